@@ -1,0 +1,196 @@
+"""Everything that decides what a training run does, in one frozen dataclass; saved with every model."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# Raised when a model exported before can no longer be read by this code.
+FORMAT_VERSION = 1
+
+# A corpus below this many training pairs gets the sizes of `SMALL_CORPUS` for what the user does
+# not choose: a larger model would not finish enough epochs in a few minutes to be worth its size.
+SMALL_CORPUS_PAIRS = 100_000
+SMALL_CORPUS: dict[str, Any] = {
+    "vocab_size": 4000,
+    "batch_tokens": 2048,
+    "num_encoder_layers": 2,
+    "num_decoder_layers": 2,
+    "num_hiddens": 192,
+    "ffn_num_hiddens": 768,
+    "learning_rate": 2e-3,
+    "warmup_steps": 400,
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Sizes, budgets and choices of one translator.
+
+    Args:
+        data: Corpus by name (`everyday`, `tatoeba`) or the path of a TSV file.
+        source: Language code of the source text.
+        target: Language code of the target text.
+        vocab_size: Pieces of each tokenizer, at most.
+        max_pieces: Longest side in pieces, end mark included: longer pairs are left out of
+            training, longer texts are cut when translating.
+        batch_tokens: Source and target tokens of a batch, padding included, at most.
+        num_encoder_layers: Blocks of the encoder.
+        num_decoder_layers: Blocks of the decoder.
+        num_hiddens: Width `D` of the model.
+        ffn_num_hiddens: Inner width of the feed-forward networks.
+        num_heads: Attention heads `H`; divides `num_hiddens`.
+        dropout: Dropout rate, 0 up to but not including 1.
+        label_smoothing: Probability mass spread over the vocabulary, 0 up to but not including 1.
+        learning_rate: Highest learning rate, reached at the end of the warm-up.
+        warmup_steps: Steps over which the learning rate rises.
+        clip_norm: Largest global norm of the gradients.
+        average_decay: Decay of the moving average of the weights that is evaluated and exported.
+        minutes: Training time, validation included.
+        seed: Seed of everything random.
+        precision: `"float32"` or `"bfloat16"` (weights and the loss stay in float32).
+    """
+
+    data: str = "everyday"
+    source: str = "ja"
+    target: str = "en"
+    vocab_size: int = 8000
+    max_pieces: int = 128
+    batch_tokens: int = 4096
+    num_encoder_layers: int = 4
+    num_decoder_layers: int = 2
+    num_hiddens: int = 256
+    ffn_num_hiddens: int = 1024
+    num_heads: int = 4
+    dropout: float = 0.1
+    label_smoothing: float = 0.1
+    learning_rate: float = 1.5e-3
+    warmup_steps: int = 1000
+    clip_norm: float = 1.0
+    average_decay: float = 0.999
+    minutes: float = 4.0
+    seed: int = 0
+    precision: str = "float32"
+
+    @classmethod
+    def for_corpus(cls, num_pairs: int, **given: Any) -> Config:
+        """The configuration for a corpus of `num_pairs` training pairs, with the `given` values."""
+        sizes = SMALL_CORPUS if num_pairs < SMALL_CORPUS_PAIRS else {}
+        config = cls(**{**sizes, **given})
+        config.validate()
+        return config
+
+    def validate(self) -> None:
+        """Raise one `ValueError` that names every value that cannot be used."""
+        faults = [fault for fault in (*self._size_faults(), *self._range_faults()) if fault]
+        if faults:
+            raise ValueError("The configuration cannot be used. " + " ".join(faults))
+
+    def _size_faults(self) -> list[str]:
+        whole = (
+            "vocab_size",
+            "max_pieces",
+            "batch_tokens",
+            "num_encoder_layers",
+            "num_decoder_layers",
+            "num_hiddens",
+            "ffn_num_hiddens",
+            "num_heads",
+            "warmup_steps",
+        )
+        faults = [
+            f"`{name}` must be a positive whole number. Received: {name}={getattr(self, name)!r}."
+            for name in whole
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1
+        ]
+        if not faults and self.num_hiddens % self.num_heads:
+            faults.append(
+                "`num_hiddens` must be a multiple of `num_heads`. "
+                f"Received: num_hiddens={self.num_hiddens}, num_heads={self.num_heads}."
+            )
+        if not faults and self.batch_tokens < 2 * self.max_pieces:
+            faults.append(
+                "`batch_tokens` must hold one pair of the greatest length, 2 * `max_pieces`. "
+                f"Received: batch_tokens={self.batch_tokens}, max_pieces={self.max_pieces}."
+            )
+        return faults
+
+    def _range_faults(self) -> list[str]:
+        faults = [
+            f"`{name}` must be at least 0 and below 1. Received: {name}={getattr(self, name)!r}."
+            for name in ("dropout", "label_smoothing", "average_decay")
+            if not 0 <= getattr(self, name) < 1
+        ]
+        faults += [
+            f"`{name}` must be above 0. Received: {name}={getattr(self, name)!r}."
+            for name in ("learning_rate", "clip_norm", "minutes")
+            if not getattr(self, name) > 0
+        ]
+        if not 0 <= self.seed < 2**32:
+            faults.append(f"`seed` must be from 0 to 2**32 - 1. Received: seed={self.seed!r}.")
+        if self.precision not in ("float32", "bfloat16"):
+            faults.append(
+                '`precision` must be "float32" or "bfloat16". '
+                f"Received: precision={self.precision!r}."
+            )
+        return faults
+
+    @property
+    def dtype_policy(self) -> str:
+        """The Keras dtype policy of the model while it trains."""
+        return "float32" if self.precision == "float32" else "mixed_bfloat16"
+
+    def layer_sizes(self) -> dict[str, Any]:
+        """The arguments of `Transformer.from_sizes` besides the vocabularies and the dtype."""
+        names = (
+            "num_encoder_layers",
+            "num_decoder_layers",
+            "num_hiddens",
+            "ffn_num_hiddens",
+            "num_heads",
+            "dropout",
+        )
+        return {name: getattr(self, name) for name in names}
+
+    def save(self, path: Path) -> None:
+        """Write the configuration as JSON."""
+        record = {"format_version": FORMAT_VERSION, **dataclasses.asdict(self)}
+        path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Config:
+        """Read what `save` wrote.
+
+        Raises:
+            ValueError: If the file is of another format version or is not a configuration.
+        """
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            version = record.pop("format_version")
+        except (ValueError, KeyError, AttributeError) as error:
+            raise ValueError(f"`{path}` is not the configuration of a translator.") from error
+        if version != FORMAT_VERSION:
+            raise ValueError(
+                f"`{path.parent.parent}` was exported by another version of keras_attn: expected "
+                f"format version {FORMAT_VERSION}. Received: format_version={version!r}. "
+                "Train it again, or use the version of keras_attn that wrote it."
+            )
+        known = {field.name for field in dataclasses.fields(cls)}
+        if set(record) != known:
+            raise ValueError(
+                f"`{path}` must hold exactly the fields of the configuration. "
+                f"Received: missing={sorted(known - set(record))}, "
+                f"unknown={sorted(set(record) - known)}."
+            )
+        return cls(**record)
+
+    def differences(self, other: Config) -> list[str]:
+        """What differs from `other` beside the training time, as `name: ours -> theirs`."""
+        return [
+            f"{name}: {ours!r} -> {getattr(other, name)!r}"
+            for name, ours in dataclasses.asdict(self).items()
+            if name != "minutes" and ours != getattr(other, name)
+        ]
