@@ -1,0 +1,134 @@
+"""What training minimises and how fast: the loss, the learning-rate schedule, the averaged weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import keras
+import tensorflow as tf
+from keras import ops
+
+from keras_attn.translation.tokenizer import PAD_ID
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class SmoothedCrossEntropy(keras.losses.Loss):
+    """Cross-entropy against smoothed integer targets, averaged over the tokens of the batch.
+
+    With `p` the model's distribution, `y` the target and `e` the smoothing, a token costs
+    `-(1 - e) * log p[y] - e * mean_v(log p[v])` (Szegedy et al. 2016, section 7). Padding costs
+    nothing and does not count in the average. Computed in float32 whatever the logits' dtype.
+
+    Args:
+        label_smoothing: `e`, the probability mass spread over the vocabulary. Defaults to 0.
+
+    Call arguments:
+        y_true: Integer target ids of shape `(B, T)`; id 0 is padding.
+        y_pred: Logits of shape `(B, T, V)`.
+
+    Returns:
+        The mean cost of a token, a float32 scalar.
+
+    Example:
+
+    >>> loss = SmoothedCrossEntropy()
+    >>> round(float(loss([[4, 0]], [[[0.0] * 8, [9.0] * 8]])), 4)  # log 8
+    2.0794
+    """
+
+    def __init__(self, label_smoothing: float = 0.0, name: str = "smoothed_cross_entropy"):
+        super().__init__(name=name, reduction="sum", dtype="float32")
+        self.label_smoothing = label_smoothing
+
+    def call(self, y_true, y_pred):
+        logits = ops.cast(y_pred, "float32")
+        targets = ops.cast(y_true, "int32")
+        log_normaliser = ops.logsumexp(logits, axis=-1)  # (B, T)
+        target_logits = ops.squeeze(
+            ops.take_along_axis(logits, ops.expand_dims(targets, -1), axis=-1), -1
+        )
+        smoothed_logits = (1 - self.label_smoothing) * target_logits
+        if self.label_smoothing:
+            smoothed_logits += self.label_smoothing * ops.mean(logits, axis=-1)
+        is_token = ops.cast(ops.not_equal(targets, PAD_ID), "float32")
+        num_tokens = ops.maximum(ops.sum(is_token), 1.0)
+        return (log_normaliser - smoothed_logits) * is_token / num_tokens
+
+    def get_config(self):
+        return {"label_smoothing": self.label_smoothing, "name": self.name}
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class InverseSquareRoot(keras.optimizers.schedules.LearningRateSchedule):
+    """Linear warm-up, then decay with the inverse square root of the step.
+
+    `rate(n) = peak * min(n / warmup, sqrt(warmup / n))`, with `n` counted from 1; the shape of
+    Vaswani et al. 2017, section 5.3, its height given by `peak`.
+
+    Args:
+        peak: Highest learning rate, reached at the end of the warm-up.
+        warmup_steps: Steps of the warm-up, at least 1.
+
+    Call arguments:
+        step: Step counted from 0.
+
+    Returns:
+        The learning rate, a float32 scalar.
+
+    Example:
+
+    >>> schedule = InverseSquareRoot(peak=1.0, warmup_steps=4)
+    >>> [round(float(schedule(step)), 2) for step in (0, 3, 15)]
+    [0.25, 1.0, 0.5]
+    """
+
+    def __init__(self, peak: float, warmup_steps: int):
+        self.peak = peak
+        self.warmup_steps = warmup_steps
+
+    def __call__(self, step):
+        count = ops.cast(step, "float32") + 1.0
+        rise = count / self.warmup_steps
+        decay = ops.sqrt(self.warmup_steps / count)
+        return self.peak * ops.minimum(rise, decay)
+
+    def get_config(self):
+        return {"peak": self.peak, "warmup_steps": self.warmup_steps}
+
+
+class WeightAverage:
+    """Exponential moving average of a model's weights, free of the bias to their first values.
+
+    `average = d * average + (1 - d) * weight` with `d = min(decay, n / (n + 9))` at the `n`-th
+    update from 0, so that early averages forget the random start.
+
+    Args:
+        variables: The Keras variables to follow.
+        decay: Largest `d`.
+
+    Attributes:
+        values: The averages, as TensorFlow variables.
+        num_updates: Updates so far, a TensorFlow variable.
+    """
+
+    def __init__(self, variables: Sequence[keras.Variable], decay: float):
+        self._followed = [variable.value for variable in variables]
+        self._decay = decay
+        self.values = [tf.Variable(value, trainable=False) for value in self._followed]
+        self.num_updates = tf.Variable(0.0, trainable=False)
+
+    @tf.function
+    def update(self) -> None:
+        """Take the weights of now into the average."""
+        keep = tf.minimum(self._decay, self.num_updates / (self.num_updates + 9.0))
+        for average, weight in zip(self.values, self._followed, strict=True):
+            average.assign_sub((1.0 - keep) * (average - weight))
+        self.num_updates.assign_add(1.0)
+
+    @tf.function
+    def swap(self) -> None:
+        """Exchange averages and weights; a second call takes it back."""
+        for average, weight in zip(self.values, self._followed, strict=True):
+            held = tf.identity(weight)
+            weight.assign(average)
+            average.assign(held)
