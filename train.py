@@ -1,0 +1,163 @@
+"""Train a Japanese to English Transformer and export it as a SavedModel: `python train.py`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description="Trains a translator on a corpus, exports it as a SavedModel and scores what "
+        "it exported. Interrupted training goes on when the same command is given again.",
+        epilog="What is not given is chosen by the size of the corpus and printed at the start.",
+        argument_default=argparse.SUPPRESS,
+    )
+    where = parser.add_argument_group("corpus and model")
+    where.add_argument("--data", help="everyday, tatoeba, or a TSV file: source TAB target")
+    where.add_argument("--source", help="language of the source text, such as ja")
+    where.add_argument("--target", help="language of the target text, such as en")
+    where.add_argument(
+        "--out", type=Path, help="folder for the model's versions (saved_models/SOURCE-TARGET)"
+    )
+    how = parser.add_argument_group("training")
+    how.add_argument("--minutes", type=float, help="training time")
+    how.add_argument("--seed", type=int, help="the same seed gives the same model")
+    how.add_argument("--precision", choices=("float32", "bfloat16"), help="of the computation")
+    how.add_argument("--batch-tokens", type=int, help="source and target tokens of a batch")
+    how.add_argument("--learning-rate", type=float, help="highest learning rate")
+    how.add_argument("--warmup-steps", type=int, help="steps until it is reached")
+    how.add_argument("--label-smoothing", type=float)
+    how.add_argument("--dropout", type=float)
+    sizes = parser.add_argument_group("sizes")
+    sizes.add_argument("--vocab-size", type=int, help="pieces of each language")
+    sizes.add_argument("--max-pieces", type=int, help="longest sentence in pieces")
+    sizes.add_argument("--num-encoder-layers", type=int)
+    sizes.add_argument("--num-decoder-layers", type=int)
+    sizes.add_argument("--num-hiddens", type=int, help="width of the model")
+    sizes.add_argument("--ffn-num-hiddens", type=int, help="width of the feed-forward networks")
+    sizes.add_argument("--num-heads", type=int, help="attention heads")
+    return parser.parse_args(argv)
+
+
+def run(given: dict[str, Any]) -> None:
+    start = time.monotonic()
+    # Here and not above: TensorFlow takes seconds to import, and --help should not.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    import keras
+
+    from keras_attn import Transformer
+    from keras_attn.translation import (
+        batches,
+        corpus,
+        evaluation,
+        saved_model,
+        tokenizer,
+        training,
+    )
+    from keras_attn.translation.config import Config
+
+    out = given.pop("out", None)
+    wanted = Config(**given)
+    wanted.validate()
+    out = out or Path("saved_models") / f"{wanted.source}-{wanted.target}"
+    check_writable(out)
+
+    # Text
+    pairs = corpus.load(wanted.data, wanted.source, wanted.target)
+    print(describe(pairs))
+    config = Config.for_corpus(len(pairs.train), **given)
+    print(f"Configuration: {config}")
+    work = out / "training"
+    training.check_configuration(config, work)
+
+    # Tokens
+    languages = (config.source, config.target)
+    tokenizers = tokenizer.load_or_train(work, pairs.train, languages, config.vocab_size)
+
+    # Batches
+    batched = batches.make(
+        pairs.train, tokenizers, config.batch_tokens, config.max_pieces, config.seed
+    )
+    print(
+        f"Batches: {batched.steps_per_epoch:,} an epoch in {len(batched.shapes)} shapes, "
+        f"{batched.padding:.1%} padding, {batched.num_too_long:,} pairs too long"
+    )
+
+    # Model
+    keras.utils.set_random_seed(config.seed)
+    model = Transformer.from_sizes(
+        tokenizers.source.vocab_size,
+        tokenizers.target.vocab_size,
+        **config.layer_sizes(),
+        dtype=config.dtype_policy,
+    )
+    trained = training.fit(model, batched, tokenizers, pairs.validation, config, work)
+    print(
+        f"Trained {trained.epochs:.1f} epochs in {trained.seconds / 60:.1f} minutes, "
+        f"{trained.tokens_per_second:,.0f} tokens/s, validation BLEU {trained.validation_bleu:.1f}"
+    )
+
+    # SavedModel
+    version = saved_model.export(model, tokenizers, config, out)
+
+    # Score: of what was exported, loaded anew
+    translator = saved_model.Translator.load(version)
+    report = evaluation.evaluate(
+        translator,
+        pairs.test,
+        config.target,
+        details={
+            "corpus": pairs.counts,
+            "credit": pairs.credit,
+            "configuration": vars(config),
+            "training": {**trained._asdict(), "parameters": model.count_params()},
+            "machine": f"{platform.machine()}, {os.cpu_count()} CPU cores",
+        },
+    )
+    report.write(version)
+    shutil.rmtree(work)  # a finished training has nothing to go on with
+    print(report.summary())
+    print(f"Exported to {version} in {(time.monotonic() - start) / 60:.1f} minutes in all.")
+
+
+def check_writable(folder: Path) -> None:
+    """Find out before training, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".probe-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ValueError(
+            f"`--out` must be a folder that can be written. Received: {folder} ({error.strerror})."
+        ) from error
+
+
+def describe(pairs) -> str:
+    counts = ", ".join(f"{name} {count:,}" for name, count in pairs.counts.items())
+    lines = [f"Corpus {pairs.name}: {counts}"]
+    return "\n".join([*lines, *([pairs.credit] if pairs.credit else [])])
+
+
+def main(argv: list[str] | None = None) -> int:
+    given = vars(parse_arguments(argv))
+    try:
+        run(given)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nInterrupted. The same command goes on from here.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
