@@ -1,0 +1,77 @@
+import dataclasses
+import json
+
+import pytest
+
+from keras_attn.translation.config import Config
+
+
+def test_saved_configuration_loads_equal(tmp_path):
+    config = Config(data="自分の文.tsv", minutes=1.5, num_hiddens=128)
+    config.save(tmp_path / "config.json")
+    assert Config.load(tmp_path / "config.json") == config
+
+
+def test_small_corpus_gets_smaller_sizes_unless_they_are_given():
+    large, small = Config.for_corpus(200_000), Config.for_corpus(1_000)
+    assert small.num_hiddens < large.num_hiddens
+    assert small.vocab_size < large.vocab_size
+    assert Config.for_corpus(1_000, num_hiddens=512).num_hiddens == 512
+
+
+def test_all_faults_are_named_at_once():
+    config = Config(num_hiddens=30, num_heads=4, dropout=1.0, minutes=0, precision="int8")
+    with pytest.raises(ValueError) as error:
+        config.validate()
+    message = str(error.value)
+    for name in ("num_hiddens=30, num_heads=4", "dropout=1.0", "minutes=0", "precision='int8'"):
+        assert f"Received: {name}" in message
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"vocab_size": 0},
+        {"num_heads": 2.5},
+        {"seed": -1},
+        {"label_smoothing": 1.0},
+        {"learning_rate": 0.0},
+        {"max_pieces": 64, "batch_tokens": 100},
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_name(fault):
+    with pytest.raises(ValueError, match=next(iter(fault))):
+        Config(**fault).validate()
+
+
+def test_configuration_of_another_format_version_is_refused(tmp_path):
+    path = tmp_path / "config.json"
+    Config().save(path)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**record, "format_version": 99}), encoding="utf-8")
+    with pytest.raises(ValueError, match="another version .* Received: format_version=99"):
+        Config.load(path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "not json"])
+def test_a_file_that_is_no_configuration_is_refused(tmp_path, text):
+    (tmp_path / "config.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="not the configuration of a translator"):
+        Config.load(tmp_path / "config.json")
+
+
+def test_unknown_and_missing_fields_are_named(tmp_path):
+    path = tmp_path / "config.json"
+    Config().save(path)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    del record["seed"]
+    path.write_text(json.dumps({**record, "width": 3}), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"missing=\['seed'\], unknown=\['width'\]"):
+        Config.load(path)
+
+
+def test_differences_leave_out_the_training_time():
+    config = Config()
+    assert config.differences(dataclasses.replace(config, minutes=90.0)) == []
+    other = dataclasses.replace(config, seed=7)
+    assert config.differences(other) == ["seed: 0 -> 7"]
