@@ -1,0 +1,208 @@
+"""A corpus by name or by path -> cleaned pairs of sentences in splits that cannot leak."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from keras_attn.translation import cleaning, splits
+from keras_attn.translation.cleaning import Pair
+from keras_attn.translation.splits import Example
+
+__all__ = ["MAX_CHARACTERS", "Corpus", "Example", "Pair", "load"]
+
+# Longest side of a pair. Longer lines are paragraphs, which no model here is trained to translate.
+MAX_CHARACTERS = 500
+
+# The corpora that have a name, with the credit to give wherever they are used.
+CREDITS = {
+    "everyday": "",
+    "tatoeba": "Sentences: Tatoeba project, https://tatoeba.org, licence CC BY 2.0 FR "
+    "(https://creativecommons.org/licenses/by/2.0/fr/).",
+}
+NAMED_LANGUAGES = ("ja", "en")
+
+# Broken lines that are named; the others are only counted.
+MAX_NAMED_LINES = 10
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pairs to train on and sentences to evaluate on.
+
+    Attributes:
+        name: As given: `everyday`, `tatoeba` or the path of a file.
+        source: Language code of the source side.
+        target: Language code of the target side.
+        train: Pairs to train on.
+        validation: One sentence of each validation group, with its references.
+        test: One sentence of each test group, with its references.
+        counts: `read` lines or pairs; those left out, by reason (`broken` lines, then
+            `cleaning.REASONS`); `kept` is the rest, in that many `groups`, and the sum of
+            `train`, `validation`, `test` and `withheld` (`splits.Splits`).
+        credit: Whom to name wherever the corpus is used; empty if nobody.
+        warnings: Sentences for the user about what was found in the corpus.
+    """
+
+    name: str
+    source: str
+    target: str
+    train: list[Pair]
+    validation: list[Example]
+    test: list[Example]
+    counts: dict[str, int]
+    credit: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class _Raw(NamedTuple):
+    pairs: list[Pair]
+    combinations: list[str] | None = None
+    broken: Sequence[int] = ()  # line numbers, from 1
+
+
+def load(
+    name: str, source: str = "ja", target: str = "en", max_characters: int = MAX_CHARACTERS
+) -> Corpus:
+    """Reads, cleans and splits a corpus.
+
+    Args:
+        name: `everyday`, `tatoeba`, or the path of a UTF-8 file, plain or gzip, of lines
+            `source TAB target`; further columns are ignored.
+        source: Language code of the source side.
+        target: Language code of the target side.
+        max_characters: Longest side of a pair, in characters.
+
+    Raises:
+        ValueError: If there is no such corpus, it cannot be read, or too little is left of it.
+        OSError: If a corpus that is not on this machine cannot be fetched.
+    """
+    name = str(name)
+    if max_characters < 1:
+        raise ValueError(
+            f"`max_characters` must be at least 1. Received: max_characters={max_characters}."
+        )
+    raw = _read_named(name, source, target) if name in CREDITS else _read_file(Path(name))
+    cleaned = cleaning.clean(raw.pairs, source, target, max_characters)
+    counts = {
+        "read": len(raw.pairs) + len(raw.broken),
+        "broken": len(raw.broken),
+        **cleaned.dropped,
+        "kept": len(cleaned.pairs),
+    }
+    if not cleaned.pairs:
+        raise ValueError(_nothing_left(name, source, target, counts))
+    # A group is placed by its Japanese side, so that both directions have the same splits.
+    anchor = 1 if target == "ja" and source != "ja" else 0
+    combinations = raw.combinations and [raw.combinations[i] for i in cleaned.positions]
+    parts = splits.split(cleaned.pairs, combinations, anchor)
+    counts |= {
+        "groups": parts.groups,
+        "train": len(parts.train),
+        "validation": len(parts.validation),
+        "test": len(parts.test),
+        "withheld": parts.withheld,
+    }
+    return Corpus(
+        name=name,
+        source=source,
+        target=target,
+        train=parts.train,
+        validation=parts.validation,
+        test=parts.test,
+        counts=counts,
+        credit=CREDITS.get(name, ""),
+        warnings=_warnings(name, raw.broken),
+    )
+
+
+def _read_named(name: str, source: str, target: str) -> _Raw:
+    if sorted((source, target)) != sorted(NAMED_LANGUAGES):
+        raise ValueError(
+            f"The corpus `{name}` translates from ja to en or from en to ja. "
+            f"Received: source={source!r}, target={target!r}."
+        )
+    # Here and not above: a user's own file needs neither.
+    import tensorflow_datasets as tfds
+    from keras_attn_data import cache
+
+    module = importlib.import_module(f"keras_attn_data.{name}.{name}_dataset_builder")
+    builder = module.Builder(data_dir=cache.folder() / "tensorflow_datasets")
+    builder.download_and_prepare()
+    examples = tfds.as_numpy(builder.as_dataset(split="train", batch_size=-1))
+    texts = {key: [text.decode("utf-8") for text in examples[key]] for key in NAMED_LANGUAGES}
+    pairs = [Pair(*sides) for sides in zip(texts[source], texts[target], strict=True)]
+    if "combination" not in examples:
+        return _Raw(pairs)
+    return _Raw(pairs, [text.decode("utf-8") for text in examples["combination"]])
+
+
+def _read_file(path: Path) -> _Raw:
+    path = path.expanduser()
+    if not path.exists():
+        raise ValueError(
+            f"There is no corpus of this name and no such file: expected one of "
+            f"{', '.join(sorted(CREDITS))} or the path of a TSV file. Received: data={str(path)!r}."
+        )
+    if path.is_dir():
+        raise ValueError(f"A corpus must be a file, not a folder. Received: data={str(path)!r}.")
+    pairs: list[Pair] = []
+    broken: list[int] = []
+    try:
+        for number, line in enumerate(_lines(path), start=1):
+            pair = _parse(line)
+            if pair is None:
+                broken.append(number)
+            else:
+                pairs.append(pair)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"`{path}` cannot be read to its end: {error}.") from error
+    if not pairs and not broken:
+        raise ValueError(f"A corpus must hold sentences. Received: `{path}`, which is empty.")
+    if not pairs:
+        raise ValueError(
+            f"A corpus must hold lines of UTF-8 text, source TAB target. Received: `{path}`, "
+            f"where none of the {len(broken):,} lines is such a line."
+        )
+    return _Raw(pairs, broken=broken)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        compressed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        yield from gzip.open(file) if compressed else file
+
+
+def _parse(line: bytes) -> Pair | None:
+    """The pair of a line; an empty line is a pair of empty sides, a broken line None."""
+    try:
+        text = line.decode("utf-8").removeprefix("\ufeff").rstrip("\r\n")
+    except UnicodeDecodeError:
+        return None
+    if not text.strip():
+        return Pair("", "")
+    columns = text.split("\t")
+    return Pair(columns[0], columns[1]) if len(columns) > 1 else None
+
+
+def _nothing_left(name: str, source: str, target: str, counts: dict[str, int]) -> str:
+    found = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+    hint = ""
+    if counts["wrong_script"]:
+        hint = f" If the columns are the other way round, use --source {target} --target {source}."
+    return f"No pair of the corpus is left after cleaning. Received: data={name!r} ({found}).{hint}"
+
+
+def _warnings(name: str, broken: Sequence[int]) -> tuple[str, ...]:
+    if not broken:
+        return ()
+    named = ", ".join(map(str, broken[:MAX_NAMED_LINES]))
+    more = ", ..." if len(broken) > MAX_NAMED_LINES else ""
+    lines = "1 line" if len(broken) == 1 else f"{len(broken):,} lines"
+    return (f"{name}: {lines} without TAB or valid UTF-8 left out: {named}{more}.",)
