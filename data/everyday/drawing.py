@@ -1,0 +1,215 @@
+"""Drawing words for a pattern, and the pieces of sentences that all patterns share."""
+
+import random
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple, TypeVar
+
+from keras_attn_data.everyday import english, japanese, lexicon
+from keras_attn_data.everyday.english import Person, Phrase
+from keras_attn_data.everyday.japanese import Word
+from keras_attn_data.everyday.lexicon import Action, Adjective, Noun, Place, Somebody, Time
+
+T = TypeVar("T")
+
+
+class Pair(NamedTuple):
+    """One sentence in both languages."""
+
+    ja: str
+    en: str
+
+
+class Drawn(NamedTuple):
+    """The sentences that one choice of content words gives.
+
+    Args:
+        words: the content words chosen.
+        pairs: sentences that differ only in tense, politeness, negation, question or a time word.
+    """
+
+    words: tuple[str, ...]
+    pairs: list[Pair]
+
+
+class Mood(NamedTuple):
+    """How a sentence ends."""
+
+    polite: bool
+    negative: bool = False
+    question: bool = False
+
+    def end(self, word: Word, past: bool = False) -> str:
+        """The predicate in its form with the closing mark: 飲みましたか。"""
+        if self.question and not self.polite and word.kind in ("na", "noun"):
+            if not past and not self.negative:
+                return word.text + "?"
+        text = japanese.finish(word, self.polite, past, self.negative)
+        if self.question:
+            return text + ("か。" if self.polite else "?")
+        return text + "。"
+
+
+class Who(NamedTuple):
+    """The subject of a sentence: left out in Japanese for the speaker and the listener."""
+
+    ja: str
+    en: Person
+
+    @property
+    def topic(self) -> str:
+        return self.ja + "は" if self.ja else ""
+
+    @property
+    def subject(self) -> str:
+        return self.ja + "が" if self.ja else ""
+
+    def asked(self, question: bool) -> Person:
+        """A question without a subject is about the listener."""
+        return english.YOU if question and not self.ja else self.en
+
+
+SPEAKER = Who("", english.I)
+
+
+def lead(time: str) -> str:
+    """A time word at the head of a clause, with the comma that keeps two kanji words apart."""
+    if not time:
+        return ""
+    return time + "、" if "一" <= time[-1] <= "鿿" or time[-1].isdigit() else time
+
+
+def tell(person: Person, phrase: Phrase, tense: str, mood: Mood, adverb: str = "") -> str:
+    """The English sentence for a mood."""
+    if mood.question:
+        text = english.ask(person, phrase, tense, mood.negative, adverb)
+        return english.sentence(text, "?")
+    return english.sentence(english.say(person, phrase, tense, mood.negative, adverb))
+
+
+class Draw:
+    """Draws from the lexicon with one random generator.
+
+    Args:
+        rng: the generator; the same state gives the same sentences.
+    """
+
+    def __init__(self, rng: random.Random):
+        self.rng = rng
+        self.lexicon = lexicon.load()
+
+    def choose(self, items: Sequence[T]) -> T:
+        return items[int(self.rng.random() * len(items))]
+
+    def sample(self, items: Sequence[T], number: int) -> list[T]:
+        return self.rng.sample(items, min(number, len(items)))
+
+    def chance(self, probability: float) -> bool:
+        return self.rng.random() < probability
+
+    def noun(self, *tags: str) -> Noun:
+        return self.choose(_nouns(frozenset(tags)))
+
+    def two_nouns(self, *tags: str) -> list[Noun]:
+        return self.sample(_nouns(frozenset(tags)), 2)
+
+    def action(self, use: str) -> Action:
+        """An action by use, drawn by verb so that those with many objects leave room."""
+        return self.choose(self.choose(_actions(use)))
+
+    def adjective(self, use: str) -> Adjective:
+        return self.choose(_adjectives(use))
+
+    def described(self, *uses: str) -> tuple[Adjective, Noun]:
+        """An adjective and a noun it may describe."""
+        while True:
+            adjective = self.adjective(self.choose(uses))
+            nouns = _nouns(adjective.describes)
+            if nouns:
+                return adjective, self.choose(nouns)
+
+    def place(self, kind: str) -> Place:
+        return self.choose(_places(kind))
+
+    def places(self, kind: str) -> list[Place]:
+        return _places(kind)
+
+    def place_for(self, action: Action) -> Place | None:
+        """Where an action is done, or None where it needs no place."""
+        places = _places_for(action.places)
+        return self.choose(places) if places else None
+
+    def time(self, kind: str) -> Time:
+        return self.choose(_times(kind))
+
+    def times(self, kind: str, number: int) -> list[Time]:
+        return self.sample(_times(kind), number)
+
+    def somebody(self, *kinds: str) -> Somebody:
+        return self.choose(_people(kinds or ("family", "friend", "name")))
+
+    def two_people(self, *kinds: str) -> list[Somebody]:
+        return self.sample(_people(kinds or ("family", "friend", "name")), 2)
+
+    def who(self, speaker: float = 0.4) -> Who:
+        """The speaker with the given probability, else somebody named."""
+        if self.chance(speaker):
+            return SPEAKER
+        person = self.somebody(*(("pronoun",) if self.chance(0.2) else ()))
+        return Who(person.ja, person.en)
+
+    def moods(
+        self, number: int, negatives: bool = True, questions: bool = True, statements: bool = True
+    ) -> list[Mood]:
+        """Different moods, polite ones and statements more often."""
+        pool = [Mood(True), Mood(True), Mood(False)] if statements else []
+        if negatives:
+            pool += [Mood(True, negative=True), Mood(False, negative=True)]
+        if questions:
+            pool += [Mood(True, question=True), Mood(False, question=True)]
+        self.rng.shuffle(pool)
+        return list(dict.fromkeys(pool))[:number]
+
+
+@cache
+def _nouns(tags: frozenset[str]) -> list[Noun]:
+    return [noun for noun in lexicon.load().nouns if noun.tags & tags]
+
+
+@cache
+def _actions(use: str) -> list[list[Action]]:
+    """Actions of one use, grouped by verb; a verb with many objects makes several groups."""
+    groups: dict[str, list[Action]] = {}
+    for action in lexicon.load().actions:
+        if use in action.uses:
+            group = f"{action.verb.text}|{action.en.verb}" if action.noun else action.key
+            groups.setdefault(group, []).append(action)
+    drawn = []
+    for members in groups.values():
+        drawn += [members] * (1 + len(members) // 6)
+    return drawn
+
+
+@cache
+def _adjectives(use: str) -> list[Adjective]:
+    return [adjective for adjective in lexicon.load().adjectives if use in adjective.uses]
+
+
+@cache
+def _places(kind: str) -> list[Place]:
+    return [p for p in lexicon.load().places if kind in p.kinds or kind in p.activities]
+
+
+@cache
+def _places_for(activities: frozenset[str]) -> list[Place]:
+    return [place for place in lexicon.load().places if place.activities & activities]
+
+
+@cache
+def _times(kind: str) -> list[Time]:
+    return [time for time in lexicon.load().times if kind in time.kinds]
+
+
+@cache
+def _people(kinds: tuple[str, ...]) -> list[Somebody]:
+    return [person for person in lexicon.load().people if person.kind in kinds]

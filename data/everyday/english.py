@@ -1,0 +1,339 @@
+"""English words and clauses: agreement, tenses, negation, questions, articles, numbers."""
+
+import re
+from typing import NamedTuple
+
+_IRREGULAR_VERBS = {
+    line.split()[0]: tuple(line.split()[1:])
+    for line in """
+    be was been
+    become became become
+    begin began begun
+    borrow borrowed borrowed
+    break broke broken
+    bring brought brought
+    build built built
+    buy bought bought
+    catch caught caught
+    choose chose chosen
+    come came come
+    cut cut cut
+    do did done
+    draw drew drawn
+    drink drank drunk
+    drive drove driven
+    eat ate eaten
+    fall fell fallen
+    feel felt felt
+    find found found
+    forget forgot forgotten
+    get got got
+    give gave given
+    go went gone
+    grow grew grown
+    have had had
+    hear heard heard
+    keep kept kept
+    know knew known
+    leave left left
+    lend lent lent
+    lose lost lost
+    make made made
+    meet met met
+    pay paid paid
+    put put put
+    read read read
+    ride rode ridden
+    run ran run
+    say said said
+    see saw seen
+    sell sold sold
+    send sent sent
+    shut shut shut
+    sing sang sung
+    sit sat sat
+    sleep slept slept
+    speak spoke spoken
+    spend spent spent
+    stand stood stood
+    steal stole stolen
+    swim swam swum
+    take took taken
+    teach taught taught
+    tell told told
+    think thought thought
+    throw threw thrown
+    wake woke woken
+    wear wore worn
+    win won won
+    write wrote written
+    """.strip().splitlines()
+}
+_DOUBLED = frozenset(
+    "stop plan shop jog chat drop rub hug get put cut run sit swim win begin".split()
+)
+_IRREGULAR_PLURALS = {
+    "child": "children",
+    "fisherman": "fishermen",
+    "knife": "knives",
+    "mouse": "mice",
+    "person": "people",
+    "sheep": "sheep",
+    "bookshelf": "bookshelves",
+    "chest of drawers": "chests of drawers",
+    "potato": "potatoes",
+    "sweet potato": "sweet potatoes",
+    "tomato": "tomatoes",
+    "photo": "photos",
+}
+_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_VOWEL_SOUND = re.compile(r"(?!uni|use|usual|one|eu)[aeiou]|hour|honest|8|11\b|18\b", re.IGNORECASE)
+_CONSONANT_Y = re.compile(r"[^aeiou]y$")
+
+
+def article(noun: str) -> str:
+    """The noun with a or an before it."""
+    return ("an " if _VOWEL_SOUND.match(noun) else "a ") + noun
+
+
+def plural(noun: str) -> str:
+    if noun in _IRREGULAR_PLURALS:
+        return _IRREGULAR_PLURALS[noun]
+    return _with_s(noun)
+
+
+def _with_s(word: str) -> str:
+    if _CONSONANT_Y.search(word):
+        return word[:-1] + "ies"
+    if re.search(r"(s|x|z|ch|sh)$", word):
+        return word + "es"
+    return word + "s"
+
+
+def number(value: int) -> str:
+    """Words up to twelve, digits with commas beyond."""
+    return _NUMBERS[value] if value <= 12 else f"{value:,}"
+
+
+def third_person(verb: str) -> str:
+    if verb in ("be", "have"):
+        return {"be": "is", "have": "has"}[verb]
+    return verb + "es" if verb in ("go", "do") else _with_s(verb)
+
+
+def past(verb: str) -> str:
+    if verb in _IRREGULAR_VERBS:
+        return _IRREGULAR_VERBS[verb][0]
+    if verb in _DOUBLED:
+        return verb + verb[-1] + "ed"
+    if _CONSONANT_Y.search(verb):
+        return verb[:-1] + "ied"
+    return verb + ("d" if verb.endswith("e") else "ed")
+
+
+def participle(verb: str) -> str:
+    return _IRREGULAR_VERBS[verb][1] if verb in _IRREGULAR_VERBS else past(verb)
+
+
+def ing(verb: str) -> str:
+    if verb in _DOUBLED:
+        return verb + verb[-1] + "ing"
+    if verb.endswith("e") and not verb.endswith(("ee", "ye", "oe")) and verb != "be":
+        return verb[:-1] + "ing"
+    return verb + "ing"
+
+
+class Person(NamedTuple):
+    """Who a clause is about.
+
+    Args:
+        text: as a subject: "I", "my father".
+        code: "1s", "2", "3m", "3f", "3n", "1p" or "3p": number, person and gender.
+        obj: as an object; by default the same text.
+    """
+
+    text: str
+    code: str
+    obj: str = ""
+
+    @property
+    def object(self) -> str:
+        return self.obj or self.text
+
+    @property
+    def is_third(self) -> bool:
+        return self.code in ("3m", "3f", "3n")
+
+    @property
+    def own(self) -> str:
+        return _OWN[self.code]
+
+    @property
+    def pronoun(self) -> str:
+        return _PRONOUNS[self.code]
+
+
+_OWN = {
+    "1s": "my",
+    "2": "your",
+    "3m": "his",
+    "3f": "her",
+    "3n": "its",
+    "1p": "our",
+    "3p": "their",
+}
+_PRONOUNS = {"1s": "I", "2": "you", "3m": "he", "3f": "she", "3n": "it", "1p": "we", "3p": "they"}
+I = Person("I", "1s", "me")  # noqa: E741
+YOU = Person("you", "2")
+WE = Person("we", "1p", "us")
+IT = Person("it", "3n")
+_PLURAL_LIKE = frozenset({"2", "1p", "3p"})
+MODALS = frozenset({"will", "would", "can", "could", "must", "should", "may"})
+
+
+class Phrase(NamedTuple):
+    """A verb and what follows it; "{own}" stands for the subject's my, his, her.
+
+    Args:
+        verb: base form.
+        rest: objects and the like.
+    """
+
+    verb: str
+    rest: str = ""
+
+    def tail(self, person: Person) -> str:
+        return self.rest.replace("{own}", person.own)
+
+    def base(self, person: Person) -> str:
+        return join(self.verb, self.tail(person))
+
+    def ing(self, person: Person) -> str:
+        return join(ing(self.verb), self.tail(person))
+
+    def participle(self, person: Person) -> str:
+        return join(participle(self.verb), self.tail(person))
+
+    def plus(self, *more: str) -> "Phrase":
+        return Phrase(self.verb, join(self.rest, *more))
+
+
+def join(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def _be(person: Person, tense: str) -> str:
+    if tense == "past":
+        return "were" if person.code in _PLURAL_LIKE else "was"
+    if person.code == "1s":
+        return "am"
+    return "are" if person.code in _PLURAL_LIKE else "is"
+
+
+def _auxiliary(person: Person, verb: str, tense: str) -> tuple[str, str]:
+    """The auxiliary and the main verb; the auxiliary is empty where only do would serve."""
+    if tense in MODALS:
+        return tense, verb
+    if tense in ("progressive", "past progressive"):
+        return _be(person, "past" if tense.startswith("past") else "present"), ing(verb)
+    if tense in ("perfect", "perfect progressive"):
+        have = "has" if person.is_third else "have"
+        main = participle(verb) if tense == "perfect" else "been " + ing(verb)
+        return have, main
+    if tense not in ("present", "past"):
+        raise ValueError(f"`tense` must be one this grammar knows. Received: {tense=}")
+    if verb == "be":
+        return _be(person, tense), ""
+    return "", verb
+
+
+def _simple(person: Person, verb: str, tense: str) -> str:
+    if tense == "past":
+        return past(verb)
+    return third_person(verb) if person.is_third else verb
+
+
+def _do(person: Person, tense: str) -> str:
+    if tense == "past":
+        return "did"
+    return "does" if person.is_third else "do"
+
+
+def say(
+    person: Person, phrase: Phrase, tense: str, negative: bool = False, adverb: str = ""
+) -> str:
+    """A statement without capital and full stop: "he does not read the book"."""
+    auxiliary, main = _auxiliary(person, phrase.verb, tense)
+    if negative:
+        auxiliary = auxiliary or _do(person, tense)
+        auxiliary = "cannot" if auxiliary == "can" else auxiliary + " not"
+    elif not auxiliary:
+        main = _simple(person, phrase.verb, tense)
+    return join(person.text, auxiliary, adverb, main, phrase.tail(person))
+
+
+def ask(
+    person: Person, phrase: Phrase, tense: str, negative: bool = False, adverb: str = ""
+) -> str:
+    """A question without capital and mark: "does he read the book"."""
+    auxiliary, main = _auxiliary(person, phrase.verb, tense)
+    auxiliary = auxiliary or _do(person, tense)
+    return join(
+        auxiliary, person.text, "not" if negative else "", adverb, main, phrase.tail(person)
+    )
+
+
+def sentence(text: str, mark: str = ".") -> str:
+    return text[0].upper() + text[1:] + mark
+
+
+_IRREGULAR_DEGREES = {"good": ("better", "best"), "bad": ("worse", "worst")}
+_SHORT_WITH_Y = re.compile(r"^[a-z]{1,6}y$")
+_LONG = frozenset({"famous", "honest", "polite", "serious", "useful", "careful", "boring"})
+
+
+def comparative(adjective: str) -> str:
+    return _degree(adjective, 0)
+
+
+def superlative(adjective: str) -> str:
+    return _degree(adjective, 1)
+
+
+def _degree(adjective: str, which: int) -> str:
+    if adjective in _IRREGULAR_DEGREES:
+        return _IRREGULAR_DEGREES[adjective][which]
+    ending = ("er", "est")[which]
+    if _SHORT_WITH_Y.match(adjective) and _CONSONANT_Y.search(adjective):
+        return adjective[:-1] + "i" + ending
+    if len(re.findall(r"[aeiouy]+", adjective.rstrip("e"))) > 1 or adjective in _LONG:
+        if adjective not in ("simple", "gentle", "narrow"):
+            return ("more ", "most ")[which] + adjective
+    if adjective.endswith("e"):
+        return adjective + ending[1:]
+    if re.search(r"[^aeiou][aeiou][bdgmnpt]$", adjective):
+        return adjective + adjective[-1] + ending
+    return adjective + ending
+
+
+_MONTHS = "January February March April May June July August September October November December"
+MONTHS = tuple(_MONTHS.split())
+
+
+def date(month: int, day: int) -> str:
+    return f"{MONTHS[month - 1]} {day}"
+
+
+def clock(hour: int, minute: int = 0) -> str:
+    return f"{hour}:{minute:02d}" if minute else f"{hour} o'clock"
+
+
+WEEKDAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
+
+
+def possessive(owner: str) -> str:
+    """my father's; names in s too: Ms. Davis's."""
+    return owner + "'s" if owner not in _PRONOUN_OWN else _PRONOUN_OWN[owner]
+
+
+_PRONOUN_OWN = {"he": "his", "she": "her", "we": "our", "I": "my"}

@@ -1,0 +1,90 @@
+"""All pairs of the corpus: every pattern drawn again and again until it has given its share."""
+
+import random
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from keras_attn_data.everyday import (
+    patterns_comparison,
+    patterns_conditions,
+    patterns_daily,
+    patterns_description,
+    patterns_existence,
+    patterns_giving,
+    patterns_numbers,
+    patterns_questions,
+    patterns_relative,
+    patterns_requests,
+    patterns_sequence,
+    patterns_speech,
+    patterns_wishes,
+)
+from keras_attn_data.everyday.drawing import Draw, Drawn
+
+SEED = 20240401
+SHARE = 700
+# A pattern whose draws keep repeating themselves has said nearly all it can say.
+_PATIENCE = 400
+
+Pattern = Callable[[Draw], Drawn]
+
+PATTERNS: dict[str, Pattern] = {
+    function.__name__: function
+    for module in (
+        patterns_daily,
+        patterns_description,
+        patterns_existence,
+        patterns_comparison,
+        patterns_numbers,
+        patterns_wishes,
+        patterns_giving,
+        patterns_conditions,
+        patterns_speech,
+        patterns_relative,
+        patterns_requests,
+        patterns_sequence,
+        patterns_questions,
+    )
+    for function in module.PATTERNS
+}
+
+
+class Sentence(NamedTuple):
+    """A pair and what it was made of.
+
+    Args:
+        ja: Japanese.
+        en: English.
+        combination: pattern and content words, joined by "|"; the same for pairs that differ
+            only in tense, politeness, negation, question or a time word.
+    """
+
+    ja: str
+    en: str
+    combination: str
+
+
+def pairs() -> Iterator[Sentence]:
+    """All pairs, pattern by pattern, always the same ones in the same order."""
+    japanese_seen: set[str] = set()
+    for name, pattern in PATTERNS.items():
+        draw = Draw(random.Random(f"{SEED} {name}"))
+        given = idle = 0
+        while given < SHARE and idle < _PATIENCE:
+            fresh = [s for s in _sentences(name, pattern(draw)) if s.ja not in japanese_seen]
+            idle = 0 if fresh else idle + 1
+            for sentence in fresh:
+                if sentence.ja in japanese_seen:
+                    continue
+                japanese_seen.add(sentence.ja)
+                given += 1
+                yield sentence
+
+
+def _sentences(name: str, drawn: Drawn) -> list[Sentence]:
+    combination = "|".join((name, *drawn.words))
+    return [
+        Sentence(unicodedata.normalize("NFKC", ja), unicodedata.normalize("NFKC", en), combination)
+        for ja, en in drawn.pairs
+    ]

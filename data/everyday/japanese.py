@@ -1,0 +1,222 @@
+"""Japanese verbs and adjectives, and the forms they take."""
+
+from typing import NamedTuple
+
+# Godan endings move along their row of the kana table: negative, stem, conditional, volitional.
+_ROWS = {
+    "う": ("わ", "い", "え", "お"),
+    "く": ("か", "き", "け", "こ"),
+    "ぐ": ("が", "ぎ", "げ", "ご"),
+    "す": ("さ", "し", "せ", "そ"),
+    "つ": ("た", "ち", "て", "と"),
+    "ぬ": ("な", "に", "ね", "の"),
+    "ぶ": ("ば", "び", "べ", "ぼ"),
+    "む": ("ま", "み", "め", "も"),
+    "る": ("ら", "り", "れ", "ろ"),
+}
+_TE = {
+    "う": "って",
+    "つ": "って",
+    "る": "って",
+    "く": "いて",
+    "ぐ": "いで",
+    "す": "して",
+    "ぬ": "んで",
+    "ぶ": "んで",
+    "む": "んで",
+}
+VERB_KINDS = frozenset({"godan", "ichidan", "suru", "kuru", "iku", "aru"})
+ADJECTIVE_KINDS = frozenset({"i", "ii", "na", "noun"})
+
+
+class Word(NamedTuple):
+    """A word, or a phrase that ends in one, in its dictionary form.
+
+    Args:
+        text: dictionary form; na-adjectives and nouns without な and だ.
+        kind: how it conjugates: a member of `VERB_KINDS` or `ADJECTIVE_KINDS`; "ii" is
+            いい and all that ends in it.
+    """
+
+    text: str
+    kind: str
+
+    def after(self, prefix: str) -> "Word":
+        return Word(prefix + self.text, self.kind)
+
+
+def is_verb(word: Word) -> bool:
+    return word.kind in VERB_KINDS
+
+
+def _row(word: Word, column: int) -> str:
+    return word.text[:-1] + _ROWS[word.text[-1]][column]
+
+
+def _irregular(word: Word, suru: str, kuru: str) -> str:
+    """する and 来る with their last two characters replaced (来 keeps its kanji)."""
+    return word.text[:-2] + (suru if word.kind == "suru" else "来" + kuru)
+
+
+def stem(word: Word) -> str:
+    """What ます, たい and ながら follow; for adjectives what すぎる and そう follow."""
+    if word.kind in ("suru", "kuru"):
+        return _irregular(word, "し", "")
+    if word.kind in ("godan", "iku", "aru"):
+        return _row(word, 1)
+    if word.kind in ("ichidan", "i", "ii"):
+        return word.text[:-1]
+    return word.text
+
+
+def negative_stem(word: Word) -> str:
+    """What ない and なければ follow."""
+    if word.kind in ("suru", "kuru"):
+        return _irregular(word, "し", "")
+    if word.kind == "ichidan":
+        return word.text[:-1]
+    if word.kind == "aru":
+        return word.text[:-2]
+    return _row(word, 0)
+
+
+def te(word: Word) -> str:
+    if word.kind == "i":
+        return word.text[:-1] + "くて"
+    if word.kind == "ii":
+        return word.text[:-2] + "よくて"
+    if word.kind in ("na", "noun"):
+        return word.text + "で"
+    if word.kind in ("suru", "kuru"):
+        return _irregular(word, "して", "て")
+    if word.kind == "ichidan":
+        return word.text[:-1] + "て"
+    if word.kind == "iku":
+        return word.text[:-1] + "って"
+    return word.text[:-1] + _TE[word.text[-1]]
+
+
+def adverb(word: Word) -> str:
+    """The form before なる and する: 高く, よく, 静かに."""
+    if word.kind == "i":
+        return word.text[:-1] + "く"
+    if word.kind == "ii":
+        return word.text[:-2] + "よく"
+    return word.text + "に"
+
+
+def plain(word: Word, past: bool = False, negative: bool = False) -> str:
+    """The form that ends a sentence among friends, and most clauses inside one."""
+    if word.kind in ("na", "noun"):
+        if negative:
+            return word.text + ("ではなかった" if past else "ではない")
+        return word.text + ("だった" if past else "だ")
+    if word.kind in ("i", "ii"):
+        base = adverb(word)
+        if negative:
+            return base + ("なかった" if past else "ない")
+        return base[:-1] + "かった" if past else word.text
+    if negative:
+        return negative_stem(word) + ("なかった" if past else "ない")
+    if past:
+        body = te(word)
+        return body[:-1] + ("だ" if body.endswith("で") else "た")
+    return word.text
+
+
+def polite(word: Word, past: bool = False, negative: bool = False) -> str:
+    """The です and ます form."""
+    if word.kind in ("na", "noun"):
+        if negative:
+            return word.text + ("ではありませんでした" if past else "ではありません")
+        return word.text + ("でした" if past else "です")
+    if word.kind in ("i", "ii"):
+        return plain(word, past, negative) + "です"
+    ending = ("ませんでした" if past else "ません") if negative else ("ました" if past else "ます")
+    return stem(word) + ending
+
+
+def finish(word: Word, is_polite: bool, past: bool = False, negative: bool = False) -> str:
+    return (polite if is_polite else plain)(word, past, negative)
+
+
+def attributive(word: Word, past: bool = False, negative: bool = False) -> str:
+    """The form before a noun: as plain, but な after na-adjectives, の after nouns."""
+    if word.kind in ("na", "noun") and not past and not negative:
+        return word.text + ("な" if word.kind == "na" else "の")
+    return plain(word, past, negative)
+
+
+def nominal(word: Word, past: bool = False, negative: bool = False) -> str:
+    """The form before ので and んです: な after na-adjectives and after nouns."""
+    if word.kind in ("na", "noun") and not past and not negative:
+        return word.text + "な"
+    return plain(word, past, negative)
+
+
+def conditional(word: Word, negative: bool = False) -> str:
+    """The ば form: 飲めば, 高ければ, 静かなら."""
+    if negative:
+        return plain(word, negative=True)[:-1] + "ければ"
+    if word.kind in ("i", "ii"):
+        return adverb(word)[:-1] + "ければ"
+    if word.kind in ("na", "noun"):
+        return word.text + "なら"
+    if word.kind in ("suru", "kuru"):
+        return _irregular(word, "すれば", "れば")
+    if word.kind == "ichidan":
+        return word.text[:-1] + "れば"
+    return _row(word, 2) + "ば"
+
+
+def tara(word: Word, negative: bool = False) -> str:
+    return plain(word, past=True, negative=negative) + "ら"
+
+
+def volitional(word: Word) -> str:
+    """The plain let's form: 飲もう."""
+    if word.kind in ("suru", "kuru"):
+        return _irregular(word, "しよう", "よう")
+    if word.kind == "ichidan":
+        return word.text[:-1] + "よう"
+    return _row(word, 3) + "う"
+
+
+def potential(word: Word) -> Word:
+    """Can do: itself an ichidan verb."""
+    if word.kind == "suru":
+        return Word(word.text[:-2] + "できる", "ichidan")
+    if word.kind == "kuru":
+        return Word(word.text[:-1] + "られる", "ichidan")
+    if word.kind == "ichidan":
+        return Word(word.text[:-1] + "られる", "ichidan")
+    return Word(_row(word, 2) + "る", "ichidan")
+
+
+def wanting(word: Word) -> Word:
+    """Want to do: itself an i-adjective."""
+    return Word(stem(word) + "たい", "i")
+
+
+def progressive(word: Word) -> Word:
+    """Is doing, or has done and stays so."""
+    return Word(te(word) + "いる", "ichidan")
+
+
+_DIGITS = "〇一二三四五六七八九"
+
+
+def numeral(number: int) -> str:
+    """1 to 99 in kanji, as small counts are written: 二十三."""
+    if not 1 <= number <= 99:
+        raise ValueError(
+            f"`number` must be from 1 to 99 to be written in kanji. Received: {number=}"
+        )
+    tens, ones = divmod(number, 10)
+    text = ("" if tens == 1 else _DIGITS[tens]) + "十" if tens else ""
+    return text + (_DIGITS[ones] if ones else "")
+
+
+def count(number: int, counter: str) -> str:
+    """A number with its counter: 三冊, 一つ, 二人."""
+    return numeral(number) + counter

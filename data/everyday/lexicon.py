@@ -1,0 +1,273 @@
+"""The words of the corpus, read from the tables beside this file."""
+
+import csv
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+from keras_attn_data.everyday import english
+from keras_attn_data.everyday.english import Person, Phrase
+from keras_attn_data.everyday.japanese import Word
+
+
+class Noun(NamedTuple):
+    """A thing.
+
+    Args:
+        article: "a" countable; "0" mass; "p" only plural; "the" as a rule definite; "own"
+            as a rule somebody's; "n" proper name.
+        counter: Japanese counter, empty where none is used.
+        unit: the English word counted for a mass ("cup") or for a pair.
+        tags: what may be done with it and what may be said of it.
+    """
+
+    ja: str
+    en: str
+    article: str
+    counter: str
+    unit: str
+    tags: frozenset[str]
+
+    @property
+    def is_plural(self) -> bool:
+        return self.article == "p"
+
+    @property
+    def is_countable(self) -> bool:
+        return self.article in ("a", "the", "own")
+
+    @property
+    def general(self) -> str:
+        """The kind: "apples", "coffee"."""
+        return english.plural(self.en) if self.article == "a" else self.bare
+
+    @property
+    def bare(self) -> str:
+        """As met without more words: "an apple", "coffee", "the piano"."""
+        return self.with_article("-")
+
+    @property
+    def the(self) -> str:
+        return self.with_article("the")
+
+    def with_article(self, article: str) -> str:
+        """With an article; "-" means its own, "plural" the kind, "the0" the if an instrument."""
+        if article == "plural":
+            return self.general
+        if article == "the0":
+            article = "the" if "instrument" in self.tags else "-"
+        if article == "-":
+            article = self.article
+        if self.article == "n" or article in ("0", "p", "n"):
+            return self.en
+        if article == "a":
+            return english.article(self.en)
+        return ("{own} " if article == "own" else "the ") + self.en
+
+    def described(self, adjective: str, article: str = "-") -> str:
+        """The same with an adjective: "a red apple"."""
+        return self._replace(en=f"{adjective} {self.en}").with_article(article)
+
+    def counted(self, number: int) -> str:
+        """So many of it: "three apples", "three cups of coffee"."""
+        if self.unit:
+            unit = self.unit if number == 1 else english.plural(self.unit)
+            return f"{english.number(number)} {unit} of {self.en}"
+        noun = self.en if number == 1 else english.plural(self.en)
+        return f"{english.number(number)} {noun}"
+
+    def as_subject(self, determiner: str) -> Person:
+        """With this, that or the: "these shoes" for what has only a plural."""
+        if self.is_plural:
+            determiner = {"this": "these", "that": "those"}.get(determiner, determiner)
+        return Person(f"{determiner} {self.en}", "3p" if self.is_plural else "3n")
+
+
+class Action(NamedTuple):
+    """Something people do.
+
+    Args:
+        ja: the whole phrase, ending in its verb: コーヒーを飲む.
+        en: the English for it.
+        key: content words.
+        uses: letters from the tables: what patterns suit it.
+        places: kinds of places where it is done.
+        noun: the object, where it has one.
+        verb: the Japanese verb alone.
+    """
+
+    ja: Word
+    en: Phrase
+    key: str
+    uses: frozenset[str]
+    places: frozenset[str]
+    noun: Noun | None = None
+    verb: Word = Word("", "noun")
+
+
+class VerbFrame(NamedTuple):
+    """A verb with the nouns it takes."""
+
+    ja: Word
+    en: Phrase
+    particle: str
+    objects: frozenset[str]
+    article: str
+    uses: frozenset[str]
+    places: frozenset[str]
+
+    def with_noun(self, noun: Noun) -> Action:
+        places = self.places
+        if "shop*" in places:
+            places = frozenset("shop-" + tag for tag in noun.tags)
+        return Action(
+            ja=self.ja.after(noun.ja + self.particle),
+            en=self.en.plus(noun.with_article(self.article)),
+            key=f"{noun.ja}|{self.ja.text}",
+            uses=self.uses,
+            places=places,
+            noun=noun,
+            verb=self.ja,
+        )
+
+
+class Adjective(NamedTuple):
+    """An adjective and the tags of the nouns it may describe."""
+
+    ja: Word
+    en: str
+    describes: frozenset[str]
+    uses: frozenset[str]
+
+
+class Place(NamedTuple):
+    """Somewhere to be: `at` holds its preposition, "at the library"."""
+
+    ja: str
+    en: str
+    preposition: str
+    activities: frozenset[str]
+    kinds: frozenset[str]
+
+    @property
+    def at(self) -> str:
+        return f"{self.preposition} {self.en}"
+
+
+class Somebody(NamedTuple):
+    """A person who can be named."""
+
+    ja: str
+    en: Person
+    kind: str
+
+
+class Time(NamedTuple):
+    """A time word: kind "past", "future", "habit", "freq", "rarely" or "now"."""
+
+    ja: str
+    en: str
+    kinds: frozenset[str]
+
+
+class Lexicon(NamedTuple):
+    """All tables."""
+
+    nouns: tuple[Noun, ...]
+    actions: tuple[Action, ...]
+    adjectives: tuple[Adjective, ...]
+    places: tuple[Place, ...]
+    people: tuple[Somebody, ...]
+    times: tuple[Time, ...]
+    words: frozenset[str]
+
+
+def _table(name: str) -> list[dict[str, str]]:
+    path = resources.files("keras_attn_data.everyday") / f"{name}.tsv"
+    text = path.read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _tags(text: str) -> frozenset[str]:
+    return frozenset(text.split()) - {"-"}
+
+
+def _phrase(text: str) -> Phrase:
+    verb, _, rest = text.partition(" ")
+    return Phrase(verb, rest)
+
+
+def _verb_frames() -> list[VerbFrame]:
+    return [
+        VerbFrame(
+            ja=Word(row["ja"], row["kind"]),
+            en=_phrase(row["en"]),
+            particle=row["particle"],
+            objects=_tags(row["objects"]),
+            article=row["article"],
+            uses=_tags(row["uses"]),
+            places=_tags(row["places"]),
+        )
+        for row in _table("verbs")
+    ]
+
+
+def _phrases() -> list[Action]:
+    return [
+        Action(
+            ja=Word(row["ja"], row["kind"]),
+            en=_phrase(row["en"]),
+            key=row["ja"],
+            uses=_tags(row["uses"]),
+            places=_tags(row["places"]),
+        )
+        for row in _table("phrases")
+    ]
+
+
+def _nouns() -> tuple[Noun, ...]:
+    return tuple(
+        Noun(
+            row["ja"],
+            row["en"],
+            row["article"],
+            row["counter"].replace("-", ""),
+            row["unit"],
+            _tags(row["tags"]),
+        )
+        for row in _table("nouns")
+    )
+
+
+@lru_cache(maxsize=1)
+def load() -> Lexicon:
+    """Read all tables, once."""
+    nouns = _nouns()
+    frames = _verb_frames()
+    actions = [
+        frame.with_noun(noun) for frame in frames for noun in nouns if frame.objects & noun.tags
+    ]
+    adjectives = tuple(
+        Adjective(
+            Word(row["ja"], row["kind"]), row["en"], _tags(row["describes"]), _tags(row["uses"])
+        )
+        for row in _table("adjectives")
+    )
+    places = tuple(
+        Place(
+            row["ja"], row["en"], row["preposition"], _tags(row["activities"]), _tags(row["kinds"])
+        )
+        for row in _table("places")
+    )
+    people = tuple(
+        Somebody(row["ja"], Person(row["en"], row["person"], _object(row["en"])), row["kind"])
+        for row in _table("people")
+    )
+    times = tuple(Time(row["ja"], row["en"], _tags(row["kind"])) for row in _table("times"))
+    names = ("nouns", "verbs", "phrases", "adjectives", "places", "people", "times")
+    words = frozenset(row["ja"] for name in names for row in _table(name))
+    return Lexicon(nouns, tuple(actions + _phrases()), adjectives, places, people, times, words)
+
+
+def _object(subject: str) -> str:
+    return {"he": "him", "she": "her", "we": "us"}.get(subject, "")

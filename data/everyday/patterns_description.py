@@ -1,0 +1,250 @@
+"""What people and things are and are like: nouns and adjectives as predicates and before nouns."""
+
+from keras_attn_data.everyday import english, japanese
+from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, Who, lead, tell
+from keras_attn_data.everyday.english import Person, Phrase
+from keras_attn_data.everyday.japanese import Word
+
+_THIS = (("この", "this"), ("その", "that"))
+
+
+def job(draw: Draw) -> Drawn:
+    """田中さんは医者です。"""
+    somebody, work = draw.somebody(), draw.noun("job")
+    named = somebody.kind == "name" and draw.chance(0.5)
+    relative = draw.somebody("family") if named else None
+    who = Who(somebody.ja, somebody.en)
+    if relative is not None and relative.ja in _OTHERS_FAMILY:
+        ja = f"{somebody.ja}の{_OTHERS_FAMILY[relative.ja]}"
+        en = relative.en.text.replace("my ", f"{somebody.en.text}'s ")
+        who = Who(ja, Person(en, relative.en.code))
+    word, en = Word(work.ja, "noun"), Phrase("be", english.article(work.en))
+    pairs = [
+        Pair(who.topic + mood.end(word), tell(who.en, en, "present", mood))
+        for mood in draw.moods(3)
+    ]
+    mood = Mood(draw.chance(0.6))
+    text = f"{who.topic}昔、{mood.end(word, past=True)}"
+    pairs.append(Pair(text, tell(who.en, en.plus("a long time ago"), "past", mood)))
+    return Drawn((who.ja, work.ja), draw.sample(pairs, 3))
+
+
+_OTHERS_FAMILY = {
+    "父": "お父さん",
+    "母": "お母さん",
+    "兄": "お兄さん",
+    "姉": "お姉さん",
+    "弟": "弟さん",
+    "妹": "妹さん",
+    "夫": "ご主人",
+    "妻": "奥さん",
+    "息子": "息子さん",
+    "娘": "娘さん",
+}
+
+
+def thing_is(draw: Draw) -> Drawn:
+    """この本はとても面白いです。"""
+    (adjective, noun), (this_ja, this_en) = draw.described("c", "color"), draw.choose(_THIS)
+    person = noun.as_subject(this_en)
+    topic = f"{this_ja}{noun.ja}は"
+    pairs = []
+    for mood in draw.moods(3):
+        en = Phrase("be", adjective.en)
+        pairs.append(Pair(topic + mood.end(adjective.ja), tell(person, en, "present", mood)))
+    if "color" not in adjective.uses:
+        mood = Mood(draw.chance(0.6))
+        degree_ja, degree_en = draw.choose((("とても", "very"), ("少し", "a little")))
+        if degree_ja == "少し" and adjective.ja.text in _NO_LITTLE:
+            degree_ja, degree_en = "とても", "very"
+        text = topic + degree_ja + mood.end(adjective.ja)
+        en = Phrase("be", f"{degree_en} {adjective.en}")
+        pairs.append(Pair(text, tell(person, en, "present", mood)))
+        mood = Mood(draw.chance(0.6), negative=True)
+        text = topic + "あまり" + mood.end(adjective.ja)
+        en = Phrase("be", f"very {adjective.en}")
+        pairs.append(Pair(text, tell(person, en, "present", mood)))
+    return Drawn((this_ja, noun.ja, adjective.ja.text), draw.sample(pairs, 3))
+
+
+# 少し with these would sound grudging or odd.
+_NO_LITTLE = frozenset(
+    "おいしい 面白い かわいい 美しい きれい 有名 便利 すてき 特別 大切 丈夫 安全 新しい".split()
+)
+
+
+def thing_was(draw: Draw) -> Drawn:
+    """昨日見た映画は... in its short form: 昨日のパーティーは楽しかったです。"""
+    noun = draw.noun("event")
+    time = draw.time("past")
+    while not time.ja.endswith(("日", "夜", "朝", "週", "月", "年")):
+        time = draw.time("past")
+    ja, en = draw.choose(_EVENT_ADJECTIVES)
+    person = Person(f"{time.en}'s {noun.en}", "3n")
+    topic = f"{time.ja}の{noun.ja}は"
+    if time.en.startswith("the day"):
+        person = Person(f"the {noun.en} {time.en}", "3n")
+    pairs = [
+        Pair(topic + mood.end(ja, past=True), tell(person, Phrase("be", en), "past", mood))
+        for mood in draw.moods(3)
+    ]
+    return Drawn((noun.ja, ja.text, time.ja), pairs)
+
+
+_EVENT_ADJECTIVES = (
+    (Word("楽しい", "i"), "fun"),
+    (Word("面白い", "i"), "interesting"),
+    (Word("つまらない", "i"), "boring"),
+    (Word("長い", "i"), "long"),
+    (Word("短い", "i"), "short"),
+    (Word("大変", "na"), "hard"),
+    (Word("すばらしい", "i"), "wonderful"),
+)
+
+
+def bought_described(draw: Draw) -> Drawn:
+    """先週、赤いかばんを買いました。"""
+    adjective, noun = draw.described("color", "c")
+    while not noun.tags & {"item", "vehicle", "electric"} or adjective.en in _NOT_BOUGHT:
+        adjective, noun = draw.described("color", "c")
+    who = draw.who()
+    text = japanese.attributive(adjective.ja) + noun.ja
+    word, en = Word(f"{text}を買う", "godan"), Phrase("buy", noun.described(adjective.en))
+    pairs = []
+    for time, mood in zip(draw.times("past", 3), draw.moods(3), strict=True):
+        person = who.asked(mood.question)
+        ja = who.topic + lead(time.ja) + mood.end(word, past=True)
+        pairs.append(Pair(ja, tell(person, en.plus(time.en), "past", mood)))
+    return Drawn(tuple(w for w in (who.ja, noun.ja, adjective.ja.text) if w), pairs)
+
+
+_NOT_BOUGHT = frozenset("dirty necessary important famous safe inconvenient dangerous".split())
+
+
+def two_adjectives(draw: Draw) -> Drawn:
+    """この部屋は広くて明るいです。"""
+    (first_ja, first_en), (second_ja, second_en), tags = draw.choose(_ADJECTIVE_PAIRS)
+    noun, (this_ja, this_en) = draw.noun(*tags.split()), draw.choose(_THIS)
+    person = noun.as_subject(this_en)
+    topic = f"{this_ja}{noun.ja}は{japanese.te(first_ja)}"
+    en = Phrase("be", f"{first_en} and {second_en}")
+    pairs = []
+    for past in (False, True):
+        for polite in (True, False):
+            mood = Mood(polite)
+            tense = "past" if past else "present"
+            pairs.append(Pair(topic + mood.end(second_ja, past), tell(person, en, tense, mood)))
+    return Drawn((this_ja, noun.ja, first_ja.text, second_ja.text), draw.sample(pairs, 3))
+
+
+_ADJECTIVE_PAIRS = (
+    ((Word("広い", "i"), "spacious"), (Word("明るい", "i"), "bright"), "room"),
+    ((Word("狭い", "i"), "small"), (Word("暗い", "i"), "dark"), "room"),
+    ((Word("広い", "i"), "spacious"), (Word("きれい", "na"), "clean"), "placein room"),
+    ((Word("静か", "na"), "quiet"), (Word("きれい", "na"), "clean"), "placein room"),
+    ((Word("安い", "i"), "cheap"), (Word("おいしい", "i"), "delicious"), "order food"),
+    ((Word("大きい", "i"), "big"), (Word("重い", "i"), "heavy"), "bag furniture"),
+    ((Word("小さい", "i"), "small"), (Word("軽い", "i"), "light"), "bag electric"),
+    ((Word("軽い", "i"), "light"), (Word("便利", "na"), "convenient"), "bag electric"),
+    ((Word("古い", "i"), "old"), (Word("汚い", "i"), "dirty"), "furniture bag vehicle"),
+    ((Word("安い", "i"), "cheap"), (Word("丈夫", "na"), "sturdy"), "furniture bag stationery"),
+    ((Word("小さい", "i"), "small"), (Word("かわいい", "i"), "cute"), "pet accessory doll"),
+    ((Word("赤い", "i"), "red"), (Word("甘い", "i"), "sweet"), "fruit1"),
+    ((Word("長い", "i"), "long"), (Word("つまらない", "i"), "boring"), "show story"),
+    ((Word("短い", "i"), "short"), (Word("面白い", "i"), "interesting"), "show story book1"),
+    ((Word("簡単", "na"), "simple"), (Word("おいしい", "i"), "delicious"), "curry2"),
+    ((Word("大きい", "i"), "big"), (Word("有名", "na"), "famous"), "place"),
+    ((Word("古い", "i"), "old"), (Word("有名", "na"), "famous"), "place book"),
+)
+
+
+def person_is(draw: Draw) -> Drawn:
+    """鈴木さんは親切で、頭がいいです。"""
+    adjective, other = draw.sample([draw.adjective("pers") for _ in range(6)], 2)
+    person = draw.somebody()
+    topic = person.ja + "は"
+    en = Phrase("be", adjective.en)
+    pairs = [
+        Pair(topic + mood.end(adjective.ja), tell(person.en, en, "present", mood))
+        for mood in draw.moods(2)
+    ]
+    if other.ja != adjective.ja and {adjective.en, other.en} not in _CONTRARY:
+        mood = Mood(draw.chance(0.6))
+        text = f"{topic}{japanese.te(adjective.ja)}、{mood.end(other.ja)}"
+        both = Phrase("be", f"{adjective.en} and {other.en}")
+        pairs.append(Pair(text, tell(person.en, both, "present", mood)))
+    return Drawn((person.ja, adjective.ja.text, other.ja.text), pairs)
+
+
+_CONTRARY = [{"kind", "strict"}, {"gentle", "strict"}, {"kind", "selfish"}, {"gentle", "selfish"}]
+
+
+def becoming(draw: Draw) -> Drawn:
+    """この部屋は静かになりました。"""
+    (adjective, noun), (this_ja, this_en) = draw.described("become"), draw.choose(_THIS)
+    become = Word(japanese.adverb(adjective.ja) + "なる", "godan")
+    topic, person = f"{this_ja}{noun.ja}は", noun.as_subject(this_en)
+    en = Phrase("become", adjective.en)
+    moods = draw.moods(2)
+    pairs = [Pair(topic + m.end(become, past=True), tell(person, en, "past", m)) for m in moods]
+    return Drawn((this_ja, noun.ja, adjective.ja.text), pairs)
+
+
+def too_much(draw: Draw) -> Drawn:
+    """このかばんは重すぎます。"""
+    (adjective, noun), (this_ja, this_en) = draw.described("too"), draw.choose(_THIS)
+    word = Word(japanese.stem(adjective.ja) + "すぎる", "ichidan")
+    topic, person = f"{this_ja}{noun.ja}は", noun.as_subject(this_en)
+    en = Phrase("be", f"too {adjective.en}")
+    pairs = [
+        Pair(topic + mood.end(word, past), tell(person, en, "past" if past else "present", mood))
+        for mood, past in zip(
+            draw.moods(3, negatives=False), draw.sample([False, True, False], 3), strict=False
+        )
+    ]
+    return Drawn((this_ja, noun.ja, adjective.ja.text), pairs)
+
+
+def looks_like(draw: Draw) -> Drawn:
+    """このケーキはおいしそうです。"""
+    (adjective, noun), (this_ja, this_en) = draw.described("looks"), draw.choose(_THIS)
+    word = Word(japanese.stem(adjective.ja) + "そう", "na")
+    topic, person = f"{this_ja}{noun.ja}は", noun.as_subject(this_en)
+    en = Phrase("look", adjective.en)
+    pairs = [
+        Pair(topic + mood.end(word, past), tell(person, en, "past" if past else "present", mood))
+        for mood, past in ((Mood(True), False), (Mood(False), False), (Mood(True), True))
+    ]
+    return Drawn((this_ja, noun.ja, adjective.ja.text), pairs)
+
+
+def weather(draw: Draw) -> Drawn:
+    """昨日、京都はとても暑かったです。"""
+    adjective, place, time = draw.adjective("w"), draw.place("town"), draw.time("past")
+    while "前" in time.ja:
+        time = draw.time("past")
+    en = Phrase("be", f"{adjective.en} in {place.en} {time.en}")
+    very = Phrase("be", f"very {adjective.en} in {place.en} {time.en}")
+    topic = f"{lead(time.ja)}{place.ja}は"
+    pairs = []
+    for mood in draw.moods(2):
+        text = topic + mood.end(adjective.ja, past=True)
+        pairs.append(Pair(text, tell(english.IT, en, "past", mood)))
+    mood = Mood(draw.chance(0.6))
+    text = f"{topic}とても{mood.end(adjective.ja, past=True)}"
+    pairs.append(Pair(text, tell(english.IT, very, "past", mood)))
+    return Drawn((place.ja, adjective.ja.text, time.ja), pairs)
+
+
+PATTERNS = (
+    job,
+    thing_is,
+    thing_was,
+    bought_described,
+    two_adjectives,
+    person_is,
+    becoming,
+    too_much,
+    looks_like,
+    weather,
+)

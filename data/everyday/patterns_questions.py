@@ -1,0 +1,136 @@
+"""Questions with question words."""
+
+from keras_attn_data.everyday import english, japanese
+from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, lead
+from keras_attn_data.everyday.english import Phrase
+from keras_attn_data.everyday.japanese import Word
+
+
+def _ending(draw: Draw, word: Word, past: bool = False) -> str:
+    return Mood(draw.chance(0.65), question=True).end(word, past)
+
+
+def where_or_when(draw: Draw) -> Drawn:
+    """どこでそのかばんを買いましたか。"""
+    who, action = draw.who(0.4), draw.action("w")
+    person = who.asked(True)
+    questions = [("いつ", "when"), ("だれと", "who")]
+    if action.places:
+        questions.append(("どこで", "where"))
+    pairs = []
+    for word_ja, word_en in draw.sample(questions, 2):
+        past = draw.chance(0.6)
+        tail = "with" if word_en == "who" else ""
+        text = english.ask(person, action.en.plus(tail), "past" if past else "will")
+        ja = f"{who.topic}{word_ja}{_ending(draw, action.ja, past)}"
+        pairs.append(Pair(ja, english.sentence(f"{word_en} {text}", "?")))
+    return Drawn(tuple(w for w in (who.ja, action.key) if w), pairs)
+
+
+def what_did(draw: Draw) -> Drawn:
+    """昨日、図書館で何を読みましたか。"""
+    verb, en, places = draw.choose(_TAKERS)
+    who, place = draw.who(0.4), draw.place(draw.choose(places))
+    person = who.asked(True)
+    pairs = []
+    for kind in ("past", "future"):
+        time, past = draw.time(kind), kind == "past"
+        ja = f"{who.topic}{lead(time.ja)}{place.ja}で何を{_ending(draw, verb, past)}"
+        phrase = Phrase(en, f"{place.at} {time.en}")
+        text = english.ask(person, phrase, "past" if past else "will")
+        pairs.append(Pair(ja, english.sentence(f"what {text}", "?")))
+    return Drawn(tuple(w for w in (who.ja, verb.text, place.ja) if w), pairs)
+
+
+_TAKERS = (
+    (Word("食べる", "ichidan"), "eat", ("eat", "town", "land")),
+    (Word("飲む", "godan"), "drink", ("eat", "home")),
+    (Word("買う", "godan"), "buy", ("dept", "town", "land", "shop-fruit")),
+    (Word("する", "suru"), "do", ("park", "sport", "town", "study", "home")),
+    (Word("勉強する", "suru"), "study", ("study", "home")),
+    (Word("読む", "godan"), "read", ("study", "home")),
+    (Word("作る", "godan"), "make", ("home",)),
+    (Word("見る", "ichidan"), "see", ("town", "land", "park")),
+)
+
+
+def where_going(draw: Draw) -> Drawn:
+    """明日、何時に学校に行きますか。"""
+    who, place = draw.who(0.4), draw.place("go")
+    person = who.asked(True)
+    how = [("何で", "how"), ("だれと", "who"), ("どうして", "why")]
+    pairs = []
+    for word_ja, word_en in draw.sample(how, 2):
+        time = draw.time("past" if draw.chance(0.6) else "future")
+        past = "past" in time.kinds
+        go = Word(f"{word_ja}{place.ja}に行く", "iku")
+        tail = "with" if word_en == "who" else ""
+        phrase = Phrase("go", f"to {place.en}").plus(tail, time.en)
+        text = english.ask(person, phrase, "past" if past else "will")
+        ja = f"{who.topic}{lead(time.ja)}{_ending(draw, go, past)}"
+        pairs.append(Pair(ja, english.sentence(f"{word_en} {text}", "?")))
+    return Drawn(tuple(w for w in (who.ja, place.ja) if w), pairs)
+
+
+def why_did(draw: Draw) -> Drawn:
+    """どうして昨日テレビを見なかったんですか。"""
+    who, action = draw.who(0.4), draw.action("w")
+    person, time = who.asked(True), draw.time("past")
+    pairs = []
+    for negative in (False, True):
+        plain = japanese.plain(action.ja, past=True, negative=negative)
+        ending = "んですか。" if draw.chance(0.6) else "の?"
+        ja = f"{who.topic}どうして{lead(time.ja)}{plain}{ending}"
+        text = english.ask(person, action.en.plus(time.en), "past", negative)
+        pairs.append(Pair(ja, english.sentence(f"why {text}", "?")))
+    return Drawn(tuple(w for w in (who.ja, action.key) if w), pairs)
+
+
+def who_did(draw: Draw) -> Drawn:
+    """だれがこのケーキを作りましたか。"""
+    action = draw.action("t")
+    while action.noun is None:
+        action = draw.action("t")
+    noun, past = action.noun, english.past(action.en.verb)
+    thing = noun.as_subject("this").text
+    ja = action.verb.after(f"だれがこの{noun.ja}を")
+    pairs = [Pair(_ending(draw, ja, past=True), english.sentence(f"who {past} {thing}", "?"))]
+    somebody = draw.somebody()
+    mood = Mood(draw.chance(0.6))
+    ja = action.verb.after(f"{somebody.ja}がこの{noun.ja}を")
+    text = english.say(somebody.en, Phrase(action.en.verb, thing), "past")
+    pairs.append(Pair(mood.end(ja, past=True), english.sentence(text)))
+    return Drawn((noun.ja, action.verb.text), pairs)
+
+
+def whose_and_how_much(draw: Draw) -> Drawn:
+    """この傘はだれのですか。その時計はいくらですか。"""
+    noun = draw.noun("item", "order", "vehicle")
+    this_ja, this_en = draw.choose((("この", "this"), ("その", "that")))
+    this = noun.as_subject(this_en)
+    be, do = ("are", "do") if noun.is_plural else ("is", "does")
+    pairs = [
+        Pair(
+            f"{this_ja}{noun.ja}はいくらですか。",
+            english.sentence(f"how much {do} {this.text} cost", "?"),
+        ),
+        Pair(
+            f"どこで{this_ja}{noun.ja}を買いましたか。",
+            english.sentence(f"where did you buy {this.text}", "?"),
+        ),
+        Pair(
+            f"だれに{this_ja}{noun.ja}をもらいましたか。",
+            english.sentence(f"who gave you {this.text}", "?"),
+        ),
+    ]
+    if "order" not in noun.tags:
+        pairs.append(
+            Pair(
+                f"{this_ja}{noun.ja}はだれのですか。",
+                english.sentence(f"whose {be} {this.text}", "?"),
+            )
+        )
+    return Drawn((this_ja, noun.ja), pairs)
+
+
+PATTERNS = (where_or_when, what_did, where_going, why_did, who_did, whose_and_how_much)

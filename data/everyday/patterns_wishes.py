@@ -1,0 +1,187 @@
+"""Wanting, planning, being able, having done before, being good at."""
+
+from keras_attn_data.everyday import english, japanese
+from keras_attn_data.everyday.drawing import SPEAKER, Draw, Drawn, Mood, Pair, Who, lead, tell
+from keras_attn_data.everyday.english import Phrase
+from keras_attn_data.everyday.japanese import Word
+
+_GOODS = ("clothes", "accessory", "bag", "electric", "book", "furniture", "instrument", "vehicle")
+_GOODS += ("pet", "dishware", "stationery")
+
+
+def _key(who: Who, *words: str) -> tuple[str, ...]:
+    return tuple(word for word in (who.ja, *words) if word)
+
+
+def want_thing(draw: Draw) -> Drawn:
+    """新しい自転車がほしいです。"""
+    noun = draw.noun(*_GOODS)
+    adjective, english_adjective = draw.choose(_WANTED)
+    if "pet" in noun.tags:
+        adjective, english_adjective = draw.choose((("かわいい", "cute"), ("小さい", "small")))
+    word = Word(f"{adjective}{noun.ja}がほしい", "i")
+    phrase = Phrase("want", noun.described(english_adjective))
+    pairs = []
+    for mood in draw.moods(3):
+        past = draw.chance(0.25)
+        person = SPEAKER.asked(mood.question)
+        pairs.append(
+            Pair(mood.end(word, past), tell(person, phrase, "past" if past else "present", mood))
+        )
+    return Drawn((adjective, noun.ja), pairs)
+
+
+_WANTED = (
+    ("新しい", "new"),
+    ("安い", "cheap"),
+    ("大きい", "big"),
+    ("小さい", "small"),
+    ("軽い", "light"),
+    ("黒い", "black"),
+    ("白い", "white"),
+    ("丈夫な", "sturdy"),
+)
+
+
+def want_to_do(draw: Draw) -> Drawn:
+    """来週、友達と京都に行きたいです。妹はピアノを習いたがっています。"""
+    action, time = draw.action("w"), draw.time("future")
+    place = draw.place_for(action) if draw.chance(0.5) else None
+    where = place.ja + "で" if place else ""
+    base = action.ja.after(where)
+    en = action.en.plus(place.at if place else "")
+    pairs = []
+    for mood in draw.moods(2):
+        person = SPEAKER.asked(mood.question)
+        wanting = japanese.wanting(base)
+        phrase = Phrase("want", f"to {en.base(person)} {time.en}")
+        pairs.append(Pair(lead(time.ja) + mood.end(wanting), tell(person, phrase, "present", mood)))
+    somebody = draw.somebody("family", "friend", "name")
+    mood = Mood(draw.chance(0.6))
+    third = Word(japanese.stem(base) + "たがっている", "ichidan")
+    phrase = Phrase("want", f"to {en.base(somebody.en)}")
+    pairs.append(
+        Pair(f"{somebody.ja}は{mood.end(third)}", tell(somebody.en, phrase, "present", mood))
+    )
+    return Drawn((action.key, where, somebody.ja), pairs)
+
+
+def want_to_go(draw: Draw) -> Drawn:
+    """いつか家族とイタリアに行きたいです。"""
+    place, companion = draw.place("go"), draw.somebody()
+    action = draw.action("w")
+    purpose = draw.chance(0.5) and place.activities & action.places
+    if purpose:
+        word = Word(f"{place.ja}へ{japanese.stem(action.ja)}に行く", "iku")
+        where, key = f"to {place.en} to {action.en.base(english.I)}", action.key
+    else:
+        word = Word(f"{companion.ja}と{place.ja}に行く", "iku")
+        where, key = f"to {place.en} with {companion.en.object}", companion.ja
+    pairs = []
+    time = draw.time("future")
+    for mood in draw.moods(2):
+        person = SPEAKER.asked(mood.question)
+        phrase = Phrase("want", f"to go {where} {time.en}".replace("my", person.own))
+        ja = mood.end(japanese.wanting(word.after(lead(time.ja))))
+        if mood.question and "my" in where:
+            continue
+        pairs.append(Pair(ja, tell(person, phrase, "present", mood)))
+    return Drawn((place.ja, key), pairs)
+
+
+def intending(draw: Draw) -> Drawn:
+    """来月、ギターを買うつもりです。"""
+    who, action = draw.who(), draw.action("w")
+    pairs = []
+    for time in draw.times("future", 2):
+        mood = Mood(draw.chance(0.6), question=draw.chance(0.2))
+        person = who.asked(mood.question)
+        word = Word(action.ja.text + "つもり", "noun")
+        phrase = Phrase("intend", f"to {action.en.base(person)} {time.en}")
+        pairs.append(
+            Pair(who.topic + lead(time.ja) + mood.end(word), tell(person, phrase, "present", mood))
+        )
+    time, polite = draw.time("future"), draw.chance(0.6)
+    ja = f"{lead(time.ja)}{japanese.volitional(action.ja)}と思{'います' if polite else 'う'}。"
+    if not who.ja:
+        text = f"I am thinking of {action.en.ing(english.I)} {time.en}."
+        pairs.append(Pair(ja, text))
+    return Drawn(_key(who, action.key), pairs)
+
+
+def able(draw: Draw) -> Drawn:
+    """姉はフランス語が話せます。一人で泳ぐことができます。"""
+    who, action = draw.who(), draw.action("c")
+    can = japanese.potential(action.verb if action.noun else action.ja)
+    if action.noun:
+        particle = (
+            "に" if action.ja.text.endswith(action.noun.ja + "に" + action.verb.text) else "が"
+        )
+        can = can.after(action.noun.ja + particle)
+    could = Word(f"{action.ja.text}ことができる", "ichidan")
+    pairs = []
+    moods = draw.moods(3)
+    for mood, word in zip(moods, (can, could, can), strict=False):
+        person = who.asked(mood.question)
+        pairs.append(Pair(who.topic + mood.end(word), tell(person, action.en, "can", mood)))
+    mood = Mood(draw.chance(0.6), negative=draw.chance(0.5))
+    time = draw.time("past")
+    if mood.negative:
+        ja = who.topic + lead(time.ja) + mood.end(can, past=True)
+        pairs.append(Pair(ja, tell(who.en, action.en.plus(time.en), "could", mood)))
+    return Drawn(_key(who, action.key), pairs)
+
+
+def have_done_before(draw: Draw) -> Drawn:
+    """馬に乗ったことがあります。"""
+    who, action = draw.who(), draw.action("e")
+    place = draw.place("town") if draw.chance(0.3) and not action.places & {"home"} else None
+    ja = action.ja.after(place.ja + "で" if place else "")
+    word = Word(japanese.plain(ja, past=True) + "ことがある", "aru")
+    pairs = []
+    for mood in draw.moods(3):
+        person = who.asked(mood.question)
+        adverb = "ever" if mood.question else "never" if mood.negative else ""
+        plain = Mood(mood.polite, question=mood.question)
+        phrase = action.en.plus(place.at if place else "")
+        if not adverb:
+            phrase = phrase.plus("before")
+        pairs.append(
+            Pair(who.topic + mood.end(word), tell(person, phrase, "perfect", plain, adverb))
+        )
+    return Drawn(_key(who, action.key, place.ja if place else ""), pairs)
+
+
+def like_doing(draw: Draw) -> Drawn:
+    """父は庭で花を育てるのが好きです。"""
+    who, action = draw.who(), draw.action("l")
+    (feeling_ja, feeling_kind, be, feeling_en) = draw.choose(_FEELINGS)
+    place = draw.place_for(action) if draw.chance(0.3) else None
+    ja = action.ja.after(place.ja + "で" if place else "")
+    word = Word(f"{ja.text}のが{feeling_ja}", feeling_kind)
+    pairs = []
+    for mood in draw.moods(3):
+        person = who.asked(mood.question)
+        doing = action.en.plus(place.at if place else "").ing(person)
+        phrase = Phrase(be, f"{feeling_en}{doing}")
+        pairs.append(Pair(who.topic + mood.end(word), tell(person, phrase, "present", mood)))
+    return Drawn(_key(who, action.key, feeling_ja, place.ja if place else ""), pairs)
+
+
+_FEELINGS = (
+    ("好き", "na", "like", ""),
+    ("好き", "na", "like", ""),
+    ("上手", "na", "be", "good at "),
+    ("苦手", "na", "be", "bad at "),
+    ("得意", "na", "be", "great at "),
+)
+
+PATTERNS = (
+    want_thing,
+    want_to_do,
+    want_to_go,
+    intending,
+    able,
+    have_done_before,
+    like_doing,
+)

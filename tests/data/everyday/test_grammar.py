@@ -1,0 +1,141 @@
+"""The corpus as a whole: size, balance, combinations, repeatability, clean text."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+from collections import Counter
+
+import pytest
+from keras_attn_data.everyday import grammar, lexicon
+
+TOPICS = {
+    "particles": {"going", "going_to_do", "where_place_is"},
+    "tense": {"past_action", "future_action", "right_now"},
+    "habits": {"habit", "frequency"},
+    "adjectives": {"thing_is", "person_is", "two_adjectives"},
+    "counters": {"counted_things", "living_things", "bought_counted"},
+    "numbers": {"price", "age"},
+    "dates and times": {"date", "weekday", "at_time", "event_time"},
+    "comparison": {"this_than_that", "best_liked", "which_is_liked"},
+    "wanting": {"want_thing", "want_to_do"},
+    "ability": {"able"},
+    "giving and receiving": {"give", "given_to_me", "receive", "favour_for_me", "have_it_done"},
+    "reasons": {"hindered", "because_it_is"},
+    "conditions": {"if_weather", "if_time"},
+    "quotation": {"said_request", "said_plan", "think_is"},
+    "relative clauses": {"thing_somebody_did", "person_doing", "place_where"},
+    "questions": {"where_or_when", "what_did", "why_did"},
+}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return list(grammar.pairs())
+
+
+def test_the_lexicon_has_at_least_800_words():
+    assert len(lexicon.load().words) >= 800
+
+
+def test_there_are_at_least_60000_distinct_pairs(corpus):
+    assert len({(s.ja, s.en) for s in corpus}) >= 60_000
+
+
+def test_one_japanese_sentence_has_one_english(corpus):
+    assert len({s.ja for s in corpus}) == len(corpus)
+
+
+@pytest.mark.parametrize("topic", sorted(TOPICS))
+def test_every_topic_is_covered(corpus, topic):
+    counts = Counter(s.combination.split("|")[0] for s in corpus)
+    assert min(counts[pattern] for pattern in TOPICS[topic]) >= 50
+
+
+def test_no_pattern_dominates(corpus):
+    counts = Counter(s.combination.split("|")[0] for s in corpus)
+    assert max(counts.values()) < 0.03 * len(corpus)
+
+
+def test_polite_and_plain_negative_and_question_are_all_common(corpus):
+    total = len(corpus)
+    polite = sum(
+        bool(re.search(r"(です|ます|ました|ません|でした|ください)(か|よ)?。$", s.ja))
+        for s in corpus
+    )
+    negative = sum(" not " in s.en or "cannot" in s.en or "never" in s.en for s in corpus)
+    questions = sum(s.en.endswith("?") for s in corpus)
+    assert 0.4 * total < polite < 0.85 * total
+    assert negative > 0.08 * total
+    assert questions > 0.08 * total
+
+
+def _groups(corpus):
+    """Sizes of the groups that must stay in one split: linked by combination or by a side."""
+    parent: dict[str, str] = {}
+
+    def root(key):
+        while parent.setdefault(key, key) != key:
+            parent[key] = key = parent[parent[key]]
+        return key
+
+    for s in corpus:
+        for side in (f"ja {s.ja}", f"en {s.en.casefold()}"):
+            parent[root(side)] = root(s.combination)
+    return Counter(root(s.combination) for s in corpus)
+
+
+def test_groups_that_must_stay_together_are_many_and_small(corpus):
+    groups = _groups(corpus)
+    assert len(groups) >= 20_000
+    assert max(groups.values()) < 0.01 * len(corpus)
+
+
+@pytest.mark.parametrize("seed", ["0", "31"])
+def test_the_corpus_does_not_depend_on_the_hash_seed(corpus, seed):
+    script = (
+        "import hashlib, keras_attn_data.everyday.grammar as g\n"
+        "print(hashlib.sha256(repr(list(map(tuple, g.pairs()))).encode()).hexdigest())"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
+    result = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    expected = hashlib.sha256(repr(list(map(tuple, corpus))).encode()).hexdigest()
+    assert result.stdout.strip() == expected
+
+
+def test_english_text_is_whole(corpus):
+    for s in corpus:
+        assert re.fullmatch(r"[A-Z][\x20-\x7e]*[.?](\")?", s.en), s
+        assert s.en.count('"') in (0, 2), s
+        assert s.en == s.en.strip(), s
+
+
+def test_english_text_has_no_broken_phrases(corpus):
+    broken = [
+        s.en
+        for s in corpus
+        if re.search(r"  |[{}|_]|\ba (?!u|one-)[aeiou]|\b(a|the) (a|an|the)\b", s.en)
+    ]
+    assert broken == []
+
+
+def test_english_verbs_agree_with_pronouns(corpus):
+    wrong = re.compile(r"^(I (is|are|has|does)|(He|She|It) (are|am|have|do)|We (is|am|has|does))\b")
+    assert [s.en for s in corpus if wrong.search(s.en)] == []
+
+
+def test_japanese_text_is_whole(corpus):
+    for s in corpus:
+        assert s.ja[-1] in "。?", s
+        assert s.ja.count("「") == s.ja.count("」"), s
+        assert not re.search(r"\s|[{}|_]|、、|。。|をを|がが|、。", s.ja), s
+
+
+def test_text_is_in_unicode_normal_form(corpus):
+    for s in corpus:
+        assert unicodedata.is_normalized("NFKC", s.ja)
+        assert unicodedata.is_normalized("NFKC", s.en)
