@@ -1,0 +1,28 @@
+"""Attention for Keras 3: the layers. The translator is `keras_attn.translation`."""
+
+from keras_attn.decoder import Decoder, DecoderBlock
+from keras_attn.embedding import TokenEmbedding
+from keras_attn.encoder import Encoder, EncoderBlock
+from keras_attn.feed_forward import FeedForward
+from keras_attn.multi_head import MultiHeadAttention
+from keras_attn.positions import PositionalEncoding
+from keras_attn.residual import Residual
+from keras_attn.scoring import AdditiveAttention, DotProductAttention
+from keras_attn.softmax import masked_softmax
+from keras_attn.transformer import Transformer
+
+__all__ = [
+    "AdditiveAttention",
+    "Decoder",
+    "DecoderBlock",
+    "DotProductAttention",
+    "Encoder",
+    "EncoderBlock",
+    "FeedForward",
+    "MultiHeadAttention",
+    "PositionalEncoding",
+    "Residual",
+    "TokenEmbedding",
+    "Transformer",
+    "masked_softmax",
+]

@@ -36,6 +36,11 @@ REASONS = ("empty", "too_long", "equal_sides", "wrong_script", "duplicate")
 _PARTING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b]")
 _INVISIBLE = re.compile("[\u00ad\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 
+# Least share of a side's letters that are of the language's script. Names and terms stand in Latin
+# letters inside any other script, where moreover one letter may be a syllable or a word.
+_MIN_SHARE_OF_LATIN = 0.5
+_MIN_SHARE_OF_OTHERS = 0.1
+
 # First words of the Unicode names of a language's letters; a language that is not here is not
 # checked.
 _CYRILLIC = frozenset({"CYRILLIC"})
@@ -69,7 +74,7 @@ def clean_text(text: str) -> str:
 
 
 def has_wrong_script(text: str, language: str) -> bool:
-    """Whether less than half of the letters are of the language's script.
+    """Whether too few of the letters are of the language's script.
 
     Text without letters and languages without an entry in the table always pass.
     """
@@ -77,7 +82,8 @@ def has_wrong_script(text: str, language: str) -> bool:
     if scripts is None or (scripts is _LATIN and text.isascii()):
         return False
     found = [_script(character) for character in text if character.isalpha()]
-    return 2 * sum(script in scripts for script in found) < len(found)
+    min_share = _MIN_SHARE_OF_LATIN if scripts is _LATIN else _MIN_SHARE_OF_OTHERS
+    return sum(script in scripts for script in found) < min_share * len(found)
 
 
 @cache

@@ -132,8 +132,16 @@ def _read_named(name: str, source: str, target: str) -> _Raw:
     from keras_attn_data import cache
 
     module = importlib.import_module(f"keras_attn_data.{name}.{name}_dataset_builder")
-    builder = module.Builder(data_dir=cache.folder() / "tensorflow_datasets")
-    builder.download_and_prepare()
+    data_dir = cache.folder() / "tensorflow_datasets"
+    tfds.disable_progress_bar()
+    builder = module.Builder(data_dir=data_dir)
+    try:
+        builder.download_and_prepare()
+    except OSError:
+        # Another process may have prepared it meanwhile; then there is nothing left to do.
+        builder = module.Builder(data_dir=data_dir)
+        if not builder.is_prepared():
+            raise
     examples = tfds.as_numpy(builder.as_dataset(split="train", batch_size=-1))
     texts = {key: [text.decode("utf-8") for text in examples[key]] for key in NAMED_LANGUAGES}
     pairs = [Pair(*sides) for sides in zip(texts[source], texts[target], strict=True)]

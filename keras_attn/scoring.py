@@ -1,0 +1,235 @@
+"""Attention with one head: a score for each query and key, and the pooling all scores share."""
+
+from __future__ import annotations
+
+import keras
+from keras import ops
+
+from keras_attn.masks import hide_unseen, join_masks
+from keras_attn.softmax import masked_softmax
+
+
+def weighted_sum(weights, value, mask):
+    """`weights @ value`, in which a value behind the mask cannot matter, not even NaN.
+
+    Args:
+        weights: Attention weights, `(B, T, S)` or `(B, H, T, S)`.
+        value: Values, `(B, S, D)` or `(B, H, S, K)`.
+        mask: Joined mask of the rank of `weights`, or None.
+
+    Returns:
+        `(B, T, D)` or `(B, H, T, K)`; NaN where a query attends to a value that is not finite.
+    """
+    if mask is None:
+        return ops.matmul(weights, value)
+    finite = ops.all(ops.isfinite(value), axis=-1)  # (B, S) or (B, H, S)
+    output = ops.matmul(weights, ops.where(finite[..., None], value, ops.zeros_like(value)))
+    sees_it = ops.any(
+        ops.logical_and(mask, ops.logical_not(finite)[..., None, :]), axis=-1, keepdims=True
+    )
+    return ops.where(sees_it, ops.cast(float("nan"), output.dtype), output)
+
+
+class ScoredAttention(keras.layers.Layer):
+    """The attention call for every layer that differs in its scores alone.
+
+    A subclass says how a query scores a key (`score`); masking, softmax, dropout of the weights
+    and pooling of the values are the same for all.
+
+    Args:
+        dropout: Rate at which attention weights are dropped in training. Defaults to 0.
+    """
+
+    def __init__(self, dropout=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = dropout
+        self.supports_masking = True
+        self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+
+    def score(self, query, key):
+        """Scores `(B, T, S)` of queries `(B, T, Dq)` and keys `(B, S, Dk)`."""
+        raise NotImplementedError
+
+    def call(
+        self,
+        query,
+        key,
+        value=None,
+        valid_lens=None,
+        attention_mask=None,
+        use_causal_mask=False,
+        return_attention_scores=False,
+        training=None,
+        query_mask=None,
+        key_mask=None,
+        value_mask=None,
+    ):
+        if value is None:
+            value = key
+        mask = join_masks(
+            ops.shape(query)[1],
+            ops.shape(key)[1],
+            valid_lens,
+            attention_mask,
+            use_causal_mask,
+            query_mask,
+            key_mask,
+            value_mask,
+        )
+        if mask is not None and len(mask.shape) == 4:
+            raise ValueError(
+                "`attention_mask` must broadcast to (B, T, S) for a layer with one head. "
+                f"Received: attention_mask.shape={tuple(attention_mask.shape)}."
+            )
+        query = hide_unseen(query, mask, axis=-2)
+        scores = self.score(query, hide_unseen(key, mask, axis=-1))
+        weights = masked_softmax(scores, mask=mask)
+        dropped = self._dropout(weights, training=training)
+        output = weighted_sum(dropped, hide_unseen(value, mask, axis=-1), mask)
+        return (output, weights) if return_attention_scores else output
+
+    def compute_mask(self, query, previous_mask=None):
+        return previous_mask
+
+    def compute_output_spec(
+        self, query, key, value=None, *args, return_attention_scores=False, **kwargs
+    ):
+        sizes = value if value is not None else key
+        output = keras.KerasTensor((*query.shape[:2], sizes.shape[-1]), self.compute_dtype)
+        if not return_attention_scores:
+            return output
+        return output, keras.KerasTensor(
+            (*query.shape[:2], key.shape[1]), self.compute_dtype
+        )
+
+    def get_config(self):
+        return {**super().get_config(), "dropout": self.dropout}
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class AdditiveAttention(ScoredAttention):
+    """Attention whose scores come from a small network, for queries and keys of any sizes.
+
+    `score(q, k) = w_v . tanh(W_q q + W_k k)` (Bahdanau et al. 2015, appendix A.1.2), without
+    biases. Weights are the masked softmax of the scores.
+
+    Masking: True = may attend; all masks given hold at once. A query without any key left gets
+    weights 0 and output 0.
+
+    Args:
+        num_hiddens: Width of the network, a positive integer.
+        dropout: Rate at which attention weights are dropped in training. Defaults to 0.
+
+    Call arguments:
+        query: `(B, T, Dq)`.
+        key: `(B, S, Dk)`.
+        value: `(B, S, Dv)`; None means `key`.
+        valid_lens: Integers `(B,)` or `(B, T)`: keys from the first that may be attended.
+        attention_mask: Boolean, broadcastable to `(B, T, S)`.
+        use_causal_mask: Whether query `t` attends to keys up to `t` only.
+        return_attention_scores: Whether the attention weights are returned too.
+        training: Whether dropout applies.
+        query_mask, key_mask, value_mask: Boolean `(B, T)`, `(B, S)`, `(B, S)`; Keras fills them.
+
+    Returns:
+        Output `(B, T, Dv)`, or output and weights `(B, T, S)`.
+
+    Raises:
+        ValueError: If `num_hiddens` is not a positive integer.
+
+    Example:
+
+    >>> attention = AdditiveAttention(num_hiddens=8)
+    >>> output = attention(ops.ones((2, 3, 5)), ops.ones((2, 7, 4)), valid_lens=[7, 2])
+    >>> tuple(output.shape)
+    (2, 3, 4)
+    """
+
+    def __init__(self, num_hiddens, dropout=0.0, **kwargs):
+        super().__init__(dropout, **kwargs)
+        if not isinstance(num_hiddens, int) or num_hiddens < 1:
+            raise ValueError(
+                f"`num_hiddens` must be a positive integer. Received: num_hiddens={num_hiddens!r}."
+            )
+        self.num_hiddens = num_hiddens
+        dense = {"use_bias": False, "dtype": self.dtype_policy}
+        self._query_dense = keras.layers.Dense(num_hiddens, name="query", **dense)
+        self._key_dense = keras.layers.Dense(num_hiddens, name="key", **dense)
+        self._score_dense = keras.layers.Dense(1, name="score", **dense)
+
+    def build(self, query_shape, key_shape, value_shape=None):
+        self._query_dense.build(query_shape)
+        self._key_dense.build(key_shape)
+        self._score_dense.build((None, None, None, self.num_hiddens))
+        self._dropout.build((None, None, None))
+
+    def score(self, query, key):
+        queries = self._query_dense(query)[:, :, None]  # (B, T, 1, N)
+        keys = self._key_dense(key)[:, None]  # (B, 1, S, N)
+        return ops.squeeze(self._score_dense(ops.tanh(queries + keys)), -1)  # (B, T, S)
+
+    def get_config(self):
+        return {**super().get_config(), "num_hiddens": self.num_hiddens}
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class DotProductAttention(ScoredAttention):
+    """Attention whose scores are dot products, for queries and keys of one size.
+
+    `score(q, k) = q . k / sqrt(D)` (Vaswani et al. 2017, section 3.2.1); without `scale`, `q . k`
+    (Luong et al. 2015, section 3.1). Weights are the masked softmax of the scores.
+
+    Masking: True = may attend; all masks given hold at once. A query without any key left gets
+    weights 0 and output 0.
+
+    Args:
+        dropout: Rate at which attention weights are dropped in training. Defaults to 0.
+        scale: Whether scores are divided by `sqrt(D)`. Defaults to True.
+
+    Call arguments:
+        query: `(B, T, D)`.
+        key: `(B, S, D)`.
+        value: `(B, S, Dv)`; None means `key`.
+        valid_lens: Integers `(B,)` or `(B, T)`: keys from the first that may be attended.
+        attention_mask: Boolean, broadcastable to `(B, T, S)`.
+        use_causal_mask: Whether query `t` attends to keys up to `t` only.
+        return_attention_scores: Whether the attention weights are returned too.
+        training: Whether dropout applies.
+        query_mask, key_mask, value_mask: Boolean `(B, T)`, `(B, S)`, `(B, S)`; Keras fills them.
+
+    Returns:
+        Output `(B, T, Dv)`, or output and weights `(B, T, S)`.
+
+    Raises:
+        ValueError: If queries and keys differ in size.
+
+    Example:
+
+    >>> attention = DotProductAttention()
+    >>> output, weights = attention(
+    ...     ops.ones((2, 3, 5)), ops.ones((2, 4, 5)), valid_lens=[4, 2], return_attention_scores=True
+    ... )
+    >>> ops.convert_to_numpy(weights)[1, 0].tolist()
+    [0.5, 0.5, 0.0, 0.0]
+    """
+
+    def __init__(self, dropout=0.0, scale=True, **kwargs):
+        super().__init__(dropout, **kwargs)
+        self.scale = scale
+
+    def build(self, query_shape, key_shape, value_shape=None):
+        if query_shape[-1] != key_shape[-1]:
+            raise ValueError(
+                "`query` and `key` must have the same last dimension. Received: "
+                f"query.shape={tuple(query_shape)}, key.shape={tuple(key_shape)}. "
+                "AdditiveAttention takes different ones."
+            )
+        self._dropout.build((None, None, None))
+
+    def score(self, query, key):
+        if self.scale:
+            query = query * query.shape[-1] ** -0.5
+        return ops.matmul(query, ops.transpose(key, (0, 2, 1)))  # (B, T, S)
+
+    def get_config(self):
+        return {**super().get_config(), "scale": self.scale}

@@ -1,0 +1,62 @@
+"""Softmax that is exactly zero behind a mask."""
+
+from __future__ import annotations
+
+import numpy as np
+from keras import backend, ops
+
+from keras_attn.masks import lengths_mask
+
+
+def masked_softmax(scores, valid_lens=None, mask=None):
+    """Softmax over the last axis that is exactly zero where a key may not be attended.
+
+    `p[s] = m[s] * exp(x[s]) / sum_r(m[r] * exp(x[r]))`, with `m` the mask as 0 and 1 (Vaswani et
+    al. 2017, section 3.2.3). A row without any key left gives zeros, not NaN, and has a finite
+    gradient; what stands behind the mask, NaN included, reaches neither result nor gradient.
+
+    Args:
+        scores: Float tensor of shape `(..., T, S)`.
+        valid_lens: Optional integers `(B,)`, or `(B, T)` for each query: keys from the first that
+            may be attended.
+        mask: Optional boolean tensor that broadcasts to `scores`; True = may attend. Holds
+            together with `valid_lens`.
+
+    Returns:
+        Attention weights, shape and dtype of `scores` (computed in float32 at least).
+
+    Raises:
+        ValueError: If `valid_lens` is given for scores of fewer than three dimensions, or `mask`
+            has more dimensions than `scores`.
+
+    Example:
+
+    >>> weights = masked_softmax(ops.zeros((2, 1, 4)), valid_lens=[2, 0])
+    >>> np.asarray(weights)[:, 0].tolist()
+    [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
+    """
+    scores = ops.convert_to_tensor(scores)
+    dtype = backend.standardize_dtype(scores.dtype)
+    rank = len(scores.shape)
+    if valid_lens is not None:
+        if rank < 3:
+            raise ValueError(
+                "`valid_lens` needs `scores` of shape (B, ..., T, S). "
+                f"Received: scores.shape={tuple(scores.shape)}. Pass a `mask` instead."
+            )
+        lengths = lengths_mask(valid_lens, ops.shape(scores)[-1])
+        for _ in range(rank - 3):
+            lengths = lengths[:, None]
+        mask = lengths if mask is None else ops.logical_and(ops.cast(mask, "bool"), lengths)
+    precise = scores if dtype == "float64" else ops.cast(scores, "float32")
+    if mask is None:
+        return ops.cast(ops.softmax(precise, axis=-1), dtype)
+    mask = ops.cast(mask, "bool")
+    if len(mask.shape) > rank:
+        raise ValueError(
+            "`mask` must broadcast to `scores`. "
+            f"Received: mask.shape={tuple(mask.shape)}, scores.shape={tuple(scores.shape)}."
+        )
+    lowest = float(np.finfo("float64" if dtype == "float64" else "float32").min)
+    weights = ops.softmax(ops.where(mask, precise, lowest), axis=-1)
+    return ops.cast(ops.where(mask, weights, 0.0), dtype)

@@ -1,0 +1,100 @@
+"""Encoder and decoder as one Keras model."""
+
+from __future__ import annotations
+
+import keras
+from keras import ops
+
+from keras_attn.decoder import Decoder
+from keras_attn.encoder import Encoder
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class Transformer(keras.Model):
+    """The encoder-decoder model of Vaswani et al. 2017.
+
+    Masking: id 0 is padding on both sides; logits at `t` depend on target ids up to `t` only.
+
+    Args:
+        encoder: An `Encoder`.
+        decoder: A `Decoder` with cross-attention.
+
+    Call arguments:
+        inputs: A pair of integer tensors: source ids `(B, S)`, target ids `(B, T)`.
+        training: Whether dropout applies.
+
+    Returns:
+        Logits `(B, T, V)` of the token that follows each target id.
+
+    Raises:
+        ValueError: If the decoder has no cross-attention.
+
+    Example:
+
+    >>> model = Transformer.from_sizes(10, 12, 2, 1, num_hiddens=8, ffn_num_hiddens=16, num_heads=2)
+    >>> source, target = ops.convert_to_tensor([[3, 7, 3]]), ops.convert_to_tensor([[2, 5]])
+    >>> tuple(model((source, target)).shape)
+    (1, 2, 12)
+    """
+
+    def __init__(self, encoder, decoder, **kwargs):
+        super().__init__(**kwargs)
+        if not decoder.cross_attention:
+            raise ValueError(
+                "`decoder` must have cross-attention. Received: decoder.cross_attention=False."
+            )
+        self.encoder = encoder
+        self.decoder = decoder
+
+    @classmethod
+    def from_sizes(
+        cls,
+        source_vocab_size,
+        target_vocab_size,
+        num_encoder_layers,
+        num_decoder_layers,
+        num_hiddens,
+        ffn_num_hiddens,
+        num_heads,
+        dropout=0.0,
+        dtype=None,
+    ):
+        """A model whose encoder and decoder have the same widths."""
+        sizes = (num_hiddens, ffn_num_hiddens, num_heads, dropout)
+        return cls(
+            Encoder(source_vocab_size, num_encoder_layers, *sizes, name="encoder", dtype=dtype),
+            Decoder(target_vocab_size, num_decoder_layers, *sizes, name="decoder", dtype=dtype),
+            dtype=dtype,
+        )
+
+    def build(self, input_shape):
+        source_shape, target_shape = input_shape
+        self.encoder.build(source_shape)
+        self.decoder.build(target_shape, self.encoder.compute_output_shape(source_shape))
+
+    def call(self, inputs, training=None):
+        source_ids, target_ids = inputs
+        memory = self.encoder(source_ids, training=training)
+        return self.decoder(
+            target_ids,
+            memory,
+            training=training,
+            memory_mask=self.encoder.compute_mask(source_ids),
+        )
+
+    def compute_mask(self, inputs, previous_mask=None):
+        return self.decoder.compute_mask(inputs[1])
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "encoder": keras.saving.serialize_keras_object(self.encoder),
+            "decoder": keras.saving.serialize_keras_object(self.decoder),
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        config = dict(config)
+        encoder = keras.saving.deserialize_keras_object(config.pop("encoder"))
+        decoder = keras.saving.deserialize_keras_object(config.pop("decoder"))
+        return cls(encoder, decoder, **config)
