@@ -75,7 +75,7 @@ def run(given: dict[str, Any]) -> None:
     config = Config.for_corpus(len(pairs.train), **given)
     print(f"Configuration: {config}")
     work = out / "training"
-    training.check_configuration(config, work)
+    training.prepare_folder(config, work)
 
     # Tokens
     languages = (config.source, config.target)

@@ -69,8 +69,12 @@ class Transformer(keras.Model):
 
     def build(self, input_shape):
         source_shape, target_shape = input_shape
-        self.encoder.build(source_shape)
-        self.decoder.build(target_shape, self.encoder.compute_output_shape(source_shape))
+        # A model read from its configuration comes with its parts built.
+        if not self.encoder.built:
+            self.encoder.build(source_shape)
+        if not self.decoder.built:
+            memory_shape = self.encoder.compute_output_shape(source_shape)
+            self.decoder.build(target_shape, memory_shape)
 
     def call(self, inputs, training=None):
         source_ids, target_ids = inputs

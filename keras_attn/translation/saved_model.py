@@ -83,8 +83,13 @@ def _replace_dtype(config, policy):
 def _write_graph(
     model: Transformer, tokenizers: Tokenizers, max_pieces: int, folder: Path
 ) -> None:
-    source = tf_text.SentencepieceTokenizer(tokenizers.source.proto, out_type=tf.int32)
-    target = tf_text.SentencepieceTokenizer(tokenizers.target.proto, out_type=tf.int32)
+    # Without names of their own, the two are one and the same when the model is loaded again.
+    source = tf_text.SentencepieceTokenizer(
+        tokenizers.source.proto, out_type=tf.int32, name="source_tokenizer"
+    )
+    target = tf_text.SentencepieceTokenizer(
+        tokenizers.target.proto, out_type=tf.int32, name="target_tokenizer"
+    )
 
     def serve(text: tf.Tensor) -> dict[str, tf.Tensor]:
         pieces = source.tokenize(text)[:, : max_pieces - 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -154,24 +155,25 @@ def _obeying_ctrl_c(bookkeeping: Bookkeeping) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def check_configuration(config: Config, folder: Path) -> None:
-    """Refuse to go on with a training that was started with another configuration.
+def prepare_folder(config: Config, folder: Path) -> None:
+    """Make the folder of a training, or find the unfinished one that `config` goes on with.
 
     Raises:
-        ValueError: If `folder` holds such a training; names the differences.
+        ValueError: If `folder` holds a training with another configuration; names the differences.
     """
     path = folder / CONFIG
     if path.is_file():
         differences = Config.load(path).differences(config)
-        if differences:
+        if differences and tf.train.latest_checkpoint(str(folder)):
             raise ValueError(
                 f"An unfinished training in `{folder}` was started with another configuration: "
                 f"{'; '.join(differences)}. Give the earlier values to go on with it, or delete "
                 "that folder to start anew."
             )
-    else:
-        folder.mkdir(parents=True, exist_ok=True)
-        config.save(path)
+        if differences:  # it ended before anything was learnt
+            shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    config.save(path)
 
 
 def fit(
