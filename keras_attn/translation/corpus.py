@@ -30,6 +30,9 @@ NAMED_LANGUAGES = ("ja", "en")
 # Broken lines that are named; the others are only counted.
 MAX_NAMED_LINES = 10
 
+# Scores on fewer test sentences than this swing by several points from chance alone.
+MIN_TELLING_TEST = 100
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -117,7 +120,7 @@ def load(
         test=parts.test,
         counts=counts,
         credit=CREDITS.get(name, ""),
-        warnings=_warnings(name, raw.broken),
+        warnings=(*_broken_lines(name, raw.broken), *_rough_scores(name, len(parts.test))),
     )
 
 
@@ -207,10 +210,17 @@ def _nothing_left(name: str, source: str, target: str, counts: dict[str, int]) -
     return f"No pair of the corpus is left after cleaning. Received: data={name!r} ({found}).{hint}"
 
 
-def _warnings(name: str, broken: Sequence[int]) -> tuple[str, ...]:
+def _broken_lines(name: str, broken: Sequence[int]) -> list[str]:
     if not broken:
-        return ()
+        return []
     named = ", ".join(map(str, broken[:MAX_NAMED_LINES]))
     more = ", ..." if len(broken) > MAX_NAMED_LINES else ""
     lines = "1 line" if len(broken) == 1 else f"{len(broken):,} lines"
-    return (f"{name}: {lines} without TAB or valid UTF-8 left out: {named}{more}.",)
+    return [f"{name}: {lines} without TAB or valid UTF-8 left out: {named}{more}."]
+
+
+def _rough_scores(name: str, num_test: int) -> list[str]:
+    if num_test >= MIN_TELLING_TEST:
+        return []
+    sentences = "1 sentence" if num_test == 1 else f"{num_test} sentences"
+    return [f"{name}: the test split has only {sentences}: its scores say little."]

@@ -116,7 +116,9 @@ def score(
         )
     # sacreBLEU wants the first references of all, the second ones of all, ...; None where none is.
     most = max(map(len, references))
-    streams = [[row[i] if i < len(row) else None for row in references] for i in range(most)]
+    streams: list[Any] = [
+        [row[i] if i < len(row) else None for row in references] for i in range(most)
+    ]
     language = re.split("[-_]", target_language.lower())[0]
     bleu = BLEU(tokenize=_BLEU_TOKENIZERS.get(language, _DEFAULT_BLEU_TOKENIZER))
     chrf = CHRF()
