@@ -55,6 +55,7 @@ class Who(NamedTuple):
 
     ja: str
     en: Person
+    kind: str = ""
 
     @property
     def topic(self) -> str:
@@ -76,7 +77,7 @@ def lead(time: str) -> str:
     """A time word at the head of a clause, with the comma that keeps two kanji words apart."""
     if not time:
         return ""
-    return time + "、" if "一" <= time[-1] <= "鿿" or time[-1].isdigit() else time
+    return time + "、" if "一" <= time[-1] <= "鿿" or time == "おととい" else time
 
 
 def tell(person: Person, phrase: Phrase, tense: str, mood: Mood, adverb: str = "") -> str:
@@ -122,11 +123,9 @@ class Draw:
 
     def described(self, *uses: str) -> tuple[Adjective, Noun]:
         """An adjective and a noun it may describe."""
-        while True:
-            adjective = self.adjective(self.choose(uses))
-            nouns = _nouns(adjective.describes)
-            if nouns:
-                return adjective, self.choose(nouns)
+        adjective = self.adjective(self.choose(uses))
+        nouns = _nouns(adjective.describes)
+        return (adjective, self.choose(nouns)) if nouns else self.described(*uses)
 
     def place(self, kind: str) -> Place:
         return self.choose(_places(kind))
@@ -151,24 +150,48 @@ class Draw:
     def two_people(self, *kinds: str) -> list[Somebody]:
         return self.sample(_people(kinds or ("family", "friend", "name")), 2)
 
-    def who(self, speaker: float = 0.4) -> Who:
-        """The speaker with the given probability, else somebody named."""
+    def times_for(self, action: Action, kind: str, number: int) -> list[Time]:
+        """Times that suit an action: whole days for meals, years only for what may take long."""
+        times = _times(kind)
+        if "whole-days" in action.uses:
+            times = [time for time in times if time.kinds & {"neutral", "plainhabit"}]
+        elif "long-times" not in action.uses:
+            times = [time for time in times if "long" not in time.kinds]
+        return self.sample(times, number)
+
+    def who(self, speaker: float = 0.4, other: str = "") -> Who:
+        """The speaker with the given probability, else somebody named, but not `other`."""
         if self.chance(speaker):
             return SPEAKER
-        person = self.somebody(*(("pronoun",) if self.chance(0.2) else ()))
-        return Who(person.ja, person.en)
+        person = self.somebody(*(("pronoun",) if self.chance(0.15) else ()))
+        if person.ja == other:
+            return self.who(speaker, other)
+        return Who(person.ja, person.en, person.kind)
+
+    def stranger(self, speaker: float = 0.4) -> Who:
+        """Somebody one may ask about: not of one's own family."""
+        who = self.who(speaker)
+        return self.stranger(speaker) if _is_own(who) else who
 
     def moods(
-        self, number: int, negatives: bool = True, questions: bool = True, statements: bool = True
+        self,
+        number: int,
+        about: Sequence[Who | Somebody] = (),
+        negatives: bool = True,
+        questions: bool = True,
     ) -> list[Mood]:
-        """Different moods, polite ones and statements more often."""
-        pool = [Mood(True), Mood(True), Mood(False)] if statements else []
+        """Different moods, statements more often; nobody asks others about his own family."""
+        pool = [Mood(True), Mood(True), Mood(False)]
         if negatives:
             pool += [Mood(True, negative=True), Mood(False, negative=True)]
-        if questions:
+        if questions and not any(_is_own(person) for person in about):
             pool += [Mood(True, question=True), Mood(False, question=True)]
         self.rng.shuffle(pool)
         return list(dict.fromkeys(pool))[:number]
+
+
+def _is_own(person: Who | Somebody) -> bool:
+    return person.kind == "family" or person.ja == "私たち"
 
 
 @cache
@@ -206,8 +229,9 @@ def _places_for(activities: frozenset[str]) -> list[Place]:
 
 
 @cache
-def _times(kind: str) -> list[Time]:
-    return [time for time in lexicon.load().times if kind in time.kinds]
+def _times(kinds: str) -> list[Time]:
+    """Times of all the kinds named: "past neutral"."""
+    return [time for time in lexicon.load().times if time.kinds.issuperset(kinds.split())]
 
 
 @cache

@@ -17,6 +17,7 @@ _IRREGULAR_VERBS = {
     catch caught caught
     choose chose chosen
     come came come
+    cost cost cost
     cut cut cut
     do did done
     draw drew drawn
@@ -33,6 +34,7 @@ _IRREGULAR_VERBS = {
     grow grew grown
     have had had
     hear heard heard
+    hurt hurt hurt
     keep kept kept
     know knew known
     leave left left
@@ -70,7 +72,7 @@ _IRREGULAR_VERBS = {
     """.strip().splitlines()
 }
 _DOUBLED = frozenset(
-    "stop plan shop jog chat drop rub hug get put cut run sit swim win begin".split()
+    "knit stop plan shop jog chat drop rub hug get put cut run sit swim win begin".split()
 )
 _IRREGULAR_PLURALS = {
     "child": "children",
@@ -82,6 +84,8 @@ _IRREGULAR_PLURALS = {
     "bookshelf": "bookshelves",
     "chest of drawers": "chests of drawers",
     "potato": "potatoes",
+    "scarf": "scarves",
+    "silk scarf": "silk scarves",
     "sweet potato": "sweet potatoes",
     "tomato": "tomatoes",
     "photo": "photos",
@@ -284,6 +288,7 @@ def ask(
 
 
 def sentence(text: str, mark: str = ".") -> str:
+    mark = "" if text.endswith(".") and mark == "." else mark
     return text[0].upper() + text[1:] + mark
 
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
 
-from keras_attn_data.everyday import english
+from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.english import Person, Phrase
 from keras_attn_data.everyday.japanese import Word
 
@@ -14,8 +14,8 @@ class Noun(NamedTuple):
     """A thing.
 
     Args:
-        article: "a" countable; "0" mass; "p" only plural; "the" as a rule definite; "own"
-            as a rule somebody's; "n" proper name.
+        article: "a" countable; "s" countable, as a rule plural; "0" mass; "p" only plural;
+            "the" as a rule definite; "own" as a rule somebody's; "n" proper name.
         counter: Japanese counter, empty where none is used.
         unit: the English word counted for a mass ("cup") or for a pair.
         tags: what may be done with it and what may be said of it.
@@ -33,13 +33,9 @@ class Noun(NamedTuple):
         return self.article == "p"
 
     @property
-    def is_countable(self) -> bool:
-        return self.article in ("a", "the", "own")
-
-    @property
     def general(self) -> str:
         """The kind: "apples", "coffee"."""
-        return english.plural(self.en) if self.article == "a" else self.bare
+        return english.plural(self.en) if self.article in ("a", "s") else self.bare
 
     @property
     def bare(self) -> str:
@@ -60,12 +56,18 @@ class Noun(NamedTuple):
             article = self.article
         if self.article == "n" or article in ("0", "p", "n"):
             return self.en
+        if article == "s":
+            return english.plural(self.en)
+        if article == "the" and self.article == "s":
+            return "the " + english.plural(self.en)
         if article == "a":
             return english.article(self.en)
         return ("{own} " if article == "own" else "the ") + self.en
 
     def described(self, adjective: str, article: str = "-") -> str:
         """The same with an adjective: "a red apple"."""
+        if article == "-" and self.article == "the":
+            article = "a"
         return self._replace(en=f"{adjective} {self.en}").with_article(article)
 
     def counted(self, number: int) -> str:
@@ -76,10 +78,14 @@ class Noun(NamedTuple):
         noun = self.en if number == 1 else english.plural(self.en)
         return f"{english.number(number)} {noun}"
 
+    def pronoun(self, pronoun: str) -> str:
+        """this or that in the number of the noun."""
+        plurals = {"this": "these", "that": "those"}
+        return plurals.get(pronoun, pronoun) if self.is_plural else pronoun
+
     def as_subject(self, determiner: str) -> Person:
         """With this, that or the: "these shoes" for what has only a plural."""
-        if self.is_plural:
-            determiner = {"this": "these", "that": "those"}.get(determiner, determiner)
+        determiner = self.pronoun(determiner)
         return Person(f"{determiner} {self.en}", "3p" if self.is_plural else "3n")
 
 
@@ -92,6 +98,7 @@ class Action(NamedTuple):
         key: content words.
         uses: letters from the tables: what patterns suit it.
         places: kinds of places where it is done.
+        general: the English for doing it in general: "read books".
         noun: the object, where it has one.
         verb: the Japanese verb alone.
     """
@@ -101,8 +108,18 @@ class Action(NamedTuple):
     key: str
     uses: frozenset[str]
     places: frozenset[str]
+    general: Phrase
     noun: Noun | None = None
     verb: Word = Word("", "noun")
+    particle: str = ""
+
+    @property
+    def possible(self) -> Word:
+        """Can do it: the object takes が where it took を."""
+        if self.noun is None:
+            return japanese.potential(self.ja)
+        objects = self.noun.ja + self.particle.replace("を", "が")
+        return japanese.potential(self.verb).after(objects)
 
 
 class VerbFrame(NamedTuple):
@@ -126,9 +143,16 @@ class VerbFrame(NamedTuple):
             key=f"{noun.ja}|{self.ja.text}",
             uses=self.uses,
             places=places,
+            general=self.en.plus(self._in_general(noun)),
             noun=noun,
             verb=self.ja,
+            particle=self.particle,
         )
+
+    def _in_general(self, noun: Noun) -> str:
+        if self.article == "-" or (self.article == "the" and noun.article in ("a", "s")):
+            return noun.general
+        return noun.with_article(self.article)
 
 
 class Adjective(NamedTuple):
@@ -220,6 +244,7 @@ def _phrases() -> list[Action]:
             key=row["ja"],
             uses=_tags(row["uses"]),
             places=_tags(row["places"]),
+            general=_phrase(row["en"]),
         )
         for row in _table("phrases")
     ]

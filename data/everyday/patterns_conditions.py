@@ -20,12 +20,10 @@ _HINDRANCES = (
 
 def hindered(draw: Draw) -> Drawn:
     """忙しかったので、昨日はテレビを見ませんでした。"""
-    (cause_ja, cause_en), action = draw.choose(_HINDRANCES), draw.action("w")
+    (cause_ja, cause_en), action = draw.choose(_HINDRANCES), draw.action("together")
     who = draw.who(0.5)
     pairs = []
-    past_time = draw.time("past")
-    while not past_time.kinds & {"day"}:
-        past_time = draw.time("past")
+    past_time = draw.time("past neutral")
     pronoun = Person(who.en.pronoun, who.en.code)
     mood = Mood(draw.chance(0.6), negative=True)
     reason = english.say(pronoun, cause_en, "past")
@@ -48,9 +46,7 @@ def no_money(draw: Draw) -> Drawn:
     noun = draw.noun(
         "clothes", "electric", "vehicle", "furniture", "instrument", "bag", "accessory"
     )
-    adjective_ja, adjective_en = draw.choose(
-        (("新しい", "new"), ("大きい", "big"), ("いい", "good"))
-    )
+    adjective_ja, adjective_en = draw.choose((("新しい", "new"), ("いい", "good")))
     thing = noun.described(adjective_en)
     polite = draw.chance(0.6)
     cannot = Word(f"{adjective_ja}{noun.ja}が買える", "ichidan")
@@ -73,31 +69,67 @@ def no_money(draw: Draw) -> Drawn:
 
 
 def because_it_is(draw: Draw) -> Drawn:
-    """このかばんは重いので、使いません。"""
-    adjective, noun = draw.described("why")
-    verb, en, negative = draw.choose(_CONSEQUENCES[next(iter(adjective.uses & set(_CONSEQUENCES)))])
-    this = noun.as_subject("this")
-    them = "them" if noun.is_plural else "it"
+    """このかばんは重いので、買いません。"""
+    adjectives, tags, consequences = draw.choose(_JUDGEMENTS)
+    (ja, en), noun = draw.choose(adjectives), draw.noun(*tags.split())
+    verb, verb_en, negative = draw.choose(consequences)
+    this, them = noun.as_subject("this"), "them" if noun.is_plural else "it"
     pairs = []
     for past, polite in ((False, True), (True, True), (True, False), (False, False)):
-        mood = Mood(polite, negative=negative)
-        reason = english.say(this, Phrase("be", adjective.en), "past" if past else "present")
-        main = english.say(I, Phrase(en, them), "past" if past else "will", negative)
-        ja = f"この{noun.ja}は{japanese.nominal(adjective.ja, past)}ので、{mood.end(verb, past)}"
-        pairs.append(Pair(ja, english.sentence(f"{reason}, so {main}")))
-    return Drawn((noun.ja, adjective.ja.text, verb.text), draw.sample(pairs, 2))
+        mood, tense = Mood(polite, negative=negative), "past" if past else "present"
+        reason = english.say(this, Phrase("be", en), tense)
+        main = english.say(I, Phrase(verb_en, them), "past" if past else "will", negative)
+        text = f"この{noun.ja}は{japanese.nominal(ja, past)}ので、{mood.end(verb, past)}"
+        pairs.append(Pair(text, english.sentence(f"{reason}, so {main}")))
+    return Drawn((noun.ja, ja.text, verb.text), draw.sample(pairs, 2))
 
 
-_CONSEQUENCES = {
-    "buyable": (
-        (Word("買う", "godan"), "buy", False),
-        (Word("借りる", "ichidan"), "borrow", False),
+_BUY, _BORROW = Word("買う", "godan"), Word("借りる", "ichidan")
+_JUDGEMENTS = (
+    (
+        (
+            (Word("重い", "i"), "heavy"),
+            (Word("高い", "i"), "expensive"),
+            (Word("大きい", "i"), "big"),
+        ),
+        "bag furniture electric",
+        ((_BUY, "buy", True),),
     ),
-    "unbuyable": (
-        (Word("買う", "godan"), "buy", True),
-        (Word("使う", "godan"), "use", True),
+    (
+        (
+            (Word("安い", "i"), "cheap"),
+            (Word("軽い", "i"), "light"),
+            (Word("便利", "na"), "convenient"),
+        ),
+        "bag electric",
+        ((_BUY, "buy", False), (_BORROW, "borrow", False)),
     ),
-}
+    (
+        ((Word("高い", "i"), "expensive"), (Word("古い", "i"), "old")),
+        "body legs vehicle instrument furniture",
+        ((_BUY, "buy", True),),
+    ),
+    (
+        ((Word("安い", "i"), "cheap"), (Word("すてき", "na"), "lovely")),
+        "body legs accessory bag furniture",
+        ((_BUY, "buy", False),),
+    ),
+    (
+        ((Word("面白い", "i"), "interesting"), (Word("やさしい", "i"), "easy")),
+        "book",
+        ((Word("読む", "godan"), "read", False), (_BORROW, "borrow", False)),
+    ),
+    (
+        ((Word("難しい", "i"), "difficult"), (Word("つまらない", "i"), "boring")),
+        "book message",
+        ((Word("読む", "godan"), "read", True),),
+    ),
+    (
+        ((Word("まずい", "i"), "bad-tasting"), (Word("辛い", "i"), "spicy")),
+        "dish",
+        ((Word("食べる", "ichidan"), "eat", True),),
+    ),
+)
 
 _WEATHER = (
     (Word("雨が降る", "godan"), "rains", "in"),
@@ -115,9 +147,9 @@ def if_weather(draw: Draw) -> Drawn:
     """明日雨が降ったら、家で本を読みます。"""
     weather_ja, weather_en, side = draw.choose(_WEATHER)
     home = side == "in"
-    action = draw.action("w")
+    action = draw.action("together")
     while ("home" in action.places) != home or (not home and not action.places & _OUTDOORS):
-        action = draw.action("w")
+        action = draw.action("together")
     place = None if home else draw.place_for(action)
     where_ja, where_en = (
         ("家で", "at home") if home or place is None else (place.ja + "で", place.at)
@@ -140,7 +172,7 @@ _OUTDOORS = frozenset({"park", "nature", "garden"})
 def if_time(draw: Draw) -> Drawn:
     """時間があれば、映画を見たいです。"""
     cause_ja, cause_en = draw.choose(_CHANCES)
-    action = draw.action("w")
+    action = draw.action("together")
     place = draw.place_for(action)
     where_ja, where_en = (place.ja + "で", place.at) if place else ("", "")
     ja = action.ja.after(where_ja)
@@ -160,8 +192,7 @@ _CHANCES = (
     ("時間があれば", "I have time"),
     ("仕事が早く終われば", "work ends early"),
     ("明日暇だったら", "I am free tomorrow"),
-    ("お金があったら", "I have money"),
-    ("友達が来たら", "my friend comes"),
+    ("雨がやんだら", "the rain stops"),
     ("家に早く帰れたら", "I can go home early"),
     ("宿題が終わったら", "my homework is done"),
     ("疲れていなければ", "I am not tired"),
@@ -170,9 +201,9 @@ _CHANCES = (
 
 def when_there(draw: Draw) -> Drawn:
     """京都に行ったら、お寺の写真を撮りたいです。"""
-    place, action = draw.place("city" if draw.chance(0.6) else "abroad"), draw.action("w")
+    place, action = draw.place("city" if draw.chance(0.6) else "abroad"), draw.action("together")
     while action.places & {"home", "garden"}:
-        action = draw.action("w")
+        action = draw.action("together")
     base = action.en.base(I)
     polite = Mood(draw.chance(0.6))
     pairs = [
@@ -190,10 +221,8 @@ def when_there(draw: Draw) -> Drawn:
 
 def even_though(draw: Draw) -> Drawn:
     """忙しかったですが、テニスをしました。雨でも、走ります。"""
-    (cause_ja, cause_en), action = draw.choose(_HINDRANCES), draw.action("w")
+    (cause_ja, cause_en), action = draw.choose(_HINDRANCES), draw.action("together")
     who, time = draw.who(0.5), draw.time("past")
-    while not time.kinds & {"day"}:
-        time = draw.time("past")
     pronoun = Person(who.en.pronoun, who.en.code)
     cause = english.say(who.en, cause_en.plus(time.en), "past")
     main = english.say(pronoun, action.en, "past")

@@ -13,7 +13,7 @@ def job(draw: Draw) -> Drawn:
     somebody, work = draw.somebody(), draw.noun("job")
     named = somebody.kind == "name" and draw.chance(0.5)
     relative = draw.somebody("family") if named else None
-    who = Who(somebody.ja, somebody.en)
+    who = Who(somebody.ja, somebody.en, somebody.kind)
     if relative is not None and relative.ja in _OTHERS_FAMILY:
         ja = f"{somebody.ja}の{_OTHERS_FAMILY[relative.ja]}"
         en = relative.en.text.replace("my ", f"{somebody.en.text}'s ")
@@ -21,7 +21,7 @@ def job(draw: Draw) -> Drawn:
     word, en = Word(work.ja, "noun"), Phrase("be", english.article(work.en))
     pairs = [
         Pair(who.topic + mood.end(word), tell(who.en, en, "present", mood))
-        for mood in draw.moods(3)
+        for mood in draw.moods(3, [who])
     ]
     mood = Mood(draw.chance(0.6))
     text = f"{who.topic}昔、{mood.end(word, past=True)}"
@@ -73,32 +73,74 @@ _NO_LITTLE = frozenset(
 )
 
 
-def thing_was(draw: Draw) -> Drawn:
-    """昨日見た映画は... in its short form: 昨日のパーティーは楽しかったです。"""
-    noun = draw.noun("event")
-    time = draw.time("past")
-    while not time.ja.endswith(("日", "夜", "朝", "週", "月", "年")):
-        time = draw.time("past")
-    ja, en = draw.choose(_EVENT_ADJECTIVES)
-    person = Person(f"{time.en}'s {noun.en}", "3n")
-    topic = f"{time.ja}の{noun.ja}は"
+def event_was(draw: Draw) -> Drawn:
+    """昨日のパーティーは楽しかったです。"""
+    events, qualities = draw.choose(_EVENT_QUALITIES)
+    event_ja, event_en = draw.choose(events)
+    (ja, en), time = draw.choose(qualities), draw.time("event")
+    person = Person(f"{time.en}'s {event_en}", "3n")
     if time.en.startswith("the day"):
-        person = Person(f"the {noun.en} {time.en}", "3n")
+        person = Person(f"the {event_en} {time.en}", "3n")
+    topic, phrase = f"{time.ja}の{event_ja}は", Phrase("be", en)
     pairs = [
-        Pair(topic + mood.end(ja, past=True), tell(person, Phrase("be", en), "past", mood))
-        for mood in draw.moods(3)
+        Pair(topic + mood.end(ja, past=True), tell(person, phrase, "past", mood))
+        for mood in draw.moods(2, negatives=en != "wonderful")
     ]
-    return Drawn((noun.ja, ja.text, time.ja), pairs)
+    mood = Mood(draw.chance(0.6))
+    text = f"{topic}とても{mood.end(ja, past=True)}"
+    if en != "wonderful":
+        pairs.append(Pair(text, tell(person, Phrase("be", f"very {en}"), "past", mood)))
+    return Drawn((event_ja, ja.text, time.ja), pairs)
 
 
-_EVENT_ADJECTIVES = (
-    (Word("楽しい", "i"), "fun"),
-    (Word("面白い", "i"), "interesting"),
-    (Word("つまらない", "i"), "boring"),
-    (Word("長い", "i"), "long"),
-    (Word("短い", "i"), "short"),
-    (Word("大変", "na"), "hard"),
-    (Word("すばらしい", "i"), "wonderful"),
+_EVENT_QUALITIES = (
+    (
+        (
+            ("パーティー", "party"),
+            ("旅行", "trip"),
+            ("祭り", "festival"),
+            ("結婚式", "wedding"),
+            ("運動会", "sports day"),
+            ("コンサート", "concert"),
+            ("送別会", "farewell party"),
+        ),
+        (
+            (Word("楽しい", "i"), "enjoyable"),
+            (Word("すばらしい", "i"), "wonderful"),
+            (Word("にぎやか", "na"), "lively"),
+        ),
+    ),
+    (
+        (
+            ("試験", "exam"),
+            ("仕事", "work"),
+            ("練習", "practice"),
+            ("宿題", "homework"),
+            ("テスト", "test"),
+            ("面接", "interview"),
+        ),
+        (
+            (Word("大変", "na"), "hard"),
+            (Word("難しい", "i"), "difficult"),
+            (Word("簡単", "na"), "simple"),
+        ),
+    ),
+    (
+        (
+            ("会議", "meeting"),
+            ("授業", "class"),
+            ("講演", "lecture"),
+            ("試合", "game"),
+            ("映画", "movie"),
+            ("ドラマ", "drama"),
+        ),
+        (
+            (Word("長い", "i"), "long"),
+            (Word("短い", "i"), "short"),
+            (Word("面白い", "i"), "interesting"),
+            (Word("つまらない", "i"), "boring"),
+        ),
+    ),
 )
 
 
@@ -111,7 +153,7 @@ def bought_described(draw: Draw) -> Drawn:
     text = japanese.attributive(adjective.ja) + noun.ja
     word, en = Word(f"{text}を買う", "godan"), Phrase("buy", noun.described(adjective.en))
     pairs = []
-    for time, mood in zip(draw.times("past", 3), draw.moods(3), strict=True):
+    for time, mood in zip(draw.times("past", 3), draw.moods(3, [who]), strict=False):
         person = who.asked(mood.question)
         ja = who.topic + lead(time.ja) + mood.end(word, past=True)
         pairs.append(Pair(ja, tell(person, en.plus(time.en), "past", mood)))
@@ -160,34 +202,74 @@ _ADJECTIVE_PAIRS = (
 
 def person_is(draw: Draw) -> Drawn:
     """鈴木さんは親切で、頭がいいです。"""
-    adjective, other = draw.sample([draw.adjective("pers") for _ in range(6)], 2)
-    person = draw.somebody()
+    adjective, person = draw.adjective("pers"), draw.somebody()
     topic = person.ja + "は"
     en = Phrase("be", adjective.en)
     pairs = [
         Pair(topic + mood.end(adjective.ja), tell(person.en, en, "present", mood))
-        for mood in draw.moods(2)
+        for mood in draw.moods(3, [person])
     ]
-    if other.ja != adjective.ja and {adjective.en, other.en} not in _CONTRARY:
-        mood = Mood(draw.chance(0.6))
-        text = f"{topic}{japanese.te(adjective.ja)}、{mood.end(other.ja)}"
-        both = Phrase("be", f"{adjective.en} and {other.en}")
-        pairs.append(Pair(text, tell(person.en, both, "present", mood)))
-    return Drawn((person.ja, adjective.ja.text, other.ja.text), pairs)
+    return Drawn((person.ja, adjective.ja.text), pairs)
 
 
-_CONTRARY = [{"kind", "strict"}, {"gentle", "strict"}, {"kind", "selfish"}, {"gentle", "selfish"}]
+def person_is_both(draw: Draw) -> Drawn:
+    """鈴木さんは親切で、頭がいいです。"""
+    (first, first_en), (second, second_en) = draw.sample(_VIRTUES, 2)
+    person = draw.somebody()
+    text = f"{person.ja}は{japanese.te(first)}、"
+    phrase = Phrase("be", f"{first_en} and {second_en}")
+    pairs = [
+        Pair(text + mood.end(second), tell(person.en, phrase, "present", mood))
+        for mood in (Mood(True), Mood(False))
+    ]
+    return Drawn((person.ja, first.text, second.text), pairs)
+
+
+_VIRTUES = (
+    (Word("親切", "na"), "kind"),
+    (Word("優しい", "i"), "gentle"),
+    (Word("まじめ", "na"), "serious"),
+    (Word("頭がいい", "ii"), "smart"),
+    (Word("明るい", "i"), "cheerful"),
+    (Word("正直", "na"), "honest"),
+    (Word("背が高い", "i"), "tall"),
+    (Word("若い", "i"), "young"),
+    (Word("元気", "na"), "energetic"),
+)
 
 
 def becoming(draw: Draw) -> Drawn:
     """この部屋は静かになりました。"""
-    (adjective, noun), (this_ja, this_en) = draw.described("become"), draw.choose(_THIS)
-    become = Word(japanese.adverb(adjective.ja) + "なる", "godan")
+    ja, en, tags = draw.choose(_CHANGES)
+    noun, (this_ja, this_en) = draw.noun(*tags.split()), draw.choose(_THIS)
+    become = Word(japanese.adverb(ja) + "なる", "godan")
     topic, person = f"{this_ja}{noun.ja}は", noun.as_subject(this_en)
-    en = Phrase("become", adjective.en)
-    moods = draw.moods(2)
-    pairs = [Pair(topic + m.end(become, past=True), tell(person, en, "past", m)) for m in moods]
-    return Drawn((this_ja, noun.ja, adjective.ja.text), pairs)
+    phrase = Phrase("become", en)
+    pairs = [
+        Pair(topic + mood.end(become, past=True), tell(person, phrase, "past", mood))
+        for mood in draw.moods(2)
+    ]
+    mood = Mood(draw.chance(0.6))
+    text = topic + "とても" + mood.end(become, past=True)
+    pairs.append(Pair(text, tell(person, Phrase("become", f"very {en}"), "past", mood)))
+    return Drawn((this_ja, noun.ja, ja.text), pairs)
+
+
+_CHANGES = (
+    (Word("静か", "na"), "quiet", "room town2"),
+    (Word("にぎやか", "na"), "lively", "town2"),
+    (Word("きれい", "na"), "clean", "room placein clothes2"),
+    (Word("汚い", "i"), "dirty", "room clothes2 legs"),
+    (Word("暗い", "i"), "dark", "room road2"),
+    (Word("明るい", "i"), "bright", "room"),
+    (Word("便利", "na"), "convenient", "transit town2 station1"),
+    (Word("有名", "na"), "famous", "shop song2 book1 movie1"),
+    (Word("高い", "i"), "expensive", "dish fruits vegetable ingredient ticket"),
+    (Word("安い", "i"), "cheap", "vegetable fruits electric"),
+    (Word("小さい", "i"), "small", "body legs"),
+    (Word("古い", "i"), "old", "furniture appliance vehicle bag"),
+    (Word("冷たい", "i"), "cold", "hotdrink"),
+)
 
 
 def too_much(draw: Draw) -> Drawn:
@@ -196,12 +278,10 @@ def too_much(draw: Draw) -> Drawn:
     word = Word(japanese.stem(adjective.ja) + "すぎる", "ichidan")
     topic, person = f"{this_ja}{noun.ja}は", noun.as_subject(this_en)
     en = Phrase("be", f"too {adjective.en}")
-    pairs = [
-        Pair(topic + mood.end(word, past), tell(person, en, "past" if past else "present", mood))
-        for mood, past in zip(
-            draw.moods(3, negatives=False), draw.sample([False, True, False], 3), strict=False
-        )
-    ]
+    pairs = []
+    for mood, past in zip(draw.moods(3, negatives=False), (False, True, False), strict=False):
+        tense = "past" if past else "present"
+        pairs.append(Pair(topic + mood.end(word, past), tell(person, en, tense, mood)))
     return Drawn((this_ja, noun.ja, adjective.ja.text), pairs)
 
 
@@ -220,9 +300,7 @@ def looks_like(draw: Draw) -> Drawn:
 
 def weather(draw: Draw) -> Drawn:
     """昨日、京都はとても暑かったです。"""
-    adjective, place, time = draw.adjective("w"), draw.place("town"), draw.time("past")
-    while "前" in time.ja:
-        time = draw.time("past")
+    adjective, place, time = draw.adjective("w"), draw.place("town"), draw.time("event")
     en = Phrase("be", f"{adjective.en} in {place.en} {time.en}")
     very = Phrase("be", f"very {adjective.en} in {place.en} {time.en}")
     topic = f"{lead(time.ja)}{place.ja}は"
@@ -239,10 +317,11 @@ def weather(draw: Draw) -> Drawn:
 PATTERNS = (
     job,
     thing_is,
-    thing_was,
+    event_was,
     bought_described,
     two_adjectives,
     person_is,
+    person_is_both,
     becoming,
     too_much,
     looks_like,

@@ -115,12 +115,14 @@ def where_thing_is(draw: Draw) -> Drawn:
     spot = draw.choose(_SPOTS)
     noun = draw.noun(*_SPOT_TAGS[spot[2]])
     owner_ja, owner_en = draw.choose((("", "the"), ("私の", "my"), ("あなたの", "your")))
+    about = []
     if not owner_ja and draw.chance(0.7):
         somebody = draw.somebody()
+        about = [somebody]
         owner_ja, owner_en = f"{somebody.ja}の", english.possessive(somebody.en.text)
     person = Person(f"{owner_en} {noun.en}", "3p" if noun.is_plural else "3n")
     pairs = []
-    for mood in draw.moods(3):
+    for mood in draw.moods(3, about):
         past = draw.chance(0.3)
         tense = "past" if past else "present"
         text = f"{owner_ja}{noun.ja}は{spot[0]}に{mood.end(THERE, past)}"
@@ -154,7 +156,7 @@ def whose_it_is(draw: Draw) -> Drawn:
     word = Word(f"{somebody.ja}の{noun.ja}", "noun")
     pairs = [
         Pair(f"{this_ja}は{mood.end(word)}", tell(person, en, "present", mood))
-        for mood in draw.moods(3)
+        for mood in draw.moods(3, [somebody])
     ]
     return Drawn((this_ja, somebody.ja, noun.ja), pairs)
 
@@ -173,7 +175,7 @@ def owning(draw: Draw) -> Drawn:
         ja = have.after(f"{noun.ja}を{japanese.count(number, noun.counter)}")
         en = Phrase("have", noun.counted(number))
         pairs.append(Pair(who.topic + mood.end(ja), tell(who.en, en, "present", mood)))
-    for mood in draw.moods(2):
+    for mood in draw.moods(2, [who]):
         person = who.asked(mood.question)
         ja = have.after(f"{noun.ja}を")
         text = tell(person, Phrase("have", noun.bare), "present", mood)

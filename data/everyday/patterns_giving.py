@@ -25,12 +25,14 @@ def give(draw: Draw) -> Drawn:
     word = GIVE.after(f"{receiver.ja}に{noun.ja}を")
     en = Phrase("give", f"{receiver.en.object} {noun.bare}")
     pairs = []
-    for mood in draw.moods(1):
+    for mood in draw.moods(1, [who, receiver]):
         person = who.asked(mood.question)
         ja = who.topic + occasion_ja + mood.end(word, past=True)
         pairs.append(Pair(ja, tell(person, en.plus(occasion), "past", mood)))
     for time, mood in zip(
-        draw.times("past", 1) + draw.times("future", 1), draw.moods(2), strict=True
+        draw.times("past neutral", 1) + draw.times("future neutral", 1),
+        draw.moods(2, [who, receiver]),
+        strict=True,
     ):
         person, past = who.asked(mood.question), "past" in time.kinds
         ja = who.topic + lead(time.ja) + mood.end(word, past)
@@ -68,7 +70,7 @@ def receive(draw: Draw) -> Drawn:
     word = GET.after(f"{giver.ja}に{noun.ja}を")
     en = Phrase("receive", f"{noun.bare} from {giver.en.object}")
     pairs = []
-    for time, mood in zip(draw.times("past", 3), draw.moods(3), strict=True):
+    for time, mood in zip(draw.times("past", 3), draw.moods(3, [who, giver]), strict=False):
         person = who.asked(mood.question)
         ja = who.topic + lead(time.ja) + mood.end(word, past=True)
         pairs.append(Pair(ja, tell(person, en.plus(time.en), "past", mood)))
@@ -77,15 +79,15 @@ def receive(draw: Draw) -> Drawn:
 
 def favour_for_me(draw: Draw) -> Drawn:
     """兄が自転車を修理してくれました。"""
-    helper, action = draw.somebody(), draw.action("f")
+    helper, action = draw.somebody(), draw.action(draw.choose(("favour", "favour", "favour-to-me")))
     word = GIVE_ME.after(japanese.te(action.ja))
     en = action.en.plus("for me")
     pairs = []
-    for time in draw.times("past", 2):
+    for time in draw.times_for(action, "past", 2):
         mood = Mood(draw.chance(0.6))
         ja = f"{lead(time.ja)}{helper.ja}が{mood.end(word, past=True)}"
         pairs.append(Pair(ja, tell(helper.en, en.plus(time.en), "past", mood)))
-    time, mood = draw.time("future"), Mood(draw.chance(0.6))
+    time, mood = draw.times_for(action, "future", 1)[0], Mood(draw.chance(0.6))
     ja = f"{lead(time.ja)}{helper.ja}が{mood.end(word)}"
     pairs.append(Pair(ja, tell(helper.en, en.plus(time.en), "will", mood)))
     return Drawn((helper.ja, action.key), pairs)
@@ -94,14 +96,16 @@ def favour_for_me(draw: Draw) -> Drawn:
 def favour_for_somebody(draw: Draw) -> Drawn:
     """妹にケーキを作ってあげました。"""
     receiver = draw.somebody("family", "friend")
-    action = draw.action("f")
+    action = draw.action("favour")
     while action.en.verb == "help":
-        action = draw.action("f")
+        action = draw.action("favour")
     word = GIVE.after(f"{receiver.ja}のために{japanese.te(action.ja)}")
     en = action.en.plus(f"for {receiver.en.object}")
     pairs = []
     for time, mood in zip(
-        draw.times("past", 2), draw.moods(2, questions=False, negatives=False), strict=True
+        draw.times_for(action, "past", 2),
+        draw.moods(2, questions=False, negatives=False),
+        strict=True,
     ):
         ja = lead(time.ja) + mood.end(word, past=True)
         pairs.append(Pair(ja, tell(I, en.plus(time.en), "past", mood)))
@@ -110,14 +114,14 @@ def favour_for_somebody(draw: Draw) -> Drawn:
 
 def have_it_done(draw: Draw) -> Drawn:
     """父に車を修理してもらいました。"""
-    helper, action, who = draw.somebody(), draw.action("f"), draw.who(0.7)
+    helper, action, who = draw.somebody(), draw.action("favour"), draw.who(0.7)
     while who.ja == helper.ja:
         helper = draw.somebody()
     base = GET.after(f"{helper.ja}に{japanese.te(action.ja)}")
     en = Phrase("have", f"{helper.en.object} {action.en.base(helper.en)}")
     pairs = []
-    times = draw.times("past", 2) + draw.times("future", 1)
-    for time, mood in zip(times, draw.moods(3, negatives=False), strict=True):
+    times = draw.times("past neutral", 2) + draw.times("future neutral", 1)
+    for time, mood in zip(times, draw.moods(3, [who, helper], negatives=False), strict=False):
         past, person = "past" in time.kinds, who.asked(mood.question)
         ja = who.topic + lead(time.ja) + mood.end(base, past)
         pairs.append(Pair(ja, tell(person, en.plus(time.en), "past" if past else "will", mood)))
@@ -126,7 +130,7 @@ def have_it_done(draw: Draw) -> Drawn:
 
 def lend_and_borrow(draw: Draw) -> Drawn:
     """友達に辞書を貸しました。田中さんから傘を借りました。"""
-    who, other, noun = draw.who(0.5), draw.somebody(), draw.noun("book", "tool", "vehicle", "cash")
+    who, other, noun = draw.who(0.5), draw.somebody(), draw.noun("lendable", "cash")
     while who.ja == other.ja:
         other = draw.somebody()
     lend = Word(f"{other.ja}に{noun.ja}を貸す", "godan")
@@ -138,8 +142,8 @@ def lend_and_borrow(draw: Draw) -> Drawn:
         )
     )
     pairs = []
-    times = draw.times("past", 2) + draw.times("future", 1)
-    for time, mood in zip(times, draw.moods(3), strict=True):
+    times = draw.times("past neutral", 2) + draw.times("future neutral", 1)
+    for time, mood in zip(times, draw.moods(3, [who, other]), strict=False):
         past, person = "past" in time.kinds, who.asked(mood.question)
         ja = who.topic + lead(time.ja) + mood.end(verb, past)
         pairs.append(Pair(ja, tell(person, en.plus(time.en), "past" if past else "will", mood)))

@@ -1,7 +1,7 @@
 """Counting, prices, ages, dates, times of day and how long things take."""
 
 from keras_attn_data.everyday import english, japanese
-from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, Who, lead, tell
+from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, lead, tell
 from keras_attn_data.everyday.english import IT, Person, Phrase
 from keras_attn_data.everyday.japanese import Word
 
@@ -18,12 +18,18 @@ _DAY_EVENTS = (
 
 def bought_counted(draw: Draw) -> Drawn:
     """昨日、八百屋でりんごを三つ買いました。"""
-    action = draw.action("b")
-    while action.en.verb != "buy" or not action.noun or not action.noun.counter:
-        action = draw.action("b")
+    action = draw.action("buying")
+    while action.noun is None or not action.noun.counter:
+        action = draw.action("buying")
     noun, who = action.noun, draw.who()
-    few = noun.counter in ("台", "着") or "furniture" in noun.tags
-    number = draw.choose((1, 2) if few else (1, 2, 3, 4, 5, 6, 10))
+    few = noun.counter in ("台", "着") or noun.tags & {
+        "furniture",
+        "clothes",
+        "bag",
+        "accessory",
+        "glasses",
+    }
+    number = draw.choose((1, 2) if few else (2, 3, 4, 5, 6, 8))
     place = draw.place_for(action)
     shop = place.ja + "で" if place else ""
     verb = Word("買う", "godan")
@@ -34,7 +40,9 @@ def bought_counted(draw: Draw) -> Drawn:
     en = en.plus(place.at if place else "")
     pairs = []
     for time, mood in zip(
-        draw.times("past", 2), draw.moods(2, negatives=False, questions=False), strict=True
+        draw.times_for(action, "past", 2),
+        draw.moods(2, negatives=False, questions=False),
+        strict=True,
     ):
         text = who.topic + lead(time.ja) + mood.end(ja, past=True)
         pairs.append(Pair(text, tell(who.en, en.plus(time.en), "past", mood)))
@@ -44,7 +52,9 @@ def bought_counted(draw: Draw) -> Drawn:
 def price(draw: Draw) -> Drawn:
     """このシャツは2500円です。"""
     noun = draw.noun("item", "order", "food")
-    while "furniture" in noun.tags and noun.en in ("futon",):
+    while noun.tags & {"furniture", "clothes", "bag", "accessory", "glasses"} and noun.en in (
+        "futon",
+    ):
         noun = draw.noun("item", "order", "food")
     this_ja, this_en = draw.choose((("この", "this"), ("その", "that")))
     low, high, step = _price_range(noun.tags)
@@ -78,7 +88,7 @@ def age(draw: Draw) -> Drawn:
     word = Word(f"{years}歳", "noun")
     next_year = Word(f"{years}歳になる", "godan")
     pairs = []
-    for mood in draw.moods(2, negatives=False):
+    for mood in draw.moods(2, [person], negatives=False):
         phrase = Phrase("be", f"{years} years old")
         pairs.append(
             Pair(person.ja + "は" + mood.end(word), tell(person.en, phrase, "present", mood))
@@ -103,9 +113,11 @@ _AGES = {
 }
 
 
-def _clock(draw: Draw, hours: range) -> tuple[str, str]:
+def _clock(
+    draw: Draw, hours: range, minutes: tuple[int, ...] = (0, 0, 30, 15, 10, 20, 45, 50)
+) -> tuple[str, str]:
     hour = draw.choose(list(hours))
-    minute = draw.choose((0, 0, 30, 15, 10, 20, 45, 50))
+    minute = draw.choose(minutes)
     return clock_time(hour, minute)
 
 
@@ -124,15 +136,15 @@ def at_time(draw: Draw) -> Drawn:
     who, (time_ja, time_en) = draw.who(0.3), _clock(draw, hours)
     ja, phrase = verb.after(f"{time_ja}に"), Phrase(*en).plus(f"at {time_en}")
     pairs = []
-    for mood in draw.moods(1, negatives=False):
+    for mood in draw.moods(1, [who], negatives=False):
         text = f"{who.topic}毎日、{mood.end(ja)}"
         person = who.asked(mood.question)
         pairs.append(Pair(text, tell(person, phrase.plus("every day"), "present", mood)))
     for time, mood in zip(
-        draw.times("past", 1) + draw.times("future", 1), draw.moods(2), strict=True
+        draw.times("past neutral", 1) + draw.times("future neutral", 1),
+        draw.moods(2, [who]),
+        strict=True,
     ):
-        if not time.kinds & {"day"}:
-            continue
         past = "past" in time.kinds
         text = who.topic + lead(time.ja) + mood.end(ja, past)
         person = who.asked(mood.question)
@@ -172,9 +184,9 @@ def event_time(draw: Draw) -> Drawn:
 
 def opening_hours(draw: Draw) -> Drawn:
     """銀行は午前9時から午後3時までです。図書館は午前9時に開きます。"""
-    place = draw.place("built")
-    open_ja, open_en = _clock(draw, range(7, 12))
-    close_ja, close_en = _clock(draw, range(15, 22))
+    place = draw.place("hours")
+    open_ja, open_en = _clock(draw, range(7, 12), (0, 0, 30))
+    close_ja, close_en = _clock(draw, range(15, 23), (0, 0, 30))
     person = Person(place.en, "3n")
     both = Word("開いている", "ichidan")
     pairs = []
@@ -187,7 +199,9 @@ def opening_hours(draw: Draw) -> Drawn:
 
 def date(draw: Draw) -> Drawn:
     """田中さんの誕生日は5月3日です。"""
-    somebody, (event_ja, event_en) = draw.somebody(), draw.choose(_DAY_EVENTS)
+    somebody = draw.somebody()
+    older = somebody.ja in ("父", "母", "祖父", "祖母", "夫", "妻")
+    event_ja, event_en = draw.choose(_DAY_EVENTS[:1] if older else _DAY_EVENTS)
     month = 1 + int(draw.rng.random() * 12)
     day = 1 + int(draw.rng.random() * 28)
     word = Word(f"{month}月{day}日", "noun")
@@ -195,7 +209,7 @@ def date(draw: Draw) -> Drawn:
     phrase = Phrase("be", f"on {english.date(month, day)}")
     pairs = [
         Pair(f"{somebody.ja}の{event_ja}は{mood.end(word)}", tell(person, phrase, "present", mood))
-        for mood in draw.moods(2)
+        for mood in draw.moods(2, [somebody])
     ]
     return Drawn((somebody.ja, event_ja, word.text), pairs)
 
@@ -251,13 +265,13 @@ def takes_time(draw: Draw) -> Drawn:
 
 def how_long(draw: Draw) -> Drawn:
     """昨日、二時間テレビを見ました。三年間日本語を勉強しています。"""
-    who, action = draw.who(), draw.action("p")
+    who, action = draw.who(), draw.action("for-hours")
     number = draw.choose((1, 2, 3, 4, 5))
     hours = f"for {english.number(number)} hour{'' if number == 1 else 's'}"
     pairs = []
-    for time, mood in zip(draw.times("past", 2), draw.moods(2, negatives=False), strict=True):
-        if not time.kinds & {"day"}:
-            continue
+    for time, mood in zip(
+        draw.times("past neutral", 2), draw.moods(2, [who], negatives=False), strict=True
+    ):
         person = who.asked(mood.question)
         counted = action.ja.after(f"{japanese.numeral(number)}時間")
         text = who.topic + lead(time.ja) + mood.end(counted, past=True)
@@ -268,13 +282,13 @@ def how_long(draw: Draw) -> Drawn:
 def for_years(draw: Draw) -> Drawn:
     """三年前から日本語を勉強しています。"""
     number = draw.choose((2, 3, 4, 5, 6, 7, 8, 10))
-    unit_ja, unit_en = draw.choose((("年", "year"), ("か月", "month"), ("週間", "week")))
-    action = draw.action("j") if draw.chance(0.5) else draw.action("l2")
-    who: Who = draw.who(0.4)
+    unit_ja, unit_en = draw.choose((("年", "year"), ("か月", "month")))
+    action = draw.action("for-years")
+    who = draw.who(0.4)
     word = japanese.progressive(action.ja).after(f"{japanese.numeral(number)}{unit_ja}前から")
-    phrase = action.en.plus(f"for {english.number(number)} {unit_en}s")
+    phrase = action.general.plus(f"for {english.number(number)} {unit_en}s")
     pairs = []
-    for mood in draw.moods(2, negatives=False):
+    for mood in draw.moods(2, [who], negatives=False):
         person = who.asked(mood.question)
         text = who.topic + mood.end(word)
         pairs.append(Pair(text, tell(person, phrase, "perfect progressive", mood)))

@@ -12,9 +12,11 @@ def _ending(draw: Draw, word: Word, past: bool = False) -> str:
 
 def where_or_when(draw: Draw) -> Drawn:
     """どこでそのかばんを買いましたか。"""
-    who, action = draw.who(0.4), draw.action("w")
+    who, action = draw.stranger(0.4), draw.action("wish")
     person = who.asked(True)
-    questions = [("いつ", "when"), ("だれと", "who")]
+    questions = [("いつ", "when")]
+    if "together" in action.uses:
+        questions.append(("だれと", "who"))
     if action.places:
         questions.append(("どこで", "where"))
     pairs = []
@@ -30,7 +32,7 @@ def where_or_when(draw: Draw) -> Drawn:
 def what_did(draw: Draw) -> Drawn:
     """昨日、図書館で何を読みましたか。"""
     verb, en, places = draw.choose(_TAKERS)
-    who, place = draw.who(0.4), draw.place(draw.choose(places))
+    who, place = draw.stranger(0.4), draw.place(draw.choose(places))
     person = who.asked(True)
     pairs = []
     for kind in ("past", "future"):
@@ -56,12 +58,13 @@ _TAKERS = (
 
 def where_going(draw: Draw) -> Drawn:
     """明日、何時に学校に行きますか。"""
-    who, place = draw.who(0.4), draw.place("go")
+    who, place = draw.stranger(0.4), draw.place("go")
     person = who.asked(True)
+    reach = " long" if "far" in place.kinds else " neutral"
     how = [("何で", "how"), ("だれと", "who"), ("どうして", "why")]
     pairs = []
     for word_ja, word_en in draw.sample(how, 2):
-        time = draw.time("past" if draw.chance(0.6) else "future")
+        time = draw.time(("past" if draw.chance(0.6) else "future") + reach)
         past = "past" in time.kinds
         go = Word(f"{word_ja}{place.ja}に行く", "iku")
         tail = "with" if word_en == "who" else ""
@@ -74,8 +77,8 @@ def where_going(draw: Draw) -> Drawn:
 
 def why_did(draw: Draw) -> Drawn:
     """どうして昨日テレビを見なかったんですか。"""
-    who, action = draw.who(0.4), draw.action("w")
-    person, time = who.asked(True), draw.time("past")
+    who, action = draw.stranger(0.4), draw.action("wish")
+    person, time = who.asked(True), draw.times_for(action, "past", 1)[0]
     pairs = []
     for negative in (False, True):
         plain = japanese.plain(action.ja, past=True, negative=negative)
@@ -88,9 +91,9 @@ def why_did(draw: Draw) -> Drawn:
 
 def who_did(draw: Draw) -> Drawn:
     """だれがこのケーキを作りましたか。"""
-    action = draw.action("t")
+    action = draw.action("result")
     while action.noun is None:
-        action = draw.action("t")
+        action = draw.action("result")
     noun, past = action.noun, english.past(action.en.verb)
     thing = noun.as_subject("this").text
     ja = action.verb.after(f"だれがこの{noun.ja}を")
@@ -100,7 +103,7 @@ def who_did(draw: Draw) -> Drawn:
     ja = action.verb.after(f"{somebody.ja}がこの{noun.ja}を")
     text = english.say(somebody.en, Phrase(action.en.verb, thing), "past")
     pairs.append(Pair(mood.end(ja, past=True), english.sentence(text)))
-    return Drawn((noun.ja, action.verb.text), pairs)
+    return Drawn((noun.ja, action.verb.text, somebody.ja), pairs)
 
 
 def whose_and_how_much(draw: Draw) -> Drawn:

@@ -9,78 +9,74 @@ _WHEN = (
     ("", ""),
     ("明日の朝", "tomorrow morning"),
     ("明日", "tomorrow"),
-    ("来週", "next week"),
+    ("あさって", "the day after tomorrow"),
     ("今日", "today"),
-    ("今週", "this week"),
+    ("今晩", "this evening"),
     ("あとで", "later"),
 )
 
 
 def please(draw: Draw) -> Drawn:
     """窓を開けてください。"""
-    action = draw.action("r")
-    te, you = japanese.te(action.ja), action.en.base(YOU)
+    action = draw.action("request")
+    te, base = japanese.te(action.ja), action.en.base(YOU)
     pairs = []
     for time_ja, time_en in draw.sample(_WHEN, 2):
-        text = english.join("please", you, time_en)
+        text = english.join("please", base, time_en)
         pairs.append(Pair(f"{lead(time_ja)}{te}ください。", english.sentence(text)))
     time_ja, time_en = draw.choose(_WHEN)
     ending = draw.choose(("くれませんか。", "くれない?"))
-    text = english.join("could you", you, time_en)
+    text = english.join("could you", base, time_en)
     pairs.append(Pair(f"{lead(time_ja)}{te}{ending}", english.sentence(text, "?")))
     return Drawn((action.key,), pairs)
 
 
-def please_do_not(draw: Draw) -> Drawn:
+def must_not(draw: Draw) -> Drawn:
     """ここでたばこを吸わないでください。"""
-    action = draw.action("x")
-    where_ja, where_en = draw.choose(_PROHIBITED)
-    negative = japanese.plain(action.ja, negative=True)
-    base = english.join(action.en.base(YOU), where_en)
+    here = draw.chance(0.75)
+    action = draw.action("banned-here" if here else "banned")
+    where_ja, where_en = draw.choose(_HERE if here else _AT_NIGHT)
+    negative, te = japanese.plain(action.ja, negative=True), japanese.te(action.ja)
+    base = english.join(action.general.base(YOU), where_en)
+    mine = english.join(action.general.base(I), where_en)
     pairs = [
         Pair(f"{where_ja}{negative}でください。", english.sentence(f"please do not {base}")),
-        Pair(
-            f"{where_ja}{japanese.te(action.ja)}はいけません。",
-            english.sentence(f"you must not {base}"),
-        ),
-        Pair(
-            f"{where_ja}{japanese.te(action.ja)}もいいですか。",
-            english.sentence(f"may I {base.replace('your', 'my')}", "?"),
-        ),
+        Pair(f"{where_ja}{te}はいけません。", english.sentence(f"you must not {base}")),
+        Pair(f"{where_ja}{te}もいいですか。", english.sentence(f"may I {mine}", "?")),
+        Pair(f"{where_ja}{te}もいいですよ。", english.sentence(f"you may {base}")),
     ]
-    return Drawn((where_ja, action.key), pairs)
+    return Drawn((where_ja, action.key), draw.sample(pairs, 3))
 
 
-_PROHIBITED = (
+_HERE = (
     ("ここで", "here"),
     ("この部屋で", "in this room"),
     ("教室で", "in the classroom"),
     ("図書館で", "in the library"),
-    ("夜遅く", "late at night"),
-    ("授業の前に", "before class"),
+    ("会議室で", "in the meeting room"),
+    ("病院で", "in the hospital"),
     ("この建物の中で", "in this building"),
-    ("食事の前に", "before the meal"),
-    ("一人で", "alone"),
+    ("電車の中で", "on the train"),
 )
+_AT_NIGHT = (("夜遅く", "late at night"), ("今", "now"), ("一人で", "alone"))
 
 
 def must(draw: Draw) -> Drawn:
     """明日までに宿題をしなければなりません。"""
-    who, action = draw.who(0.5), draw.action("d")
-    deadline_ja, deadline_en = draw.choose(_DEADLINES)
-    negative = japanese.negative_stem(action.ja)
+    tasks = draw.chance(0.6)
+    who, action = draw.who(0.5), draw.action("task" if tasks else "duty")
+    time_ja, time_en = draw.choose(_DEADLINES if tasks else _DAYS)
+    negative = f"{who.topic}{time_ja}{japanese.negative_stem(action.ja)}"
     pairs = []
-    for ending, question in draw.sample(_DUTIES, 2):
-        person = who.asked(question)
-        phrase = Phrase("have", f"to {action.en.base(person)} {deadline_en}")
-        mood = Mood(True, question=question)
-        ja = who.topic + deadline_ja + negative + ending
+    for mood in draw.moods(3, [who]):
+        person = who.asked(mood.question)
+        phrase = Phrase("have", f"to {action.en.base(person)} {time_en}")
+        if mood.negative:
+            ja = f"{negative}なくてもいい{'です' if mood.polite else ''}。"
+        else:
+            ja = f"{negative}なければ{mood._replace(negative=True).end(Word('なる', 'godan'))}"
         pairs.append(Pair(ja, tell(person, phrase, "present", mood)))
-    person = who.en
-    ja = f"{who.topic}{deadline_ja}{negative}なくてもいいです。"
-    phrase = Phrase("have", f"to {action.en.base(person)} {deadline_en}")
-    pairs.append(Pair(ja, tell(person, phrase, "present", Mood(True, negative=True))))
-    return Drawn(tuple(w for w in (who.ja, action.key, deadline_ja) if w), pairs)
+    return Drawn(tuple(w for w in (who.ja, action.key, time_ja) if w), pairs)
 
 
 _DEADLINES = (
@@ -91,41 +87,35 @@ _DEADLINES = (
     ("来週までに", "by next week"),
     ("夕方までに", "by evening"),
     ("昼までに", "by noon"),
-    ("出かける前に", "before going out"),
 )
-_DUTIES = (
-    ("なければなりません。", False),
-    ("なければならない。", False),
-    ("なければなりませんか。", True),
+_DAYS = (
+    ("毎日", "every day"),
+    ("今日は", "today"),
+    ("明日は", "tomorrow"),
+    ("今晩は", "this evening"),
 )
 
 
 def should(draw: Draw) -> Drawn:
-    """もっと野菜を食べたほうがいいです。"""
-    action = draw.action("d")
+    """今日は早く寝たほうがいいですよ。"""
+    action, warned = draw.action("duty"), draw.action("banned-here")
     time_ja, time_en = draw.choose(_WHEN[1:])
-    base = action.en.plus(time_en).base(YOU)
-    polite = draw.chance(0.6)
-    end = "ですよ。" if polite else "よ。"
-    pairs = [
-        Pair(
-            f"{lead(time_ja)}{japanese.plain(action.ja, past=True)}ほうがいい{end}",
-            english.sentence(f"you should {base}"),
-        ),
-        Pair(
-            f"{lead(time_ja)}{japanese.plain(action.ja, negative=True)}ほうがいい{end}",
-            english.sentence(f"you should not {base}"),
-        ),
-    ]
-    return Drawn((action.key, time_ja), pairs)
+    end = "ですよ。" if draw.chance(0.6) else "よ。"
+    do, avoid = action.en.plus(time_en).base(YOU), warned.general.plus(time_en).base(YOU)
+    if draw.chance(0.7):
+        ja = f"{lead(time_ja)}{japanese.plain(action.ja, past=True)}ほうがいい{end}"
+        return Drawn((action.key, time_ja), [Pair(ja, english.sentence(f"you should {do}"))])
+    ja = f"{lead(time_ja)}{japanese.plain(warned.ja, negative=True)}ほうがいい{end}"
+    return Drawn((warned.key, time_ja), [Pair(ja, english.sentence(f"you should not {avoid}"))])
 
 
 def let_us(draw: Draw) -> Drawn:
-    """日曜日に公園でテニスをしましょう。"""
-    action, time = draw.action("w"), draw.time("future")
-    place = draw.place_for(action)
+    """今度の日曜日、公園でテニスをしましょう。"""
+    action = draw.action("together")
+    place, time = draw.place_for(action), draw.times_for(action, "future", 1)[0]
     ja = action.ja.after(place.ja + "で" if place else "")
-    base = action.en.plus(place.at if place else "", time.en).base(WE)
+    doing = action.en.plus(place.at if place else "")
+    base, invited = doing.plus(time.en).base(WE), doing.plus("with me", time.en).base(YOU)
     stem, front = japanese.stem(ja), lead(time.ja)
     pairs = [
         Pair(f"{front}{stem}ましょう。", english.sentence(f"let's {base}")),
@@ -133,7 +123,7 @@ def let_us(draw: Draw) -> Drawn:
         Pair(f"{front}{stem}ましょうか。", english.sentence(f"shall we {base}", "?")),
         Pair(
             f"{front}一緒に{stem}ませんか。",
-            english.sentence(f"would you like to {base.replace(' our ', ' your ')} together", "?"),
+            english.sentence(f"would you like to {invited}", "?"),
         ),
     ]
     return Drawn((action.key, place.ja if place else "", time.ja), draw.sample(pairs, 2))
@@ -141,16 +131,14 @@ def let_us(draw: Draw) -> Drawn:
 
 def want_somebody_to(draw: Draw) -> Drawn:
     """弟に部屋を掃除してほしいです。"""
-    somebody, action = draw.somebody(), draw.action("d")
+    somebody, action = draw.somebody(), draw.action(draw.choose(("task", "duty", "favour")))
     word = Word(f"{somebody.ja}に{japanese.te(action.ja)}ほしい", "i")
     phrase = Phrase("want", f"{somebody.en.object} to {action.en.base(somebody.en)}")
     pairs = []
-    for mood in draw.moods(2, questions=False):
-        past = draw.chance(0.3)
-        pairs.append(
-            Pair(mood.end(word, past), tell(I, phrase, "past" if past else "present", mood))
-        )
-    return Drawn((somebody.ja, action.key), pairs)
+    for mood, past in ((Mood(True), False), (Mood(draw.chance(0.5)), True), (Mood(False), False)):
+        tense = "past" if past else "present"
+        pairs.append(Pair(mood.end(word, past), tell(I, phrase, tense, mood)))
+    return Drawn((somebody.ja, action.key), draw.sample(pairs, 2))
 
 
-PATTERNS = (please, please_do_not, must, should, let_us, want_somebody_to)
+PATTERNS = (please, must_not, must, should, let_us, want_somebody_to)

@@ -8,7 +8,7 @@ from keras_attn_data.everyday.japanese import Word
 
 def said_request(draw: Draw) -> Drawn:
     """母は「窓を閉めてください」と言いました。"""
-    speaker, action = draw.somebody("family", "friend", "name", "pronoun"), draw.action("r")
+    speaker, action = draw.somebody("family", "friend", "name", "pronoun"), draw.action("request")
     words = english.sentence("please " + action.en.base(YOU))
     told = f"{speaker.en.text} told me to {action.en.base(I)}"
     polite = draw.chance(0.6)
@@ -28,8 +28,8 @@ def said_request(draw: Draw) -> Drawn:
 
 def said_plan(draw: Draw) -> Drawn:
     """田中さんは明日京都に行くと言っていました。"""
-    speaker, action = draw.somebody("family", "friend", "name", "pronoun"), draw.action("w")
-    time = draw.time("future")
+    speaker, action = draw.somebody("family", "friend", "name", "pronoun"), draw.action("wish")
+    time = draw.times_for(action, "future", 1)[0]
     pronoun = Person(speaker.en.pronoun, speaker.en.code)
     said = "言っていました。" if draw.chance(0.6) else "言っていた。"
     pairs = []
@@ -75,10 +75,10 @@ def said_quality(draw: Draw) -> Drawn:
 
 def think_will(draw: Draw) -> Drawn:
     """田中さんは明日来ないと思います。"""
-    somebody, action = draw.somebody("family", "friend", "name", "pronoun"), draw.action("w")
+    somebody, action = draw.somebody("family", "friend", "name", "pronoun"), draw.action("wish")
     think = "思います。" if draw.chance(0.6) else "思う。"
     pairs = []
-    for time, negative in zip(draw.times("future", 2), (False, True), strict=True):
+    for time, negative in zip(draw.times_for(action, "future", 2), (False, True), strict=True):
         plain = japanese.plain(action.ja, negative=negative)
         clause = english.say(somebody.en, action.en.plus(time.en), "will", negative)
         pairs.append(
@@ -87,7 +87,7 @@ def think_will(draw: Draw) -> Drawn:
                 english.sentence(f"I think that {clause}"),
             )
         )
-    time = draw.time("past")
+    time = draw.times_for(action, "past", 1)[0]
     plain = japanese.plain(action.ja, past=True)
     clause = english.say(somebody.en, action.en.plus(time.en), "past")
     pairs.append(
@@ -121,9 +121,9 @@ def think_is(draw: Draw) -> Drawn:
 
 def heard_that(draw: Draw) -> Drawn:
     """鈴木さんは来月結婚するそうです。"""
-    somebody, action = draw.somebody("friend", "name"), draw.action("w")
+    somebody, action = draw.somebody("friend", "name"), draw.action("wish")
     pairs = []
-    for time in draw.times("future", 1) + draw.times("past", 1):
+    for time in draw.times_for(action, "future", 1) + draw.times_for(action, "past", 1):
         past = "past" in time.kinds
         clause = english.say(somebody.en, action.en.plus(time.en), "past" if past else "will")
         sou = Word(japanese.plain(action.ja, past=past) + "そう", "noun")
@@ -134,7 +134,7 @@ def heard_that(draw: Draw) -> Drawn:
 
 def do_you_know(draw: Draw) -> Drawn:
     """田中さんがどこで傘を買ったか知っていますか。"""
-    somebody, action = draw.somebody("friend", "name"), draw.action("b")
+    somebody, action = draw.somebody("friend", "name"), draw.action("event")
     past = english.say(somebody.en, action.en, "past")
     plain = japanese.plain(action.ja, past=True)
     word_ja, word_en = draw.choose((("どこで", "where"), ("いつ", "when"), ("どうして", "why")))

@@ -39,13 +39,14 @@ _WANTED = (
     ("軽い", "light"),
     ("黒い", "black"),
     ("白い", "white"),
-    ("丈夫な", "sturdy"),
+    ("すてきな", "lovely"),
 )
 
 
 def want_to_do(draw: Draw) -> Drawn:
     """来週、友達と京都に行きたいです。妹はピアノを習いたがっています。"""
-    action, time = draw.action("w"), draw.time("future")
+    action = draw.action("wish")
+    time = draw.times_for(action, "future", 1)[0]
     place = draw.place_for(action) if draw.chance(0.5) else None
     where = place.ja + "で" if place else ""
     base = action.ja.after(where)
@@ -67,41 +68,35 @@ def want_to_do(draw: Draw) -> Drawn:
 
 
 def want_to_go(draw: Draw) -> Drawn:
-    """いつか家族とイタリアに行きたいです。"""
-    place, companion = draw.place("go"), draw.somebody()
-    action = draw.action("w")
-    purpose = draw.chance(0.5) and place.activities & action.places
-    if purpose:
-        word = Word(f"{place.ja}へ{japanese.stem(action.ja)}に行く", "iku")
-        where, key = f"to {place.en} to {action.en.base(english.I)}", action.key
-    else:
-        word = Word(f"{companion.ja}と{place.ja}に行く", "iku")
-        where, key = f"to {place.en} with {companion.en.object}", companion.ja
+    """夏休みに家族とイタリアに行きたいです。"""
+    place, companion = draw.place("fun"), draw.somebody()
+    word = Word(f"{companion.ja}と{place.ja}に行く", "iku")
+    phrase = Phrase("want", f"to go to {place.en} with {companion.en.object}")
+    time = draw.time("future long" if "far" in place.kinds else "future neutral")
     pairs = []
-    time = draw.time("future")
-    for mood in draw.moods(2):
-        person = SPEAKER.asked(mood.question)
-        phrase = Phrase("want", f"to go {where} {time.en}".replace("my", person.own))
+    for mood in draw.moods(3, [companion]):
         ja = mood.end(japanese.wanting(word.after(lead(time.ja))))
-        if mood.question and "my" in where:
-            continue
-        pairs.append(Pair(ja, tell(person, phrase, "present", mood)))
-    return Drawn((place.ja, key), pairs)
+        person = SPEAKER.asked(mood.question)
+        pairs.append(Pair(ja, tell(person, phrase.plus(time.en), "present", mood)))
+    return Drawn((place.ja, companion.ja), pairs)
 
 
 def intending(draw: Draw) -> Drawn:
     """来月、ギターを買うつもりです。"""
-    who, action = draw.who(), draw.action("w")
+    who, action = draw.who(), draw.action("wish")
     pairs = []
-    for time in draw.times("future", 2):
-        mood = Mood(draw.chance(0.6), question=draw.chance(0.2))
+    for time in draw.times_for(action, "future", 2):
+        mood = Mood(
+            draw.chance(0.6),
+            question=draw.chance(0.2) and who.kind != "family" and who.ja != "私たち",
+        )
         person = who.asked(mood.question)
         word = Word(action.ja.text + "つもり", "noun")
         phrase = Phrase("intend", f"to {action.en.base(person)} {time.en}")
         pairs.append(
             Pair(who.topic + lead(time.ja) + mood.end(word), tell(person, phrase, "present", mood))
         )
-    time, polite = draw.time("future"), draw.chance(0.6)
+    time, polite = draw.times_for(action, "future", 1)[0], draw.chance(0.6)
     ja = f"{lead(time.ja)}{japanese.volitional(action.ja)}と思{'います' if polite else 'う'}。"
     if not who.ja:
         text = f"I am thinking of {action.en.ing(english.I)} {time.en}."
@@ -111,39 +106,33 @@ def intending(draw: Draw) -> Drawn:
 
 def able(draw: Draw) -> Drawn:
     """姉はフランス語が話せます。一人で泳ぐことができます。"""
-    who, action = draw.who(), draw.action("c")
-    can = japanese.potential(action.verb if action.noun else action.ja)
-    if action.noun:
-        particle = (
-            "に" if action.ja.text.endswith(action.noun.ja + "に" + action.verb.text) else "が"
-        )
-        can = can.after(action.noun.ja + particle)
-    could = Word(f"{action.ja.text}ことができる", "ichidan")
+    who, action = draw.who(), draw.action("skill")
+    can, could = action.possible, Word(f"{action.ja.text}ことができる", "ichidan")
     pairs = []
-    moods = draw.moods(3)
-    for mood, word in zip(moods, (can, could, can), strict=False):
+    for mood, word in zip(draw.moods(3, [who]), (can, could, can), strict=False):
         person = who.asked(mood.question)
-        pairs.append(Pair(who.topic + mood.end(word), tell(person, action.en, "can", mood)))
-    mood = Mood(draw.chance(0.6), negative=draw.chance(0.5))
-    time = draw.time("past")
-    if mood.negative:
-        ja = who.topic + lead(time.ja) + mood.end(can, past=True)
-        pairs.append(Pair(ja, tell(who.en, action.en.plus(time.en), "could", mood)))
-    return Drawn(_key(who, action.key), pairs)
+        pairs.append(Pair(who.topic + mood.end(word), tell(person, action.general, "can", mood)))
+    mood = Mood(draw.chance(0.6), negative=True)
+    ja = f"{who.topic}昔、{mood.end(can, past=True)}"
+    phrase = action.general.plus("a long time ago")
+    pairs.append(Pair(ja, tell(who.en, phrase, "could", mood)))
+    return Drawn(_key(who, action.key), draw.sample(pairs, 3))
 
 
 def have_done_before(draw: Draw) -> Drawn:
     """馬に乗ったことがあります。"""
-    who, action = draw.who(), draw.action("e")
+    who, action = draw.who(), draw.action("experience")
     place = draw.place("town") if draw.chance(0.3) and not action.places & {"home"} else None
     ja = action.ja.after(place.ja + "で" if place else "")
     word = Word(japanese.plain(ja, past=True) + "ことがある", "aru")
+    eaten = action.noun is not None and "food" in action.noun.tags
+    usual = action.general if eaten else action.en
     pairs = []
-    for mood in draw.moods(3):
+    for mood in draw.moods(3, [who]):
         person = who.asked(mood.question)
         adverb = "ever" if mood.question else "never" if mood.negative else ""
         plain = Mood(mood.polite, question=mood.question)
-        phrase = action.en.plus(place.at if place else "")
+        phrase = usual.plus(place.at if place else "")
         if not adverb:
             phrase = phrase.plus("before")
         pairs.append(
@@ -154,15 +143,15 @@ def have_done_before(draw: Draw) -> Drawn:
 
 def like_doing(draw: Draw) -> Drawn:
     """父は庭で花を育てるのが好きです。"""
-    who, action = draw.who(), draw.action("l")
+    who, action = draw.who(), draw.action("hobby")
     (feeling_ja, feeling_kind, be, feeling_en) = draw.choose(_FEELINGS)
     place = draw.place_for(action) if draw.chance(0.3) else None
     ja = action.ja.after(place.ja + "で" if place else "")
     word = Word(f"{ja.text}のが{feeling_ja}", feeling_kind)
     pairs = []
-    for mood in draw.moods(3):
+    for mood in draw.moods(3, [who]):
         person = who.asked(mood.question)
-        doing = action.en.plus(place.at if place else "").ing(person)
+        doing = action.general.plus(place.at if place else "").ing(person)
         phrase = Phrase(be, f"{feeling_en}{doing}")
         pairs.append(Pair(who.topic + mood.end(word), tell(person, phrase, "present", mood)))
     return Drawn(_key(who, action.key, feeling_ja, place.ja if place else ""), pairs)
