@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from keras import ops
+
+from keras_attn import masked_softmax
+
+
+def reference(scores, mask):
+    weights = np.zeros(scores.shape)
+    for index in np.ndindex(scores.shape[:-1]):
+        row, allowed = scores[index].astype(np.float64), mask[index]
+        if allowed.any():
+            powers = np.where(allowed, np.exp(row - row[allowed].max()), 0)
+            weights[index] = powers / powers.sum()
+    return weights
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([(3,), (2, 5), (2, 3, 7), (2, 3, 5, 4)]))
+def test_equals_the_formula_in_float64(seed, shape):
+    random = np.random.default_rng(seed)
+    scores = random.normal(0, 5, shape).astype(np.float32)
+    mask = random.random(shape) < 0.6
+    weights = ops.convert_to_numpy(masked_softmax(scores, mask=mask))
+    np.testing.assert_allclose(weights, reference(scores, mask), atol=1e-6)
+    assert (weights[~mask] == 0).all()
+    np.testing.assert_allclose(weights.sum(-1), mask.any(-1), atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_large_scores_and_an_empty_row_are_finite_in_every_dtype(dtype):
+    scores = ops.cast([[[6e4, -6e4, 6e4], [1.0, 2.0, 3.0]]], dtype)
+    weights = masked_softmax(scores, valid_lens=[[2, 0]])
+    assert weights.dtype == dtype
+    assert ops.convert_to_numpy(ops.cast(weights, "float32")).tolist() == [
+        [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    ]
+
+
+def test_valid_lens_are_the_same_as_their_mask_with_heads_and_without():
+    random = np.random.default_rng(1)
+    scores = random.normal(size=(2, 3, 5, 7)).astype(np.float32)
+    lens = np.array([[0, 1, 7, 3, 2], [4, 4, 0, 5, 6]])
+    mask = np.arange(7) < lens[:, None, :, None]
+    expected = reference(scores, np.broadcast_to(mask, scores.shape))
+    np.testing.assert_allclose(masked_softmax(scores, valid_lens=lens), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        masked_softmax(scores[:, 0], valid_lens=lens), expected[:, 0], atol=1e-6
+    )
+
+
+def test_what_is_behind_the_mask_reaches_neither_result_nor_gradient():
+    scores = np.array([[1.0, np.nan, 2.0, np.inf], [np.nan] * 4], np.float32)
+    mask = np.array([[True, False, True, False], [False] * 4])
+    variable = tf.Variable(scores)
+    with tf.GradientTape() as tape:
+        weights = masked_softmax(variable, mask=mask)
+        loss = tf.reduce_sum(weights * tf.constant([1.0, 2.0, 3.0, 4.0]))
+    gradient = tape.gradient(loss, variable).numpy()
+    p = 1 / (1 + np.e)
+    np.testing.assert_allclose(weights[0], [p, 0, 1 - p, 0], atol=1e-6)
+    np.testing.assert_allclose(weights[1], np.zeros(4))
+    np.testing.assert_allclose(gradient[0], [-2 * p * (1 - p), 0, 2 * p * (1 - p), 0], atol=1e-6)
+    np.testing.assert_allclose(gradient[1], np.zeros(4))
+
+
+def test_lengths_without_a_batch_are_refused():
+    with pytest.raises(ValueError, match=r"`valid_lens` needs `scores` of shape \(B, ..., T, S\)"):
+        masked_softmax(np.zeros((2, 3), np.float32), valid_lens=[1, 2])
+
+
+def test_mask_of_higher_rank_is_refused():
+    with pytest.raises(ValueError, match="`mask` must broadcast to `scores`"):
+        masked_softmax(np.zeros((2, 3), np.float32), mask=np.ones((1, 2, 3), bool))
