@@ -191,7 +191,7 @@ class Draw:
 
 
 def _is_own(person: Who | Somebody) -> bool:
-    return person.kind == "family" or person.ja == "私たち"
+    return person.kind in ("family", "friend") or person.ja == "私たち"
 
 
 @cache

@@ -76,6 +76,7 @@ _DOUBLED = frozenset(
 )
 _IRREGULAR_PLURALS = {
     "child": "children",
+    "goldfish": "goldfish",
     "fisherman": "fishermen",
     "knife": "knives",
     "mouse": "mice",

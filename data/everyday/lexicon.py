@@ -133,6 +133,11 @@ class VerbFrame(NamedTuple):
     uses: frozenset[str]
     places: frozenset[str]
 
+    @property
+    def usual(self) -> Phrase:
+        """Without a single result: "draw pictures of"."""
+        return Phrase(self.en.verb, self.en.rest.replace("a picture of", "pictures of"))
+
     def with_noun(self, noun: Noun) -> Action:
         places = self.places
         if "shop*" in places:
@@ -143,13 +148,15 @@ class VerbFrame(NamedTuple):
             key=f"{noun.ja}|{self.ja.text}",
             uses=self.uses,
             places=places,
-            general=self.en.plus(self._in_general(noun)),
+            general=self.usual.plus(self._in_general(noun)),
             noun=noun,
             verb=self.ja,
             particle=self.particle,
         )
 
     def _in_general(self, noun: Noun) -> str:
+        if "instrument" in noun.tags:
+            return noun.with_article(self.article)
         if self.article == "-" or (self.article == "the" and noun.article in ("a", "s")):
             return noun.general
         return noun.with_article(self.article)

@@ -125,7 +125,7 @@ _JUDGEMENTS = (
         ((Word("読む", "godan"), "read", True),),
     ),
     (
-        ((Word("まずい", "i"), "bad-tasting"), (Word("辛い", "i"), "spicy")),
+        ((Word("高い", "i"), "expensive"), (Word("辛い", "i"), "spicy")),
         "dish",
         ((Word("食べる", "ichidan"), "eat", True),),
     ),
@@ -222,7 +222,7 @@ def when_there(draw: Draw) -> Drawn:
 def even_though(draw: Draw) -> Drawn:
     """忙しかったですが、テニスをしました。雨でも、走ります。"""
     (cause_ja, cause_en), action = draw.choose(_HINDRANCES), draw.action("together")
-    who, time = draw.who(0.5), draw.time("past")
+    who, time = draw.who(0.5), draw.time("past neutral")
     pronoun = Person(who.en.pronoun, who.en.code)
     cause = english.say(who.en, cause_en.plus(time.en), "past")
     main = english.say(pronoun, action.en, "past")

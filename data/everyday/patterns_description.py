@@ -11,7 +11,10 @@ _THIS = (("この", "this"), ("その", "that"))
 def job(draw: Draw) -> Drawn:
     """田中さんは医者です。"""
     somebody, work = draw.somebody(), draw.noun("job")
+    while work.ja in ("大学生", "高校生") and somebody.kind != "name":
+        work = draw.noun("job")
     named = somebody.kind == "name" and draw.chance(0.5)
+    named = named and work.ja not in ("大学生", "高校生")
     relative = draw.somebody("family") if named else None
     who = Who(somebody.ja, somebody.en, somebody.kind)
     if relative is not None and relative.ja in _OTHERS_FAMILY:
@@ -189,7 +192,7 @@ _ADJECTIVE_PAIRS = (
     ((Word("小さい", "i"), "small"), (Word("軽い", "i"), "light"), "bag electric"),
     ((Word("軽い", "i"), "light"), (Word("便利", "na"), "convenient"), "bag electric"),
     ((Word("古い", "i"), "old"), (Word("汚い", "i"), "dirty"), "furniture bag vehicle"),
-    ((Word("安い", "i"), "cheap"), (Word("丈夫", "na"), "sturdy"), "furniture bag stationery"),
+    ((Word("安い", "i"), "cheap"), (Word("丈夫", "na"), "sturdy"), "furniture bag"),
     ((Word("小さい", "i"), "small"), (Word("かわいい", "i"), "cute"), "pet accessory doll"),
     ((Word("赤い", "i"), "red"), (Word("甘い", "i"), "sweet"), "fruit1"),
     ((Word("長い", "i"), "long"), (Word("つまらない", "i"), "boring"), "show story"),

@@ -98,7 +98,7 @@ def living_things(draw: Draw) -> Drawn:
     while not people and noun.ja in ("くじら", "イルカ", "金魚", "ねずみ"):
         noun = draw.noun("animal")
     if not people and spot[0] != "動物園":
-        noun = draw.noun("pet1", "farm", "tame")
+        noun = draw.noun("tame") if "前" in spot[0] else draw.noun("farm", "tame")
     number = draw.choose((1, 2, 3, 4, 5, 6, 7, 10))
     thing = Person(noun.counted(number), "3n" if number == 1 else "3p")
     ja = f"{noun.ja}が{_people(number) if people else japanese.count(number, noun.counter)}"

@@ -95,7 +95,7 @@ def favour_for_me(draw: Draw) -> Drawn:
 
 def favour_for_somebody(draw: Draw) -> Drawn:
     """妹にケーキを作ってあげました。"""
-    receiver = draw.somebody("family", "friend")
+    receiver = draw.somebody("family")
     action = draw.action("favour")
     while action.en.verb == "help":
         action = draw.action("favour")

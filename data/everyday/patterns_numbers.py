@@ -102,6 +102,17 @@ def age(draw: Draw) -> Drawn:
 
 
 _AGES = {
+    "大家さん": (35, 70),
+    "上司": (35, 60),
+    "先生": (30, 65),
+    "コーチ": (30, 60),
+    "おじ": (35, 65),
+    "おば": (35, 65),
+    "クラスメート": (15, 22),
+    "太郎くん": (8, 18),
+    "健太くん": (8, 18),
+    "おい": (3, 20),
+    "めい": (3, 20),
     "父": (40, 70),
     "母": (40, 70),
     "祖父": (70, 95),
@@ -186,7 +197,7 @@ def opening_hours(draw: Draw) -> Drawn:
     """銀行は午前9時から午後3時までです。図書館は午前9時に開きます。"""
     place = draw.place("hours")
     open_ja, open_en = _clock(draw, range(7, 12), (0, 0, 30))
-    close_ja, close_en = _clock(draw, range(15, 23), (0, 0, 30))
+    close_ja, close_en = _clock(draw, range(16, 21), (0, 0, 30))
     person = Person(place.en, "3n")
     both = Word("開いている", "ichidan")
     pairs = []

@@ -8,7 +8,7 @@ from keras_attn_data.everyday.lexicon import Action, Noun
 
 # What one says of a thing after doing something with it.
 _VERDICTS = {
-    "食べる": "おいしい 甘い 辛い まずい",
+    "食べる": "おいしい 甘い 辛い",
     "飲む": "おいしい 冷たい 熱い",
     "作る": "おいしい 辛い",
     "読む": "面白い つまらない 長い 短い 難しい やさしい",
@@ -55,7 +55,8 @@ def thing_somebody_did(draw: Draw) -> Drawn:
     times, moods = draw.times_for(action, "past", 2), draw.moods(2, [who])
     for time, mood in zip(times, moods, strict=True):
         clause = english.say(who.asked(mood.question), Phrase(action.en.verb), "past")
-        ja = f"{time.ja}{who.subject}{japanese.plain(action.verb, past=True)}{noun.ja}は"
+        when = lead(time.ja) if who.ja else time.ja
+        ja = f"{when}{who.subject}{japanese.plain(action.verb, past=True)}{noun.ja}は"
         text = ja + mood.end(adjective.ja, past)
         person, phrase = _that(noun, clause, time.en), Phrase("be", adjective.en)
         pairs.append(Pair(text, tell(person, phrase, "past" if past else "present", mood)))

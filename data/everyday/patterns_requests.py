@@ -66,6 +66,7 @@ def must(draw: Draw) -> Drawn:
     tasks = draw.chance(0.6)
     who, action = draw.who(0.5), draw.action("task" if tasks else "duty")
     time_ja, time_en = draw.choose(_DEADLINES if tasks else _DAYS)
+    time_ja = lead(time_ja.removesuffix("は")) if who.ja else time_ja
     negative = f"{who.topic}{time_ja}{japanese.negative_stem(action.ja)}"
     pairs = []
     for mood in draw.moods(3, [who]):
@@ -99,6 +100,8 @@ _DAYS = (
 def should(draw: Draw) -> Drawn:
     """今日は早く寝たほうがいいですよ。"""
     action, warned = draw.action("duty"), draw.action("banned-here")
+    while warned.en.verb == "use":
+        warned = draw.action("banned-here")
     time_ja, time_en = draw.choose(_WHEN[1:])
     end = "ですよ。" if draw.chance(0.6) else "よ。"
     do, avoid = action.en.plus(time_en).base(YOU), warned.general.plus(time_en).base(YOU)

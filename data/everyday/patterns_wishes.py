@@ -5,8 +5,7 @@ from keras_attn_data.everyday.drawing import SPEAKER, Draw, Drawn, Mood, Pair, W
 from keras_attn_data.everyday.english import Phrase
 from keras_attn_data.everyday.japanese import Word
 
-_GOODS = ("clothes", "accessory", "bag", "electric", "book", "furniture", "instrument", "vehicle")
-_GOODS += ("pet", "dishware", "stationery")
+_GOODS = "clothes accessory bag electric book furniture instrument vehicle pet dishware".split()
 
 
 def _key(who: Who, *words: str) -> tuple[str, ...]:
@@ -122,7 +121,11 @@ def able(draw: Draw) -> Drawn:
 def have_done_before(draw: Draw) -> Drawn:
     """馬に乗ったことがあります。"""
     who, action = draw.who(), draw.action("experience")
-    place = draw.place("town") if draw.chance(0.3) and not action.places & {"home"} else None
+    place = (
+        draw.place("town")
+        if draw.chance(0.3) and not action.places & {"home"} and "で" not in action.ja.text
+        else None
+    )
     ja = action.ja.after(place.ja + "で" if place else "")
     word = Word(japanese.plain(ja, past=True) + "ことがある", "aru")
     eaten = action.noun is not None and "food" in action.noun.tags
@@ -144,7 +147,8 @@ def have_done_before(draw: Draw) -> Drawn:
 def like_doing(draw: Draw) -> Drawn:
     """父は庭で花を育てるのが好きです。"""
     who, action = draw.who(), draw.action("hobby")
-    (feeling_ja, feeling_kind, be, feeling_en) = draw.choose(_FEELINGS)
+    skilled = "skill" in action.uses or action.en.verb in ("play", "do", "go")
+    feeling_ja, feeling_kind, be, feeling_en = draw.choose(_FEELINGS if skilled else _FEELINGS[:1])
     place = draw.place_for(action) if draw.chance(0.3) else None
     ja = action.ja.after(place.ja + "で" if place else "")
     word = Word(f"{ja.text}のが{feeling_ja}", feeling_kind)
@@ -152,6 +156,8 @@ def like_doing(draw: Draw) -> Drawn:
     for mood in draw.moods(3, [who]):
         person = who.asked(mood.question)
         doing = action.general.plus(place.at if place else "").ing(person)
+        if feeling_en:
+            doing = doing.removeprefix("going ")
         phrase = Phrase(be, f"{feeling_en}{doing}")
         pairs.append(Pair(who.topic + mood.end(word), tell(person, phrase, "present", mood)))
     return Drawn(_key(who, action.key, feeling_ja, place.ja if place else ""), pairs)
