@@ -153,7 +153,9 @@ class Draw:
     def times_for(self, action: Action, kind: str, number: int) -> list[Time]:
         """Times that suit an action: whole days for meals, years only for what may take long."""
         times = _times(kind)
-        if "whole-days" in action.uses:
+        if "long-only" in action.uses:
+            times = [time for time in times if "long" in time.kinds]
+        elif "whole-days" in action.uses:
             times = [time for time in times if time.kinds & {"neutral", "plainhabit"}]
         elif "long-times" not in action.uses:
             times = [time for time in times if "long" not in time.kinds]

@@ -157,6 +157,8 @@ class VerbFrame(NamedTuple):
     def _in_general(self, noun: Noun) -> str:
         if "instrument" in noun.tags:
             return noun.with_article(self.article)
+        if self.article == "a":
+            return english.plural(noun.en)
         if self.article == "-" or (self.article == "the" and noun.article in ("a", "s")):
             return noun.general
         return noun.with_article(self.article)

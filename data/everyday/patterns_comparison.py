@@ -172,7 +172,8 @@ def which_is_more(draw: Draw) -> Drawn:
         word, en, tag = draw.choose(_KINDS)
         first, second = draw.two_nouns(tag)
         names, key = (first.general, second.general), (first.ja, second.ja)
-        be = "is" if {first.article, second.article} == {"0"} else "are"
+        many = {first.article, second.article} & {"a", "s", "p"}
+        be = "are" if many else "is"
     pairs = []
     for polite in (True, False):
         ja = f"{key[0]}と{key[1]}と、どちらが{Mood(polite, question=True).end(word)}"

@@ -120,7 +120,9 @@ def where_thing_is(draw: Draw) -> Drawn:
         somebody = draw.somebody()
         about = [somebody]
         owner_ja, owner_en = f"{somebody.ja}の", english.possessive(somebody.en.text)
-    person = Person(f"{owner_en} {noun.en}", "3p" if noun.is_plural else "3n")
+    many = noun.is_plural or noun.article == "s"
+    name = noun.general if many else noun.en
+    person = Person(f"{owner_en} {name}", "3p" if many else "3n")
     pairs = []
     for mood in draw.moods(3, about):
         past = draw.chance(0.3)
@@ -164,10 +166,9 @@ def whose_it_is(draw: Draw) -> Drawn:
 def owning(draw: Draw) -> Drawn:
     """兄は車を二台持っています。"""
     who = draw.who(0.3)
-    noun = draw.noun(
-        "vehicle", "electric", "bag", "book", "accessory", "instrument", "body", "legs"
-    )
+    noun = draw.noun("vehicle", "electric", "suitcase1", "instrument", "accessory", "formal1")
     have = Word("持っている", "ichidan")
+    thing = noun.with_article("a") if noun.article == "the" else noun.bare
     number = draw.choose((1, 2, 3, 4, 5))
     pairs = []
     if noun.counter and number > 1:
@@ -178,7 +179,7 @@ def owning(draw: Draw) -> Drawn:
     for mood in draw.moods(2, [who]):
         person = who.asked(mood.question)
         ja = have.after(f"{noun.ja}を")
-        text = tell(person, Phrase("have", noun.bare), "present", mood)
+        text = tell(person, Phrase("have", thing), "present", mood)
         pairs.append(Pair(who.topic + mood.end(ja), text))
     return Drawn(tuple(w for w in (who.ja, noun.ja) if w), pairs)
 

@@ -54,7 +54,7 @@ def given_to_me(draw: Draw) -> Drawn:
             tell(giver.en, en.plus(occasion), "past", mood),
         )
     ]
-    for time in draw.times("past", 2):
+    for time in draw.times("past neutral", 2):
         mood = Mood(draw.chance(0.6), negative=draw.chance(0.15))
         particle = "は" if mood.negative else "が"
         ja = f"{lead(time.ja)}{giver.ja}{particle}{mood.end(word, past=True)}"
@@ -70,7 +70,7 @@ def receive(draw: Draw) -> Drawn:
     word = GET.after(f"{giver.ja}に{noun.ja}を")
     en = Phrase("receive", f"{noun.bare} from {giver.en.object}")
     pairs = []
-    for time, mood in zip(draw.times("past", 3), draw.moods(3, [who, giver]), strict=False):
+    for time, mood in zip(draw.times("past neutral", 3), draw.moods(3, [who, giver]), strict=False):
         person = who.asked(mood.question)
         ja = who.topic + lead(time.ja) + mood.end(word, past=True)
         pairs.append(Pair(ja, tell(person, en.plus(time.en), "past", mood)))

@@ -36,7 +36,8 @@ def what_did(draw: Draw) -> Drawn:
     person = who.asked(True)
     pairs = []
     for kind in ("past", "future"):
-        time, past = draw.time(kind), kind == "past"
+        past = kind == "past"
+        time = draw.time(f"{kind} {'long' if 'far' in place.kinds else 'neutral'}")
         ja = f"{who.topic}{lead(time.ja)}{place.ja}で何を{_ending(draw, verb, past)}"
         phrase = Phrase(en, f"{place.at} {time.en}")
         text = english.ask(person, phrase, "past" if past else "will")
@@ -121,12 +122,10 @@ def whose_and_how_much(draw: Draw) -> Drawn:
             f"どこで{this_ja}{noun.ja}を買いましたか。",
             english.sentence(f"where did you buy {this.text}", "?"),
         ),
-        Pair(
-            f"だれに{this_ja}{noun.ja}をもらいましたか。",
-            english.sentence(f"who gave you {this.text}", "?"),
-        ),
     ]
     if "order" not in noun.tags:
+        gave = english.sentence(f"who gave you {this.text}", "?")
+        pairs.append(Pair(f"だれに{this_ja}{noun.ja}をもらいましたか。", gave))
         pairs.append(
             Pair(
                 f"{this_ja}{noun.ja}はだれのですか。",

@@ -4,7 +4,7 @@ from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Pair, lead, tell
 from keras_attn_data.everyday.english import Person, Phrase
 from keras_attn_data.everyday.japanese import Word
-from keras_attn_data.everyday.lexicon import Action, Noun
+from keras_attn_data.everyday.lexicon import Action, Noun, Time
 
 # What one says of a thing after doing something with it.
 _VERDICTS = {
@@ -32,6 +32,11 @@ def _with_noun(draw: Draw) -> tuple[Action, Noun]:
     return (action, action.noun) if action.noun is not None else _with_noun(draw)
 
 
+def _when(time: Time) -> str:
+    """A time word right before a verb: a weekday takes に there."""
+    return time.ja + "に" if time.ja.endswith("曜日") else time.ja
+
+
 def _that(noun: Noun, clause: str, time: str) -> Person:
     """The thing that somebody did something with."""
     many = noun.is_plural or noun.article == "s"
@@ -55,7 +60,7 @@ def thing_somebody_did(draw: Draw) -> Drawn:
     times, moods = draw.times_for(action, "past", 2), draw.moods(2, [who])
     for time, mood in zip(times, moods, strict=True):
         clause = english.say(who.asked(mood.question), Phrase(action.en.verb), "past")
-        when = lead(time.ja) if who.ja else time.ja
+        when = lead(time.ja) if who.ja else _when(time)
         ja = f"{when}{who.subject}{japanese.plain(action.verb, past=True)}{noun.ja}は"
         text = ja + mood.end(adjective.ja, past)
         person, phrase = _that(noun, clause, time.en), Phrase("be", adjective.en)
@@ -75,7 +80,7 @@ def thing_is_what(draw: Draw) -> Drawn:
     for time, mood in zip(times, moods, strict=True):
         clause = english.say(who.en, Phrase(action.en.verb), "past")
         verb = japanese.plain(action.verb, past=True)
-        word = Word(f"これは{who.subject}{time.ja}{verb}{noun.ja}", "noun")
+        word = Word(f"これは{who.subject}{_when(time)}{verb}{noun.ja}", "noun")
         phrase = Phrase("be", f"the {_that(noun, clause, time.en).text.removeprefix('the ')}")
         pairs.append(Pair(mood.end(word), tell(this, phrase, "present", mood)))
     return Drawn((who.ja, action.key), pairs)
@@ -135,7 +140,8 @@ def people_who(draw: Draw) -> Drawn:
     kind_ja, kind_en = draw.choose((("人", "people"), ("学生", "students"), ("子供", "children")))
     places = _TOGETHER if kind_ja != "人" else _TOGETHER[1:2] + _WORKING
     place_ja, place_en = draw.choose(places)
-    clause = f"{kind_en} who can {action.general.base(Person('', '3p'))} {place_en}"
+    can = action.general.base(Person("", "3p"))
+    clause = f"{kind_en} {place_en} who can {can}"
     group = f"{place_ja}{action.possible.text}{kind_ja}"
     pairs = [
         Pair(f"{group}がたくさんいます。", f"There are many {clause}."),
@@ -164,7 +170,7 @@ def place_where(draw: Draw) -> Drawn:
     for time, mood in zip(draw.times_for(action, "past", 2), moods, strict=True):
         clause = english.say(who.en, action.en.plus(time.en), "past")
         verb = japanese.plain(action.ja, past=True)
-        when = time.ja if who.ja else lead(time.ja)
+        when = _when(time) if who.ja else lead(time.ja)
         word = Word(f"ここは{who.subject}{when}{verb}{place.ja}", "noun")
         phrase = Phrase("be", f"{place.en} where {clause}")
         pairs.append(Pair(mood.end(word), tell(this, phrase, "present", mood)))

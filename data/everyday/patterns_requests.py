@@ -36,6 +36,7 @@ def must_not(draw: Draw) -> Drawn:
     here = draw.chance(0.75)
     action = draw.action("banned-here" if here else "banned")
     where_ja, where_en = draw.choose(_HERE if here else _AT_NIGHT)
+    where_ja = lead(where_ja)
     negative, te = japanese.plain(action.ja, negative=True), japanese.te(action.ja)
     base = english.join(action.general.base(YOU), where_en)
     mine = english.join(action.general.base(I), where_en)
@@ -58,7 +59,7 @@ _HERE = (
     ("この建物の中で", "in this building"),
     ("電車の中で", "on the train"),
 )
-_AT_NIGHT = (("夜遅く", "late at night"), ("今", "now"), ("一人で", "alone"))
+_AT_NIGHT = (("夜遅くに", "late at night"), ("今", "now"), ("一人で", "alone"))
 
 
 def must(draw: Draw) -> Drawn:
@@ -104,12 +105,12 @@ def should(draw: Draw) -> Drawn:
         warned = draw.action("banned-here")
     time_ja, time_en = draw.choose(_WHEN[1:])
     end = "ですよ。" if draw.chance(0.6) else "よ。"
-    do, avoid = action.en.plus(time_en).base(YOU), warned.general.plus(time_en).base(YOU)
+    do, avoid = action.en.plus(time_en).base(YOU), warned.general.plus("today").base(YOU)
     if draw.chance(0.7):
         ja = f"{lead(time_ja)}{japanese.plain(action.ja, past=True)}ほうがいい{end}"
         return Drawn((action.key, time_ja), [Pair(ja, english.sentence(f"you should {do}"))])
-    ja = f"{lead(time_ja)}{japanese.plain(warned.ja, negative=True)}ほうがいい{end}"
-    return Drawn((warned.key, time_ja), [Pair(ja, english.sentence(f"you should not {avoid}"))])
+    ja = f"今日は{japanese.plain(warned.ja, negative=True)}ほうがいい{end}"
+    return Drawn((warned.key,), [Pair(ja, english.sentence(f"you should not {avoid}"))])
 
 
 def let_us(draw: Draw) -> Drawn:

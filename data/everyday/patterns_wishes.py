@@ -121,11 +121,10 @@ def able(draw: Draw) -> Drawn:
 def have_done_before(draw: Draw) -> Drawn:
     """馬に乗ったことがあります。"""
     who, action = draw.who(), draw.action("experience")
-    place = (
-        draw.place("town")
-        if draw.chance(0.3) and not action.places & {"home"} and "で" not in action.ja.text
-        else None
-    )
+    movable = action.noun is None or "food" in action.noun.tags
+    place = None
+    if movable and not action.places & {"home"} and "で" not in action.ja.text:
+        place = draw.place("town") if draw.chance(0.4) else None
     ja = action.ja.after(place.ja + "で" if place else "")
     word = Word(japanese.plain(ja, past=True) + "ことがある", "aru")
     eaten = action.noun is not None and "food" in action.noun.tags

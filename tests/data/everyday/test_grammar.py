@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import random
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections import Counter
 
 import pytest
 from keras_attn_data.everyday import grammar, lexicon
+from keras_attn_data.everyday.drawing import Draw
 
 TOPICS = {
     "particles": {"going", "going_to_do", "where_place_is"},
@@ -46,6 +48,14 @@ def test_there_are_at_least_60000_distinct_pairs(corpus):
 
 def test_one_japanese_sentence_has_one_english(corpus):
     assert len({s.ja for s in corpus}) == len(corpus)
+
+
+def test_patterns_agree_on_the_english_of_a_japanese_sentence():
+    english = {}
+    for name, pattern in grammar.PATTERNS.items():
+        draw = Draw(random.Random(f"agreement {name}"))
+        for pair in (pair for _ in range(300) for pair in pattern(draw).pairs):
+            assert english.setdefault(pair.ja, pair.en) == pair.en, pair.ja
 
 
 @pytest.mark.parametrize("topic", sorted(TOPICS))
