@@ -1,6 +1,6 @@
 """What a corpus holds: `python benchmarks/corpus_counts.py tatoeba`.
 
-Prints the counts of cleaning and splitting and the time of each step, and checks on the real
+Prints the counts of cleaning and splitting and the time they took, and checks on the real
 sentences that no sentence of validation or test, normalised, occurs in another split.
 """
 
@@ -34,7 +34,8 @@ def main() -> int:
         examples = getattr(found, kind)
         print(f"{kind}: {sum(len(e.references) for e in examples):,} references")
     for line in (*found.warnings, found.credit):
-        print(line)
+        if line:
+            print(line)
     shared = count_shared(found)
     print(f"sentences that two splits share: {shared}")
     return 1 if shared else 0
