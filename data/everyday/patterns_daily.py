@@ -147,7 +147,7 @@ def going_to_do(draw: Draw) -> Drawn:
     """昨日、デパートへ靴を買いに行きました。"""
     who, action = draw.who(), draw.action(draw.choose(("together", "buying")))
     place = draw.place_for(action)
-    while place is None or place.ja in ("家", "庭", "教室"):
+    while place is None or place.ja in ("家", "庭", "教室") or "far" in place.kinds:
         action = draw.action(draw.choose(("together", "buying")))
         place = draw.place_for(action)
     ja = GO.after(f"{place.ja}へ{japanese.stem(action.ja)}に")

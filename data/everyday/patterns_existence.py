@@ -169,7 +169,7 @@ def owning(draw: Draw) -> Drawn:
     noun = draw.noun("vehicle", "electric", "suitcase1", "instrument", "accessory", "formal1")
     have = Word("持っている", "ichidan")
     thing = noun.with_article("a") if noun.article == "the" else noun.bare
-    number = draw.choose((1, 2, 3, 4, 5))
+    number = draw.choose((1, 2, 3))
     pairs = []
     if noun.counter and number > 1:
         mood = Mood(draw.chance(0.6))

@@ -19,7 +19,7 @@ _DAY_EVENTS = (
 def bought_counted(draw: Draw) -> Drawn:
     """昨日、八百屋でりんごを三つ買いました。"""
     action = draw.action("buying")
-    while action.noun is None or not action.noun.counter:
+    while action.noun is None or not action.noun.counter or "vehicle" in action.noun.tags:
         action = draw.action("buying")
     noun, who = action.noun, draw.who()
     few = noun.counter in ("台", "着") or noun.tags & {
@@ -33,7 +33,7 @@ def bought_counted(draw: Draw) -> Drawn:
     place = draw.place_for(action)
     shop = place.ja + "で" if place else ""
     verb = Word("買う", "godan")
-    if "order" in noun.tags and draw.chance(0.3):
+    if noun.counter == "杯" or ("order" in noun.tags and draw.chance(0.3)):
         verb, shop, place = Word("注文する", "suru"), "", None
     ja = verb.after(f"{shop}{noun.ja}を{japanese.count(number, noun.counter)}")
     en = Phrase("buy" if verb.text == "買う" else "order", noun.counted(number))
@@ -77,7 +77,7 @@ def _price_range(tags: frozenset[str]) -> tuple[int, int, int]:
         return 1000, 20000, 500
     if tags & {"order", "book", "dishware"}:
         return 300, 2500, 50
-    return 80, 900, 10
+    return (300, 900, 10) if "fruits" in tags else (100, 900, 10)
 
 
 def age(draw: Draw) -> Drawn:
