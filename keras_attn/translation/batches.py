@@ -110,10 +110,10 @@ class Batches:
 
     Example:
 
-    >>> batches = Batches([[5, 6], [7]], [[8], [9, 9]], batch_tokens=16, max_pieces=8, seed=0)
+    >>> batches = Batches([[5, 6], [7, 4]], [[8], [9]], batch_tokens=16, max_pieces=8, seed=0)
     >>> batch = next(batches.stream())
     >>> batch.source.shape, batch.target_out.shape
-    ((2, 3), (2, 3))
+    ((2, 3), (2, 2))
     """
 
     def __init__(

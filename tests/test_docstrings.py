@@ -1,0 +1,26 @@
+import doctest
+import importlib
+
+import pytest
+
+MODULES = [
+    "keras_attn.decoder",
+    "keras_attn.embedding",
+    "keras_attn.encoder",
+    "keras_attn.feed_forward",
+    "keras_attn.multi_head",
+    "keras_attn.positions",
+    "keras_attn.residual",
+    "keras_attn.scoring",
+    "keras_attn.softmax",
+    "keras_attn.transformer",
+    "keras_attn.translation.batches",
+    "keras_attn.translation.objective",
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings_run(name):
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0
+    assert result.attempted > 0

@@ -1,0 +1,57 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn import Decoder, Encoder, Transformer
+
+SOURCE = np.array([[3, 7, 5, 0], [2, 4, 6, 8]])
+TARGET = np.array([[2, 5, 9], [2, 6, 0]])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return Transformer.from_sizes(
+        11, 13, 2, 1, num_hiddens=6, ffn_num_hiddens=7, num_heads=3, dropout=0.2
+    )
+
+
+def test_logits_are_those_of_encoder_and_decoder(model):
+    memory = model.encoder(SOURCE)
+    expected = model.decoder(TARGET, memory, memory_mask=SOURCE != 0)
+    np.testing.assert_allclose(model((SOURCE, TARGET)), expected, atol=1e-6)
+    assert expected.shape == (2, 3, 13)
+
+
+def test_source_padding_changes_nothing(model):
+    padded = np.pad(SOURCE, ((0, 0), (0, 3)))
+    np.testing.assert_allclose(model((padded, TARGET)), model((SOURCE, TARGET)), atol=1e-5)
+
+
+def test_config_round_trip_gives_the_same_answers(model):
+    logits = model((SOURCE, TARGET))
+    twin = Transformer.from_config(model.get_config())
+    twin((SOURCE, TARGET))
+    twin.set_weights(model.get_weights())
+    np.testing.assert_allclose(twin((SOURCE, TARGET)), logits, atol=1e-6)
+    assert twin.encoder.dropout == 0.2
+
+
+def test_learns_a_pair_by_heart_through_fit():
+    model = Transformer.from_sizes(11, 13, 1, 1, num_hiddens=16, ffn_num_hiddens=16, num_heads=2)
+    model.compile(keras.optimizers.Adam(0.02), _cross_entropy)
+    data = tf.data.Dataset.from_tensors(((SOURCE, TARGET), np.array([[5, 9, 3], [6, 3, 0]])))
+    history = model.fit(data.repeat(), steps_per_epoch=60, verbose=0)
+    assert history.history["loss"][-1] < 1.0
+    said = np.argmax(model((SOURCE, TARGET)), -1)
+    assert said[0].tolist() == [5, 9, 3]
+
+
+def _cross_entropy(targets, logits):
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(tf.cast(targets, tf.int32), logits)
+
+
+def test_decoder_without_cross_attention_is_refused():
+    sizes = (11, 1, 6, 7, 3)
+    with pytest.raises(ValueError, match="`decoder` must have cross-attention"):
+        Transformer(Encoder(*sizes), Decoder(*sizes, cross_attention=False))
