@@ -143,6 +143,7 @@ def check_writable(folder: Path) -> None:
 def describe(pairs) -> str:
     counts = ", ".join(f"{name} {count:,}" for name, count in pairs.counts.items())
     lines = [f"Corpus {pairs.name}: {counts}"]
+    lines += [f"warning: {warning}" for warning in pairs.warnings]
     return "\n".join([*lines, *([pairs.credit] if pairs.credit else [])])
 
 

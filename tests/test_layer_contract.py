@@ -37,9 +37,9 @@ LAYERS = {
 every_layer = pytest.mark.parametrize("name", LAYERS)
 
 
-def make(name, **kwargs):
-    arguments, inputs = LAYERS[name]
-    return getattr(keras_attn, name)(**arguments, **kwargs), inputs
+def make(layer_name, **kwargs):
+    arguments, inputs = LAYERS[layer_name]
+    return getattr(keras_attn, layer_name)(**arguments, **kwargs), inputs
 
 
 def symbolic(inputs):

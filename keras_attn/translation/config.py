@@ -170,7 +170,7 @@ class Config:
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
             version = record.pop("format_version")
-        except (ValueError, KeyError, AttributeError) as error:
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise ValueError(f"`{path}` is not the configuration of a translator.") from error
         if version != FORMAT_VERSION:
             raise ValueError(

@@ -1,0 +1,177 @@
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from keras_attn import Transformer
+from keras_attn.translation import tokenizer
+from keras_attn.translation.cleaning import Pair
+from keras_attn.translation.config import Config
+from keras_attn.translation.saved_model import CONFIG, EXTRA, Translator, export, newest_version
+from keras_attn.translation.validation import translate_with
+
+# Sentences written for this test.
+PAIRS = [
+    Pair("猫が窓のそばで寝ている。", "A cat is sleeping by the window."),
+    Pair("明日は早く起きます。", "I will get up early tomorrow."),
+    Pair("この道は駅まで続く。", "This road leads to the station."),
+    Pair("友達に手紙を書いた。", "I wrote a letter to my friend."),
+    Pair("雨なので傘が要ります。", "It is raining, so you need an umbrella."),
+]
+TEXTS = [
+    "猫が手紙を書いた。",
+    "",
+    "🙂👩‍👩‍👧",
+    "ほげ鬱龘ﾊﾝｶｸＡＢＣ",
+    "駅" * 10_000,
+    "明日は雨なので早く起きます。",
+    "   ",
+]
+
+
+def make_model(tokenizers, dtype="float32"):
+    model = Transformer.from_sizes(
+        tokenizers.source.vocab_size,
+        tokenizers.target.vocab_size,
+        1,
+        1,
+        num_hiddens=16,
+        ffn_num_hiddens=16,
+        num_heads=2,
+        dtype=dtype,
+    )
+    model((np.ones((1, 1), int), np.ones((1, 1), int)))
+    random = np.random.default_rng(2)
+    # Strong weights and no training: translations are nonsense that differs from text to text,
+    # and the same for every model made here. Scales of the normalisations stay around 1.
+    model.set_weights([(w == 1) + random.normal(0, 0.5, w.shape) for w in model.get_weights()])
+    return model
+
+
+@pytest.fixture(scope="module")
+def tokenizers(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tokenizers")
+    return tokenizer.load_or_train(folder, PAIRS, ("ja", "en"), 400)
+
+
+@pytest.fixture(scope="module")
+def config():
+    return Config(max_pieces=40)
+
+
+@pytest.fixture(scope="module")
+def folder(tokenizers, config, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "ja-en"
+    export(make_model(tokenizers), tokenizers, config, folder)
+    return folder
+
+
+def test_same_strings_alone_and_in_a_batch_and_empty_stays_empty(folder):
+    translator = Translator.load(folder)
+    together = translator(TEXTS)
+    assert together == [translator([text])[0] for text in TEXTS]
+    assert together == translator(TEXTS, batch_size=3)
+    assert together[1] == together[6] == ""
+    assert len({*together}) >= 4
+
+
+def test_graph_gives_what_the_model_gives_with_the_sentencepiece_package(
+    folder, tokenizers, config
+):
+    expected = translate_with(make_model(tokenizers), tokenizers, config.max_pieces)
+    texts = [text for text in TEXTS if text.strip()]
+    assert Translator.load(folder)(texts) == expected(texts)
+
+
+def test_exported_model_survives_a_move_and_a_process_without_the_package(folder, tmp_path):
+    expected = Translator.load(folder)(TEXTS)
+    moved = tmp_path / "another place" / "モデル"
+    shutil.copytree(folder, moved)
+    code = (
+        "import json, sys\n"
+        "sys.modules['keras_attn'] = None  # as if it were not installed\n"
+        "import tensorflow as tf, tensorflow_text\n"
+        "model = tf.saved_model.load(sys.argv[1])\n"
+        "serve = model.signatures['serving_default']\n"
+        "texts = json.loads(sys.argv[2])\n"
+        "run = lambda t: [x.decode() for x in serve(text=tf.constant(t))['translation'].numpy()]\n"
+        "print(json.dumps([run(texts), [run([t])[0] for t in texts]]))\n"
+    )
+    short = [text for text in TEXTS if len(text) < 1000]
+    result = subprocess.run(
+        [sys.executable, "-c", code, str(moved / "1"), json.dumps(short)],
+        capture_output=True,
+        text=True,
+    )
+    together, alone = json.loads(result.stdout.splitlines()[-1])
+    assert together == alone == [e for e, t in zip(expected, TEXTS, strict=True) if t in short]
+
+
+def test_no_texts_give_no_translations(folder):
+    assert Translator.load(folder)([]) == []
+
+
+def test_a_string_instead_of_a_list_is_refused(folder):
+    with pytest.raises(ValueError, match="`texts` must be a list of strings"):
+        Translator.load(folder)("猫")
+
+
+def test_lone_surrogates_do_not_stop_a_batch(folder):
+    assert len(Translator.load(folder)(["\ud800", "猫"])) == 2
+
+
+def test_versions_count_up_and_the_newest_is_loaded(folder, tokenizers, config):
+    second = export(make_model(tokenizers), tokenizers, config, folder)
+    assert second == folder / "2"
+    assert newest_version(folder) == second
+    assert Translator.load(folder / "1").folder == folder / "1"
+    shutil.rmtree(second)
+
+
+def test_version_folder_holds_the_model_its_tokenizers_and_its_configuration(
+    folder, tokenizers, config
+):
+    version = newest_version(folder)
+    assert Config.load(version / EXTRA / CONFIG) == config
+    assert (version / EXTRA / "source.model").read_bytes() == tokenizers.source.proto
+    assert (version / EXTRA / "target.model").read_bytes() == tokenizers.target.proto
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_failed_export_leaves_nothing_behind(tokenizers, config, tmp_path, monkeypatch):
+    monkeypatch.setattr(Config, "save", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        export(make_model(tokenizers), tokenizers, config, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_model_that_trained_in_bfloat16_is_exported_in_float32(tokenizers, config, tmp_path):
+    half = make_model(tokenizers, "mixed_bfloat16")
+    full = make_model(tokenizers)
+    full.set_weights(half.get_weights())
+    export(half, tokenizers, config, tmp_path)
+    expected = translate_with(full, tokenizers, config.max_pieces)
+    texts = [pair.source for pair in PAIRS]
+    assert Translator.load(tmp_path)(texts) == expected(texts)
+
+
+def test_model_of_another_version_is_refused(folder, tmp_path):
+    shutil.copytree(folder / "1", tmp_path / "1")
+    path = tmp_path / "1" / EXTRA / CONFIG
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**record, "format_version": 0}), encoding="utf-8")
+    with pytest.raises(ValueError, match="exported by another version of keras_attn"):
+        Translator.load(tmp_path)
+
+
+def test_places_without_a_model_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="must be a folder that `train.py` wrote"):
+        Translator.load(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="There is no exported model in the folder"):
+        Translator.load(tmp_path)
+    (tmp_path / "3").mkdir()
+    with pytest.raises(ValueError, match="holds no translator"):
+        Translator.load(tmp_path)
