@@ -1,0 +1,205 @@
+"""The whole command: what it says, what it makes, what it refuses; and a task it must learn."""
+
+import importlib.util
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SUBJECTS = {"犬": "the dog", "猫": "the cat", "鳥": "the bird", "父": "my father", "妹": "my sister"}
+PLACES = {"庭": "the garden", "駅": "the station", "店": "the shop", "川": "the river"}
+ACTIONS = {
+    "待っています": "is waiting",
+    "歌っています": "is singing",
+    "眠っています": "is sleeping",
+    "遊んでいます": "is playing",
+}
+TINY = (
+    "--minutes 0.15 --vocab-size 400 --num-encoder-layers 1 --num-decoder-layers 1 --num-hiddens 16 "
+    "--ffn-num-hiddens 16 --num-heads 2 --batch-tokens 512 --max-pieces 32"
+).split()
+
+
+@pytest.fixture(scope="module")
+def train():
+    spec = importlib.util.spec_from_file_location("train", ROOT / "train.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def corpus_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "文.tsv"
+    lines = [
+        f"{s}は{p}で{a}。\t{es.capitalize()} {ea} at {ep}."
+        for s, es in SUBJECTS.items()
+        for p, ep in PLACES.items()
+        for a, ea in ACTIONS.items()
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def command(*arguments):
+    return [sys.executable, str(ROOT / "train.py"), *map(str, arguments)]
+
+
+@pytest.fixture(scope="module")
+def finished(corpus_file, tmp_path_factory):
+    """A run that was interrupted and went on: what each of the two printed, and the folder."""
+    out = tmp_path_factory.mktemp("out") / "ja-en"
+    arguments = command("--data", corpus_file, "--out", out, *TINY)
+    first = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
+    printed = ""
+    for line in first.stderr:
+        printed += line
+        if line.startswith("epoch"):  # it has trained
+            first.send_signal(signal.SIGINT)
+            break
+    printed += first.communicate(timeout=120)[1]
+    second = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+    return first.returncode, printed, second, out
+
+
+def test_ctrl_c_saves_and_the_same_command_goes_on(finished):
+    returncode, printed, second, _ = finished
+    assert returncode == 130, printed
+    assert "Interrupted. The same command goes on from here." in printed
+    assert second.returncode == 0, second.stderr
+    (going_on,) = [line for line in second.stderr.splitlines() if "Going on from step" in line]
+    assert int(going_on.split()[-1].strip(".")) > 0
+
+
+def test_a_version_with_its_reports_is_all_that_is_left(finished):
+    *_, second, out = finished
+    assert [path.name for path in out.iterdir()] == ["1"]
+    report = json.loads((out / "1" / "report.json").read_text(encoding="utf-8"))
+    assert "nrefs" in report["scores"]["bleu_signature"]
+    assert f"BLEU {report['scores']['bleu']:.1f}" in second.stdout
+    for sample in report["samples"]:
+        assert sample["source"] in second.stdout
+    assert "# " in (out / "1" / "report.md").read_text(encoding="utf-8")
+
+
+def test_translate_command_keeps_lines_in_order_whatever_the_locale(finished):
+    *_, out = finished
+    lines = ["犬は庭で歌っています。", "", "猫は川で遊んでいます。", "<script>", "", "父"]
+    result = subprocess.run(
+        [sys.executable, "-m", "keras_attn.translation", "translate", str(out)],
+        input="\n".join(lines).encode(),
+        capture_output=True,
+        env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    )
+    assert result.returncode == 0, result.stderr
+    translations = result.stdout.decode("utf-8").split("\n")
+    assert len(translations) == len(lines) + 1 and translations[-1] == ""
+
+    from keras_attn.translation import Translator
+
+    assert translations[:-1] == Translator.load(out)(lines)
+    assert translations[1] == translations[4] == ""
+
+
+def test_translate_command_says_in_one_sentence_that_there_is_no_model(tmp_path, capsys):
+    from keras_attn.translation.__main__ import main
+
+    assert main(["translate", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: There is no exported model") and error.count("\n") == 1
+
+
+def test_help_answers_in_under_a_second():
+    start = time.monotonic()
+    result = subprocess.run(command("--help"), capture_output=True, text=True)
+    seconds = time.monotonic() - start
+    assert result.returncode == 0 and "--data" in result.stdout
+    assert seconds < 1.0
+
+
+def refusal(train, capsys, *arguments):
+    assert train.main([str(argument) for argument in arguments]) == 2
+    error = capsys.readouterr().err.strip()
+    assert error.startswith("error: ") and "Traceback" not in error
+    return error
+
+
+def test_wrong_use_gets_one_clear_sentence(train, capsys, tmp_path, corpus_file):
+    out = ("--out", tmp_path / "out")
+    assert "everyday" in refusal(train, capsys, "--data", "tatoba", *out)
+    assert "missing.tsv" in refusal(train, capsys, "--data", tmp_path / "missing.tsv", *out)
+    empty = tmp_path / "empty.tsv"
+    empty.touch()
+    assert "empty" in refusal(train, capsys, "--data", empty, *out)
+    assert "num_hiddens=30, num_heads=4" in refusal(
+        train, capsys, "--num-hiddens", 30, "--num-heads", 4, *out
+    )
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    assert "folder that can be written" in refusal(train, capsys, "--out", in_the_way / "out")
+    assert "--source en --target ja" in refusal(
+        train, capsys, "--data", swapped(corpus_file, tmp_path), *out
+    )
+
+
+def swapped(path, folder):
+    other = folder / "en-ja.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    sides = [line.split("\t") for line in lines]
+    other.write_text("\n".join(f"{t}\t{s}" for s, t in sides), encoding="utf-8")
+    return other
+
+
+def test_own_corpus_in_the_other_direction(corpus_file, tmp_path):
+    data = swapped(corpus_file, tmp_path)
+    out = tmp_path / "en-ja"
+    arguments = command("--data", data, "--source", "en", "--target", "ja", "--out", out, *TINY)
+    result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    report = json.loads((out / "1" / "report.json").read_text(encoding="utf-8"))
+    assert "tok:char" in report["scores"]["bleu_signature"]
+
+
+def test_unfinished_training_of_another_configuration_is_refused(tmp_path):
+    import tensorflow as tf
+
+    from keras_attn.translation.config import Config
+    from keras_attn.translation.training import prepare_folder
+
+    prepare_folder(Config(seed=1), tmp_path)
+    prepare_folder(Config(seed=2), tmp_path)  # nothing was learnt yet
+    tf.train.CheckpointManager(tf.train.Checkpoint(), str(tmp_path), 1).save()
+    prepare_folder(Config(seed=2, minutes=99), tmp_path)
+    with pytest.raises(ValueError, match="another configuration: seed: 2 -> 3"):
+        prepare_folder(Config(seed=3), tmp_path)
+
+
+def test_learns_to_reverse_digit_strings(tmp_path):
+    digits = random.Random(5)
+    strings = {tuple(digits.choices("0123456789", k=digits.randint(3, 7))) for _ in range(6000)}
+    data = tmp_path / "digits.tsv"
+    data.write_text("\n".join(f"{' '.join(s)}\t{' '.join(s[::-1])}" for s in sorted(strings)))
+    out = tmp_path / "out"
+    arguments = command(
+        *("--data", data, "--source", "digits", "--target", "reversed", "--out", out),
+        *("--minutes", 0.8, "--vocab-size", 300, "--num-encoder-layers", 1),
+        *("--num-decoder-layers", 1, "--num-hiddens", 64, "--ffn-num-hiddens", 128),
+        *("--learning-rate", 3e-3, "--warmup-steps", 100, "--dropout", 0),
+    )
+    result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+
+    from keras_attn.translation import Translator
+
+    fresh = [digits.choices("0123456789", k=digits.randint(3, 7)) for _ in range(1000)]
+    fresh = [s for s in fresh if tuple(s) not in strings][:300]
+    said = Translator.load(out)([" ".join(s) for s in fresh])
+    exact = sum(t == " ".join(s[::-1]) for s, t in zip(fresh, said, strict=True)) / len(fresh)
+    assert exact >= 0.95, result.stderr[-500:]
