@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keras
-from keras import ops
 
 from keras_attn.embedding import TokenEmbedding
 from keras_attn.encoder import check_num_layers
@@ -52,7 +51,7 @@ class DecoderBlock(keras.layers.Layer):
     Example:
 
     >>> block = DecoderBlock(num_hiddens=8, ffn_num_hiddens=16, num_heads=2)
-    >>> tuple(block(ops.ones((2, 5, 8)), ops.ones((2, 3, 6))).shape)
+    >>> tuple(block(keras.ops.ones((2, 5, 8)), keras.ops.ones((2, 3, 6))).shape)
     (2, 5, 8)
     """
 
@@ -235,7 +234,7 @@ class Decoder(keras.layers.Layer):
     >>> decoder = Decoder(
     ...     vocab_size=10, num_layers=2, num_hiddens=8, ffn_num_hiddens=16, num_heads=2
     ... )
-    >>> tuple(decoder(ops.convert_to_tensor([[2, 7, 5]]), ops.ones((1, 4, 8))).shape)
+    >>> tuple(decoder(keras.ops.convert_to_tensor([[2, 7, 5]]), keras.ops.ones((1, 4, 8))).shape)
     (1, 3, 10)
     """
 

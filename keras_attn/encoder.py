@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keras
-from keras import ops
 
 from keras_attn.embedding import TokenEmbedding
 from keras_attn.feed_forward import FeedForward
@@ -43,7 +42,7 @@ class EncoderBlock(keras.layers.Layer):
     Example:
 
     >>> block = EncoderBlock(num_hiddens=8, ffn_num_hiddens=16, num_heads=2)
-    >>> tuple(block(ops.ones((2, 5, 8)), valid_lens=[5, 3]).shape)
+    >>> tuple(block(keras.ops.ones((2, 5, 8)), valid_lens=[5, 3]).shape)
     (2, 5, 8)
     """
 
@@ -156,7 +155,7 @@ class Encoder(keras.layers.Layer):
     >>> encoder = Encoder(
     ...     vocab_size=10, num_layers=2, num_hiddens=8, ffn_num_hiddens=16, num_heads=2
     ... )
-    >>> tuple(encoder(ops.convert_to_tensor([[3, 7, 0], [5, 6, 4]])).shape)
+    >>> tuple(encoder(keras.ops.convert_to_tensor([[3, 7, 0], [5, 6, 4]])).shape)
     (2, 3, 8)
     """
 

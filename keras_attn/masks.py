@@ -1,4 +1,4 @@
-"""Valid lengths, Keras masks, boolean masks and causality become one boolean mask; True = may attend."""
+"""All that hides keys from queries becomes one boolean mask; True = may attend."""
 
 from __future__ import annotations
 

@@ -109,7 +109,9 @@ class MultiHeadAttention(keras.layers.Layer):
         cache=None,
     ):
         if key is None and cache is None:
-            raise ValueError("`key` must be given, or a `cache` that holds all keys. Received: none.")
+            raise ValueError(
+                "`key` must be given, or a `cache` that holds all keys. Received: none."
+            )
         if cache is None:
             num_keys = ops.shape(key)[1]
         else:
@@ -151,7 +153,9 @@ class MultiHeadAttention(keras.layers.Layer):
         return results[0] if len(results) == 1 else tuple(results)
 
     def _attend(self, queries, keys, values, mask, training):
-        queries = ops.transpose(queries, (0, 2, 1, 3)) * (self.num_hiddens // self.num_heads) ** -0.5
+        queries = (
+            ops.transpose(queries, (0, 2, 1, 3)) * (self.num_hiddens // self.num_heads) ** -0.5
+        )
         scores = ops.matmul(queries, ops.transpose(keys, (0, 2, 3, 1)))  # (B, H, T, S)
         weights = masked_softmax(scores, mask=mask)
         dropped = self._dropout(weights, training=training)

@@ -42,7 +42,9 @@ class PositionalEncoding(keras.layers.Layer):
     def __init__(self, max_len=1000, dropout=0.0, **kwargs):
         super().__init__(**kwargs)
         if not isinstance(max_len, int) or max_len < 1:
-            raise ValueError(f"`max_len` must be a positive integer. Received: max_len={max_len!r}.")
+            raise ValueError(
+                f"`max_len` must be a positive integer. Received: max_len={max_len!r}."
+            )
         self.max_len = max_len
         self.dropout = dropout
         self.supports_masking = True

@@ -98,9 +98,7 @@ class ScoredAttention(keras.layers.Layer):
         output = keras.KerasTensor((*query.shape[:2], sizes.shape[-1]), self.compute_dtype)
         if not return_attention_scores:
             return output
-        return output, keras.KerasTensor(
-            (*query.shape[:2], key.shape[1]), self.compute_dtype
-        )
+        return output, keras.KerasTensor((*query.shape[:2], key.shape[1]), self.compute_dtype)
 
     def get_config(self):
         return {**super().get_config(), "dropout": self.dropout}
@@ -206,9 +204,8 @@ class DotProductAttention(ScoredAttention):
     Example:
 
     >>> attention = DotProductAttention()
-    >>> output, weights = attention(
-    ...     ops.ones((2, 3, 5)), ops.ones((2, 4, 5)), valid_lens=[4, 2], return_attention_scores=True
-    ... )
+    >>> query, key = ops.ones((2, 3, 5)), ops.ones((2, 4, 5))
+    >>> output, weights = attention(query, key, valid_lens=[4, 2], return_attention_scores=True)
     >>> ops.convert_to_numpy(weights)[1, 0].tolist()
     [0.5, 0.5, 0.0, 0.0]
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keras
-from keras import ops
 
 from keras_attn.decoder import Decoder
 from keras_attn.encoder import Encoder
@@ -32,8 +31,9 @@ class Transformer(keras.Model):
     Example:
 
     >>> model = Transformer.from_sizes(10, 12, 2, 1, num_hiddens=8, ffn_num_hiddens=16, num_heads=2)
-    >>> source, target = ops.convert_to_tensor([[3, 7, 3]]), ops.convert_to_tensor([[2, 5]])
-    >>> tuple(model((source, target)).shape)
+    >>> source, target = [[3, 7, 3]], [[2, 5]]
+    >>> logits = model((keras.ops.array(source), keras.ops.array(target)))
+    >>> tuple(logits.shape)
     (1, 2, 12)
     """
 

@@ -45,9 +45,7 @@ def test_memory_behind_its_length_does_not_matter(decoder, inputs):
         decoder(ids, memory, memory_valid_lens=[3, 1]).numpy(), expected, atol=1e-6
     )
     mask = np.arange(S) < np.array([[3], [1]])
-    np.testing.assert_allclose(
-        decoder(ids, memory, memory_mask=mask).numpy(), expected, atol=1e-6
-    )
+    np.testing.assert_allclose(decoder(ids, memory, memory_mask=mask).numpy(), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("jit_compile", [False, True])

@@ -158,9 +158,7 @@ def test_row_without_keys_is_zero_with_finite_gradients(inputs):
     layer = MultiHeadAttention(D, H)
     layer(*single(inputs))
     with tf.GradientTape() as tape:
-        output, weights = layer(
-            *single(inputs), valid_lens=[0, 3], return_attention_scores=True
-        )
+        output, weights = layer(*single(inputs), valid_lens=[0, 3], return_attention_scores=True)
         loss = tf.reduce_sum(output**2)
     assert (output.numpy()[0] == 0).all() and (weights.numpy()[0] == 0).all()
     for gradient in tape.gradient(loss, layer.trainable_variables):

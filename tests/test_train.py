@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SUBJECTS = {"犬": "the dog", "猫": "the cat", "鳥": "the bird", "父": "my father", "妹": "my sister"}
+SUBJECTS = {
+    "犬": "the dog",
+    "猫": "the cat",
+    "鳥": "the bird",
+    "父": "my father",
+    "妹": "my sister",
+}
 PLACES = {"庭": "the garden", "駅": "the station", "店": "the shop", "川": "the river"}
 ACTIONS = {
     "待っています": "is waiting",
@@ -22,8 +28,8 @@ ACTIONS = {
     "遊んでいます": "is playing",
 }
 TINY = (
-    "--minutes 0.15 --vocab-size 400 --num-encoder-layers 1 --num-decoder-layers 1 --num-hiddens 16 "
-    "--ffn-num-hiddens 16 --num-heads 2 --batch-tokens 512 --max-pieces 32"
+    "--minutes 0.15 --vocab-size 400 --num-encoder-layers 1 --num-decoder-layers 1 "
+    "--num-hiddens 16 --ffn-num-hiddens 16 --num-heads 2 --batch-tokens 512 --max-pieces 32"
 ).split()
 
 

@@ -125,9 +125,11 @@ class Batches:
         seed: int,
         max_padding: float = MAX_PADDING,
     ):
-        lengths = np.array([(len(s) + 1, len(t) + 1) for s, t in zip(sources, targets, strict=True)])
-        kept = np.flatnonzero(lengths.max(axis=1) <= max_pieces) if len(lengths) else []
-        if not len(kept):
+        lengths = np.array(
+            [(len(s) + 1, len(t) + 1) for s, t in zip(sources, targets, strict=True)]
+        )
+        kept = [i for i, sides in enumerate(lengths) if sides.max() <= max_pieces]
+        if not kept:
             raise ValueError(
                 f"No training pair has at most `max_pieces` pieces on both sides. Received: "
                 f"max_pieces={max_pieces} and {len(lengths)} pairs. Use a larger `max_pieces`."
@@ -140,7 +142,9 @@ class Batches:
         self.shapes = [tuple(map(int, self._lengths[g].max(axis=0))) for g in self._groups]
         self._batch_sizes = [max(1, batch_tokens // sum(shape)) for shape in self.shapes]
         self.num_too_long = len(lengths) - len(kept)
-        padded = sum(len(g) * sum(shape) for g, shape in zip(self._groups, self.shapes, strict=True))
+        padded = sum(
+            len(g) * sum(shape) for g, shape in zip(self._groups, self.shapes, strict=True)
+        )
         self.padding = 1 - float(self._lengths.sum()) / padded
         self.steps_per_epoch = len(self._epoch(0))
         self._epoch_in_use = lru_cache(maxsize=2)(self._epoch)

@@ -1,4 +1,4 @@
-"""Everything that decides what a training run does, in one frozen dataclass; saved with every model."""
+"""Everything that decides what a training run does, in one dataclass saved with every model."""
 
 from __future__ import annotations
 

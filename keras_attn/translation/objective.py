@@ -1,4 +1,4 @@
-"""What training minimises and how fast: the loss, the learning-rate schedule, the averaged weights."""
+"""What training minimises and how fast: loss, learning-rate schedule, averaged weights."""
 
 from __future__ import annotations
 

@@ -72,7 +72,9 @@ class Progress(keras.callbacks.Callback):
             f"{self.tokens_per_second:,.0f} tokens/s  {minutes}:{seconds:02d} left"
         )
         end = "" if self._is_terminal else "\n"
-        print(f"\r\033[K{line}" if self._is_terminal else line, end=end, file=sys.stderr, flush=True)
+        print(
+            f"\r\033[K{line}" if self._is_terminal else line, end=end, file=sys.stderr, flush=True
+        )
 
     def say(self, text: str) -> None:
         """Print a line of its own, not into the line that changes."""

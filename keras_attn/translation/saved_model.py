@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 import tensorflow_text as tf_text
 
@@ -68,8 +68,7 @@ def _in_float32(model: Transformer) -> Transformer:
     with_policy = model.get_config()
     policy = keras.saving.serialize_keras_object(keras.DTypePolicy("float32"))
     twin = Transformer.from_config(_replace_dtype(with_policy, policy))
-    ids = np.full((1, 1), EOS_ID, np.int32)
-    twin((ids, ids))
+    twin.build(((None, None), (None, None)))
     twin.set_weights(model.get_weights())
     return twin
 
@@ -80,9 +79,7 @@ def _replace_dtype(config, policy):
     return config
 
 
-def _write_graph(
-    model: Transformer, tokenizers: Tokenizers, max_pieces: int, folder: Path
-) -> None:
+def _write_graph(model: Transformer, tokenizers: Tokenizers, max_pieces: int, folder: Path) -> None:
     # Without names of their own, the two are one and the same when the model is loaded again.
     source = tf_text.SentencepieceTokenizer(
         tokenizers.source.proto, out_type=tf.int32, name="source_tokenizer"
@@ -114,7 +111,7 @@ class Translator:
     """An exported translator: strings in, strings out.
 
     Args:
-        signature: The `serving_default` signature of a loaded SavedModel.
+        loaded: A SavedModel as TensorFlow loads it.
         config: What the model was trained with.
         folder: The version's folder.
 
@@ -126,8 +123,9 @@ class Translator:
         The translations, in the order of `texts`; empty text gives empty text.
     """
 
-    def __init__(self, signature: Callable, config: Config, folder: Path):
-        self._signature = signature
+    def __init__(self, loaded: Any, config: Config, folder: Path):
+        self._loaded = loaded  # its variables live as long as this object
+        self._signature = loaded.signatures[SIGNATURE]
         self.config = config
         self.folder = folder
 
@@ -141,9 +139,7 @@ class Translator:
         folder = newest_version(Path(path))
         config = Config.load(folder / EXTRA / CONFIG)
         loaded = tf.saved_model.load(str(folder))
-        translator = cls(loaded.signatures[SIGNATURE], config, folder)
-        translator._loaded = loaded  # its variables live as long as this object
-        return translator
+        return cls(loaded, config, folder)
 
     def __call__(self, texts: Sequence[str], batch_size: int = 64) -> list[str]:
         if isinstance(texts, str):

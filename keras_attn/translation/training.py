@@ -19,7 +19,7 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Example
 from keras_attn.translation.objective import InverseSquareRoot, SmoothedCrossEntropy, WeightAverage
 from keras_attn.translation.progress import Progress
-from keras_attn.translation.tokenizer import EOS_ID, Tokenizers
+from keras_attn.translation.tokenizer import Tokenizers
 from keras_attn.translation.validation import Validation
 
 CHECKPOINT_SECONDS = 120.0
@@ -208,8 +208,7 @@ def fit(
         global_clipnorm=config.clip_norm,
     )
     model.compile(optimizer, SmoothedCrossEntropy(config.label_smoothing), jit_compile=False)
-    end = tf.fill([1, 1], EOS_ID)
-    model((end, end))  # builds it
+    model.build(((None, None), (None, None)))
     optimizer.build(model.trainable_variables)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     state = TrainingState(model, optimizer, average, folder)
@@ -232,6 +231,7 @@ def fit(
                 epochs=epoch + 1 if done else 1_000_000,
                 steps_per_epoch=batches.steps_per_epoch - done,
                 callbacks=callbacks,
+                shuffle=False,  # the stream is shuffled
                 verbose=0,
             )
     if float(state.best_bleu.numpy()) < 0:

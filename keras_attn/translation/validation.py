@@ -113,5 +113,7 @@ class Validation(keras.callbacks.Callback):
         ]
         spacing = max(1, len(self._examples) // NUM_SAMPLES)
         samples = list(zip(self._examples, translations, strict=True))[::spacing][:NUM_SAMPLES]
-        lines += [f"    {e.source}  →  {said}  (reference: {e.references[0]})" for e, said in samples]
+        lines += [
+            f"    {e.source}  →  {said}  (reference: {e.references[0]})" for e, said in samples
+        ]
         print("\n".join(lines), file=sys.stderr, flush=True)
