@@ -22,7 +22,7 @@ class EncoderBlock(keras.layers.Layer):
         num_hiddens: Width `D`, a multiple of `num_heads`.
         ffn_num_hiddens: Inner width of the feed-forward network.
         num_heads: `H`.
-        dropout: Rate of dropout, inside the sub-layers and after them. Defaults to 0.
+        dropout: Rate of dropout of attention weights and after each sub-layer. Defaults to 0.
         norm_first: Whether sub-layers get normalised input, rather than the sum. Defaults to True.
         use_bias: Whether the projections of attention have a bias. Defaults to False.
         activation: Of the feed-forward network. Defaults to `"relu"`.
@@ -71,9 +71,7 @@ class EncoderBlock(keras.layers.Layer):
         self._self_attention = MultiHeadAttention(
             num_hiddens, num_heads, dropout, use_bias, name="self_attention", **policy
         )
-        self._feed_forward = FeedForward(
-            ffn_num_hiddens, activation, dropout, name="feed_forward", **policy
-        )
+        self._feed_forward = FeedForward(ffn_num_hiddens, activation, name="feed_forward", **policy)
         self._around_attention = Residual(name="around_self_attention", **around)
         self._around_feed_forward = Residual(name="around_feed_forward", **around)
 
