@@ -15,14 +15,14 @@ FORMAT_VERSION = 1
 # not choose: a larger model would not finish enough epochs in a few minutes to be worth its size.
 SMALL_CORPUS_PAIRS = 100_000
 SMALL_CORPUS: dict[str, Any] = {
-    "vocab_size": 4000,
+    "vocab_size": 3000,
     "batch_tokens": 2048,
     "num_encoder_layers": 2,
     "num_decoder_layers": 2,
-    "num_hiddens": 192,
-    "ffn_num_hiddens": 768,
-    "learning_rate": 2e-3,
-    "warmup_steps": 400,
+    "num_hiddens": 128,
+    "ffn_num_hiddens": 512,
+    "learning_rate": 3e-3,
+    "warmup_steps": 300,
 }
 
 
