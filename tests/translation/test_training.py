@@ -1,0 +1,156 @@
+import dataclasses
+import itertools
+import signal
+from types import SimpleNamespace
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn import Transformer
+from keras_attn.translation import batches, tokenizer, training
+from keras_attn.translation.cleaning import Pair
+from keras_attn.translation.config import Config
+from keras_attn.translation.objective import WeightAverage
+from keras_attn.translation.splits import Example
+
+NUMBERS = ["いち", "に", "さん", "よん", "ご", "ろく", "なな", "はち", "きゅう"]
+WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+PAIRS = [
+    Pair("と".join([a] * n + [b]), " and ".join([x] * n + [y]))
+    for n in (1, 4)
+    for a, x in zip(NUMBERS, WORDS, strict=True)
+    for b, y in zip(NUMBERS, WORDS, strict=True)
+]
+VALIDATION = [Example(pair.source, (pair.target,)) for pair in PAIRS[:4]]
+CONFIG = Config(
+    max_pieces=32,
+    batch_tokens=256,
+    num_encoder_layers=1,
+    num_decoder_layers=1,
+    num_hiddens=8,
+    ffn_num_hiddens=8,
+    num_heads=2,
+    warmup_steps=10,
+    minutes=0.25,
+)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    """A time that passes only when it is looked at, so that budgets are the same everywhere."""
+    looks = itertools.count()
+    fake = SimpleNamespace(monotonic=lambda: 0.2 * next(looks))
+    monkeypatch.setattr(training, "time", fake)
+
+
+@pytest.fixture(scope="module")
+def tokenizers(tmp_path_factory):
+    return tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, ("ja", "en"), 320)
+
+
+@pytest.fixture
+def stream(tokenizers):
+    return batches.make(PAIRS, tokenizers, CONFIG.batch_tokens, CONFIG.max_pieces, CONFIG.seed)
+
+
+def make_model(tokenizers):
+    keras.utils.set_random_seed(CONFIG.seed)
+    return Transformer.from_sizes(
+        tokenizers.source.vocab_size, tokenizers.target.vocab_size, **CONFIG.layer_sizes()
+    )
+
+
+def test_fit_stops_on_budget_with_the_best_averaged_weights_and_one_trace(
+    tokenizers, stream, tmp_path, capsys
+):
+    model = make_model(tokenizers)
+    traced_in_training = []
+    call = model.call
+
+    def counting_call(inputs, training=None):
+        if training:
+            traced_in_training.append(None)
+        return call(inputs, training=training)
+
+    model.call = counting_call
+    run = training.fit(model, stream, tokenizers, VALIDATION, CONFIG, tmp_path)
+    assert len(stream.shapes) > 1 and run.epochs > 1
+    assert len(traced_in_training) == 1  # one graph for batches of every shape
+    assert 60 * CONFIG.minutes - 2 < run.seconds < 60 * CONFIG.minutes + 2
+    assert run.tokens_per_second > 0
+
+    printed = capsys.readouterr().err
+    assert VALIDATION[0].source in printed
+    reported = [float(x.split("BLEU ")[1].split()[0]) for x in printed.splitlines() if "BLEU" in x]
+    assert run.validation_bleu == pytest.approx(max(reported), abs=0.051)
+
+
+def test_a_later_fit_goes_on_from_the_checkpoint(tokenizers, stream, tmp_path, capsys):
+    first = training.fit(make_model(tokenizers), stream, tokenizers, VALIDATION, CONFIG, tmp_path)
+    longer = dataclasses.replace(CONFIG, minutes=2 * CONFIG.minutes)
+    model = make_model(tokenizers)
+    second = training.fit(model, stream, tokenizers, VALIDATION, longer, tmp_path)
+    assert f"Going on from step {first.steps}." in capsys.readouterr().err
+    assert second.steps > first.steps
+    assert int(model.optimizer.iterations.numpy()) == second.steps
+    assert second.seconds > first.seconds
+    assert second.validation_bleu >= first.validation_bleu
+
+
+def make_state(folder, seed):
+    keras.utils.set_random_seed(seed)
+    model = Transformer.from_sizes(9, 9, 1, 1, 8, 8, 2, dropout=0.5)
+    model.build(((None, None), (None, None)))
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+    average = WeightAverage(model.trainable_variables, 0.9)
+    return model, training.TrainingState(model, optimizer, average, folder)
+
+
+def test_checkpoint_brings_back_weights_seeds_position_and_best(tmp_path):
+    model, state = make_state(tmp_path, seed=1)
+    ids = np.array([[3, 4, 5]])
+    model((ids, ids), training=True)  # moves the seeds of dropout
+    state.step.assign(7)
+    state.keep_if_best(12.5, state.best)
+    state.save()
+    other, restored = make_state(tmp_path, seed=2)
+    assert restored.restore()
+    assert int(restored.step.numpy()) == 7
+    assert float(restored.best_bleu.numpy()) == 12.5
+    np.testing.assert_array_equal(
+        other((ids, ids), training=True).numpy(), model((ids, ids), training=True).numpy()
+    )
+
+
+def test_without_a_checkpoint_nothing_is_restored(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    assert not state.restore()
+
+
+def test_only_better_weights_are_kept(tmp_path):
+    model, state = make_state(tmp_path, seed=1)
+    worse = [tf.zeros_like(value) for value in state.best]
+    assert state.keep_if_best(20.0, [tf.ones_like(value) for value in state.best])
+    assert not state.keep_if_best(19.0, worse)
+    state.use_best()
+    for weight in model.trainable_variables:
+        np.testing.assert_array_equal(weight.numpy(), np.ones(weight.shape))
+
+
+def test_ctrl_c_stops_between_batches_with_a_checkpoint(tokenizers, stream, tmp_path):
+    class PressCtrlC(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch, logs=None):
+            if batch == 2:
+                signal.raise_signal(signal.SIGINT)
+
+    model = make_model(tokenizers)
+    fit = model.fit
+    model.fit = lambda *a, callbacks, **k: fit(*a, callbacks=[*callbacks, PressCtrlC()], **k)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        training.fit(model, stream, tokenizers, VALIDATION, CONFIG, tmp_path)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("-3")
