@@ -91,15 +91,6 @@ class ScoredAttention(keras.layers.Layer):
     def compute_mask(self, query, previous_mask=None):
         return previous_mask
 
-    def compute_output_spec(
-        self, query, key, value=None, *args, return_attention_scores=False, **kwargs
-    ):
-        sizes = value if value is not None else key
-        output = keras.KerasTensor((*query.shape[:2], sizes.shape[-1]), self.compute_dtype)
-        if not return_attention_scores:
-            return output
-        return output, keras.KerasTensor((*query.shape[:2], key.shape[1]), self.compute_dtype)
-
     def get_config(self):
         return {**super().get_config(), "dropout": self.dropout}
 
