@@ -197,7 +197,7 @@ def test_learns_to_reverse_digit_strings(tmp_path):
         *("--data", data, "--source", "digits", "--target", "reversed", "--out", out),
         *("--minutes", 0.8, "--vocab-size", 300, "--num-encoder-layers", 1),
         *("--num-decoder-layers", 1, "--num-hiddens", 64, "--ffn-num-hiddens", 128),
-        *("--learning-rate", 3e-3, "--warmup-steps", 100, "--dropout", 0),
+        *("--learning-rate", 3e-3, "--warmup-steps", 100, "--dropout", 0, "--batch-tokens", 1024),
     )
     result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
