@@ -74,7 +74,7 @@ class DecoderBlock(keras.layers.Layer):
         self.dropout = dropout
         self.norm_first = norm_first
         self.use_bias = use_bias
-        self.activation = activation
+        self.activation = keras.activations.get(activation)
         self.cross_attention = cross_attention
         self.supports_masking = True
         policy = {"dtype": self.dtype_policy}
@@ -186,7 +186,7 @@ class DecoderBlock(keras.layers.Layer):
             "dropout": self.dropout,
             "norm_first": self.norm_first,
             "use_bias": self.use_bias,
-            "activation": self.activation,
+            "activation": keras.activations.serialize(self.activation),
             "cross_attention": self.cross_attention,
         }
 
@@ -260,7 +260,7 @@ class Decoder(keras.layers.Layer):
         self.dropout = dropout
         self.norm_first = norm_first
         self.use_bias = use_bias
-        self.activation = activation
+        self.activation = keras.activations.get(activation)
         self.cross_attention = cross_attention
         policy = {"dtype": self.dtype_policy}
         self._embedding = TokenEmbedding(
@@ -345,6 +345,6 @@ class Decoder(keras.layers.Layer):
             "dropout": self.dropout,
             "norm_first": self.norm_first,
             "use_bias": self.use_bias,
-            "activation": self.activation,
+            "activation": keras.activations.serialize(self.activation),
             "cross_attention": self.cross_attention,
         }

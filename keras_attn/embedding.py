@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keras
+from keras import backend
 
 from keras_attn.positions import PositionalEncoding
 
@@ -27,6 +28,9 @@ class TokenEmbedding(keras.layers.Layer):
 
     Returns:
         `(B, T, D)`.
+
+    Raises:
+        ValueError: If a size is not a positive integer, or `ids` are not integers.
 
     Example:
 
@@ -59,6 +63,13 @@ class TokenEmbedding(keras.layers.Layer):
         self._positions.build((*ids_shape, self.num_hiddens))
 
     def call(self, ids, start=0, training=None):
+        dtype = backend.standardize_dtype(ids.dtype)
+        if "int" not in dtype:
+            # Floats may have been rounded already: bfloat16 holds no odd number above 256.
+            raise ValueError(
+                f"`ids` must be integers. Received: ids.dtype={dtype}. "
+                'Cast them, or declare the input with dtype="int32".'
+            )
         x = self._embedding(ids) * self.num_hiddens**0.5
         return self._positions(x, start=start, training=training)
 

@@ -64,7 +64,7 @@ class EncoderBlock(keras.layers.Layer):
         self.dropout = dropout
         self.norm_first = norm_first
         self.use_bias = use_bias
-        self.activation = activation
+        self.activation = keras.activations.get(activation)
         self.supports_masking = True
         policy = {"dtype": self.dtype_policy}
         around = {"dropout": dropout, "norm_first": norm_first, **policy}
@@ -113,7 +113,7 @@ class EncoderBlock(keras.layers.Layer):
             "dropout": self.dropout,
             "norm_first": self.norm_first,
             "use_bias": self.use_bias,
-            "activation": self.activation,
+            "activation": keras.activations.serialize(self.activation),
         }
 
 
@@ -180,7 +180,7 @@ class Encoder(keras.layers.Layer):
         self.dropout = dropout
         self.norm_first = norm_first
         self.use_bias = use_bias
-        self.activation = activation
+        self.activation = keras.activations.get(activation)
         policy = {"dtype": self.dtype_policy}
         self._embedding = TokenEmbedding(
             vocab_size, num_hiddens, dropout, name="embedding", **policy
@@ -237,7 +237,7 @@ class Encoder(keras.layers.Layer):
             "dropout": self.dropout,
             "norm_first": self.norm_first,
             "use_bias": self.use_bias,
-            "activation": self.activation,
+            "activation": keras.activations.serialize(self.activation),
         }
 
 

@@ -2,7 +2,56 @@
 
 from __future__ import annotations
 
+import numpy as np
 from keras import ops
+
+# What each argument of the attention call may look like.
+LAYOUTS = {
+    "query": ("BTD",),
+    "key": ("BSD",),
+    "value": ("BSD",),
+    "valid_lens": ("B", "BT"),
+    "attention_mask": ("TS", "BTS", "BHTS"),
+    "query_mask": ("BT",),
+    "key_mask": ("BS",),
+    "value_mask": ("BS",),
+}
+
+
+def check_shapes(num_keys, num_heads=None, *, query, **arguments):
+    """Refuse arguments of the attention call whose known sizes do not fit together.
+
+    Args:
+        num_keys: `S`, or None if it is known at run time only.
+        num_heads: `H`, or None for a layer with one head.
+        query: `(B, T, D)`.
+        **arguments: Any of the other arguments in `LAYOUTS`, or None.
+
+    Raises:
+        ValueError: If one has another rank, or a size that differs (1 broadcasts for masks).
+    """
+    sizes = dict(zip("BT", query.shape, strict=False)) | {"S": num_keys, "H": num_heads}
+    sizes = {letter: size for letter, size in sizes.items() if size is not None}
+    for name, given in {"query": query, **arguments}.items():
+        if given is None:
+            continue
+        shape = tuple(given.shape) if hasattr(given, "shape") else np.shape(given)
+        layouts = LAYOUTS[name]
+        layout = next((layout for layout in layouts if len(layout) == len(shape)), None)
+        if layout is None or not all(
+            size in (None, sizes.get(letter, size))
+            or (size == 1 and (letter == "B" or name not in ("key", "value")))
+            for letter, size in zip(layout, shape, strict=True)
+        ):
+            shapes = " or ".join(
+                "(" + ", ".join(layout) + ("," if len(layout) == 1 else "") + ")"
+                for layout in layouts
+            )
+            known = ", ".join(f"{letter}={size}" for letter, size in sizes.items())
+            raise ValueError(
+                f"`{name}` must have shape {shapes}, here with {known}. "
+                f"Received: {name}.shape={shape}."
+            )
 
 
 def lengths_mask(valid_lens, num_keys):

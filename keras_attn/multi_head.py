@@ -5,7 +5,7 @@ from __future__ import annotations
 import keras
 from keras import ops
 
-from keras_attn.masks import hide_unseen, join_masks
+from keras_attn.masks import check_shapes, hide_unseen, join_masks
 from keras_attn.scoring import weighted_sum
 from keras_attn.softmax import masked_softmax
 
@@ -22,8 +22,10 @@ class MultiHeadAttention(keras.layers.Layer):
 
     A cache makes decoding cheap: a dict `{"key": (B, L, H, K), "value": (B, L, H, K)}` of what was
     projected before. With a cache and a `key`, the new keys and values are written at `start`
-    and all of the cache is attended (use the causal mask: it hides what is not written yet).
-    With a cache and `key=None`, the cache is the memory, made once by `project_memory`.
+    and all of the cache is attended (use the causal mask: it hides what is not written yet;
+    `valid_lens` and `attention_mask` then speak of all `L` positions, and `key_mask` and
+    `value_mask` are not used). With a cache and `key=None`, the cache is the memory, made once by
+    `project_memory`.
 
     Args:
         num_hiddens: Width `D` of the projections and of the output; a multiple of `num_heads`.
@@ -49,8 +51,9 @@ class MultiHeadAttention(keras.layers.Layer):
         cache, then the new cache.
 
     Raises:
-        ValueError: If `num_hiddens` is not a multiple of `num_heads`, or `key` and `cache` are
-            both missing.
+        ValueError: If `num_hiddens` is not a multiple of `num_heads`, `key` and `cache` are both
+            missing, shapes do not fit, or the cache is too short (where `start` is an integer; a
+            tensor is not looked into).
 
     Example:
 
@@ -112,45 +115,60 @@ class MultiHeadAttention(keras.layers.Layer):
             raise ValueError(
                 "`key` must be given, or a `cache` that holds all keys. Received: none."
             )
-        if cache is None:
-            num_keys = ops.shape(key)[1]
-        else:
-            num_keys = ops.shape(cache["key"])[1]
-            if key is not None:
-                # These masks are as long as `key`, not as the cache: what is not to be attended
-                # there is the caller's to say by `valid_lens` or `attention_mask`.
-                key_mask = value_mask = None
+        if cache is not None and key is not None:
+            # These masks are as long as `key`, not as the cache: what is not to be attended there
+            # is the caller's to say by `valid_lens` or `attention_mask`.
+            key_mask = value_mask = None
+            self._check_room(cache, key, start)
+        masks = {
+            "valid_lens": valid_lens,
+            "attention_mask": attention_mask,
+            "query_mask": query_mask,
+            "key_mask": key_mask,
+            "value_mask": value_mask,
+        }
+        inputs = {"key": key, "value": value} if cache is None else {}
+        all_keys = key if cache is None else cache["key"]
+        check_shapes(all_keys.shape[1], self.num_heads, query=query, **inputs, **masks)
         mask = join_masks(
             ops.shape(query)[1],
-            num_keys,
-            valid_lens,
-            attention_mask,
-            use_causal_mask,
-            query_mask,
-            key_mask,
-            value_mask,
-            start,
+            ops.shape(all_keys)[1],
+            use_causal_mask=use_causal_mask,
+            start=start,
+            **masks,
         )
         if mask is not None and len(mask.shape) == 3:
             mask = mask[:, None]  # (B, 1, T, S)
         queries = self._split(self._query_dense(hide_unseen(query, mask, axis=-2)))
-        if cache is None:
-            key = hide_unseen(key, mask, axis=-1)
-            value = key if value is None else hide_unseen(value, mask, axis=-1)
-            keys, values = self._split(self._key_dense(key)), self._split(self._value_dense(value))
-        elif key is None:
-            keys, values = cache["key"], cache["value"]
-        else:
-            new = self.project_memory(key, value)
-            keys = ops.slice_update(cache["key"], (0, start, 0, 0), new["key"])
-            values = ops.slice_update(cache["value"], (0, start, 0, 0), new["value"])
-        output, weights = self._attend(queries, keys, values, mask, training)
+        attended = self._keys_and_values(key, value, mask, start, cache)
+        output, weights = self._attend(queries, attended["key"], attended["value"], mask, training)
         results = [output]
         if return_attention_scores:
             results.append(weights)
         if cache is not None:
-            results.append({"key": keys, "value": values})
+            results.append(attended)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _keys_and_values(self, key, value, mask, start, cache):
+        """What is attended, projected: `{"key": (B, S, H, K), "value": (B, S, H, K)}`."""
+        if cache is None:
+            key = hide_unseen(key, mask, axis=-1)
+            value = key if value is None else hide_unseen(value, mask, axis=-1)
+            return self.project_memory(key, value)
+        if key is None:
+            return dict(cache)
+        new = self.project_memory(key, value)
+        return {name: ops.slice_update(cache[name], (0, start, 0, 0), new[name]) for name in new}
+
+    def _check_room(self, cache, key, start):
+        length, new = cache["key"].shape[1], key.shape[1]
+        # Past the end, the write would move to the left and destroy what stands there.
+        if isinstance(start, int) and None not in (length, new) and start + new > length:
+            raise ValueError(
+                "`cache` must be long enough for the keys written at `start`. "
+                f"Received: start={start}, key.shape[1]={new}, a cache of length {length}. "
+                f"Make it with make_cache(batch_size, length={start + new})."
+            )
 
     def _attend(self, queries, keys, values, mask, training):
         queries = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keras
 from keras import ops
 
-from keras_attn.masks import hide_unseen, join_masks
+from keras_attn.masks import check_shapes, hide_unseen, join_masks
 from keras_attn.softmax import masked_softmax
 
 
@@ -66,6 +66,17 @@ class ScoredAttention(keras.layers.Layer):
     ):
         if value is None:
             value = key
+        check_shapes(
+            key.shape[1] if len(key.shape) > 1 else None,
+            query=query,
+            key=key,
+            value=value,
+            valid_lens=valid_lens,
+            attention_mask=attention_mask,
+            query_mask=query_mask,
+            key_mask=key_mask,
+            value_mask=value_mask,
+        )
         mask = join_masks(
             ops.shape(query)[1],
             ops.shape(key)[1],

@@ -27,7 +27,7 @@ def masked_softmax(scores, valid_lens=None, mask=None):
 
     Raises:
         ValueError: If `valid_lens` is given for scores of fewer than three dimensions, or `mask`
-            has more dimensions than `scores`.
+            has more dimensions than `scores`, or `scores` are not floats.
 
     Example:
 
@@ -37,6 +37,8 @@ def masked_softmax(scores, valid_lens=None, mask=None):
     """
     scores = ops.convert_to_tensor(scores)
     dtype = backend.standardize_dtype(scores.dtype)
+    if "float" not in dtype:
+        raise ValueError(f"`scores` must be floats. Received: scores.dtype={dtype}.")
     rank = len(scores.shape)
     if valid_lens is not None:
         if rank < 3:

@@ -23,3 +23,9 @@ def test_sizes_that_are_no_positive_integers_are_refused():
         TokenEmbedding(0, 4)
     with pytest.raises(ValueError, match="Received: num_hiddens='4'"):
         TokenEmbedding(7, "4")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
+def test_ids_that_are_no_integers_are_refused(dtype):
+    with pytest.raises(ValueError, match="`ids` must be integers. Received: ids.dtype="):
+        TokenEmbedding(2000, 4, dtype=dtype)(np.array([[1001.0]]))

@@ -58,6 +58,15 @@ def test_config_holds_every_argument_and_makes_the_same_layer(name):
     assert twin.name == "mine"
 
 
+@pytest.mark.parametrize(
+    "name", ["FeedForward", "EncoderBlock", "DecoderBlock", "Encoder", "Decoder"]
+)
+def test_activation_given_as_a_function_is_in_the_config_by_name(name):
+    arguments, _ = LAYERS[name]
+    layer = getattr(keras_attn, name)(**{**arguments, "activation": keras.activations.gelu})
+    assert layer.get_config()["activation"] == "gelu"
+
+
 @every_layer
 def test_symbolic_call_knows_shape_and_dtype(name):
     layer, inputs = make(name)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
 
-from keras_attn.masks import causal_mask, hide_unseen, join_masks, lengths_mask
+from keras_attn.masks import causal_mask, check_shapes, hide_unseen, join_masks, lengths_mask
 
 
 def test_lengths_of_one_dimension_hold_for_every_query():
@@ -82,3 +82,20 @@ def test_unseen_rows_become_zero_even_if_nan():
     ]
     queries = ops.convert_to_numpy(hide_unseen(x[:, :2], mask, axis=-2))
     assert queries.tolist() == [[[1.0, 1.0], [0.0, 0.0]]]
+
+
+def test_shapes_known_at_run_time_only_are_let_through():
+    @tf.function(input_signature=[tf.TensorSpec((None, None, 4)), tf.TensorSpec((None,), tf.int32)])
+    def graph(query, valid_lens):
+        check_shapes(query.shape[1], query=query, key=query, valid_lens=valid_lens)
+        return query
+
+    graph(np.ones((2, 3, 4), np.float32), np.array([1, 2], np.int32))
+
+
+def test_masks_may_be_broadcast():
+    query = np.ones((2, 3, 4))
+    for shape in [(1, 1), (1, 3, 5), (2, 1, 5), (1, 1, 3, 5), (2, 7, 1, 1)]:
+        check_shapes(5, 7, query=query, attention_mask=np.ones(shape, bool))
+    check_shapes(5, query=query, valid_lens=[4, 2])
+    check_shapes(5, query=query, valid_lens=[[4], [2]])

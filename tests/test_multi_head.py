@@ -225,3 +225,44 @@ def test_sizes_that_do_not_fit_are_refused(arguments, message):
 def test_neither_key_nor_cache_is_refused():
     with pytest.raises(ValueError, match="`key` must be given, or a `cache`"):
         MultiHeadAttention(D, H)(np.ones((B, T, D)))
+
+
+@pytest.mark.parametrize("start, new", [(0, 5), (3, 2)])
+def test_cache_that_is_too_short_is_refused(start, new):
+    layer = MultiHeadAttention(D, H)
+    x = np.ones((B, new, D), np.float32)
+    message = rf"a cache of length 4. Make it with make_cache\(batch_size, length={start + new}\)"
+    with pytest.raises(ValueError, match=message):
+        layer(x, x, cache=layer.make_cache(B, 4), start=start, use_causal_mask=True)
+
+
+def test_cache_takes_keys_up_to_its_end():
+    layer = MultiHeadAttention(D, H)
+    x = np.ones((B, 2, D), np.float32)
+    _, cache = layer(x, x, cache=layer.make_cache(B, 5), start=3, use_causal_mask=True)
+    written = np.any(cache["key"].numpy() != 0, axis=(0, 2, 3))
+    assert written.tolist() == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    "name, shape",
+    [
+        ("value", (2, 7, 4)),
+        ("valid_lens", (3,)),
+        ("attention_mask", (2, 3, 4)),
+        ("attention_mask", (2, 4, 3, 5)),
+        ("query_mask", (2, 5)),
+        ("key_mask", (2, 3)),
+        ("value_mask", (2, 1, 5)),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused_by_name(name, shape):
+    query, key = np.ones((2, 3, 4), np.float32), np.ones((2, 5, 4), np.float32)
+    message = rf"`{name}` must have shape .*S=5, H=2\. Received: {name}\.shape="
+    with pytest.raises(ValueError, match=message):
+        MultiHeadAttention(4, 2)(query, key, **{name: np.ones(shape, np.int32)})
+
+
+def test_input_without_a_batch_is_refused():
+    with pytest.raises(ValueError, match=r"`query` must have shape \(B, T, D\)"):
+        MultiHeadAttention(4, 2)(np.ones((3, 4)), np.ones((2, 5, 4)))

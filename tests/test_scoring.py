@@ -148,3 +148,10 @@ def test_dropout_drops_weights_in_training_only(inputs):
     layer = DotProductAttention(dropout=0.5)
     np.testing.assert_array_equal(layer(query, key, value), layer(query, key, value))
     assert (layer(query, key, value, training=True) != layer(query, key, value)).numpy().any()
+
+
+def test_mask_of_another_length_is_refused():
+    with pytest.raises(ValueError, match=r"`attention_mask` must have shape .*B=2, T=3, S=7\."):
+        DotProductAttention()(
+            np.ones((2, 3, 5)), np.ones((2, 7, 5)), attention_mask=np.ones((2, 3, 6), bool)
+        )

@@ -75,3 +75,8 @@ def test_lengths_without_a_batch_are_refused():
 def test_mask_of_higher_rank_is_refused():
     with pytest.raises(ValueError, match="`mask` must broadcast to `scores`"):
         masked_softmax(np.zeros((2, 3), np.float32), mask=np.ones((1, 2, 3), bool))
+
+
+def test_scores_that_are_no_floats_are_refused():
+    with pytest.raises(ValueError, match="`scores` must be floats. Received: scores.dtype=int32"):
+        masked_softmax([[1, 2, 3]])
