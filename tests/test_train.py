@@ -63,7 +63,8 @@ def finished(corpus_file, tmp_path_factory):
     """A run that was interrupted and went on: what each of the two printed, and the folder."""
     out = tmp_path_factory.mktemp("out") / "ja-en"
     arguments = command("--data", corpus_file, "--out", out, *TINY)
-    first = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
+    # More time than it will need to be interrupted in, however slow the machine.
+    first = subprocess.Popen([*arguments, "--minutes", "9"], stderr=subprocess.PIPE, text=True)
     printed = ""
     for line in first.stderr:
         printed += line
