@@ -44,9 +44,9 @@ class SmoothedCrossEntropy(keras.losses.Loss):
         logits = ops.cast(y_pred, "float32")
         targets = ops.cast(y_true, "int32")
         log_normaliser = ops.logsumexp(logits, axis=-1)  # (B, T)
-        target_logits = ops.squeeze(
-            ops.take_along_axis(logits, ops.expand_dims(targets, -1), axis=-1), -1
-        )
+        # A product and not a gather: the gradient of a gather over `(B, T, V)` is a slow scatter.
+        chosen = ops.one_hot(targets, logits.shape[-1], dtype="float32")
+        target_logits = ops.sum(chosen * logits, axis=-1)
         smoothed_logits = (1 - self.label_smoothing) * target_logits
         if self.label_smoothing:
             smoothed_logits += self.label_smoothing * ops.mean(logits, axis=-1)
