@@ -29,7 +29,9 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     how = parser.add_argument_group("training")
     how.add_argument("--minutes", type=float, help="training time")
     how.add_argument("--seed", type=int, help="the same seed gives the same model")
-    how.add_argument("--precision", choices=("float32", "bfloat16"), help="of the computation")
+    how.add_argument(
+        "--precision", choices=("float32", "bfloat16"), help="of the computation (the faster one)"
+    )
     how.add_argument("--batch-tokens", type=int, help="source and target tokens of a batch")
     how.add_argument("--learning-rate", type=float, help="highest learning rate")
     how.add_argument("--warmup-steps", type=int, help="steps until it is reached")
@@ -57,6 +59,7 @@ def run(given: dict[str, Any]) -> None:
         batches,
         corpus,
         evaluation,
+        precision,
         saved_model,
         tokenizer,
         training,
@@ -72,6 +75,7 @@ def run(given: dict[str, Any]) -> None:
     # Text
     pairs = corpus.load(wanted.data, wanted.source, wanted.target)
     print(describe(pairs))
+    given.setdefault("precision", precision.fastest())
     config = Config.for_corpus(len(pairs.train), **given)
     print(f"Configuration: {config}")
     work = out / "training"

@@ -11,6 +11,8 @@ from typing import Any
 # Raised when a model exported before can no longer be read by this code.
 FORMAT_VERSION = 1
 
+PRECISIONS = ("float32", "bfloat16")
+
 # A corpus below this many training pairs gets the sizes of `SMALL_CORPUS` for what the user does
 # not choose: a larger model would not finish enough epochs in a few minutes to be worth its size.
 SMALL_CORPUS_PAIRS = 100_000
@@ -50,7 +52,8 @@ class Config:
         average_decay: Decay of the moving average of the weights that is evaluated and exported.
         minutes: Training time, validation included.
         seed: Seed of everything random.
-        precision: `"float32"` or `"bfloat16"` (weights and the loss stay in float32).
+        precision: `"float32"` or `"bfloat16"` (weights and the loss stay in float32). `train.py`
+            takes the one that this machine is faster in.
     """
 
     data: str = "everyday"
@@ -130,7 +133,7 @@ class Config:
         ]
         if not 0 <= self.seed < 2**32:
             faults.append(f"`seed` must be from 0 to 2**32 - 1. Received: seed={self.seed!r}.")
-        if self.precision not in ("float32", "bfloat16"):
+        if self.precision not in PRECISIONS:
             faults.append(
                 '`precision` must be "float32" or "bfloat16". '
                 f"Received: precision={self.precision!r}."
