@@ -1,0 +1,121 @@
+"""The only place in the tests that knows which backend Keras runs on (`KERAS_BACKEND`)."""
+
+import importlib
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+BACKEND = keras.backend.backend()
+
+if BACKEND != "tensorflow":
+    # The translator is TensorFlow's: text, data sets, SavedModel.
+    collect_ignore = ["data", "translation", "test_train.py"]
+
+if BACKEND == "torch":
+    import torch
+
+    def _read_without_gradient(tensor, dtype=None, copy=None):
+        return np.asarray(tensor.detach().cpu().numpy(), dtype)
+
+    # torch refuses to show a tensor that a gradient could still be asked of; the others do not.
+    torch.Tensor.__array__ = _read_without_gradient
+
+
+def _tensorflow_gradients(function, tensors):
+    tf = importlib.import_module("tensorflow")
+    with tf.GradientTape() as tape:
+        for tensor in tensors:
+            tape.watch(tensor)
+        result = function(*tensors)
+    return [
+        tf.convert_to_tensor(g)  # that of an embedding is sparse
+        for g in tape.gradient(result, tensors, unconnected_gradients="zero")
+    ]
+
+
+def _jax_gradients(function, tensors):
+    jax = importlib.import_module("jax")
+    return jax.grad(function, argnums=tuple(range(len(tensors))))(*tensors)
+
+
+def _torch_gradients(function, tensors):
+    leaves = [tensor.detach().clone().requires_grad_() for tensor in tensors]
+    return torch.autograd.grad(function(*leaves), leaves, allow_unused=True, materialize_grads=True)
+
+
+@pytest.fixture(scope="session")
+def gradients():
+    """`gradients(function, *arrays)`: of the scalar `function(*tensors)`, for each array."""
+
+    def gradients(function, *arrays):
+        compute = globals()[f"_{BACKEND}_gradients"]
+        found = compute(function, [ops.convert_to_tensor(array) for array in arrays])
+        return [ops.convert_to_numpy(gradient) for gradient in found]
+
+    return gradients
+
+
+@pytest.fixture(scope="session")
+def weight_gradients():
+    """`weight_gradients(layer, function)`: of the scalar `function()`, for each trainable weight.
+
+    The layer must be built.
+    """
+
+    def weight_gradients(layer, function):
+        variables = layer.trainable_variables
+        if BACKEND == "tensorflow":
+            tf = importlib.import_module("tensorflow")
+            with tf.GradientTape() as tape:
+                result = function()
+            found = tape.gradient(
+                result, [v.value for v in variables], unconnected_gradients="zero"
+            )
+            found = [tf.convert_to_tensor(g) for g in found]
+        elif BACKEND == "jax":
+
+            def of_values(*values):
+                with keras.StatelessScope(state_mapping=zip(variables, values, strict=True)):
+                    return function()
+
+            found = _jax_gradients(of_values, [v.value for v in variables])
+        else:
+            found = torch.autograd.grad(
+                function(), [v.value for v in variables], allow_unused=True, materialize_grads=True
+            )
+        return [ops.convert_to_numpy(gradient) for gradient in found]
+
+    return weight_gradients
+
+
+@pytest.fixture(scope="session")
+def compiled():
+    """`compiled(function)`: the function as the backend's compiler runs it; as it is on torch.
+
+    With `jit_compile=False` TensorFlow makes a graph without XLA. With `any_size=True` a
+    TensorFlow graph knows only the last size of each argument.
+    """
+
+    def compiled(function, jit_compile=True, any_size=False):
+        if BACKEND == "jax":
+            return importlib.import_module("jax").jit(function)
+        if BACKEND == "torch":
+            return function
+        tf = importlib.import_module("tensorflow")
+        if not any_size:
+            return tf.function(function, jit_compile=jit_compile)
+
+        def call(*arrays):
+            tensors = [tf.convert_to_tensor(array) for array in arrays]
+            signature = [
+                tf.TensorSpec((*[None] * (len(t.shape) - 1), *t.shape[-1:]), t.dtype)
+                for t in tensors
+            ]
+            graph = tf.function(function, jit_compile=jit_compile, input_signature=signature)
+            return graph(*tensors)
+
+        return call
+
+    return compiled
