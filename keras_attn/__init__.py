@@ -5,20 +5,28 @@ from keras_attn.embedding import TokenEmbedding
 from keras_attn.encoder import Encoder, EncoderBlock
 from keras_attn.feed_forward import FeedForward
 from keras_attn.multi_head import MultiHeadAttention
-from keras_attn.positions import PositionalEncoding
+from keras_attn.positions import LearnedPositionalEncoding, PositionalEncoding
 from keras_attn.residual import Residual
-from keras_attn.scoring import AdditiveAttention, DotProductAttention
+from keras_attn.scoring import (
+    AdditiveAttention,
+    BilinearAttention,
+    DotProductAttention,
+    GaussianKernelAttention,
+)
 from keras_attn.softmax import masked_softmax
 from keras_attn.transformer import Transformer
 
 __all__ = [
     "AdditiveAttention",
+    "BilinearAttention",
     "Decoder",
     "DecoderBlock",
     "DotProductAttention",
     "Encoder",
     "EncoderBlock",
     "FeedForward",
+    "GaussianKernelAttention",
+    "LearnedPositionalEncoding",
     "MultiHeadAttention",
     "PositionalEncoding",
     "Residual",

@@ -6,6 +6,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_attn.checks import check_positive_integer, check_rate, check_start
+
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class PositionalEncoding(keras.layers.Layer):
@@ -30,7 +32,7 @@ class PositionalEncoding(keras.layers.Layer):
         `(B, T, D)`.
 
     Raises:
-        ValueError: If `max_len` is not a positive integer.
+        ValueError: If `max_len` is not a positive integer, or `start` no integer of at least 0.
 
     Example:
 
@@ -41,10 +43,8 @@ class PositionalEncoding(keras.layers.Layer):
 
     def __init__(self, max_len=1000, dropout=0.0, **kwargs):
         super().__init__(**kwargs)
-        if not isinstance(max_len, int) or max_len < 1:
-            raise ValueError(
-                f"`max_len` must be a positive integer. Received: max_len={max_len!r}."
-            )
+        check_positive_integer("max_len", max_len)
+        check_rate("dropout", dropout)
         self.max_len = max_len
         self.dropout = dropout
         self.supports_masking = True
@@ -60,6 +60,7 @@ class PositionalEncoding(keras.layers.Layer):
         self._dropout.build(x_shape)
 
     def call(self, x, start=0, training=None):
+        check_start(start)
         positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
         rows = ops.take(
             ops.convert_to_tensor(self._table, "float32"),
@@ -81,3 +82,88 @@ class PositionalEncoding(keras.layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), "max_len": self.max_len, "dropout": self.dropout}
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class LearnedPositionalEncoding(keras.layers.Layer):
+    """Adds a learned vector for each position to the input.
+
+    `x[t] + P[start + t]`, with `P` of shape `(max_len, D)` trained like any weight (Gehring et
+    al. 2017, section 3.1); drawn at first with the deviation 0.02 of Devlin et al. 2019.
+
+    The table ends at `max_len`: what was never trained cannot be added. Past it is an error
+    wherever length and start can be seen: an integer, or an eager tensor. Where they are known at
+    run time only (inside a compiled graph), rows past the end are NaN rather than wrong.
+
+    Masking: keeps the mask of its input.
+
+    Args:
+        max_len: Rows of the table, a positive integer: the longest input.
+        dropout: Rate at which the sum is dropped in training. Defaults to 0.
+
+    Call arguments:
+        x: `(B, T, D)`.
+        start: Position of the first row; an integer, or a scalar tensor. Defaults to 0.
+        training: Whether dropout applies.
+
+    Returns:
+        `(B, T, D)`.
+
+    Raises:
+        ValueError: If `max_len` is not a positive integer, or `start + T` is known to exceed it.
+
+    Example:
+
+    >>> encoding = LearnedPositionalEncoding(max_len=8)
+    >>> tuple(encoding(ops.zeros((2, 5, 3)), start=3).shape)
+    (2, 5, 3)
+    """
+
+    def __init__(self, max_len, dropout=0.0, **kwargs):
+        super().__init__(**kwargs)
+        check_positive_integer("max_len", max_len)
+        check_rate("dropout", dropout)
+        self.max_len = max_len
+        self.dropout = dropout
+        self.supports_masking = True
+        self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+
+    def build(self, x_shape):
+        self._table = self.add_weight(
+            shape=(self.max_len, x_shape[-1]),
+            initializer=keras.initializers.RandomNormal(stddev=0.02),
+            name="table",
+        )
+        self._dropout.build(x_shape)
+
+    def call(self, x, start=0, training=None):
+        check_start(start)
+        self._check_end(x.shape[1], known_integer(start))
+        positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
+        is_in_table = ops.logical_and(positions >= 0, positions < self.max_len)
+        rows = ops.take(self._table, ops.clip(positions, 0, self.max_len - 1), axis=0)  # (T, D)
+        rows = ops.where(is_in_table[:, None], rows, ops.cast(float("nan"), rows.dtype))
+        return self._dropout(x + ops.cast(rows, x.dtype), training=training)
+
+    def _check_end(self, length, start):
+        # What is not known is taken to be nothing: the other may be too much by itself.
+        if (start or 0) < 0 or (start or 0) + (length or 0) > self.max_len:
+            raise ValueError(
+                f"`start` must be at least 0 and `start + T` at most `max_len={self.max_len}`, "
+                f"the length of the learned table. Received: start={start}, T={length}. "
+                "Shorten the input, or train with a larger `max_len`."
+            )
+
+    def compute_output_shape(self, x_shape):
+        return x_shape
+
+    def get_config(self):
+        return {**super().get_config(), "max_len": self.max_len, "dropout": self.dropout}
+
+
+def known_integer(x):
+    """The value of an integer or eager scalar tensor; None for a tensor whose value comes later."""
+    try:
+        return int(x)
+    except (TypeError, ValueError, RuntimeError):  # as backends differ in what they raise
+        return None

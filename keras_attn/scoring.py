@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import keras
 from keras import ops
 
+from keras_attn.checks import (
+    check_boolean,
+    check_positive_integer,
+    check_positive_number,
+    check_rate,
+)
+from keras_attn.distances import squared_distances
 from keras_attn.masks import check_shapes, hide_unseen, join_masks
 from keras_attn.softmax import masked_softmax
 
@@ -42,12 +51,13 @@ class ScoredAttention(keras.layers.Layer):
 
     def __init__(self, dropout=0.0, **kwargs):
         super().__init__(**kwargs)
+        check_rate("dropout", dropout)
         self.dropout = dropout
         self.supports_masking = True
         self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
 
     def score(self, query, key):
-        """Scores `(B, T, S)` of queries `(B, T, Dq)` and keys `(B, S, Dk)`."""
+        """Scores `(B, T, S)` of queries `(B, T, Dq)` and keys `(B, S, Dk)`, in any float type."""
         raise NotImplementedError
 
     def call(
@@ -94,7 +104,7 @@ class ScoredAttention(keras.layers.Layer):
             )
         query = hide_unseen(query, mask, axis=-2)
         scores = self.score(query, hide_unseen(key, mask, axis=-1))
-        weights = masked_softmax(scores, mask=mask)
+        weights = ops.cast(masked_softmax(scores, mask=mask), query.dtype)
         dropped = self._dropout(weights, training=training)
         output = weighted_sum(dropped, hide_unseen(value, mask, axis=-1), mask)
         return (output, weights) if return_attention_scores else output
@@ -104,6 +114,16 @@ class ScoredAttention(keras.layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), "dropout": self.dropout}
+
+
+def check_same_size(query_shape, key_shape):
+    """Refuse queries and keys of different sizes, which some scores cannot compare."""
+    if query_shape[-1] != key_shape[-1]:
+        raise ValueError(
+            "`query` and `key` must have the same last dimension. Received: "
+            f"query.shape={tuple(query_shape)}, key.shape={tuple(key_shape)}. "
+            "AdditiveAttention and BilinearAttention take different ones."
+        )
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -135,7 +155,7 @@ class AdditiveAttention(ScoredAttention):
         Output `(B, T, Dv)`, or output and weights `(B, T, S)`.
 
     Raises:
-        ValueError: If `num_hiddens` is not a positive integer.
+        ValueError: If `num_hiddens` is not a positive integer, or shapes do not fit together.
 
     Example:
 
@@ -147,10 +167,7 @@ class AdditiveAttention(ScoredAttention):
 
     def __init__(self, num_hiddens, dropout=0.0, **kwargs):
         super().__init__(dropout, **kwargs)
-        if not isinstance(num_hiddens, int) or num_hiddens < 1:
-            raise ValueError(
-                f"`num_hiddens` must be a positive integer. Received: num_hiddens={num_hiddens!r}."
-            )
+        check_positive_integer("num_hiddens", num_hiddens)
         self.num_hiddens = num_hiddens
         dense = {"use_bias": False, "dtype": self.dtype_policy}
         self._query_dense = keras.layers.Dense(num_hiddens, name="query", **dense)
@@ -170,6 +187,54 @@ class AdditiveAttention(ScoredAttention):
 
     def get_config(self):
         return {**super().get_config(), "num_hiddens": self.num_hiddens}
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class BilinearAttention(ScoredAttention):
+    """Attention whose scores come from one learned matrix, for queries and keys of any sizes.
+
+    `score(q, k) = q^T W k` with `W` of shape `(Dq, Dk)` (Luong et al. 2015, section 3.1,
+    "general"), by matrix products only. Weights are the masked softmax of the scores.
+
+    Masking: True = may attend; all masks given hold at once. A query without any key left gets
+    weights 0 and output 0.
+
+    Args:
+        dropout: Rate at which attention weights are dropped in training. Defaults to 0.
+
+    Call arguments:
+        query: `(B, T, Dq)`.
+        key: `(B, S, Dk)`.
+        value: `(B, S, Dv)`; None means `key`.
+        valid_lens: Integers `(B,)` or `(B, T)`: keys from the first that may be attended.
+        attention_mask: Boolean, broadcastable to `(B, T, S)`.
+        use_causal_mask: Whether query `t` attends to keys up to `t` only.
+        return_attention_scores: Whether the attention weights are returned too.
+        training: Whether dropout applies.
+        query_mask, key_mask, value_mask: Boolean `(B, T)`, `(B, S)`, `(B, S)`; Keras fills them.
+
+    Returns:
+        Output `(B, T, Dv)`, or output and weights `(B, T, S)`.
+
+    Raises:
+        ValueError: If shapes do not fit together.
+
+    Example:
+
+    >>> output = BilinearAttention()(ops.ones((2, 3, 5)), ops.ones((2, 7, 4)), valid_lens=[7, 2])
+    >>> tuple(output.shape)
+    (2, 3, 4)
+    """
+
+    def build(self, query_shape, key_shape, value_shape=None):
+        self._query_dense = keras.layers.Dense(
+            key_shape[-1], use_bias=False, dtype=self.dtype_policy, name="query"
+        )
+        self._query_dense.build(query_shape)
+        self._dropout.build((None, None, None))
+
+    def score(self, query, key):
+        return ops.matmul(self._query_dense(query), ops.transpose(key, (0, 2, 1)))  # (B, T, S)
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -217,12 +282,7 @@ class DotProductAttention(ScoredAttention):
         self.scale = scale
 
     def build(self, query_shape, key_shape, value_shape=None):
-        if query_shape[-1] != key_shape[-1]:
-            raise ValueError(
-                "`query` and `key` must have the same last dimension. Received: "
-                f"query.shape={tuple(query_shape)}, key.shape={tuple(key_shape)}. "
-                "AdditiveAttention takes different ones."
-            )
+        check_same_size(query_shape, key_shape)
         self._dropout.build((None, None, None))
 
     def score(self, query, key):
@@ -232,3 +292,75 @@ class DotProductAttention(ScoredAttention):
 
     def get_config(self):
         return {**super().get_config(), "scale": self.scale}
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class GaussianKernelAttention(ScoredAttention):
+    """Attention that weighs each key by a Gaussian of its distance to the query.
+
+    `score(q, k) = -|q - k|^2 / (2 h^2)` with bandwidth `h`; the masked softmax of the scores makes
+    this the kernel regression of Nadaraya 1964 and Watson 1964. Distances come from matrix
+    products and are exact far from the origin too (`squared_distances`); scores are float32 at
+    least under every dtype policy.
+
+    The bandwidth is the only weight, kept as its logarithm (`log_bandwidth`) so that it stays
+    positive. `trainable` is what it is for every Keras layer, but False by default: set it later
+    to freeze or free the bandwidth, and note that `model.trainable = True` frees all layers.
+
+    Masking: True = may attend; all masks given hold at once. A query without any key left gets
+    weights 0 and output 0.
+
+    Args:
+        bandwidth: `h`, in the units of queries and keys, a positive number; where it is trained,
+            its first value. Defaults to 1.
+        trainable: Whether the bandwidth is trained. Defaults to False.
+        dropout: Rate at which attention weights are dropped in training. Defaults to 0.
+
+    Call arguments:
+        query: `(B, T, D)`.
+        key: `(B, S, D)`.
+        value: `(B, S, Dv)`; None means `key`.
+        valid_lens: Integers `(B,)` or `(B, T)`: keys from the first that may be attended.
+        attention_mask: Boolean, broadcastable to `(B, T, S)`.
+        use_causal_mask: Whether query `t` attends to keys up to `t` only.
+        return_attention_scores: Whether the attention weights are returned too.
+        training: Whether dropout applies.
+        query_mask, key_mask, value_mask: Boolean `(B, T)`, `(B, S)`, `(B, S)`; Keras fills them.
+
+    Returns:
+        Output `(B, T, Dv)`, or output and weights `(B, T, S)`.
+
+    Raises:
+        ValueError: If `bandwidth` is not a number above 0, or queries and keys differ in size.
+
+    Example:
+
+    >>> attention = GaussianKernelAttention(bandwidth=0.5)
+    >>> places, values = ops.array([[[1.0], [2.0], [9.0]]]), ops.array([[[10.0], [20.0], [0.0]]])
+    >>> ops.convert_to_numpy(attention(ops.array([[[1.5]]]), places, values)).tolist()
+    [[[15.0]]]
+    """
+
+    def __init__(self, bandwidth=1.0, trainable=False, dropout=0.0, **kwargs):
+        check_boolean("trainable", trainable)
+        super().__init__(dropout, trainable=trainable, **kwargs)
+        check_positive_number("bandwidth", bandwidth)
+        self.bandwidth = float(bandwidth)
+
+    def build(self, query_shape, key_shape, value_shape=None):
+        check_same_size(query_shape, key_shape)
+        self.log_bandwidth = self.add_weight(
+            shape=(),
+            initializer=keras.initializers.Constant(math.log(self.bandwidth)),
+            autocast=False,  # a rounded logarithm is another bandwidth
+            name="log_bandwidth",
+        )
+        self._dropout.build((None, None, None))
+
+    def score(self, query, key):
+        distances = squared_distances(query, key)  # (B, T, S)
+        log_bandwidth = ops.cast(self.log_bandwidth, distances.dtype)
+        return distances * (-0.5 * ops.exp(-2.0 * log_bandwidth))
+
+    def get_config(self):
+        return {**super().get_config(), "bandwidth": self.bandwidth}

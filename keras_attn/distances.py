@@ -1,0 +1,87 @@
+"""Squared distances between points by matrix products, without cancellation."""
+
+from __future__ import annotations
+
+import numpy as np
+from keras import backend, ops
+
+# Exact powers of two, which `2.0**n` need not be on every device.
+LOWEST_POWER = -90
+POWERS = 2.0 ** np.arange(LOWEST_POWER, 128)
+
+
+def squared_distances(query, key):
+    """`|q - k|^2` for each query and key, about as exact as from the differences `q - k`.
+
+    Three matrix products of sizes `D`, `2D` and `3D`; nothing of size `(T, S, D)`. The textbook's
+    `|q|^2 - 2 q . k + |k|^2` subtracts large numbers to get a small one: for points 1000 from the
+    origin and 1 apart, float32 leaves no digit. Here each point is a sum `x = a + b + c`
+    (`split_digits`) with so few digits in `a` and `b` that their products and sums are exact:
+
+    `|q - k|^2 = |a_q - a_k|^2 + 2 (a_q - a_k) . (b_q - b_k) + rest`
+
+    The first two terms are exact, the rest is too small for its rounding to matter. No point's
+    distances depend on other points, as they would if all were moved to a common centre.
+
+    Args:
+        query: Floats `(B, T, D)`.
+        key: Floats `(B, S, D)`.
+
+    Returns:
+        `(B, T, S)`, in float64 for float64, else in float32: squares overflow float16.
+
+    Example:
+
+    >>> points = ops.convert_to_tensor([[[1000.0, 2000.0], [1000.5, 2000.0]]])
+    >>> np.asarray(squared_distances(points, points)).tolist()
+    [[[0.0, 0.25], [0.25, 0.0]]]
+    """
+    q_a, q_b, q_c = split_digits(query)
+    k_a, k_b, k_c = split_digits(key)
+    q_ab, k_ab = q_a + q_b, k_a + k_b
+    exact = _from_products(dot(q_a, q_a), dot(k_a, k_a), [q_a], [k_a])
+    cross = _from_products(2.0 * dot(q_a, q_b), 2.0 * dot(k_a, k_b), [q_a, q_b], [k_b, k_a])
+    # With `ab = a + b`: 2 (ab_q - ab_k) . (c_q - c_k) + |c_q - c_k|^2 + |b_q - b_k|^2.
+    rest = _from_products(
+        2.0 * dot(q_ab, q_c) + dot(q_c, q_c) + dot(q_b, q_b),
+        2.0 * dot(k_ab, k_c) + dot(k_c, k_c) + dot(k_b, k_b),
+        [q_ab, q_c, q_b],
+        [k_c, k_ab + k_c, k_b],
+    )
+    return (exact + cross) + rest
+
+
+def split_digits(x):
+    """`x` as the sum of three tensors, the first two of few digits.
+
+    `a` holds the leading digits of `x`, as many as let a sum over `D` of products of two of them
+    be exact; `b` the next ones, `c` what is left. Digits are counted from the largest feature of
+    a point. Gradients pass through `c`; `a` and `b` are steps.
+    """
+    is_double = backend.standardize_dtype(x.dtype) == "float64"
+    x = x if is_double else ops.cast(x, "float32")
+    digits = ((53 if is_double else 24) - 1 - int(np.ceil(np.log2(x.shape[-1])))) // 2
+    largest = ops.max(ops.abs(ops.stop_gradient(x)), axis=-1, keepdims=True)
+    exponent = ops.cast(ops.floor(ops.log2(largest)), "int32") + 1 - digits
+    # Clipped as integers: the logarithms of 0, infinity and NaN give any number here.
+    index = ops.clip(exponent - LOWEST_POWER, digits, len(POWERS) - 1)
+    parts = []
+    rest = x
+    for step in (0, digits):
+        grid = ops.take(ops.convert_to_tensor(POWERS, x.dtype), index - step)
+        parts.append(ops.stop_gradient(ops.round(rest / grid) * grid))
+        rest = rest - parts[-1]
+    return (*parts, rest)
+
+
+def dot(x, y):
+    return ops.sum(x * y, axis=-1)
+
+
+def _from_products(query_terms, key_terms, query_parts, key_parts):
+    """`query_terms + key_terms - 2 * (query_parts . key_parts)`, of shape `(B, T, S)`."""
+    products = ops.matmul(
+        ops.concatenate(query_parts, axis=-1),
+        ops.transpose(ops.concatenate(key_parts, axis=-1), (0, 2, 1)),
+    )
+    return query_terms[:, :, None] + key_terms[:, None, :] - 2.0 * products
