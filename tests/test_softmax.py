@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
@@ -34,7 +33,7 @@ def test_equals_the_formula_in_float64(seed, shape):
 def test_large_scores_and_an_empty_row_are_finite_in_every_dtype(dtype):
     scores = ops.cast([[[6e4, -6e4, 6e4], [1.0, 2.0, 3.0]]], dtype)
     weights = masked_softmax(scores, valid_lens=[[2, 0]])
-    assert weights.dtype == dtype
+    assert weights.dtype == scores.dtype
     assert ops.convert_to_numpy(ops.cast(weights, "float32")).tolist() == [
         [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     ]
@@ -52,14 +51,14 @@ def test_valid_lens_are_the_same_as_their_mask_with_heads_and_without():
     )
 
 
-def test_what_is_behind_the_mask_reaches_neither_result_nor_gradient():
+def test_what_is_behind_the_mask_reaches_neither_result_nor_gradient(gradients):
     scores = np.array([[1.0, np.nan, 2.0, np.inf], [np.nan] * 4], np.float32)
     mask = np.array([[True, False, True, False], [False] * 4])
-    variable = tf.Variable(scores)
-    with tf.GradientTape() as tape:
-        weights = masked_softmax(variable, mask=mask)
-        loss = tf.reduce_sum(weights * tf.constant([1.0, 2.0, 3.0, 4.0]))
-    gradient = tape.gradient(loss, variable).numpy()
+    weights = ops.convert_to_numpy(masked_softmax(scores, mask=mask))
+    amounts = np.arange(1, 5, dtype=np.float32)
+    (gradient,) = gradients(
+        lambda scores: ops.sum(masked_softmax(scores, mask=mask) * amounts), scores
+    )
     p = 1 / (1 + np.e)
     np.testing.assert_allclose(weights[0], [p, 0, 1 - p, 0], atol=1e-6)
     np.testing.assert_allclose(weights[1], np.zeros(4))
