@@ -1,0 +1,154 @@
+"""Memory of long attention: `python benchmarks/attention_memory.py`.
+
+Peak resident memory of one forward and backward pass of self-attention, beyond what a process
+needs that imported and built the same and ran 64 positions. Each in a process of its own: our layer
+as it chooses its path itself, our layer made to keep all weights (its scores are asked for), and
+Keras's layer. A process may take `--limit` GiB; one that asks for more is stopped and reported so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from machine import available_memory, describe_machine
+
+GIB = 2**30
+SHORT = 64
+# What is left to the rest of the system.
+RESERVE = 2 * GIB
+SIGNS_OF_NO_MEMORY = (
+    "OOM",
+    "ResourceExhausted",
+    "bad_alloc",
+    "MemoryError",
+    "allocate",
+    "pthread_create",
+)
+PATHS = {"chosen": "keras_attn", "plain": "keras_attn, with scores", "keras": "keras"}
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    if arguments.measure:
+        measure(arguments)
+        return 0
+    print(describe_machine(("tensorflow", "keras", "numpy")))
+    sizes = f"(1, {arguments.length}, {arguments.width}, {arguments.heads})"
+    print(f"{sizes}, {arguments.dtype}, forward and backward\n")
+    for path in arguments.paths:
+        label = PATHS[path]
+        limit = min(arguments.limit, (available_memory() - RESERVE) / GIB)
+        if limit <= 0:
+            print(f"{label:<26}not run: too little memory is free")
+            continue
+        baseline = run_child(arguments, path, SHORT, limit)
+        peak = run_child(arguments, path, arguments.length, limit)
+        if baseline is None:
+            print(f"{label:<26}not measured: {SHORT} positions failed")
+        elif peak is None:
+            print(f"{label:<26}needs more than {limit:.1f} GiB: stopped there")
+        else:
+            (memory, seconds), (memory_before, _) = peak, baseline
+            gained = (memory - memory_before) / GIB
+            print(f"{label:<26}{gained:8.2f} GiB {seconds:8.1f} s with tracing", flush=True)
+    return 0
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--length", type=int, default=16384)
+    parser.add_argument("--width", type=int, default=512)
+    parser.add_argument("--heads", type=int, default=8)
+    parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
+    parser.add_argument("--causal", action="store_true", help="with the causal mask")
+    parser.add_argument("--limit", type=float, default=12.0, help="GiB a process may ask for")
+    parser.add_argument("--paths", nargs="+", choices=PATHS, default=list(PATHS))
+    parser.add_argument("--measure", choices=PATHS, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def run_child(
+    arguments: argparse.Namespace, path: str, length: int, limit: float
+) -> tuple[float, float] | None:
+    """Peak bytes and seconds of a pass in a new process; None if it failed for lack of memory.
+
+    Raises:
+        RuntimeError: If the process failed for another reason.
+    """
+    command = [sys.executable, __file__, "--measure", path, "--length", str(length)]
+    command += ["--width", str(arguments.width), "--heads", str(arguments.heads)]
+    command += ["--dtype", arguments.dtype, "--limit", str(limit)]
+    command += ["--causal"] if arguments.causal else []
+    environment = {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "2"}
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 0:
+        memory, seconds = done.stdout.split()[-2:]
+        return float(memory), float(seconds)
+    if any(sign in done.stderr for sign in SIGNS_OF_NO_MEMORY):
+        return None
+    raise RuntimeError(f"{path} at length {length} failed: {done.stderr[-2000:]}")
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    """Print the peak resident bytes of this process after a pass, and the seconds of the pass."""
+    run = make_pass(arguments)
+    run(SHORT)
+    # What TensorFlow has reserved by now but not used does not count.
+    limit = address_space() + int(arguments.limit * GIB)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    start = time.monotonic()
+    if arguments.length != SHORT:
+        run(arguments.length)
+    seconds = time.monotonic() - start
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, seconds)
+
+
+def make_pass(arguments: argparse.Namespace) -> Any:
+    """A function of a length that runs forward and backward on an input of that length."""
+    import keras
+    import tensorflow as tf
+
+    import keras_attn
+
+    width, num_heads, dtype = arguments.width, arguments.heads, arguments.dtype
+    if arguments.measure == "keras":
+        layer = keras.layers.MultiHeadAttention(num_heads, width // num_heads, dtype=dtype)
+    else:
+        layer = keras_attn.MultiHeadAttention(width, num_heads, use_bias=True, dtype=dtype)
+    options = {"use_causal_mask": arguments.causal, "training": True}
+    if arguments.measure == "plain":
+        options["return_attention_scores"] = True
+
+    @tf.function
+    def forward_and_backward(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            output = layer(x, x, **options)
+            output = output[0] if isinstance(output, tuple) else output
+        variables = [v.value for v in layer.trainable_variables]
+        return output, tape.gradient(output, [x, *variables])
+
+    def run(length: int) -> None:
+        x = np.random.default_rng(0).normal(size=(1, length, width)).astype("float32")
+        forward_and_backward(tf.constant(x, dtype))
+
+    return run
+
+
+def address_space() -> int:
+    """Bytes of virtual memory that this process has."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

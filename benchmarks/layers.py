@@ -1,0 +1,158 @@
+"""How fast multi-head attention is, against Keras's and PyTorch's: `python benchmarks/layers.py`.
+
+Self-attention, forward and forward with backward, biases in all projections. Each library runs in
+a process of its own, with as many threads as there are cores; they take turns, so that what else
+the machine does meets all of them. A ratio above 1 means that `keras_attn` is ahead. PyTorch is
+left out where it is not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from machine import describe_machine, num_cores
+
+OURS = "keras_attn"
+PASSES = ("forward", "forward+backward")
+SHAPES = [(32, 64, 256, 4), (8, 512, 512, 8), (1, 4096, 512, 8)]
+# How far the sums of peers may lie apart, if they compute the same.
+TOLERANCE = {"float32": 1e-3, "bfloat16": 3e-2}
+
+
+class Peer:
+    """A process that runs one library's layer."""
+
+    def __init__(self, library: str, num_threads: int) -> None:
+        self.library = library
+        command = [sys.executable, str(Path(__file__).with_name("peers.py")), library]
+        environment = {
+            "KERAS_BACKEND": "tensorflow",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "OMP_NUM_THREADS": str(num_threads),
+        }
+        self._log = tempfile.TemporaryFile("w+")  # start-up chatter, shown if something breaks
+        self._process = subprocess.Popen(
+            [*command, str(num_threads)],
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+
+    def ask(self, **request: Any) -> Any:
+        questions, answers = self._process.stdin, self._process.stdout
+        if questions is None or answers is None:
+            raise RuntimeError(f"{self.library} was started without pipes")
+        print(json.dumps(request), file=questions, flush=True)
+        answer = answers.readline()
+        if not answer:
+            code = self._process.wait()
+            self._log.seek(0)
+            raise RuntimeError(f"{self.library} ended with code {code}:\n{self._log.read()}")
+        return json.loads(answer)
+
+    def end(self) -> None:
+        self._process.communicate()
+        self._log.close()
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    peers = [OURS, "keras"]
+    if importlib.util.find_spec("torch") is not None:
+        peers.append("torch")
+    else:
+        print("torch is not installed: left out")
+    print(describe_machine(("tensorflow", "keras", "torch", "numpy")))
+    print(f"{arguments.threads} threads; median of {arguments.repeats} turns; ", end="")
+    print("causal mask" if arguments.causal else "no mask")
+    header = "".join(f"{peer + ' ms':>15}" for peer in peers)
+    ratios = "".join(f"{peer + '/ours':>12}" for peer in peers[1:])
+    print(f"\n{'B, T, D, H':<18}{'dtype':<10}{'pass':<18}{header}{ratios}", flush=True)
+    processes = [Peer(peer, arguments.threads) for peer in peers]
+    found: list[float] = []
+    for shape in arguments.shapes:
+        for dtype in arguments.dtypes:
+            check_agreement(processes, shape=shape, dtype=dtype, causal=arguments.causal)
+            for name in PASSES:
+                times = take_turns(processes, name, arguments.repeats, arguments.seconds)
+                found += [time / times[0] for time in times[1:]]
+                print_row(shape, dtype, name, times)
+    for process in processes:
+        process.end()
+    print(f"\nahead in {sum(ratio > 1 for ratio in found)} of {len(found)} comparisons")
+    return 0
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--causal", action="store_true", help="with the causal mask")
+    parser.add_argument("--dtypes", nargs="+", choices=TOLERANCE, default=list(TOLERANCE))
+    parser.add_argument("--repeats", type=int, default=9, help="turns of each library")
+    parser.add_argument("--seconds", type=float, default=0.3, help="length of a turn at least")
+    parser.add_argument("--threads", type=int, default=num_cores())
+    parser.add_argument(
+        "--shapes",
+        nargs="+",
+        type=parse_shape,
+        default=SHAPES,
+        metavar="B,T,D,H",
+        help="batch, length, width, heads",
+    )
+    return parser.parse_args()
+
+
+def parse_shape(text: str) -> tuple[int, ...]:
+    shape = tuple(int(size) for size in text.split(","))
+    if len(shape) != 4:
+        raise argparse.ArgumentTypeError(f"expected B,T,D,H. Received: {text}")
+    return shape
+
+
+def check_agreement(processes: list[Peer], **request: Any) -> None:
+    """Prepare the layers, and refuse to compare what does not compute the same.
+
+    Raises:
+        RuntimeError: If the results of two libraries lie further apart than rounding explains.
+    """
+    ours, *others = [process.ask(**request) for process in processes]
+    tolerance = TOLERANCE[request["dtype"]]
+    for process, other in zip(processes[1:], others, strict=True):
+        for name in PASSES:
+            for mine, theirs in zip(ours[name], other[name], strict=True):
+                if not abs(mine - theirs) <= tolerance * abs(theirs):
+                    raise RuntimeError(
+                        f"{process.library} computes something else in {name}: "
+                        f"{other[name]}, ours {ours[name]}, at {request}."
+                    )
+
+
+def take_turns(processes: list[Peer], name: str, repeats: int, seconds: float) -> list[float]:
+    """The median seconds of a call, for each process."""
+    times: list[list[float]] = [[] for _ in processes]
+    for turn in range(repeats):
+        for i in range(len(processes)):
+            k = (i + turn) % len(processes)  # nobody always follows the same peer
+            times[k].append(processes[k].ask(**{"pass": name, "seconds": seconds}))
+    return [statistics.median(mine) for mine in times]
+
+
+def print_row(shape: tuple[int, ...], dtype: str, name: str, times: list[float]) -> None:
+    milliseconds = "".join(f"{1000 * time:>15.1f}" for time in times)
+    ratios = "".join(f"{time / times[0]:>12.2f}" for time in times[1:])
+    sizes = ", ".join(map(str, shape))
+    print(f"{sizes:<18}{dtype:<10}{name:<18}{milliseconds}{ratios}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""The machine and the versions that a number was measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+
+def num_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def describe_machine(packages: tuple[str, ...]) -> str:
+    """Processor, cores, memory, Python and the versions of those packages that are installed."""
+    cpu = _lines_of("/proc/cpuinfo").get("model name", platform.machine())
+    memory = int(_lines_of("/proc/meminfo")["MemTotal"].split()[0]) / 2**20
+    flags = _lines_of("/proc/cpuinfo").get("flags", "").split()
+    known = [flag for flag in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if flag in flags]
+    found = [f"Python {platform.python_version()}"]
+    for package in packages:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return f"{cpu} ({' '.join(known)}), {num_cores()} cores, {memory:.0f} GiB; " + ", ".join(found)
+
+
+def available_memory() -> int:
+    """Bytes that the system can still give."""
+    return int(_lines_of("/proc/meminfo")["MemAvailable"].split()[0]) * 1024
+
+
+def _lines_of(path: str) -> dict[str, str]:
+    """The first of each `name: value` of a file in /proc."""
+    found: dict[str, str] = {}
+    for line in Path(path).read_text().splitlines():
+        name, colon, value = line.partition(":")
+        if colon:
+            found.setdefault(name.strip(), value.strip())
+    return found

@@ -1,0 +1,44 @@
+"""The benchmark runs, and refuses to compare layers that compute different things."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "benchmarks/layers.py", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_peers_agree_and_every_row_has_a_ratio_for_each_peer():
+    done = run("--shapes", "2,7,10,5", "--repeats", "1", "--seconds", "0.01", "--causal")
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.startswith("2, 7, 10, 5")]
+    assert [row[18:46].split() for row in rows] == [
+        ["float32", "forward"],
+        ["float32", "forward+backward"],
+        ["bfloat16", "forward"],
+        ["bfloat16", "forward+backward"],
+    ]
+    header = next(line for line in done.stdout.splitlines() if line.startswith("B, T, D, H"))
+    num_peers = header.count("/ours")
+    assert num_peers >= 1
+    for row in rows:
+        numbers = [float(part) for part in row[46:].split()]
+        assert len(numbers) == 1 + 2 * num_peers
+        assert all(number > 0 for number in numbers)
+
+
+def test_a_shape_of_three_sizes_is_refused():
+    done = run("--shapes", "2,7,10")
+    assert done.returncode == 2
+    assert "expected B,T,D,H. Received: 2,7,10" in done.stderr
