@@ -22,6 +22,7 @@ def squared_distances(query, key):
 
     The first two terms are exact, the rest is too small for its rounding to matter. No point's
     distances depend on other points, as they would if all were moved to a common centre.
+    Gradients are sums of points, rounded as these are.
 
     Args:
         query: Floats `(B, T, D)`.

@@ -58,11 +58,10 @@ class FeedForward(keras.layers.Layer):
         self._inner_dense = keras.layers.Dense(
             ffn_num_hiddens, activation=self.activation, dtype=self.dtype_policy, name="inner"
         )
-        self._gate_dense = (
-            keras.layers.Dense(ffn_num_hiddens, dtype=self.dtype_policy, name="gate")
-            if gated
-            else None
-        )
+        if gated:
+            self._gate_dense = keras.layers.Dense(
+                ffn_num_hiddens, dtype=self.dtype_policy, name="gate"
+            )
         self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
 
     def build(self, x_shape):

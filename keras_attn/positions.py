@@ -110,7 +110,8 @@ class LearnedPositionalEncoding(keras.layers.Layer):
         `(B, T, D)`.
 
     Raises:
-        ValueError: If `max_len` is not a positive integer, or `start + T` is known to exceed it.
+        ValueError: If `max_len` is not a positive integer, `start` is negative or no integer, or
+            `start + T` is known to exceed `max_len`.
 
     Example:
 
@@ -138,7 +139,8 @@ class LearnedPositionalEncoding(keras.layers.Layer):
 
     def call(self, x, start=0, training=None):
         check_start(start)
-        self._check_end(x.shape[1], known_integer(start))
+        if not is_tracing_shapes():
+            self._check_end(x.shape[1], known_integer(start))
         positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
         is_in_table = ops.logical_and(positions >= 0, positions < self.max_len)
         rows = ops.take(self._table, ops.clip(positions, 0, self.max_len - 1), axis=0)  # (T, D)
@@ -146,7 +148,9 @@ class LearnedPositionalEncoding(keras.layers.Layer):
         return self._dropout(x + ops.cast(rows, x.dtype), training=training)
 
     def _check_end(self, length, start):
-        # What is not known is taken to be nothing: the other may be too much by itself.
+        # What is not known is taken to be nothing: the other may be too much by itself. JAX stands
+        # an expression for an unknown length.
+        length = length if isinstance(length, int) else None
         if (start or 0) < 0 or (start or 0) + (length or 0) > self.max_len:
             raise ValueError(
                 f"`start` must be at least 0 and `start + T` at most `max_len={self.max_len}`, "
@@ -155,6 +159,7 @@ class LearnedPositionalEncoding(keras.layers.Layer):
             )
 
     def compute_output_shape(self, x_shape):
+        self._check_end(x_shape[1], 0)
         return x_shape
 
     def get_config(self):
@@ -167,3 +172,9 @@ def known_integer(x):
         return int(x)
     except (TypeError, ValueError, RuntimeError):  # as backends differ in what they raise
         return None
+
+
+def is_tracing_shapes():
+    """Whether Keras calls a layer for its shapes only; a length may then be a made-up number."""
+    with keras.SymbolicScope() as scope:
+        return scope.original_scope is not None

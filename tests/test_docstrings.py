@@ -5,6 +5,7 @@ import pytest
 
 MODULES = [
     "keras_attn.decoder",
+    "keras_attn.distances",
     "keras_attn.embedding",
     "keras_attn.encoder",
     "keras_attn.feed_forward",

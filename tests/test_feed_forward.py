@@ -1,32 +1,113 @@
 import numpy as np
 import pytest
+from keras import ops
 
 from keras_attn import FeedForward
 
-
-def test_equals_the_formula():
-    x = np.random.default_rng(0).normal(size=(2, 3, 5))
-    layer = FeedForward(7)
-    output = layer(x.astype(np.float32))
-    w_1, b_1, w_2, b_2 = (w.numpy().astype(np.float64) for w in layer.weights)
-    expected = np.maximum(x @ w_1 + b_1, 0) @ w_2 + b_2
-    np.testing.assert_allclose(output, expected, atol=1e-5)
+X = np.random.default_rng(0).normal(size=(2, 3, 5))
 
 
-def test_activation_is_the_users():
-    layer = FeedForward(7, activation="tanh")
-    x = np.random.default_rng(0).normal(size=(2, 3, 5))
-    output = layer(x.astype(np.float32))
-    w_1, b_1, w_2, b_2 = (w.numpy().astype(np.float64) for w in layer.weights)
-    np.testing.assert_allclose(output, np.tanh(x @ w_1 + b_1) @ w_2 + b_2, atol=1e-5)
+def relu(x):
+    return np.maximum(x, 0)
 
 
-def test_positions_do_not_meet():
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def plain(f, x, w_1, b_1, w_2, b_2):
+    return f(x @ w_1 + b_1) @ w_2 + b_2
+
+
+def gated(f, x, w_1, b_1, v, c, w_2, b_2):
+    return (f(x @ w_1 + b_1) * (x @ v + c)) @ w_2 + b_2
+
+
+every_kind = pytest.mark.parametrize(
+    "options, f, formula",
+    [
+        ({}, relu, plain),
+        ({"activation": "tanh"}, np.tanh, plain),
+        ({"gated": True}, relu, gated),
+        ({"activation": "silu", "gated": True}, silu, gated),
+    ],
+)
+
+
+def layer_with_any_weights(options):
+    """Biases of zero would hide that they are forgotten."""
+    layer = FeedForward(7, **options)
+    layer.build(X.shape)
+    random = np.random.default_rng(1)
+    layer.set_weights([random.normal(size=w.shape) for w in layer.weights])
+    return layer, [w.astype(np.float64) for w in layer.get_weights()]
+
+
+@every_kind
+def test_equals_the_formula(options, f, formula):
+    layer, weights = layer_with_any_weights(options)
+    np.testing.assert_allclose(layer(X.astype(np.float32)), formula(f, X, *weights), atol=1e-5)
+
+
+@every_kind
+def test_gradients_of_input_and_weights_equal_finite_differences(
+    options, f, formula, gradients, weight_gradients
+):
+    layer, weights = layer_with_any_weights(options)
+    random = np.random.default_rng(2)
+    direction = random.normal(size=X.shape)
+
+    def loss(x):
+        return ops.sum(layer(x) * direction.astype(np.float32))
+
+    x = X.astype(np.float32)
+    found = gradients(loss, x) + weight_gradients(layer, lambda: loss(ops.convert_to_tensor(x)))
+    exact = [X, *weights]
+    assert len(found) == len(exact)
+    for i, gradient in enumerate(found):
+        step = random.normal(size=exact[i].shape)
+        ends = []
+        for sign in (1, -1):
+            moved = [*exact[:i], exact[i] + sign * 1e-6 * step, *exact[i + 1 :]]
+            ends.append((formula(f, *moved) * direction).sum())
+        numeric = (ends[0] - ends[1]) / 2e-6
+        assert np.sum(gradient * step) == pytest.approx(numeric, rel=1e-4, abs=1e-4)
+
+
+def test_a_gate_of_ones_changes_nothing():
+    ungated, weights = layer_with_any_weights({})
+    layer, _ = layer_with_any_weights({"gated": True})
+    layer.set_weights([*weights[:2], np.zeros((5, 7)), np.ones(7), *weights[2:]])
+    x = X.astype(np.float32)
+    np.testing.assert_allclose(layer(x), ungated(x), atol=1e-6)
+
+
+@pytest.mark.parametrize("gated", [False, True])
+def test_positions_do_not_meet(gated):
     x = np.random.default_rng(1).normal(size=(1, 4, 5)).astype(np.float32)
-    layer = FeedForward(6)
+    layer = FeedForward(6, gated=gated)
     np.testing.assert_allclose(layer(x[:, 2:3]), layer(x)[:, 2:3], atol=1e-6)
+
+
+@pytest.mark.parametrize("gated", [False, True])
+def test_dropout_drops_inner_values_in_training_only(gated):
+    x = X.astype(np.float32)
+    layer = FeedForward(64, dropout=0.5, gated=gated)
+    calm = ops.convert_to_numpy(layer(x))
+    np.testing.assert_array_equal(layer(x), calm)
+    assert (ops.convert_to_numpy(layer(x, training=True)) != calm).any()
 
 
 def test_width_that_is_no_positive_integer_is_refused():
     with pytest.raises(ValueError, match="Received: ffn_num_hiddens=-1"):
         FeedForward(-1)
+
+
+def test_gate_that_is_neither_true_nor_false_is_refused():
+    with pytest.raises(ValueError, match="`gated` must be True or False. Received: gated='yes'"):
+        FeedForward(4, gated="yes")
+
+
+def test_activation_that_keras_does_not_know_is_refused():
+    with pytest.raises(ValueError, match="`activation` must be .*Received: activation='swigloo'"):
+        FeedForward(4, "swigloo")

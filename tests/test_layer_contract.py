@@ -21,13 +21,22 @@ SIZES = {"num_hiddens": 6, "ffn_num_hiddens": 7, "num_heads": 3, "dropout": 0.1}
 # Each layer with arguments that differ from its defaults, and inputs for it.
 LAYERS = {
     "AdditiveAttention": ({"num_hiddens": 8, "dropout": 0.1}, [X, MEMORY]),
+    "BilinearAttention": ({"dropout": 0.1}, [X, MEMORY]),
     "DotProductAttention": ({"dropout": 0.1, "scale": False}, [X, SAME_SIZE]),
+    "GaussianKernelAttention": (
+        {"bandwidth": 1.5, "trainable": True, "dropout": 0.1},
+        [X, SAME_SIZE],
+    ),
     "MultiHeadAttention": (
         {"num_hiddens": 6, "num_heads": 3, "dropout": 0.1, "use_bias": True},
         [X, MEMORY],
     ),
     "PositionalEncoding": ({"max_len": 3, "dropout": 0.1}, [X]),
-    "FeedForward": ({"ffn_num_hiddens": 7, "activation": "gelu", "dropout": 0.1}, [X]),
+    "LearnedPositionalEncoding": ({"max_len": 11, "dropout": 0.1}, [X]),
+    "FeedForward": (
+        {"ffn_num_hiddens": 7, "activation": "gelu", "dropout": 0.1, "gated": True},
+        [X],
+    ),
     "TokenEmbedding": ({"vocab_size": 9, "num_hiddens": 6, "dropout": 0.1}, [IDS]),
     "EncoderBlock": ({**SIZES, "norm_first": False, "activation": "gelu"}, [X]),
     "DecoderBlock": ({**SIZES, "norm_first": False, "use_bias": True}, [X, MEMORY]),
@@ -108,7 +117,7 @@ def test_mask_passes_through(name):
     else:
         masked = keras.layers.Embedding(9, 6, mask_zero=True)(IDS)
         output = layer(masked, *inputs[1:])
-    assert output._keras_mask.numpy().tolist() == (IDS != 0).tolist()
+    assert ops.convert_to_numpy(output._keras_mask).tolist() == (IDS != 0).tolist()
 
 
 def test_saved_layers_load_in_another_process_after_importing_the_package_alone(tmp_path):

@@ -1,9 +1,11 @@
 import keras
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from keras import ops
 
-from keras_attn import PositionalEncoding
+from keras_attn import LearnedPositionalEncoding, PositionalEncoding
 
 
 def formula(positions, size):
@@ -41,19 +43,133 @@ def test_steps_equal_the_whole():
     np.testing.assert_allclose(np.concatenate(steps, axis=1), layer(x), atol=1e-6)
 
 
-def test_a_shift_is_one_linear_map_for_all_positions():
-    table = ops.convert_to_numpy(PositionalEncoding()(np.zeros((1, 50, 8), np.float32)))[0]
-    shift = 7
-    map_, *_ = np.linalg.lstsq(table[:-shift], table[shift:], rcond=None)
-    np.testing.assert_allclose(table[:-shift] @ map_, table[shift:], atol=1e-4)
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(
+    half_size=st.sampled_from([1, 3, 8]),
+    position=st.integers(0, 300),
+    shift=st.integers(0, 300),
+)
+def test_a_shift_is_a_rotation_that_does_not_depend_on_the_position(half_size, position, shift):
+    layer, nothing = PositionalEncoding(), np.zeros((1, 300, 2 * half_size), np.float32)
+    here = ops.convert_to_numpy(layer(nothing, start=position))[0]
+    there = ops.convert_to_numpy(layer(nothing, start=position + shift))[0]
+    rotation = np.zeros((2 * half_size, 2 * half_size))
+    for j in range(half_size):
+        angle = shift / 10000 ** (j / half_size)
+        turn = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+        rotation[2 * j : 2 * j + 2, 2 * j : 2 * j + 2] = turn
+    np.testing.assert_allclose(here @ rotation, there, atol=1e-6)
 
 
-def test_keeps_the_mask():
-    x = keras.layers.Embedding(5, 4, mask_zero=True)(np.array([[1, 0]]))
-    mask = ops.convert_to_numpy(PositionalEncoding()(x)._keras_mask)
-    assert mask.tolist() == [[True, False]]
+@pytest.mark.parametrize("make", [PositionalEncoding, lambda: LearnedPositionalEncoding(2)])
+def test_keeps_the_mask(make):
+    ids = np.array([[1, 0], [2, 3]])
+    embedding = keras.layers.Embedding(5, 4, mask_zero=True)
+    inputs = keras.Input((2,), dtype="int32")
+    encoded = make()(embedding(inputs))
+    # Averages what the mask leaves.
+    means = keras.layers.GlobalAveragePooling1D()(encoded)
+    encoded, means = keras.Model(inputs, [encoded, means])(ids)
+    encoded = ops.convert_to_numpy(encoded)
+    np.testing.assert_allclose(means, [encoded[0, 0], encoded[1].mean(0)], atol=1e-6)
 
 
 def test_length_that_is_no_positive_integer_is_refused():
     with pytest.raises(ValueError, match="Received: max_len=0"):
         PositionalEncoding(max_len=0)
+
+
+def learned_and_table(max_len, size):
+    layer = LearnedPositionalEncoding(max_len)
+    layer.build((None, None, size))
+    (table,) = layer.get_weights()
+    return layer, table
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+@pytest.mark.parametrize("start", [0, 6, np.int64(6), ops.convert_to_tensor(6)])
+def test_adds_the_learned_rows(size, start):
+    layer, table = learned_and_table(17, size)
+    assert table.shape == (17, size)
+    assert len({*map(tuple, table)}) == 17
+    x = np.random.default_rng(2).normal(size=(2, 11, size)).astype(np.float32)
+    expected = x + table[int(start) : int(start) + 11]
+    np.testing.assert_allclose(layer(x, start=start), expected, atol=1e-6)
+
+
+def test_learned_rows_get_the_gradient_of_where_they_were_added(weight_gradients):
+    layer, _ = learned_and_table(5, 3)
+    weights = np.random.default_rng(3).normal(size=(2, 3, 3)).astype(np.float32)
+    x = np.ones((2, 3, 3), np.float32)
+    (gradient,) = weight_gradients(layer, lambda: ops.sum(layer(x, start=1) * weights))
+    expected = np.zeros((5, 3))
+    expected[1:4] = weights.sum(0)
+    np.testing.assert_allclose(gradient, expected, atol=1e-6)
+
+
+def test_learned_steps_equal_the_whole():
+    layer, _ = learned_and_table(6, 5)
+    x = np.ones((1, 6, 5), np.float32)
+    steps = [layer(x[:, t : t + 1], start=ops.convert_to_tensor(t)) for t in range(6)]
+    np.testing.assert_allclose(np.concatenate(steps, axis=1), layer(x), atol=1e-6)
+
+
+@pytest.mark.parametrize("start, length", [(0, 5), (3, 2), (4, 1), (2, 3)])
+@pytest.mark.parametrize("convert", [int, ops.convert_to_tensor])
+def test_learned_table_asked_past_its_length_is_refused(start, length, convert):
+    with pytest.raises(ValueError, match=rf"at most `max_len=4`.*start={start}, T={length}\."):
+        LearnedPositionalEncoding(4)(np.ones((2, length, 3)), start=convert(start))
+
+
+def test_learned_table_too_short_for_a_model_is_refused_when_it_is_made():
+    with pytest.raises(ValueError, match=r"at most `max_len=4`.*T=5\."):
+        LearnedPositionalEncoding(4)(keras.Input((5, 3)))
+
+
+class Wrapper(keras.layers.Layer):
+    """Leaves it to Keras to find its output shape by a call."""
+
+    def __init__(self):
+        super().__init__()
+        self.positions = LearnedPositionalEncoding(4)
+
+    def build(self, x_shape):
+        self.positions.build(x_shape)
+
+    def call(self, x):
+        return self.positions(x)
+
+
+def test_learned_table_is_not_asked_for_made_up_lengths_inside_another_layer():
+    inputs = keras.Input((None, 3))
+    model = keras.Model(inputs, Wrapper()(inputs))
+    assert model.output_shape == (None, None, 3)
+    assert np.isfinite(model.predict(np.ones((2, 4, 3), np.float32), verbose=0)).all()
+
+
+@pytest.mark.parametrize(
+    "make, start",
+    [
+        (PositionalEncoding, -1),
+        (lambda: LearnedPositionalEncoding(9), -1),
+        (lambda: LearnedPositionalEncoding(9), ops.convert_to_tensor(-1)),
+    ],
+)
+def test_position_before_the_first_is_refused(make, start):
+    with pytest.raises(ValueError, match=r"`start` must be .*at least 0.*Received: start=-1"):
+        make()(np.ones((2, 3, 5)), start=start)
+
+
+def test_rows_past_the_learned_table_are_nan_where_only_the_run_can_tell(compiled):
+    layer, table = learned_and_table(4, 3)
+    x = np.ones((1, 3, 3), np.float32)
+    if keras.backend.backend() == "torch":
+        pytest.skip("torch runs eagerly: it is an error there")
+    encoded = compiled(lambda x, start: layer(x, start=start))(x, ops.convert_to_tensor(2))
+    np.testing.assert_allclose(encoded[0, :2], 1 + table[2:], atol=1e-6)
+    assert np.isnan(encoded[0, 2]).all()
+
+
+def test_learned_length_that_is_no_positive_integer_is_refused():
+    with pytest.raises(ValueError, match=r"`max_len` must be a positive integer.*max_len=2\.5"):
+        LearnedPositionalEncoding(2.5)

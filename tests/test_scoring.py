@@ -1,51 +1,91 @@
+import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 from keras import ops
 
-from keras_attn import AdditiveAttention, DotProductAttention
+from keras_attn import (
+    AdditiveAttention,
+    BilinearAttention,
+    DotProductAttention,
+    GaussianKernelAttention,
+)
 from keras_attn.scoring import weighted_sum
 
 B, T, S, D, N = 2, 3, 5, 7, 11
 
 
-def softmax(scores, mask):
+def attention(scores, value, mask):
     powers = np.where(mask, np.exp(scores - scores.max(-1, keepdims=True)), 0.0)
     total = powers.sum(-1, keepdims=True)
-    return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
-
-
-def additive(query, key, value, mask, layer):
-    w_q, w_k, w_v = (w.numpy().astype(np.float64) for w in layer.weights)
-    features = np.tanh((query @ w_q)[:, :, None] + (key @ w_k)[:, None])
-    weights = softmax((features @ w_v)[..., 0], mask)
+    weights = np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
     return weights @ value, weights
 
 
-def dot_product(query, key, value, mask, layer):
-    scores = np.einsum("btd,bsd->bts", query, key) / (np.sqrt(D) if layer.scale else 1.0)
-    weights = softmax(scores, mask)
-    return weights @ value, weights
+def additive(query, key, w_q, w_k, w_v):
+    return (np.tanh((query @ w_q)[:, :, None] + (key @ w_k)[:, None]) @ w_v)[..., 0]
 
 
-CASES = [
-    (lambda: AdditiveAttention(N), additive),
-    (lambda: DotProductAttention(), dot_product),
-    (lambda: DotProductAttention(scale=False), dot_product),
-]
+def bilinear(query, key, w):
+    return np.einsum("btq,qk,bsk->bts", query, w, key)
+
+
+def dot_product(query, key):
+    return np.einsum("btd,bsd->bts", query, key)
+
+
+def scaled_dot_product(query, key):
+    return dot_product(query, key) / np.sqrt(D)
+
+
+def gaussian(query, key, log_bandwidth):
+    distances = ((query[:, :, None] - key[:, None]) ** 2).sum(-1)
+    return -distances / (2 * np.exp(log_bandwidth) ** 2)
+
+
+every_layer = pytest.mark.parametrize(
+    "make, score",
+    [
+        pytest.param(lambda: AdditiveAttention(N), additive, id="additive"),
+        pytest.param(BilinearAttention, bilinear, id="bilinear"),
+        pytest.param(DotProductAttention, scaled_dot_product, id="scaled dot product"),
+        pytest.param(lambda: DotProductAttention(scale=False), dot_product, id="dot product"),
+        pytest.param(lambda: GaussianKernelAttention(1.7, trainable=True), gaussian, id="gaussian"),
+    ],
+)
+KEYS = np.arange(S)
+LENGTHS = np.array([3, 0])
+LENGTHS_OF_EACH = np.array([[1, 2, 3], [5, 0, 4]])
+BAND = np.eye(T, S, 2, dtype=bool) | np.eye(T, S, dtype=bool)
+BY_BATCH = np.stack([BAND, np.zeros((T, S), bool)])
+SEEN_KEYS = np.array([[1, 1, 0, 1, 1], [0, 1, 1, 1, 0]], bool)
+SEEN_QUERIES = np.array([[1, 0, 1], [1, 1, 1]], bool)
+CAUSAL = np.tril(np.ones((T, S), bool))
 MASKS = [
     ({}, np.ones((B, T, S), bool)),
-    ({"valid_lens": np.array([3, 0])}, np.arange(S) < np.array([3, 0])[:, None, None]),
+    ({"valid_lens": LENGTHS}, KEYS < LENGTHS[:, None, None]),
+    ({"valid_lens": LENGTHS_OF_EACH}, KEYS < LENGTHS_OF_EACH[:, :, None]),
+    ({"use_causal_mask": True}, CAUSAL),
+    ({"attention_mask": BAND}, BAND),
+    ({"attention_mask": BY_BATCH}, BY_BATCH),
+    ({"query_mask": SEEN_QUERIES}, SEEN_QUERIES[:, :, None]),
+    ({"key_mask": SEEN_KEYS}, SEEN_KEYS[:, None]),
+    ({"value_mask": SEEN_KEYS}, SEEN_KEYS[:, None]),
     (
-        {"valid_lens": np.array([[1, 2, 3], [5, 0, 4]])},
-        np.arange(S) < np.array([[1, 2, 3], [5, 0, 4]])[:, :, None],
-    ),
-    ({"use_causal_mask": True}, np.tril(np.ones((T, S), bool))[None]),
-    (
-        {"key_mask": np.arange(S) != 2, "attention_mask": np.eye(T, S, 2, bool)},
-        (np.eye(T, S, 2, dtype=bool) & (np.arange(S) != 2))[None],
+        {
+            "valid_lens": np.array([4, 5]),
+            "use_causal_mask": True,
+            "attention_mask": BAND,
+            "query_mask": SEEN_QUERIES,
+            "key_mask": SEEN_KEYS,
+        },
+        (KEYS < np.array([4, 5])[:, None, None])
+        & CAUSAL
+        & BAND
+        & SEEN_QUERIES[:, :, None]
+        & SEEN_KEYS[:, None],
     ),
 ]
+every_mask = pytest.mark.parametrize("masks, mask", MASKS, ids=["+".join(m) for m, _ in MASKS])
 
 
 @pytest.fixture
@@ -54,57 +94,82 @@ def inputs():
     return [random.normal(size=shape) for shape in ((B, T, D), (B, S, D), (B, S, 13))]
 
 
-@pytest.mark.parametrize("make, reference", CASES)
-@pytest.mark.parametrize("masks, mask", MASKS)
-def test_output_and_weights_equal_the_formula(inputs, make, reference, masks, mask):
-    masks = dict(masks)
-    if "key_mask" in masks:
-        masks["key_mask"] = np.broadcast_to(masks["key_mask"], (B, S))
+def single(arrays):
+    return [x.astype(np.float32) for x in arrays]
+
+
+def weights_of(layer):
+    return [w.astype(np.float64) for w in layer.get_weights()]
+
+
+def slope(function, arrays, i, step):
+    """The derivative of `function(*arrays)` as `arrays[i]` moves along `step`."""
+    moved = [
+        function(*arrays[:i], arrays[i] + sign * 1e-5 * step, *arrays[i + 1 :]) for sign in (1, -1)
+    ]
+    return (moved[0] - moved[1]) / 2e-5
+
+
+@every_layer
+@every_mask
+def test_output_and_weights_equal_the_formula(inputs, make, score, masks, mask):
     layer = make()
-    single = [x.astype(np.float32) for x in inputs]
-    output, weights = layer(*single, **masks, return_attention_scores=True)
-    expected, expected_weights = reference(*inputs, np.broadcast_to(mask, (B, T, S)), layer)
+    output, weights = layer(*single(inputs), **masks, return_attention_scores=True)
+    query, key, value = inputs
+    scores = score(query, key, *weights_of(layer))
+    expected, expected_weights = attention(scores, value, np.broadcast_to(mask, (B, T, S)))
     np.testing.assert_allclose(output, expected, atol=1e-5)
     np.testing.assert_allclose(weights, expected_weights, atol=1e-5)
-    np.testing.assert_array_equal(layer(*single, **masks), output)
+    np.testing.assert_array_equal(layer(*single(inputs), **masks), output)
 
 
-@pytest.mark.parametrize("make, reference", CASES)
-def test_gradient_of_the_inputs_equals_finite_differences(inputs, make, reference):
+@every_layer
+@every_mask
+def test_gradients_of_inputs_and_weights_equal_finite_differences(
+    inputs, make, score, masks, mask, gradients, weight_gradients
+):
     layer = make()
-    mask = np.broadcast_to(np.arange(S) < np.array([3, 0])[:, None, None], (B, T, S))
-    variables = [tf.Variable(x.astype(np.float32)) for x in inputs]
+    layer(*single(inputs))
     direction = np.random.default_rng(3).normal(size=(B, T, 13))
-    with tf.GradientTape() as tape:
-        output = layer(*variables, valid_lens=[3, 0])
-        loss = tf.reduce_sum(output * direction.astype(np.float32))
-    gradients = tape.gradient(loss, variables)
+    mask = np.broadcast_to(mask, (B, T, S))
+
+    def loss(query, key, value):
+        return ops.sum(layer(query, key, value, **masks) * direction.astype(np.float32))
+
+    def exact_loss(query, key, value, *weights):
+        return (attention(score(query, key, *weights), value, mask)[0] * direction).sum()
+
+    found = gradients(loss, *single(inputs))
+    found += weight_gradients(layer, lambda: loss(*map(ops.convert_to_tensor, single(inputs))))
+    exact = [*inputs, *weights_of(layer)]
     random = np.random.default_rng(4)
-    for i, gradient in enumerate(gradients):
-        step = random.normal(size=inputs[i].shape)
-        ends = []
-        for sign in (1, -1):
-            moved = list(inputs)
-            moved[i] = inputs[i] + sign * 1e-5 * step
-            ends.append((reference(*moved, mask, layer)[0] * direction).sum())
-        numeric = (ends[0] - ends[1]) / 2e-5
-        assert np.sum(gradient.numpy() * step) == pytest.approx(numeric, rel=1e-3, abs=1e-4)
+    assert len(found) == len(exact)
+    for i, gradient in enumerate(found):
+        step = random.normal(size=exact[i].shape)
+        numeric = slope(exact_loss, exact, i, step)
+        assert np.sum(gradient * step) == pytest.approx(numeric, rel=1e-4, abs=1e-4)
 
 
-@pytest.mark.parametrize("make, _", CASES)
-def test_nan_behind_the_mask_reaches_neither_output_nor_gradient(inputs, make, _):
+@every_layer
+def test_nan_behind_the_mask_reaches_neither_output_nor_gradient(
+    inputs, make, score, gradients, weight_gradients
+):
     layer = make()
-    query, key, value = (x.astype(np.float32) for x in inputs)
-    clean = layer(query, key, value, valid_lens=[3, 0])
+    query, key, value = single(inputs)
+    clean = ops.convert_to_numpy(layer(query, key, value, valid_lens=LENGTHS))
     key[0, 3:] = value[0, 3:] = key[1] = value[1] = np.nan
-    variables = [tf.Variable(x) for x in (query, key, value)]
-    with tf.GradientTape() as tape:
-        output = layer(*variables, valid_lens=[3, 0])
-        loss = tf.reduce_sum(output)
+    key[0, 4] = value[0, 4] = np.inf
+
+    def loss(*arrays):
+        return ops.sum(layer(*arrays, valid_lens=LENGTHS))
+
+    output = ops.convert_to_numpy(layer(query, key, value, valid_lens=LENGTHS))
     np.testing.assert_array_equal(output, clean)
-    assert (output.numpy()[1] == 0).all()
-    for gradient in tape.gradient(loss, variables + layer.trainable_variables):
-        assert np.isfinite(gradient.numpy()).all()
+    assert (output[1] == 0).all()
+    found = gradients(loss, query, key, value)
+    found += weight_gradients(layer, lambda: loss(*map(ops.convert_to_tensor, (query, key, value))))
+    for gradient in found:
+        assert np.isfinite(gradient).all()
 
 
 def test_value_of_the_future_reaches_only_those_who_see_it():
@@ -117,7 +182,7 @@ def test_value_of_the_future_reaches_only_those_who_see_it():
 
 
 def test_value_defaults_to_key(inputs):
-    query, key, _ = (x.astype(np.float32) for x in inputs)
+    query, key, _ = single(inputs)
     layer = DotProductAttention()
     np.testing.assert_array_equal(layer(query, key), layer(query, key, key))
 
@@ -126,9 +191,136 @@ def test_additive_takes_queries_and_keys_of_different_sizes():
     assert AdditiveAttention(4)(np.ones((2, 3, 5)), np.ones((2, 7, 6))).shape == (2, 3, 6)
 
 
-def test_dot_product_of_different_sizes_is_refused():
+def test_bilinear_takes_queries_and_keys_of_different_sizes():
+    random = np.random.default_rng(5)
+    query, key = random.normal(size=(2, 3, 5)), random.normal(size=(2, 7, 4))
+    layer = BilinearAttention()
+    output = layer(*single([query, key]))
+    (matrix,) = weights_of(layer)
+    assert matrix.shape == (5, 4)
+    expected, _ = attention(bilinear(query, key, matrix), key, np.ones((2, 3, 7), bool))
+    np.testing.assert_allclose(output, expected, atol=1e-5)
+
+
+def test_bilinear_with_the_identity_is_the_dot_product(inputs):
+    layer = BilinearAttention()
+    query, key, value = single(inputs)
+    layer(query, key, value)
+    layer.set_weights([np.eye(D)])
+    expected = DotProductAttention(scale=False)(query, key, value)
+    np.testing.assert_allclose(layer(query, key, value), expected, atol=1e-6)
+
+
+def test_gaussian_kernel_is_the_regression_of_nadaraya_and_watson():
+    places = np.array([0.0, 0.4, 1.1, 2.5, 5.0])
+    heights = 2 * np.sin(places) + places**0.8
+    asked = np.array([0.7, 3.0, 4.9])
+    output = GaussianKernelAttention(bandwidth=0.3)(
+        *single([asked[None, :, None], places[None, :, None], heights[None, :, None]])
+    )
+    for query, estimate in zip(asked, ops.convert_to_numpy(output)[0, :, 0], strict=True):
+        kernel = np.exp(-((query - places) ** 2) / (2 * 0.3**2))
+        assert estimate == pytest.approx((kernel * heights).sum() / kernel.sum(), abs=1e-5)
+
+
+def test_narrow_kernel_takes_the_nearest_value_and_wide_one_the_mean(inputs):
+    query, key, value = single(inputs)
+    nearest = ((query[:, :, None] - key[:, None]) ** 2).sum(-1).argmin(-1)
+    narrow = GaussianKernelAttention(bandwidth=0.01)(query, key, value)
+    np.testing.assert_allclose(narrow, np.take_along_axis(value, nearest[..., None], 1), atol=1e-6)
+    wide = GaussianKernelAttention(bandwidth=1e5)(query, key, value)
+    expected = np.broadcast_to(value.mean(1, keepdims=True), wide.shape)
+    np.testing.assert_allclose(wide, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_gaussian_kernel_is_exact_for_points_far_from_the_origin(size):
+    random = np.random.default_rng(6)
+    query, key = (
+        (1000 + random.normal(size=(B, n, size)) / np.sqrt(size)).astype(np.float32) for n in (T, S)
+    )
+    _, weights = GaussianKernelAttention()(query, key, return_attention_scores=True)
+    scores = gaussian(query.astype(np.float64), key.astype(np.float64), 0.0)
+    _, expected = attention(scores, key, np.ones((B, T, S), bool))
+    np.testing.assert_allclose(weights, expected, atol=1e-5)
+
+
+def test_gaussian_kernel_is_exact_for_points_spread_over_many_bandwidths():
+    times = np.arange(0, 1000, 0.5, dtype=np.float32)[None, :, None]
+    query = np.array([0.3, 499.9, 998.2], np.float32)[None, :, None]
+    _, weights = GaussianKernelAttention()(query, times, return_attention_scores=True)
+    scores = gaussian(query.astype(np.float64), times.astype(np.float64), 0.0)
+    _, expected = attention(scores, times, np.ones(scores.shape, bool))
+    np.testing.assert_allclose(weights, expected, atol=1e-5)
+
+
+def test_squares_of_gaussian_kernel_do_not_overflow_in_float16():
+    random = np.random.default_rng(8)
+    query, key = ((400 * random.normal(size=(B, n, D))).astype(np.float16) for n in (T, S))
+    layer = GaussianKernelAttention(bandwidth=500.0, dtype="float16")
+    output, weights = layer(query, key, return_attention_scores=True)
+    scores = gaussian(query.astype(np.float64), key.astype(np.float64), np.log(500.0))
+    _, expected = attention(scores, key.astype(np.float64), np.ones((B, T, S), bool))
+    np.testing.assert_allclose(weights, expected, atol=5e-3)
+    assert np.isfinite(ops.convert_to_numpy(output)).all()
+
+
+@pytest.mark.parametrize("content", [0.0, 1e4, 1e18, np.nan])
+def test_keys_a_query_does_not_see_do_not_change_a_digit_of_its_gaussian_weights(content):
+    random = np.random.default_rng(9)
+    query, key = (random.normal(size=(1, S, D)).astype(np.float32) for _ in range(2))
+    layer = GaussianKernelAttention()
+    options = {"use_causal_mask": True, "return_attention_scores": True}
+    _, expected = layer(query, key, **options)
+    key[0, 3:] = content
+    _, weights = layer(query, key, **options)
+    np.testing.assert_array_equal(weights[0, :3], expected[0, :3])
+
+
+def test_bandwidth_is_trained_if_asked_and_can_be_frozen_and_freed(inputs):
+    fixed, trained = GaussianKernelAttention(), GaussianKernelAttention(trainable=True)
+    for layer in (fixed, trained):
+        layer(*single(inputs))
+    assert fixed.trainable_weights == []
+    assert [w.name for w in trained.trainable_weights] == ["log_bandwidth"]
+    trained.trainable, fixed.trainable = False, True
+    assert trained.trainable_weights == []
+    assert [w.name for w in fixed.trainable_weights] == ["log_bandwidth"]
+
+
+@pytest.mark.parametrize("trainable", [False, True])
+def test_config_tells_whether_the_bandwidth_is_trained(trainable):
+    layer = GaussianKernelAttention(0.3, trainable, 0.1)
+    twin = GaussianKernelAttention.from_config(layer.get_config())
+    assert (twin.bandwidth, twin.trainable, twin.dropout) == (0.3, trainable, 0.1)
+
+
+def test_trained_bandwidth_finds_that_of_the_data(inputs):
+    query, key, value = single(inputs)
+    expected = GaussianKernelAttention(0.9)(query, key, value)
+    entries = [keras.Input(x.shape[1:]) for x in (query, key, value)]
+    layer = GaussianKernelAttention(bandwidth=4.0, trainable=True)
+    model = keras.Model(entries, layer(*entries))
+    model.compile(keras.optimizers.Adam(0.1), "mse")
+    model.fit([query, key, value], ops.convert_to_numpy(expected), epochs=50, verbose=0)
+    assert np.exp(layer.get_weights()[0]) == pytest.approx(0.9, rel=0.05)
+
+
+@pytest.mark.parametrize("bandwidth", [0, -1.0, np.nan, np.inf, "wide", None, True])
+def test_bandwidth_that_is_no_positive_number_is_refused(bandwidth):
+    with pytest.raises(ValueError, match=r"`bandwidth` must be .*above 0.*Received: bandwidth="):
+        GaussianKernelAttention(bandwidth)
+
+
+def test_dropout_in_the_place_of_trainable_is_refused():
+    with pytest.raises(ValueError, match=r"`trainable` must be True or False.*trainable=0\.1"):
+        GaussianKernelAttention(1.0, 0.1)
+
+
+@pytest.mark.parametrize("make", [DotProductAttention, GaussianKernelAttention])
+def test_different_sizes_are_refused_where_queries_and_keys_are_compared(make):
     with pytest.raises(ValueError, match="`query` and `key` must have the same last dimension"):
-        DotProductAttention()(np.ones((2, 3, 5)), np.ones((2, 7, 6)))
+        make()(np.ones((2, 3, 5)), np.ones((2, 7, 6)))
 
 
 def test_mask_by_head_is_refused_by_a_layer_with_one_head():
@@ -144,10 +336,11 @@ def test_width_that_is_no_positive_integer_is_refused():
 
 
 def test_dropout_drops_weights_in_training_only(inputs):
-    query, key, value = (x.astype(np.float32) for x in inputs)
+    query, key, value = single(inputs)
     layer = DotProductAttention(dropout=0.5)
-    np.testing.assert_array_equal(layer(query, key, value), layer(query, key, value))
-    assert (layer(query, key, value, training=True) != layer(query, key, value)).numpy().any()
+    calm = ops.convert_to_numpy(layer(query, key, value))
+    np.testing.assert_array_equal(layer(query, key, value), calm)
+    assert (ops.convert_to_numpy(layer(query, key, value, training=True)) != calm).any()
 
 
 def test_mask_of_another_length_is_refused():
