@@ -6,6 +6,12 @@ from keras_attn.encoder import Encoder, EncoderBlock
 from keras_attn.feed_forward import FeedForward
 from keras_attn.multi_head import MultiHeadAttention
 from keras_attn.positions import LearnedPositionalEncoding, PositionalEncoding
+from keras_attn.relative import (
+    AlibiBias,
+    RotaryEmbedding,
+    ShawRelativePosition,
+    T5RelativeBias,
+)
 from keras_attn.residual import Residual
 from keras_attn.scoring import (
     AdditiveAttention,
@@ -18,6 +24,7 @@ from keras_attn.transformer import Transformer
 
 __all__ = [
     "AdditiveAttention",
+    "AlibiBias",
     "BilinearAttention",
     "Decoder",
     "DecoderBlock",
@@ -30,6 +37,9 @@ __all__ = [
     "MultiHeadAttention",
     "PositionalEncoding",
     "Residual",
+    "RotaryEmbedding",
+    "ShawRelativePosition",
+    "T5RelativeBias",
     "TokenEmbedding",
     "Transformer",
     "masked_softmax",

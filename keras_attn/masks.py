@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from keras import ops
 
+from keras_attn.checks import check_lengths, check_mask
+
 # What each argument of the attention call may look like.
 LAYOUTS = {
     "query": ("BTD",),
@@ -28,7 +30,8 @@ def check_shapes(num_keys, num_heads=None, *, query, **arguments):
         **arguments: Any of the other arguments in `LAYOUTS`, or None.
 
     Raises:
-        ValueError: If one has another rank, or a size that differs (1 broadcasts for masks).
+        ValueError: If one has another rank, or a size that differs (1 broadcasts for masks), or
+            lengths are no integers in `[0, S]`, or a mask holds floats.
     """
     sizes = dict(zip("BT", query.shape, strict=False)) | {"S": num_keys, "H": num_heads}
     sizes = {letter: size for letter, size in sizes.items() if size is not None}
@@ -52,6 +55,10 @@ def check_shapes(num_keys, num_heads=None, *, query, **arguments):
                 f"`{name}` must have shape {shapes}, here with {known}. "
                 f"Received: {name}.shape={shape}."
             )
+        if name == "valid_lens":
+            check_lengths(name, given, num_keys)
+        elif name.endswith("_mask"):
+            check_mask(name, given)
 
 
 def lengths_mask(valid_lens, num_keys):
@@ -88,6 +95,19 @@ def causal_mask(num_queries, num_keys, start=0):
     return (ops.arange(num_keys, dtype="int32")[None, :] <= queries[:, None])[None]
 
 
+def window_mask(num_queries, num_keys, window, start=0):
+    """The mask under which query `i`, at position `start + i`, sees keys less than `window` away.
+
+    Together with the causal mask a query sees `window` keys, its own among them.
+
+    Returns:
+        Boolean tensor of shape `(1, T, S)`.
+    """
+    queries = ops.arange(num_queries, dtype="int32") + ops.cast(start, "int32")
+    distances = ops.abs(ops.arange(num_keys, dtype="int32")[None, :] - queries[:, None])
+    return (distances < window)[None]
+
+
 def join_masks(
     num_queries,
     num_keys,
@@ -98,6 +118,7 @@ def join_masks(
     key_mask=None,
     value_mask=None,
     start=0,
+    window=None,
 ):
     """One mask that holds everything given.
 
@@ -111,6 +132,7 @@ def join_masks(
         key_mask: Boolean `(B, S)`.
         value_mask: Boolean `(B, S)`.
         start: Position of the first query among the keys.
+        window: Distance from which on keys are hidden from a query, or None.
 
     Returns:
         Boolean tensor that broadcasts to `(B, T, S)`, or to `(B, H, T, S)` if `attention_mask`
@@ -127,6 +149,8 @@ def join_masks(
     parts += [ops.cast(m, "bool")[:, None, :] for m in (key_mask, value_mask) if m is not None]
     if use_causal_mask:
         parts.append(causal_mask(num_queries, num_keys, start))
+    if window is not None:
+        parts.append(window_mask(num_queries, num_keys, window, start))
     if attention_mask is not None:
         attention_mask = ops.cast(attention_mask, "bool")
         rank = len(attention_mask.shape)
@@ -146,22 +170,83 @@ def join_masks(
     return joined
 
 
-def hide_unseen(x, mask, axis):
-    """`x` with zeros where no entry of `mask` along the other side is True.
+def join_masks_of_block(rows, num_keys, example, heads, start=0, use_causal_mask=False, **given):
+    """The part of `join_masks` for some queries and heads of one example.
+
+    What is as large as `(T, S)` then never exists at once, if it was not given so.
+
+    Args:
+        rows: Integers `(r,)` that follow each other: which queries; those past `T` get any mask.
+        num_keys: `S`.
+        example: Scalar integer: which example.
+        heads: Integers: which heads.
+        start: Position of the first query of all among the keys.
+        use_causal_mask: As in `join_masks`.
+        **given: The other arguments of `join_masks`.
+
+    Returns:
+        Boolean tensor that broadcasts to `(1, heads, r, S)`, or None if nothing was given.
+    """
+    along = {"B": example[None], "T": rows, "H": heads}
+    parts = {
+        name: _select(name, ops.convert_to_tensor(part), along)
+        for name, part in given.items()
+        if part is not None and name != "window"
+    }
+    mask = join_masks(
+        ops.shape(rows)[0],
+        num_keys,
+        use_causal_mask=use_causal_mask,
+        start=start + rows[0],
+        window=given.get("window"),
+        **parts,
+    )
+    return mask[:, None] if mask is not None and len(mask.shape) == 3 else mask
+
+
+def _select(name, part, along):
+    """The entries of a mask argument at the given indices of its axes."""
+    layout = next(layout for layout in LAYOUTS[name] if len(layout) == len(part.shape))
+    for axis, letter in enumerate(layout):
+        if letter in along:
+            # An axis of size 1 broadcasts: its one entry is meant whatever the index.
+            last = ops.shape(part)[axis] - 1
+            part = ops.take(part, ops.minimum(along[letter], last), axis=axis)
+    return part
+
+
+def seen(mask):
+    """Which queries see any key, and which keys any query sees.
+
+    Args:
+        mask: Joined mask of three or four dimensions.
+
+    Returns:
+        Boolean tensors `(B, T)` and `(B, S)`, with 1 for a size that `mask` broadcasts.
+    """
+    if len(mask.shape) == 4:
+        mask = ops.any(mask, axis=1)
+    return ops.any(mask, axis=-1), ops.any(mask, axis=-2)
+
+
+def hide(x, is_seen):
+    """`x` with zeros where nobody sees it.
 
     What nobody may attend to must not reach a product: zero times NaN is NaN.
 
     Args:
-        x: Tensor of shape `(B, T, D)` (`axis=-2`: queries) or `(B, S, D)` (`axis=-1`: keys).
-        mask: Joined mask of three or four dimensions.
-        axis: The axis of `mask` that runs along `x`.
+        x: Tensor of shape `(B, T, D)`.
+        is_seen: Boolean `(B, T)`, or None for all.
 
     Returns:
         Tensor like `x`.
     """
+    return x if is_seen is None else ops.where(is_seen[:, :, None], x, ops.zeros_like(x))
+
+
+def hide_unseen(x, mask, axis):
+    """`hide` for queries (`axis=-2`) or keys (`axis=-1`) by a joined mask, or None."""
     if mask is None:
         return x
-    if len(mask.shape) == 4:
-        mask = ops.any(mask, axis=1)
-    seen = ops.any(mask, axis=-1 if axis == -2 else -2)  # (B or 1, T or S)
-    return ops.where(seen[:, :, None], x, ops.zeros_like(x))
+    queries, keys = seen(mask)
+    return hide(x, queries if axis == -2 else keys)

@@ -5,9 +5,14 @@ from __future__ import annotations
 import keras
 from keras import ops
 
-from keras_attn.masks import check_shapes, hide_unseen, join_masks
-from keras_attn.scoring import weighted_sum
-from keras_attn.softmax import masked_softmax
+from keras_attn.blockwise import attend_blockwise, seen_by_blocks
+from keras_attn.checks import check_boolean, check_positive_integer, check_rate
+from keras_attn.heads import attend
+from keras_attn.masks import check_shapes, hide, join_masks, seen
+from keras_attn.relative import OffsetTerms, RelativePosition
+
+# Attention weights of an example from which on blocks are the better way.
+BLOCKWISE_WEIGHTS = 2**22
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -15,23 +20,34 @@ class MultiHeadAttention(keras.layers.Layer):
     """Several heads of scaled dot-product attention, side by side.
 
     `head_h = softmax(Q_h K_h^T / sqrt(K)) V_h` with `Q_h = q W_h^Q` and so on; the heads are
-    concatenated and projected by `W^O` (Vaswani et al. 2017, section 3.2.2). `K = D / H`.
+    concatenated and projected by `W^O` (Vaswani et al. 2017, section 3.2.2). `K = D / H`. With
+    `num_kv_heads` below `num_heads`, groups of heads share keys and values (Ainslie et al. 2023);
+    with 1, all do (Shazeer 2019).
+
+    Long sequences are attended block by block, in memory that grows with `T + S`, unless the
+    weights are asked for: the answer is the same.
 
     Masking: True = may attend; all masks given hold at once. A query without any key left gets
     weights 0 and, before `W^O`, output 0.
 
-    A cache makes decoding cheap: a dict `{"key": (B, L, H, K), "value": (B, L, H, K)}` of what was
-    projected before. With a cache and a `key`, the new keys and values are written at `start`
-    and all of the cache is attended (use the causal mask: it hides what is not written yet;
-    `valid_lens` and `attention_mask` then speak of all `L` positions, and `key_mask` and
-    `value_mask` are not used). With a cache and `key=None`, the cache is the memory, made once by
-    `project_memory`.
+    A cache makes decoding cheap: a dict `{"key": (B, L, G, K), "value": (B, L, G, K)}` of what was
+    projected before, `G` the key-value heads. With a cache and a `key`, the new keys and values
+    are written at `start` and all of the cache is attended (use the causal mask: it hides what is
+    not written yet; `valid_lens` and `attention_mask` then speak of all `L` positions, and
+    `key_mask` and `value_mask` are not used). With a cache and `key=None`, the cache is the
+    memory, made once by `project_memory`.
 
     Args:
         num_hiddens: Width `D` of the projections and of the output; a multiple of `num_heads`.
         num_heads: `H`.
         dropout: Rate at which attention weights are dropped in training. Defaults to 0.
         use_bias: Whether the four projections have a bias. Defaults to False.
+        num_kv_heads: `G`, heads of keys and values, a divisor of `num_heads`. Defaults to
+            `num_heads`.
+        position: A scheme of positions inside the scores: `ShawRelativePosition`,
+            `T5RelativeBias`, `AlibiBias` or `RotaryEmbedding`. Defaults to None.
+        window: Distance from which on keys are hidden from a query; with the causal mask a query
+            sees `window` keys, its own among them. Defaults to None, any distance.
 
     Call arguments:
         query: `(B, T, Dq)`.
@@ -51,9 +67,9 @@ class MultiHeadAttention(keras.layers.Layer):
         cache, then the new cache.
 
     Raises:
-        ValueError: If `num_hiddens` is not a multiple of `num_heads`, `key` and `cache` are both
-            missing, shapes do not fit, or the cache is too short (where `start` is an integer; a
-            tensor is not looked into).
+        ValueError: If `num_hiddens` is not a multiple of `num_heads`, or that of `num_kv_heads`,
+            `position` is no scheme, `key` and `cache` are both missing, shapes do not fit, or the
+            cache is too short (where `start` is an integer; a tensor is not looked into).
 
     Example:
 
@@ -64,28 +80,58 @@ class MultiHeadAttention(keras.layers.Layer):
     ((2, 5, 8), (2, 2, 5, 5))
     """
 
-    def __init__(self, num_hiddens, num_heads, dropout=0.0, use_bias=False, **kwargs):
+    def __init__(
+        self,
+        num_hiddens,
+        num_heads,
+        dropout=0.0,
+        use_bias=False,
+        num_kv_heads=None,
+        position=None,
+        window=None,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
-        for name, size in (("num_hiddens", num_hiddens), ("num_heads", num_heads)):
-            if not isinstance(size, int) or size < 1:
-                raise ValueError(f"`{name}` must be a positive integer. Received: {name}={size!r}.")
+        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        check_positive_integer("num_hiddens", num_hiddens)
+        check_positive_integer("num_heads", num_heads)
+        check_positive_integer("num_kv_heads", num_kv_heads)
+        check_rate("dropout", dropout)
+        check_boolean("use_bias", use_bias)
+        if window is not None:
+            check_positive_integer("window", window)
         if num_hiddens % num_heads:
             raise ValueError(
                 "`num_hiddens` must be a multiple of `num_heads`. "
                 f"Received: num_hiddens={num_hiddens}, num_heads={num_heads}. "
                 f"Use num_hiddens={num_hiddens + num_heads - num_hiddens % num_heads}."
             )
+        if num_heads % num_kv_heads:
+            raise ValueError(
+                "`num_heads` must be a multiple of `num_kv_heads`. "
+                f"Received: num_heads={num_heads}, num_kv_heads={num_kv_heads}."
+            )
+        if position is not None and not isinstance(position, RelativePosition):
+            raise ValueError(
+                "`position` must be None, ShawRelativePosition, T5RelativeBias, AlibiBias or "
+                f"RotaryEmbedding. Received: position={position!r}."
+            )
         self.num_hiddens = num_hiddens
         self.num_heads = num_heads
         self.dropout = dropout
         self.use_bias = use_bias
+        self.num_kv_heads = num_kv_heads
+        self.window = window
         self.supports_masking = True
+        self._head_size = num_hiddens // num_heads
         dense = {"use_bias": use_bias, "dtype": self.dtype_policy}
+        kv_size = num_kv_heads * self._head_size
         self._query_dense = keras.layers.Dense(num_hiddens, name="query", **dense)
-        self._key_dense = keras.layers.Dense(num_hiddens, name="key", **dense)
-        self._value_dense = keras.layers.Dense(num_hiddens, name="value", **dense)
+        self._key_dense = keras.layers.Dense(kv_size, name="key", **dense)
+        self._value_dense = keras.layers.Dense(kv_size, name="value", **dense)
         self._output_dense = keras.layers.Dense(num_hiddens, name="output", **dense)
         self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+        self.position = position
 
     def build(self, query_shape, key_shape=None, value_shape=None):
         key_shape = query_shape if key_shape is None else key_shape
@@ -94,6 +140,9 @@ class MultiHeadAttention(keras.layers.Layer):
         self._value_dense.build(key_shape if value_shape is None else value_shape)
         self._output_dense.build((None, None, self.num_hiddens))
         self._dropout.build((None, None, None, None))
+        # A scheme that was read from a configuration comes built.
+        if self.position is not None and not self.position.built:
+            self.position.build((None, None, self.num_heads, self._head_size))
 
     def call(
         self,
@@ -130,34 +179,78 @@ class MultiHeadAttention(keras.layers.Layer):
         inputs = {"key": key, "value": value} if cache is None else {}
         all_keys = key if cache is None else cache["key"]
         check_shapes(all_keys.shape[1], self.num_heads, query=query, **inputs, **masks)
-        mask = join_masks(
-            ops.shape(query)[1],
-            ops.shape(all_keys)[1],
-            use_causal_mask=use_causal_mask,
-            start=start,
-            **masks,
-        )
-        if mask is not None and len(mask.shape) == 3:
-            mask = mask[:, None]  # (B, 1, T, S)
-        queries = self._split(self._query_dense(hide_unseen(query, mask, axis=-2)))
-        attended = self._keys_and_values(key, value, mask, start, cache)
-        output, weights = self._attend(queries, attended["key"], attended["value"], mask, training)
-        results = [output]
+        masks |= {"use_causal_mask": use_causal_mask, "start": start, "window": self.window}
+
+        sizes = ops.shape(query)[1], ops.shape(all_keys)[1]
+        blockwise = False if return_attention_scores else self._blocks_pay(*sizes)
+        if blockwise is False:
+            mask = self._join(*sizes, masks)
+            seen_queries, seen_keys = (None, None) if mask is None else seen(mask)
+        else:
+            mask = None
+            seen_queries, seen_keys = seen_by_blocks(ops.shape(query)[0], *sizes, masks)
+        queries = self._split(self._query_dense(hide(query, seen_queries)), self.num_heads)
+        queries = queries * self._head_size**-0.5
+        attended = self._keys_and_values(key, value, seen_keys, start, cache)
+        terms = OffsetTerms()
+        if self.position is not None:
+            queries = self.position.rotate(queries, start)
+            terms = self.position.terms(*sizes, start)
+        heads = [
+            ops.transpose(x, (0, 2, 1, 3)) for x in (queries, attended["key"], attended["value"])
+        ]
+
+        def at_once():
+            joined = self._join(*sizes, masks) if mask is None else mask
+            return attend(
+                *heads, joined, terms, lambda weights: self._dropout(weights, training=training)
+            )
+
+        def by_blocks():
+            rate, seed = self._rate_and_seed(training)
+            return attend_blockwise(*heads, masks, terms, rate, seed)
+
+        weights = None
+        if blockwise is False:
+            sums, weights = at_once()
+        elif blockwise is True:
+            sums = by_blocks()
+        else:
+            sums = ops.cond(blockwise, by_blocks, lambda: at_once()[0])
+        results = [self._output_dense(self._join_heads(sums))]
         if return_attention_scores:
             results.append(weights)
         if cache is not None:
             results.append(attended)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _keys_and_values(self, key, value, mask, start, cache):
-        """What is attended, projected: `{"key": (B, S, H, K), "value": (B, S, H, K)}`."""
+    def _blocks_pay(self, num_queries, num_keys):
+        """Whether to go block by block: a boolean, or a tensor if the sizes are not known yet."""
+        if isinstance(num_queries, int) and isinstance(num_keys, int):
+            return num_queries > 1 and num_queries * num_keys * self.num_heads >= BLOCKWISE_WEIGHTS
+        if isinstance(num_queries, int) and num_queries == 1:
+            return False  # a step with a cache
+        # As floats: the product of the lengths that matter is past the largest int32.
+        num_queries, num_keys = (ops.cast(size, "float32") for size in (num_queries, num_keys))
+        return num_queries * num_keys * self.num_heads >= BLOCKWISE_WEIGHTS
+
+    def _join(self, num_queries, num_keys, masks):
+        mask = join_masks(num_queries, num_keys, **masks)
+        return mask[:, None] if mask is not None and len(mask.shape) == 3 else mask
+
+    def _rate_and_seed(self, training):
+        if not training or not self.dropout:
+            return 0.0, None
+        return self.dropout, self._dropout.seed_generator.next()
+
+    def _keys_and_values(self, key, value, seen_keys, start, cache):
+        """What is attended, projected: `{"key": (B, S, G, K), "value": (B, S, G, K)}`."""
         if cache is None:
-            key = hide_unseen(key, mask, axis=-1)
-            value = key if value is None else hide_unseen(value, mask, axis=-1)
-            return self.project_memory(key, value)
+            key = hide(key, seen_keys)
+            return self.project_memory(key, key if value is None else hide(value, seen_keys))
         if key is None:
             return dict(cache)
-        new = self.project_memory(key, value)
+        new = self.project_memory(key, value, start)
         return {name: ops.slice_update(cache[name], (0, start, 0, 0), new[name]) for name in new}
 
     def _check_room(self, cache, key, start):
@@ -170,44 +263,47 @@ class MultiHeadAttention(keras.layers.Layer):
                 f"Make it with make_cache(batch_size, length={start + new})."
             )
 
-    def _attend(self, queries, keys, values, mask, training):
-        queries = (
-            ops.transpose(queries, (0, 2, 1, 3)) * (self.num_hiddens // self.num_heads) ** -0.5
-        )
-        scores = ops.matmul(queries, ops.transpose(keys, (0, 2, 3, 1)))  # (B, H, T, S)
-        weights = masked_softmax(scores, mask=mask)
-        dropped = self._dropout(weights, training=training)
-        heads = weighted_sum(dropped, ops.transpose(values, (0, 2, 1, 3)), mask)  # (B, H, T, K)
+    def _split(self, x, num_heads):
+        """`(B, T, H * K)` as `(B, T, H, K)`."""
+        return ops.reshape(x, (*ops.shape(x)[:2], num_heads, self._head_size))
+
+    def _join_heads(self, heads):
+        """`(B, H, T, K)` as `(B, T, D)`."""
         heads = ops.transpose(heads, (0, 2, 1, 3))
-        batch_size, num_queries = ops.shape(heads)[0], ops.shape(heads)[1]
-        joined = ops.reshape(heads, (batch_size, num_queries, self.num_hiddens))
-        return self._output_dense(joined), weights
+        return ops.reshape(heads, (*ops.shape(heads)[:2], self.num_hiddens))
 
-    def _split(self, x):
-        head_size = self.num_hiddens // self.num_heads
-        return ops.reshape(x, (*ops.shape(x)[:2], self.num_heads, head_size))  # (B, S, H, K)
-
-    def project_memory(self, key, value=None):
-        """The cache of a whole memory: keys and values `(B, S, H, K)`, projected once."""
+    def project_memory(self, key, value=None, start=0):
+        """Keys and values `(B, S, G, K)`, projected: the cache of a whole memory."""
         value = key if value is None else value
-        return {
-            "key": self._split(self._key_dense(key)),
-            "value": self._split(self._value_dense(value)),
-        }
+        keys = self._split(self._key_dense(key), self.num_kv_heads)
+        if self.position is not None:
+            keys = self.position.rotate(keys, start)
+        return {"key": keys, "value": self._split(self._value_dense(value), self.num_kv_heads)}
 
     def make_cache(self, batch_size, length):
         """An empty cache for `length` positions."""
-        shape = (batch_size, length, self.num_heads, self.num_hiddens // self.num_heads)
+        shape = (batch_size, length, self.num_kv_heads, self._head_size)
         return {name: ops.zeros(shape, self.compute_dtype) for name in ("key", "value")}
 
     def compute_mask(self, query, previous_mask=None):
         return previous_mask
 
     def get_config(self):
+        position = self.position
         return {
             **super().get_config(),
             "num_hiddens": self.num_hiddens,
             "num_heads": self.num_heads,
             "dropout": self.dropout,
             "use_bias": self.use_bias,
+            "num_kv_heads": self.num_kv_heads,
+            "position": position and keras.saving.serialize_keras_object(position),
+            "window": self.window,
         }
+
+    @classmethod
+    def from_config(cls, config):
+        position = config.get("position")
+        return cls(
+            **{**config, "position": position and keras.saving.deserialize_keras_object(position)}
+        )

@@ -1,0 +1,291 @@
+"""Positions inside the scores: schemes for `MultiHeadAttention(position=...)`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_attn.checks import check_positive_integer
+
+
+class OffsetTerms(NamedTuple):
+    """What a scheme adds for each offset from a query to a key.
+
+    There are `R = T + S - 1` offsets: row `r` is the key that stands `r - (T - 1) - start`
+    positions behind the query, so that memory grows with `T + S` and not with `T * S`.
+
+    Attributes:
+        bias: `(H, R)`, added to the scores.
+        keys: `(R, K)`, added to the key as this query sees it.
+        values: `(R, K)`, added to the value as this query sees it.
+    """
+
+    bias: Any = None
+    keys: Any = None
+    values: Any = None
+
+
+def offsets(num_queries, num_keys, start=0):
+    """The offsets of `OffsetTerms`, integers `(R,)`."""
+    first = 1 - num_queries - ops.cast(start, "int32")
+    return ops.arange(num_queries + num_keys - 1, dtype="int32") + first
+
+
+def by_pair(by_offset):
+    """From a value for each query and offset, `(..., T, R)`, to one for each key, `(..., T, S)`.
+
+    The skew of Huang et al. 2018, section 3.4: query `t` finds key `s` in column `s - t + T - 1`.
+    With one column more, each row starts one later than the row before when the numbers are
+    written without a break.
+    """
+    *lead, num_queries, num_offsets = ops.shape(by_offset)
+    num_keys = num_offsets - num_queries + 1
+    flat = ops.reshape(_pad_last(by_offset, 0, 1), (*lead, num_queries * (num_offsets + 1)))
+    flat = flat[..., num_queries - 1 : num_queries - 1 + num_queries * num_offsets]
+    return ops.reshape(flat, (*lead, num_queries, num_offsets))[..., :num_keys]
+
+
+def by_offset(by_pair):
+    """Back from `(..., T, S)` to `(..., T, R)`, zeros at offsets that a query does not meet."""
+    *lead, num_queries, num_keys = ops.shape(by_pair)
+    num_offsets = num_queries + num_keys - 1
+    padded = _pad_last(by_pair, 0, num_queries - 1)
+    flat = ops.reshape(padded, (*lead, num_queries * num_offsets))
+    flat = _pad_last(flat, num_queries - 1, 1)
+    return ops.reshape(flat, (*lead, num_queries, num_offsets + 1))[..., :num_offsets]
+
+
+def _pad_last(x, before, after):
+    return ops.pad(x, [(0, 0)] * (len(x.shape) - 1) + [(before, after)])
+
+
+class RelativePosition(keras.layers.Layer):
+    """A position scheme that adds nothing: what the schemes below change a part of.
+
+    `MultiHeadAttention` builds it with the shape of its heads, rotates queries and keys by it and
+    adds its terms.
+    """
+
+    def rotate(self, heads, start=0):
+        """Queries or keys `(B, T, H, K)`, the first at position `start`, turned by position."""
+        return heads
+
+    def terms(self, num_queries, num_keys, start=0):
+        """The `OffsetTerms` of `T` queries, the first at position `start`, and `S` keys."""
+        return OffsetTerms()
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class ShawRelativePosition(RelativePosition):
+    """Learned vectors for the distance from query to key, added to keys and to values.
+
+    `score(t, s) = q_t . (k_s + a_K[c]) / sqrt(K)` and `o_t = sum_s w_ts (v_s + a_V[c])`, with
+    `c = clip(s - t, -m, m)` and one table for all heads (Shaw et al. 2018, section 3), in the
+    memory of Huang et al. 2018, section 3.4: no tensor of shape `(T, S, K)`.
+
+    Args:
+        max_distance: `m`, positions beyond which all distances are one; a positive integer.
+
+    Raises:
+        ValueError: If `max_distance` is not a positive integer.
+
+    Example:
+
+    >>> from keras_attn import MultiHeadAttention
+    >>> attention = MultiHeadAttention(8, 2, position=ShawRelativePosition(max_distance=16))
+    >>> x = ops.ones((1, 5, 8))
+    >>> tuple(attention(x, x).shape)
+    (1, 5, 8)
+    """
+
+    def __init__(self, max_distance, **kwargs):
+        super().__init__(**kwargs)
+        check_positive_integer("max_distance", max_distance)
+        self.max_distance = max_distance
+
+    def build(self, heads_shape):
+        shape = (2 * self.max_distance + 1, heads_shape[-1])
+        self._keys = self.add_weight(shape=shape, initializer="glorot_uniform", name="keys")
+        self._values = self.add_weight(shape=shape, initializer="glorot_uniform", name="values")
+
+    def terms(self, num_queries, num_keys, start=0):
+        farthest = self.max_distance
+        rows = ops.clip(offsets(num_queries, num_keys, start), -farthest, farthest) + farthest
+        return OffsetTerms(
+            keys=ops.take(self._keys, rows, axis=0), values=ops.take(self._values, rows, axis=0)
+        )
+
+    def get_config(self):
+        return {**super().get_config(), "max_distance": self.max_distance}
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class T5RelativeBias(RelativePosition):
+    """A learned number for each head and range of distances, added to the score.
+
+    `score(t, s) = q_t . k_s / sqrt(K) + b[h, bucket(s - t)]`: near distances have a bucket each,
+    farther ones share buckets that widen logarithmically up to `max_distance` (Raffel et al. 2020,
+    section 2.1; T5 itself does without `1 / sqrt(K)`). Half of the buckets are for keys behind the
+    query, half for keys ahead; with `bidirectional=False` all are for keys behind.
+
+    Args:
+        num_buckets: Number of buckets, even and at least 4. Defaults to 32.
+        max_distance: Distance from which on all keys share the last bucket. Defaults to 128.
+        bidirectional: Whether keys ahead of the query have buckets of their own; a causal model
+            needs none. Defaults to True.
+
+    Raises:
+        ValueError: If `num_buckets` is not an even integer of at least 4, or `max_distance` does
+            not lie beyond the distances that have a bucket each.
+
+    Example:
+
+    >>> from keras_attn import MultiHeadAttention
+    >>> attention = MultiHeadAttention(8, 2, position=T5RelativeBias())
+    >>> x = ops.ones((1, 5, 8))
+    >>> tuple(attention(x, x).shape)
+    (1, 5, 8)
+    """
+
+    def __init__(self, num_buckets=32, max_distance=128, bidirectional=True, **kwargs):
+        super().__init__(**kwargs)
+        check_positive_integer("num_buckets", num_buckets)
+        check_positive_integer("max_distance", max_distance)
+        if num_buckets < 4 or num_buckets % 2:
+            raise ValueError(
+                "`num_buckets` must be an even integer of at least 4. "
+                f"Received: num_buckets={num_buckets}."
+            )
+        self.num_buckets = num_buckets
+        self.max_distance = max_distance
+        self.bidirectional = bidirectional
+        if max_distance <= self._num_exact:
+            raise ValueError(
+                f"`max_distance` must be above {self._num_exact}, the distances that have a "
+                f"bucket each. Received: max_distance={max_distance}, num_buckets={num_buckets}."
+            )
+
+    @property
+    def _num_a_side(self):
+        return self.num_buckets // 2 if self.bidirectional else self.num_buckets
+
+    @property
+    def _num_exact(self):
+        return self._num_a_side // 2
+
+    def build(self, heads_shape):
+        self._table = self.add_weight(
+            shape=(self.num_buckets, heads_shape[-2]), initializer="zeros", name="bias"
+        )
+
+    def bucket(self, offset):
+        """The bucket of each offset `s - t`, integers."""
+        is_ahead = offset > 0
+        distance = ops.abs(offset) if self.bidirectional else ops.maximum(-offset, 0)
+        # The widths of the wide buckets are found once, in float64: float32 logarithms put
+        # distances at the edges into the wrong one.
+        exact, side = self._num_exact, self._num_a_side
+        growth = math.log(self.max_distance / exact) / (side - exact)
+        edges = exact * np.exp(growth * np.arange(1, side - exact)) - 1e-9
+        first_of_bucket = ops.convert_to_tensor(np.ceil(edges), "int32")
+        wide = exact + ops.sum(ops.cast(distance[..., None] >= first_of_bucket, "int32"), axis=-1)
+        bucket = ops.where(distance < exact, distance, wide)
+        return bucket + ops.cast(is_ahead, "int32") * side if self.bidirectional else bucket
+
+    def terms(self, num_queries, num_keys, start=0):
+        buckets = self.bucket(offsets(num_queries, num_keys, start))  # (R,)
+        return OffsetTerms(bias=ops.transpose(ops.take(self._table, buckets, axis=0)))
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_buckets": self.num_buckets,
+            "max_distance": self.max_distance,
+            "bidirectional": self.bidirectional,
+        }
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class AlibiBias(RelativePosition):
+    """A penalty on distance, a different one for each head; nothing is learned.
+
+    `score(t, s) = q_t . k_s / sqrt(K) - m_h |t - s|`, `m_h = 2^(-8h/H)` for `h = 1..H` where `H`
+    is a power of two; else the slopes of the power below, then every other slope of the power
+    above (Press et al. 2022, section 3). Without a causal mask, keys ahead are penalised alike.
+
+    Example:
+
+    >>> from keras_attn import MultiHeadAttention
+    >>> attention = MultiHeadAttention(8, 2, position=AlibiBias())
+    >>> x = ops.ones((1, 5, 8))
+    >>> tuple(attention(x, x, use_causal_mask=True).shape)
+    (1, 5, 8)
+    """
+
+    def build(self, heads_shape):
+        self._slopes = alibi_slopes(heads_shape[-2])
+
+    def terms(self, num_queries, num_keys, start=0):
+        distances = ops.cast(ops.abs(offsets(num_queries, num_keys, start)), "float32")  # (R,)
+        slopes = ops.convert_to_tensor(self._slopes, "float32")
+        return OffsetTerms(bias=-slopes[:, None] * distances)
+
+
+def alibi_slopes(num_heads):
+    """The slopes of `AlibiBias`, float64 `(H,)`."""
+    below = 2 ** int(math.log2(num_heads))
+    slopes = 2.0 ** (-8.0 * np.arange(1, below + 1) / below)
+    between = 2.0 ** (-4.0 * np.arange(1, 2 * below + 1, 2) / below)
+    return np.concatenate([slopes, between[: num_heads - below]])
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class RotaryEmbedding(RelativePosition):
+    """Turns queries and keys by angles that grow with their position.
+
+    The pair `(x[2j], x[2j+1])` at position `t` is turned by `t * base^(-2j/K)`, so that
+    `q_t . k_s` depends on `s - t` alone (Su et al. 2021, section 3.2). The last feature of an odd
+    `K` stays as it is.
+
+    Args:
+        base: Number whose powers are the rates of the angles, above 1. Defaults to 10000.
+
+    Raises:
+        ValueError: If `base` is not above 1.
+
+    Example:
+
+    >>> from keras_attn import MultiHeadAttention
+    >>> attention = MultiHeadAttention(8, 2, position=RotaryEmbedding())
+    >>> x = ops.ones((1, 5, 8))
+    >>> tuple(attention(x, x).shape)
+    (1, 5, 8)
+    """
+
+    def __init__(self, base=10000, **kwargs):
+        super().__init__(**kwargs)
+        if not base > 1:
+            raise ValueError(f"`base` must be a number above 1. Received: base={base!r}.")
+        self.base = base
+
+    def rotate(self, heads, start=0):
+        size = heads.shape[-1]
+        num_pairs = size // 2
+        rates = ops.convert_to_tensor(
+            float(self.base) ** (-2.0 * np.arange(num_pairs) / size), "float32"
+        )
+        positions = ops.arange(ops.shape(heads)[1], dtype="int32") + ops.cast(start, "int32")
+        angles = ops.cast(positions, "float32")[:, None, None] * rates  # (T, 1, K/2)
+        # Angles in float32: bfloat16 holds no odd number above 256.
+        cos, sin = (ops.cast(part, heads.dtype) for part in (ops.cos(angles), ops.sin(angles)))
+        even, odd = heads[..., 0 : 2 * num_pairs : 2], heads[..., 1 : 2 * num_pairs : 2]
+        turned = ops.stack([even * cos - odd * sin, even * sin + odd * cos], axis=-1)
+        turned = ops.reshape(turned, (*ops.shape(heads)[:-1], 2 * num_pairs))
+        return turned if size % 2 == 0 else ops.concatenate([turned, heads[..., -1:]], axis=-1)
+
+    def get_config(self):
+        return {**super().get_config(), "base": self.base}
