@@ -107,7 +107,7 @@ def check_layout(name: str, x: Any, layout: str) -> None:
     Raises:
         ValueError: If the rank is another.
     """
-    shape = tuple(x) if isinstance(x, (tuple, list)) else tuple(x.shape)
+    shape = tuple(getattr(x, "shape", x))
     if len(shape) != len(layout):
         raise ValueError(
             f"`{name}` must have shape ({', '.join(layout)}). Received: {name}.shape={shape}."

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import keras
-from keras import backend
 
+from keras_attn.checks import check_integers, check_layout, check_positive_integer, check_rate
 from keras_attn.positions import PositionalEncoding
 
 
@@ -30,7 +30,7 @@ class TokenEmbedding(keras.layers.Layer):
         `(B, T, D)`.
 
     Raises:
-        ValueError: If a size is not a positive integer, or `ids` are not integers.
+        ValueError: If a size is not a positive integer, or `ids` are not integers `(B, T)`.
 
     Example:
 
@@ -40,9 +40,9 @@ class TokenEmbedding(keras.layers.Layer):
 
     def __init__(self, vocab_size, num_hiddens, dropout=0.0, **kwargs):
         super().__init__(**kwargs)
-        for name, size in (("vocab_size", vocab_size), ("num_hiddens", num_hiddens)):
-            if not isinstance(size, int) or size < 1:
-                raise ValueError(f"`{name}` must be a positive integer. Received: {name}={size!r}.")
+        check_positive_integer("vocab_size", vocab_size)
+        check_positive_integer("num_hiddens", num_hiddens)
+        check_rate("dropout", dropout)
         self.vocab_size = vocab_size
         self.num_hiddens = num_hiddens
         self.dropout = dropout
@@ -63,13 +63,9 @@ class TokenEmbedding(keras.layers.Layer):
         self._positions.build((*ids_shape, self.num_hiddens))
 
     def call(self, ids, start=0, training=None):
-        dtype = backend.standardize_dtype(ids.dtype)
-        if "int" not in dtype:
-            # Floats may have been rounded already: bfloat16 holds no odd number above 256.
-            raise ValueError(
-                f"`ids` must be integers. Received: ids.dtype={dtype}. "
-                'Cast them, or declare the input with dtype="int32".'
-            )
+        check_layout("ids", ids.shape, "BT")
+        # Floats may have been rounded already: bfloat16 holds no odd number above 256.
+        check_integers("ids", ids)
         x = self._embedding(ids) * self.num_hiddens**0.5
         return self._positions(x, start=start, training=training)
 

@@ -6,7 +6,14 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_attn.checks import check_positive_integer, check_rate, check_start
+from keras_attn.checks import (
+    check_layout,
+    check_positive_integer,
+    check_rate,
+    check_start,
+    is_tracing_shapes,
+    known_values,
+)
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -60,6 +67,7 @@ class PositionalEncoding(keras.layers.Layer):
         self._dropout.build(x_shape)
 
     def call(self, x, start=0, training=None):
+        check_layout("x", x.shape, "BTD")
         check_start(start)
         positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
         rows = ops.take(
@@ -138,9 +146,10 @@ class LearnedPositionalEncoding(keras.layers.Layer):
         self._dropout.build(x_shape)
 
     def call(self, x, start=0, training=None):
+        check_layout("x", x.shape, "BTD")
         check_start(start)
         if not is_tracing_shapes():
-            self._check_end(x.shape[1], known_integer(start))
+            self._check_end(x.shape[1], known_values(start))
         positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
         is_in_table = ops.logical_and(positions >= 0, positions < self.max_len)
         rows = ops.take(self._table, ops.clip(positions, 0, self.max_len - 1), axis=0)  # (T, D)
@@ -151,6 +160,7 @@ class LearnedPositionalEncoding(keras.layers.Layer):
         # What is not known is taken to be nothing: the other may be too much by itself. JAX stands
         # an expression for an unknown length.
         length = length if isinstance(length, int) else None
+        start = None if start is None else int(start)
         if (start or 0) < 0 or (start or 0) + (length or 0) > self.max_len:
             raise ValueError(
                 f"`start` must be at least 0 and `start + T` at most `max_len={self.max_len}`, "
@@ -164,17 +174,3 @@ class LearnedPositionalEncoding(keras.layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), "max_len": self.max_len, "dropout": self.dropout}
-
-
-def known_integer(x):
-    """The value of an integer or eager scalar tensor; None for a tensor whose value comes later."""
-    try:
-        return int(x)
-    except (TypeError, ValueError, RuntimeError):  # as backends differ in what they raise
-        return None
-
-
-def is_tracing_shapes():
-    """Whether Keras calls a layer for its shapes only; a length may then be a made-up number."""
-    with keras.SymbolicScope() as scope:
-        return scope.original_scope is not None

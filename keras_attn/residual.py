@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import keras
 
+from keras_attn.checks import check_boolean, check_rate
+
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class Residual(keras.layers.Layer):
@@ -26,6 +28,10 @@ class Residual(keras.layers.Layer):
     Returns:
         `(B, T, D)`, or a tuple that starts with it and goes on as the sub-layer's does.
 
+    Raises:
+        ValueError: If `dropout` is no rate, or the sub-layer is no function or does not keep the
+            shape.
+
     Example:
 
     >>> x = keras.ops.ones((1, 2, 4))
@@ -35,6 +41,8 @@ class Residual(keras.layers.Layer):
 
     def __init__(self, dropout=0.0, norm_first=True, **kwargs):
         super().__init__(**kwargs)
+        check_rate("dropout", dropout)
+        check_boolean("norm_first", norm_first)
         self.dropout = dropout
         self.norm_first = norm_first
         self.supports_masking = True
@@ -48,8 +56,18 @@ class Residual(keras.layers.Layer):
         self._dropout.build(x_shape)
 
     def call(self, x, sublayer, training=None):
+        if not callable(sublayer):
+            raise ValueError(f"`sublayer` must be a function. Received: sublayer={sublayer!r}.")
         made = sublayer(self._norm(x) if self.norm_first else x)
         made, *rest = made if isinstance(made, tuple) else (made,)
+        if len(made.shape) != len(x.shape) or any(
+            isinstance(a, int) and isinstance(b, int) and a != b
+            for a, b in zip(made.shape, x.shape, strict=True)
+        ):
+            raise ValueError(
+                "`sublayer` must keep the shape of its input, to be added to it. Received: "
+                f"sublayer(x).shape={tuple(made.shape)}, x.shape={tuple(x.shape)}."
+            )
         total = x + self._dropout(made, training=training)
         total = total if self.norm_first else self._norm(total)
         return (total, *rest) if rest else total

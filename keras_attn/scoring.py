@@ -279,6 +279,7 @@ class DotProductAttention(ScoredAttention):
 
     def __init__(self, dropout=0.0, scale=True, **kwargs):
         super().__init__(dropout, **kwargs)
+        check_boolean("scale", scale)
         self.scale = scale
 
     def build(self, query_shape, key_shape, value_shape=None):

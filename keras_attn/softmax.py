@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from keras import backend, ops
 
+from keras_attn.checks import check_lengths, check_mask
 from keras_attn.masks import lengths_mask
 
 
@@ -26,39 +27,68 @@ def masked_softmax(scores, valid_lens=None, mask=None):
         Attention weights, shape and dtype of `scores` (computed in float32 at least).
 
     Raises:
-        ValueError: If `valid_lens` is given for scores of fewer than three dimensions, or `mask`
-            has more dimensions than `scores`, or `scores` are not floats.
+        ValueError: If `valid_lens` is given for scores of fewer than three dimensions, has another
+            shape or is known not to lie in `[0, S]`; if `mask` does not broadcast to `scores` or
+            holds floats; if `scores` are not floats.
 
     Example:
 
     >>> weights = masked_softmax(ops.zeros((2, 1, 4)), valid_lens=[2, 0])
-    >>> np.asarray(weights)[:, 0].tolist()
+    >>> ops.convert_to_numpy(weights)[:, 0].tolist()
     [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
     """
     scores = ops.convert_to_tensor(scores)
     dtype = backend.standardize_dtype(scores.dtype)
     if "float" not in dtype:
         raise ValueError(f"`scores` must be floats. Received: scores.dtype={dtype}.")
-    rank = len(scores.shape)
+    shape = tuple(scores.shape)
     if valid_lens is not None:
-        if rank < 3:
-            raise ValueError(
-                "`valid_lens` needs `scores` of shape (B, ..., T, S). "
-                f"Received: scores.shape={tuple(scores.shape)}. Pass a `mask` instead."
-            )
+        _check_valid_lens(valid_lens, shape)
         lengths = lengths_mask(valid_lens, ops.shape(scores)[-1])
-        for _ in range(rank - 3):
+        for _ in range(len(shape) - 3):
             lengths = lengths[:, None]
-        mask = lengths if mask is None else ops.logical_and(ops.cast(mask, "bool"), lengths)
+    if mask is not None:
+        _check_mask(mask, shape)
+        mask = ops.cast(mask, "bool")
+    if valid_lens is not None:
+        mask = lengths if mask is None else ops.logical_and(mask, lengths)
     precise = scores if dtype == "float64" else ops.cast(scores, "float32")
     if mask is None:
         return ops.cast(ops.softmax(precise, axis=-1), dtype)
-    mask = ops.cast(mask, "bool")
-    if len(mask.shape) > rank:
-        raise ValueError(
-            "`mask` must broadcast to `scores`. "
-            f"Received: mask.shape={tuple(mask.shape)}, scores.shape={tuple(scores.shape)}."
-        )
     lowest = float(np.finfo("float64" if dtype == "float64" else "float32").min)
     weights = ops.softmax(ops.where(mask, precise, lowest), axis=-1)
     return ops.cast(ops.where(mask, weights, 0.0), dtype)
+
+
+def _check_valid_lens(valid_lens, shape):
+    if len(shape) < 3:
+        raise ValueError(
+            "`valid_lens` needs `scores` of shape (B, ..., T, S). "
+            f"Received: scores.shape={shape}. Pass a `mask` instead."
+        )
+    given = np.shape(valid_lens)
+    expected = (shape[0], shape[-2])
+    if len(given) not in (1, 2) or not _broadcasts(given, expected[: len(given)]):
+        raise ValueError(
+            f"`valid_lens` must have shape (B,) or (B, T), here with B={expected[0]}, "
+            f"T={expected[1]}. Received: valid_lens.shape={tuple(given)}."
+        )
+    check_lengths("valid_lens", valid_lens, shape[-1])
+
+
+def _check_mask(mask, shape):
+    given = np.shape(mask)
+    if len(given) > len(shape) or not _broadcasts(given, shape[len(shape) - len(given) :]):
+        raise ValueError(
+            "`mask` must broadcast to `scores`. "
+            f"Received: mask.shape={tuple(given)}, scores.shape={shape}."
+        )
+    check_mask("mask", mask)
+
+
+def _broadcasts(given, shape):
+    """Whether each size of `given` is 1 or that of `shape`, as far as they are known."""
+    return all(
+        a == 1 or a == b or not (isinstance(a, int) and isinstance(b, int))
+        for a, b in zip(given, shape, strict=True)
+    )

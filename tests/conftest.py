@@ -66,6 +66,8 @@ def weight_gradients():
 
     def weight_gradients(layer, function):
         variables = layer.trainable_variables
+        if not variables:
+            return []
         if BACKEND == "tensorflow":
             tf = importlib.import_module("tensorflow")
             with tf.GradientTape() as tape:

@@ -1,0 +1,342 @@
+"""Every wrong call is a `ValueError` that names the argument, what it must be and what it was."""
+
+import numpy as np
+import pytest
+
+from keras_attn import (
+    AdditiveAttention,
+    BilinearAttention,
+    DotProductAttention,
+    FeedForward,
+    GaussianKernelAttention,
+    LearnedPositionalEncoding,
+    MultiHeadAttention,
+    PositionalEncoding,
+    Residual,
+    TokenEmbedding,
+    masked_softmax,
+)
+
+B, T, S, D = 2, 3, 5, 6
+QUERY, KEY = np.ones((B, T, D), np.float32), np.ones((B, S, D), np.float32)
+SCORES = np.ones((B, T, S), np.float32)
+IDS = np.ones((B, T), np.int32)
+SIZES = (D, 7, 3)
+
+
+def check(call, name, expected, received):
+    with pytest.raises(ValueError) as caught:
+        call()
+    message = str(caught.value)
+    assert f"`{name}` {expected}" in message
+    assert f"Received: {received}" in message.replace("\n", " ")
+
+
+CONSTRUCTORS = [
+    # what is made, the argument that is wrong, what it must be, what was received
+    (lambda: AdditiveAttention(0), "num_hiddens", "must be a positive integer", "num_hiddens=0."),
+    (
+        lambda: AdditiveAttention(8.0),
+        "num_hiddens",
+        "must be a positive integer",
+        "num_hiddens=8.0",
+    ),
+    (lambda: AdditiveAttention(True), "num_hiddens", "must be a positive", "num_hiddens=True"),
+    (
+        lambda: AdditiveAttention(4, 1.5),
+        "dropout",
+        "must be a number of at least 0 and below 1",
+        "dropout=1.5",
+    ),
+    (
+        lambda: BilinearAttention(1),
+        "dropout",
+        "must be a number of at least 0 and below 1",
+        "dropout=1.",
+    ),
+    (lambda: DotProductAttention(-0.1), "dropout", "must be a number", "dropout=-0.1"),
+    (lambda: DotProductAttention("0.1"), "dropout", "must be a number", "dropout='0.1'"),
+    (lambda: DotProductAttention(scale=8), "scale", "must be True or False", "scale=8"),
+    (lambda: GaussianKernelAttention(0), "bandwidth", "must be a number above 0", "bandwidth=0."),
+    (
+        lambda: GaussianKernelAttention(np.nan),
+        "bandwidth",
+        "must be a number above 0",
+        "bandwidth=nan",
+    ),
+    (
+        lambda: GaussianKernelAttention(1.0, "yes"),
+        "trainable",
+        "must be True or False",
+        "trainable='yes'",
+    ),
+    (lambda: PositionalEncoding(0), "max_len", "must be a positive integer", "max_len=0."),
+    (lambda: PositionalEncoding(dropout=2), "dropout", "must be a number", "dropout=2"),
+    (lambda: LearnedPositionalEncoding(-3), "max_len", "must be a positive integer", "max_len=-3"),
+    (
+        lambda: FeedForward(None),
+        "ffn_num_hiddens",
+        "must be a positive integer",
+        "ffn_num_hiddens=None",
+    ),
+    (
+        lambda: FeedForward(4, "rellu"),
+        "activation",
+        "must be a function, or a name",
+        "activation='rellu'",
+    ),
+    (lambda: FeedForward(4, dropout=1.5), "dropout", "must be a number", "dropout=1.5"),
+    (lambda: FeedForward(4, gated=2), "gated", "must be True or False", "gated=2"),
+    (lambda: TokenEmbedding(0, 4), "vocab_size", "must be a positive integer", "vocab_size=0"),
+    (
+        lambda: TokenEmbedding(7, "4"),
+        "num_hiddens",
+        "must be a positive integer",
+        "num_hiddens='4'",
+    ),
+    (lambda: TokenEmbedding(7, 4, np.inf), "dropout", "must be a number", "dropout=inf"),
+    (lambda: Residual(dropout=1.5), "dropout", "must be a number", "dropout=1.5"),
+    (lambda: Residual(norm_first="yes"), "norm_first", "must be True or False", "norm_first='yes'"),
+]
+
+CALLS = [
+    (
+        lambda: PositionalEncoding()(np.ones((T, D))),
+        "x",
+        "must have shape (B, T, D)",
+        "x.shape=(3, 6)",
+    ),
+    (
+        lambda: PositionalEncoding()(QUERY, start=-1),
+        "start",
+        "must be an integer of at least 0",
+        "start=-1",
+    ),
+    (lambda: PositionalEncoding()(QUERY, start=1.5), "start", "must be an integer", "start=1.5"),
+    (
+        lambda: LearnedPositionalEncoding(9)(np.ones((B, T, D, 1))),
+        "x",
+        "must have shape (B, T, D)",
+        "x.shape=(2, 3, 6, 1)",
+    ),
+    (
+        lambda: LearnedPositionalEncoding(2)(QUERY),
+        "start",
+        "must be at least 0 and `start + T` at most `max_len=2`",
+        "start=0, T=3",
+    ),
+    (
+        lambda: LearnedPositionalEncoding(4)(QUERY, start=2),
+        "start",
+        "must be at least 0",
+        "start=2, T=3",
+    ),
+    (
+        lambda: LearnedPositionalEncoding(4)(QUERY, start=-1),
+        "start",
+        "must be an integer of at least 0",
+        "start=-1",
+    ),
+    (
+        lambda: TokenEmbedding(7, 4)(IDS.astype(np.float32)),
+        "ids",
+        "must be integers",
+        "ids.dtype=float32",
+    ),
+    (lambda: TokenEmbedding(7, 4)(IDS[0]), "ids", "must have shape (B, T)", "ids.shape=(3,)"),
+    (
+        lambda: TokenEmbedding(7, 4)(IDS, start=-2),
+        "start",
+        "must be an integer of at least 0",
+        "start=-2",
+    ),
+    (lambda: Residual()(QUERY, sublayer=3), "sublayer", "must be a function", "sublayer=3"),
+    (
+        lambda: Residual()(QUERY, sublayer=lambda x: x[:, :2]),
+        "sublayer",
+        "must keep the shape of its input",
+        "sublayer(x).shape=(2, 2, 6), x.shape=(2, 3, 6)",
+    ),
+    (
+        lambda: DotProductAttention()(QUERY, KEY[..., :4]),
+        "query",
+        "and `key` must have the same last dimension",
+        "query.shape=(2, 3, 6), key.shape=(2, 5, 4)",
+    ),
+    (
+        lambda: GaussianKernelAttention()(QUERY, KEY[..., :4]),
+        "query",
+        "and `key` must have the same last dimension",
+        "query.shape=(2, 3, 6), key.shape=(2, 5, 4)",
+    ),
+    (
+        lambda: DotProductAttention()(QUERY, KEY, attention_mask=np.ones((B, 1, T, S), bool)),
+        "attention_mask",
+        "must broadcast to (B, T, S) for a layer with one head",
+        "attention_mask.shape=(2, 1, 3, 5)",
+    ),
+    (
+        lambda: masked_softmax(np.ones((B, T, S), np.int32)),
+        "scores",
+        "must be floats",
+        "scores.dtype=int32",
+    ),
+    (
+        lambda: masked_softmax(SCORES[0], valid_lens=[1, 2, 3]),
+        "valid_lens",
+        "needs `scores` of shape (B, ..., T, S)",
+        "scores.shape=(3, 5)",
+    ),
+    (
+        lambda: masked_softmax(SCORES, valid_lens=[1, 2, 3]),
+        "valid_lens",
+        "must have shape (B,) or (B, T), here with B=2, T=3",
+        "valid_lens.shape=(3,)",
+    ),
+    (
+        lambda: masked_softmax(SCORES, valid_lens=[[1, 2]] * 2),
+        "valid_lens",
+        "must have shape (B,) or (B, T)",
+        "valid_lens.shape=(2, 2)",
+    ),
+    (
+        lambda: masked_softmax(SCORES, valid_lens=[1.0, 2.0]),
+        "valid_lens",
+        "must be integers",
+        "valid_lens.dtype=float64",
+    ),
+    (
+        lambda: masked_softmax(SCORES, valid_lens=[1, -1]),
+        "valid_lens",
+        "must be at least 0 and at most S=5",
+        "valid_lens=[1, -1]",
+    ),
+    (
+        lambda: masked_softmax(SCORES, valid_lens=[6, 1]),
+        "valid_lens",
+        "must be at least 0 and at most S=5",
+        "valid_lens=[6, 1]",
+    ),
+    (
+        lambda: masked_softmax(SCORES, mask=np.ones((B, T, 4), bool)),
+        "mask",
+        "must broadcast to `scores`",
+        "mask.shape=(2, 3, 4), scores.shape=(2, 3, 5)",
+    ),
+    (
+        lambda: masked_softmax(SCORES, mask=np.ones((1, B, T, S), bool)),
+        "mask",
+        "must broadcast to `scores`",
+        "mask.shape=(1, 2, 3, 5)",
+    ),
+    (
+        lambda: masked_softmax(SCORES, mask=SCORES * -1e9),
+        "mask",
+        "must be boolean, True = may attend",
+        "mask.dtype=float32",
+    ),
+]
+
+ATTENTION = {
+    "AdditiveAttention": lambda: AdditiveAttention(4),
+    "BilinearAttention": lambda: BilinearAttention(),
+    "DotProductAttention": lambda: DotProductAttention(),
+    "GaussianKernelAttention": lambda: GaussianKernelAttention(),
+    "MultiHeadAttention": lambda: MultiHeadAttention(D, 3),
+}
+ATTENTION_CALLS = [
+    ({"query": QUERY[0]}, "query", "must have shape (B, T, D)", "query.shape=(3, 6)"),
+    ({"key": KEY[:, 0]}, "key", "must have shape (B, S, D)", "key.shape=(2, 6)"),
+    (
+        {"key": np.ones((3, S, D))},
+        "key",
+        "must have shape (B, S, D), here with B=2",
+        "key.shape=(3, 5, 6)",
+    ),
+    (
+        {"value": KEY[:, :4]},
+        "value",
+        "must have shape (B, S, D), here with B=2, T=3, S=5",
+        "value.shape=(2, 4, 6)",
+    ),
+    ({"value": np.ones((B, S))}, "value", "must have shape (B, S, D)", "value.shape=(2, 5)"),
+    (
+        {"valid_lens": [1, 2, 3]},
+        "valid_lens",
+        "must have shape (B,) or (B, T)",
+        "valid_lens.shape=(3,)",
+    ),
+    (
+        {"valid_lens": np.ones((B, T, 1), int)},
+        "valid_lens",
+        "must have shape (B,) or (B, T)",
+        "valid_lens.shape=(2, 3, 1)",
+    ),
+    ({"valid_lens": [2.0, 1.0]}, "valid_lens", "must be integers", "valid_lens.dtype=float"),
+    (
+        {"valid_lens": np.array([-1, 2])},
+        "valid_lens",
+        "must be at least 0 and at most S=5",
+        "valid_lens=[-1, 2]",
+    ),
+    (
+        {"valid_lens": [5, 6]},
+        "valid_lens",
+        "must be at least 0 and at most S=5",
+        "valid_lens=[5, 6]",
+    ),
+    (
+        {"valid_lens": [[0, 1, 9]] * 2},
+        "valid_lens",
+        "must be at least 0 and at most S=5",
+        "valid_lens=[[0, 1, 9], [0, 1, 9]]",
+    ),
+    (
+        {"attention_mask": np.ones((T, 4), bool)},
+        "attention_mask",
+        "must have shape (T, S)",
+        "attention_mask.shape=(3, 4)",
+    ),
+    (
+        {"attention_mask": np.ones(S, bool)},
+        "attention_mask",
+        "must have shape (T, S)",
+        "attention_mask.shape=(5,)",
+    ),
+    (
+        {"attention_mask": np.zeros((T, S))},
+        "attention_mask",
+        "must be boolean, True = may attend",
+        "attention_mask.dtype=float",
+    ),
+    (
+        {"query_mask": np.ones((B, S), bool)},
+        "query_mask",
+        "must have shape (B, T)",
+        "query_mask.shape=(2, 5)",
+    ),
+    (
+        {"key_mask": np.ones((B, T), bool)},
+        "key_mask",
+        "must have shape (B, S)",
+        "key_mask.shape=(2, 3)",
+    ),
+    (
+        {"value_mask": np.ones((B, 1, S), bool)},
+        "value_mask",
+        "must have shape (B, S)",
+        "value_mask.shape=(2, 1, 5)",
+    ),
+]
+
+
+@pytest.mark.parametrize("call, name, expected, received", CONSTRUCTORS + CALLS)
+def test_wrong_call_is_named(call, name, expected, received):
+    check(call, name, expected, received)
+
+
+@pytest.mark.parametrize("layer", ATTENTION)
+@pytest.mark.parametrize("arguments, name, expected, received", ATTENTION_CALLS)
+def test_wrong_attention_call_is_named(layer, arguments, name, expected, received):
+    layer = ATTENTION[layer]()
+    check(lambda: layer(**{"query": QUERY, "key": KEY, **arguments}), name, expected, received)
