@@ -18,6 +18,7 @@ PRECISIONS = ("float32", "bfloat16")
 SMALL_CORPUS_PAIRS = 100_000
 SMALL_CORPUS: dict[str, Any] = {
     "vocab_size": 3000,
+    "batch_tokens": 2048,
     "num_encoder_layers": 2,
     "num_decoder_layers": 2,
     "num_hiddens": 128,
@@ -61,7 +62,7 @@ class Config:
     target: str = "en"
     vocab_size: int = 8000
     max_pieces: int = 128
-    batch_tokens: int = 2048
+    batch_tokens: int = 4096
     num_encoder_layers: int = 4
     num_decoder_layers: int = 2
     num_hiddens: int = 256
