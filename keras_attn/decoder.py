@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import keras
 
-from keras_attn.embedding import TokenEmbedding
-from keras_attn.encoder import check_num_layers
-from keras_attn.feed_forward import FeedForward
-from keras_attn.multi_head import MultiHeadAttention
-from keras_attn.residual import Residual
+from keras_attn.checks import check_boolean
+from keras_attn.stack import Block, Stack
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class DecoderBlock(keras.layers.Layer):
+class DecoderBlock(Block):
     """Masked self-attention, attention to the memory, a feed-forward network.
 
     The right side of figure 1 of Vaswani et al. 2017; each sub-layer has a residual connection.
@@ -28,9 +25,8 @@ class DecoderBlock(keras.layers.Layer):
         num_heads: `H`.
         dropout: Rate of dropout of attention weights and after each sub-layer. Defaults to 0.
         norm_first: Whether sub-layers get normalised input, rather than the sum. Defaults to True.
-        use_bias: Whether the projections of attention have a bias. Defaults to False.
-        activation: Of the feed-forward network. Defaults to `"relu"`.
         cross_attention: Whether there is a memory to attend to. Defaults to True.
+        **options: The further arguments of `EncoderBlock`.
 
     Call arguments:
         x: `(B, T, D)`.
@@ -38,12 +34,14 @@ class DecoderBlock(keras.layers.Layer):
         memory_valid_lens: Integers `(B,)` or `(B, T)`.
         cache: Optional cache, from `make_cache`.
         start: Position of the first row of `x`; an integer, or a scalar tensor. Defaults to 0.
+        return_attention_scores: Whether the attention weights are returned too.
         training: Whether dropout applies.
         x_mask, memory_mask: Boolean `(B, T)` and `(B, S)`; Keras fills them. With a cache
             `x_mask` is not used.
 
     Returns:
-        `(B, T, D)`, or that and the new cache if one was given.
+        `(B, T, D)`; with `return_attention_scores`, then `{"self_attention": weights (B, H, T, T),
+        "cross_attention": weights (B, H, T, S)}`; with a cache, then the new cache.
 
     Raises:
         ValueError: If the memory is missing, or given without `cross_attention`.
@@ -62,45 +60,21 @@ class DecoderBlock(keras.layers.Layer):
         num_heads,
         dropout=0.0,
         norm_first=True,
-        use_bias=False,
-        activation="relu",
         cross_attention=True,
-        **kwargs,
+        **options,
     ):
-        super().__init__(**kwargs)
-        self.num_hiddens = num_hiddens
-        self.ffn_num_hiddens = ffn_num_hiddens
-        self.num_heads = num_heads
-        self.dropout = dropout
-        self.norm_first = norm_first
-        self.use_bias = use_bias
-        self.activation = keras.activations.get(activation)
+        super().__init__(num_hiddens, ffn_num_hiddens, num_heads, dropout, norm_first, **options)
+        check_boolean("cross_attention", cross_attention)
         self.cross_attention = cross_attention
-        self.supports_masking = True
-        policy = {"dtype": self.dtype_policy}
-        around = {"dropout": dropout, "norm_first": norm_first, **policy}
-        heads = (num_hiddens, num_heads, dropout, use_bias)
-        self._self_attention = MultiHeadAttention(*heads, name="self_attention", **policy)
-        self._around_self_attention = Residual(name="around_self_attention", **around)
         if cross_attention:
-            self._cross_attention = MultiHeadAttention(*heads, name="cross_attention", **policy)
-            self._around_cross_attention = Residual(name="around_cross_attention", **around)
-        self._feed_forward = FeedForward(ffn_num_hiddens, activation, name="feed_forward", **policy)
-        self._around_feed_forward = Residual(name="around_feed_forward", **around)
+            self._cross_attention = self._attention("cross_attention")
+            self._around_cross_attention = self._around("cross_attention")
 
     def build(self, x_shape, memory_shape=None):
-        if x_shape[-1] != self.num_hiddens:
-            raise ValueError(
-                "`x` must have `num_hiddens` features, for the residual connection. "
-                f"Received: x.shape={tuple(x_shape)}, num_hiddens={self.num_hiddens}."
-            )
-        self._self_attention.build(x_shape, x_shape)
-        self._around_self_attention.build(x_shape)
+        super().build(x_shape)
         if self.cross_attention:
             self._cross_attention.build(x_shape, memory_shape or x_shape)
             self._around_cross_attention.build(x_shape)
-        self._feed_forward.build(x_shape)
-        self._around_feed_forward.build(x_shape)
 
     def call(
         self,
@@ -109,12 +83,13 @@ class DecoderBlock(keras.layers.Layer):
         memory_valid_lens=None,
         cache=None,
         start=0,
+        return_attention_scores=False,
         training=None,
         x_mask=None,
         memory_mask=None,
     ):
         self._check_memory(memory, cache)
-        new_cache = {}
+        weights, new_cache = {}, {}
 
         # 1. each position to those up to it
         def attend_to_self(y):
@@ -122,15 +97,23 @@ class DecoderBlock(keras.layers.Layer):
                 y,
                 y,
                 use_causal_mask=True,
+                return_attention_scores=return_attention_scores,
                 training=training,
                 key_mask=x_mask,
                 start=start,
                 cache=None if cache is None else cache["self"],
             )
 
+        def take(results, name, cache_name):
+            x, *rest = results if isinstance(results, tuple) else (results,)
+            if return_attention_scores:
+                weights[name] = rest.pop(0)
+            if cache is not None:
+                new_cache[cache_name] = rest.pop(0)
+            return x
+
         x = self._around_self_attention(x, sublayer=attend_to_self, training=training)
-        if cache is not None:
-            x, new_cache["self"] = x
+        x = take(x, "self_attention", "self")
 
         # 2. each position to the memory
         def attend_to_memory(y):
@@ -138,6 +121,7 @@ class DecoderBlock(keras.layers.Layer):
                 y,
                 memory if cache is None else None,
                 valid_lens=memory_valid_lens,
+                return_attention_scores=return_attention_scores,
                 training=training,
                 key_mask=memory_mask,
                 cache=None if cache is None else cache["memory"],
@@ -145,14 +129,15 @@ class DecoderBlock(keras.layers.Layer):
 
         if self.cross_attention:
             x = self._around_cross_attention(x, sublayer=attend_to_memory, training=training)
-            if cache is not None:
-                x, new_cache["memory"] = x
+            x = take(x, "cross_attention", "memory")
 
         # 3. each position by itself
         x = self._around_feed_forward(
             x, sublayer=lambda y: self._feed_forward(y, training=training), training=training
         )
-        return x if cache is None else (x, new_cache)
+        asked_for = [weights] if return_attention_scores else []
+        asked_for += [new_cache] if cache is not None else []
+        return (x, *asked_for) if asked_for else x
 
     def _check_memory(self, memory, cache):
         if self.cross_attention and memory is None and cache is None:
@@ -174,25 +159,12 @@ class DecoderBlock(keras.layers.Layer):
             cache["memory"] = self._cross_attention.project_memory(memory)
         return cache
 
-    def compute_mask(self, x, previous_mask=None):
-        return previous_mask
-
     def get_config(self):
-        return {
-            **super().get_config(),
-            "num_hiddens": self.num_hiddens,
-            "ffn_num_hiddens": self.ffn_num_hiddens,
-            "num_heads": self.num_heads,
-            "dropout": self.dropout,
-            "norm_first": self.norm_first,
-            "use_bias": self.use_bias,
-            "activation": keras.activations.serialize(self.activation),
-            "cross_attention": self.cross_attention,
-        }
+        return {**super().get_config(), "cross_attention": self.cross_attention}
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class Decoder(keras.layers.Layer):
+class Decoder(Stack):
     """Token ids to logits of the next token: embedding, decoder blocks, a dense layer.
 
     Section 3.1 of Vaswani et al. 2017; with `norm_first` the last block is followed by a
@@ -208,9 +180,12 @@ class Decoder(keras.layers.Layer):
         num_heads: `H`.
         dropout: Rate of dropout. Defaults to 0.
         norm_first: Whether sub-layers get normalised input. Defaults to True.
-        use_bias: Whether the projections of attention have a bias. Defaults to False.
-        activation: Of the feed-forward networks. Defaults to `"relu"`.
-        cross_attention: Whether there is a memory to attend to. Defaults to True.
+        cross_attention: Whether there is a memory to attend to. Without one, the decoder is a
+            language model. Defaults to True.
+        tie_embeddings: Whether logits are products with the embeddings of the tokens (Press and
+            Wolf 2017), rather than a dense layer's. Defaults to False.
+        position: As in `Encoder`. Defaults to `"sinusoidal"`.
+        **options: The further arguments of `EncoderBlock`.
 
     Call arguments:
         ids: Integers `(B, T)`.
@@ -218,11 +193,14 @@ class Decoder(keras.layers.Layer):
         memory_valid_lens: Integers `(B,)` or `(B, T)`.
         cache: Optional list of a cache for each block, from `make_cache`.
         start: Position of the first column of `ids`; an integer, or a scalar tensor.
+        return_attention_scores: Whether the attention weights are returned too.
         training: Whether dropout applies.
         memory_mask: Boolean `(B, S)`; Keras fills it.
 
     Returns:
-        Logits `(B, T, V)`, or these and the new cache if one was given.
+        Logits `(B, T, V)`; with `return_attention_scores`, then the weights by layer,
+        `{"block_0/self_attention": (B, H, T, T), "block_0/cross_attention": (B, H, T, S), ...}`;
+        with a cache, then the new cache.
 
     Raises:
         ValueError: If a size is not a positive integer, or the memory is missing.
@@ -233,6 +211,12 @@ class Decoder(keras.layers.Layer):
     ...     vocab_size=10, num_layers=2, num_hiddens=8, ffn_num_hiddens=16, num_heads=2
     ... )
     >>> tuple(decoder(keras.ops.convert_to_tensor([[2, 7, 5]]), keras.ops.ones((1, 4, 8))).shape)
+    (1, 3, 10)
+
+    A language model has no memory:
+
+    >>> model = Decoder(10, 2, 8, 16, 2, cross_attention=False, tie_embeddings=True)
+    >>> tuple(model(keras.ops.convert_to_tensor([[2, 7, 5]])).shape)
     (1, 3, 10)
     """
 
@@ -245,57 +229,36 @@ class Decoder(keras.layers.Layer):
         num_heads,
         dropout=0.0,
         norm_first=True,
-        use_bias=False,
-        activation="relu",
         cross_attention=True,
-        **kwargs,
+        tie_embeddings=False,
+        **options,
     ):
-        super().__init__(**kwargs)
-        check_num_layers(num_layers)
-        self.vocab_size = vocab_size
-        self.num_layers = num_layers
-        self.num_hiddens = num_hiddens
-        self.ffn_num_hiddens = ffn_num_hiddens
-        self.num_heads = num_heads
-        self.dropout = dropout
-        self.norm_first = norm_first
-        self.use_bias = use_bias
-        self.activation = keras.activations.get(activation)
+        # Before the blocks are made, which ask for it.
         self.cross_attention = cross_attention
-        policy = {"dtype": self.dtype_policy}
-        self._embedding = TokenEmbedding(
-            vocab_size, num_hiddens, dropout, name="embedding", **policy
+        super().__init__(
+            vocab_size,
+            num_layers,
+            num_hiddens,
+            ffn_num_hiddens,
+            num_heads,
+            dropout,
+            norm_first,
+            **options,
         )
-        self._blocks = [
-            DecoderBlock(
-                num_hiddens,
-                ffn_num_hiddens,
-                num_heads,
-                dropout,
-                norm_first,
-                use_bias,
-                activation,
-                cross_attention,
-                name=f"block_{i}",
-                **policy,
+        check_boolean("tie_embeddings", tie_embeddings)
+        self.tie_embeddings = tie_embeddings
+        if not tie_embeddings:
+            self._logits_dense = keras.layers.Dense(
+                vocab_size, name="logits", dtype=self.dtype_policy
             )
-            for i in range(num_layers)
-        ]
-        self._norm = (
-            keras.layers.LayerNormalization(epsilon=1e-6, name="norm", **policy)
-            if norm_first
-            else None
-        )
-        self._logits_dense = keras.layers.Dense(vocab_size, name="logits", **policy)
+
+    def _make_block(self, **options):
+        return DecoderBlock(cross_attention=self.cross_attention, **options)
 
     def build(self, ids_shape, memory_shape=None):
-        self._embedding.build(ids_shape)
-        hidden_shape = (*ids_shape, self.num_hiddens)
-        for block in self._blocks:
-            block.build(hidden_shape, memory_shape)
-        if self._norm is not None:
-            self._norm.build(hidden_shape)
-        self._logits_dense.build(hidden_shape)
+        self._build_stack(ids_shape, memory_shape)
+        if not self.tie_embeddings:
+            self._logits_dense.build((*ids_shape, self.num_hiddens))
 
     def call(
         self,
@@ -304,47 +267,43 @@ class Decoder(keras.layers.Layer):
         memory_valid_lens=None,
         cache=None,
         start=0,
+        return_attention_scores=False,
         training=None,
         memory_mask=None,
     ):
         x = self._embedding(ids, start=start, training=training)
         ids_mask = self.compute_mask(ids)
-        new_cache = []
+        weights, new_cache = {}, []
         for i, block in enumerate(self._blocks):
-            x = block(
+            results = block(
                 x,
                 memory,
                 memory_valid_lens=memory_valid_lens,
                 cache=None if cache is None else cache[i],
                 start=start,
+                return_attention_scores=return_attention_scores,
                 training=training,
                 x_mask=ids_mask,
                 memory_mask=memory_mask,
             )
-            if cache is not None:
-                x, block_cache = x
-                new_cache.append(block_cache)
-        logits = self._logits_dense(x if self._norm is None else self._norm(x))
-        return logits if cache is None else (logits, new_cache)
+            x, *rest = results if isinstance(results, tuple) else (results,)
+            if return_attention_scores:
+                found = rest.pop(0)
+                weights |= {f"{block.name}/{name}": part for name, part in found.items()}
+            new_cache += rest
+        x = x if self._norm is None else self._norm(x)
+        logits = self._embedding.logits(x) if self.tie_embeddings else self._logits_dense(x)
+        asked_for = [weights] if return_attention_scores else []
+        asked_for += [new_cache] if cache is not None else []
+        return (logits, *asked_for) if asked_for else logits
 
     def make_cache(self, batch_size, length, memory=None):
         """A cache for each block, for `length` positions, with the memory projected once."""
         return [block.make_cache(batch_size, length, memory) for block in self._blocks]
 
-    def compute_mask(self, ids, previous_mask=None):
-        return self._embedding.compute_mask(ids)
-
     def get_config(self):
         return {
             **super().get_config(),
-            "vocab_size": self.vocab_size,
-            "num_layers": self.num_layers,
-            "num_hiddens": self.num_hiddens,
-            "ffn_num_hiddens": self.ffn_num_hiddens,
-            "num_heads": self.num_heads,
-            "dropout": self.dropout,
-            "norm_first": self.norm_first,
-            "use_bias": self.use_bias,
-            "activation": keras.activations.serialize(self.activation),
             "cross_attention": self.cross_attention,
+            "tie_embeddings": self.tie_embeddings,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keras
 
-from keras_attn.checks import check_boolean, check_rate
+from keras_attn.checks import check_boolean, check_choice, check_rate
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -19,6 +19,8 @@ class Residual(keras.layers.Layer):
     Args:
         dropout: Rate at which the sub-layer's output is dropped in training. Defaults to 0.
         norm_first: Whether the input is normalised, rather than the sum. Defaults to True.
+        norm: `"layer"` (Ba et al. 2016) or `"rms"` (Zhang and Sennrich 2019). Defaults to
+            `"layer"`.
 
     Call arguments:
         x: `(B, T, D)`.
@@ -29,8 +31,8 @@ class Residual(keras.layers.Layer):
         `(B, T, D)`, or a tuple that starts with it and goes on as the sub-layer's does.
 
     Raises:
-        ValueError: If `dropout` is no rate, or the sub-layer is no function or does not keep the
-            shape.
+        ValueError: If `dropout` is no rate, `norm` is unknown, or the sub-layer is no function or
+            does not keep the shape.
 
     Example:
 
@@ -39,16 +41,15 @@ class Residual(keras.layers.Layer):
     [4.0, 4.0, 4.0, 4.0]
     """
 
-    def __init__(self, dropout=0.0, norm_first=True, **kwargs):
+    def __init__(self, dropout=0.0, norm_first=True, norm="layer", **kwargs):
         super().__init__(**kwargs)
         check_rate("dropout", dropout)
         check_boolean("norm_first", norm_first)
         self.dropout = dropout
         self.norm_first = norm_first
+        self.norm = norm
         self.supports_masking = True
-        self._norm = keras.layers.LayerNormalization(
-            epsilon=1e-6, dtype=self.dtype_policy, name="norm"
-        )
+        self._norm = make_norm(norm, self.dtype_policy)
         self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
 
     def build(self, x_shape):
@@ -77,4 +78,17 @@ class Residual(keras.layers.Layer):
             **super().get_config(),
             "dropout": self.dropout,
             "norm_first": self.norm_first,
+            "norm": self.norm,
         }
+
+
+def make_norm(kind, dtype):
+    """A normalisation layer of the last axis: `"layer"` or `"rms"`."""
+    check_choice("norm", kind, ("layer", "rms"))
+    classes = {
+        "layer": keras.layers.LayerNormalization,
+        "rms": keras.layers.RMSNormalization,
+    }
+    layer = classes[kind](epsilon=1e-6, dtype=dtype, name="norm")
+    layer.supports_masking = True
+    return layer

@@ -20,10 +20,13 @@ class Transformer(keras.Model):
 
     Call arguments:
         inputs: A pair of integer tensors: source ids `(B, S)`, target ids `(B, T)`.
+        return_attention_scores: Whether the attention weights are returned too.
         training: Whether dropout applies.
 
     Returns:
-        Logits `(B, T, V)` of the token that follows each target id.
+        Logits `(B, T, V)` of the token that follows each target id, or these and the weights by
+        layer: `{"encoder/block_0/self_attention": (B, H, S, S), ...,
+        "decoder/block_0/cross_attention": (B, H, T, S), ...}`.
 
     Raises:
         ValueError: If the decoder has no cross-attention.
@@ -73,18 +76,24 @@ class Transformer(keras.Model):
         if not self.encoder.built:
             self.encoder.build(source_shape)
         if not self.decoder.built:
-            memory_shape = self.encoder.compute_output_shape(source_shape)
+            memory_shape = (*source_shape, self.encoder.num_hiddens)
             self.decoder.build(target_shape, memory_shape)
 
-    def call(self, inputs, training=None):
+    def call(self, inputs, return_attention_scores=False, training=None):
         source_ids, target_ids = inputs
-        memory = self.encoder(source_ids, training=training)
-        return self.decoder(
-            target_ids,
-            memory,
-            training=training,
-            memory_mask=self.encoder.compute_mask(source_ids),
+        asked = {"return_attention_scores": return_attention_scores, "training": training}
+        memory = self.encoder(source_ids, **asked)
+        weights = {}
+        if return_attention_scores:
+            memory, found = memory
+            weights |= {f"encoder/{name}": part for name, part in found.items()}
+        logits = self.decoder(
+            target_ids, memory, memory_mask=self.encoder.compute_mask(source_ids), **asked
         )
+        if return_attention_scores:
+            logits, found = logits
+            weights |= {f"decoder/{name}": part for name, part in found.items()}
+        return (logits, weights) if return_attention_scores else logits
 
     def compute_mask(self, inputs, previous_mask=None):
         return self.decoder.compute_mask(inputs[1])
