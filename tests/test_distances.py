@@ -39,7 +39,9 @@ def test_a_compiler_keeps_it_exact(compiled, offset, spread):
 def test_gradient_is_twice_the_difference(gradients, offset, spread):
     query, key = cloud(offset, spread, 3)
     weights = np.random.default_rng(2).normal(size=(2, 5, 7)).astype(np.float32)
-    found = gradients(lambda q, k: ops.sum(squared_distances(q, k) * weights), query, key)
+    found = gradients(
+        lambda q, k: ops.sum(ops.multiply(squared_distances(q, k), weights)), query, key
+    )
     differences = query.astype(np.float64)[:, :, None] - key.astype(np.float64)[:, None]
     pulls = 2 * differences * weights[..., None]
     # Float32 holds points near 1000 to 6e-5, and twice their weighted sum to some of that.

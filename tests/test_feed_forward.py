@@ -58,7 +58,7 @@ def test_gradients_of_input_and_weights_equal_finite_differences(
     direction = random.normal(size=X.shape)
 
     def loss(x):
-        return ops.sum(layer(x) * direction.astype(np.float32))
+        return ops.sum(ops.multiply(layer(x), direction.astype(np.float32)))
 
     x = X.astype(np.float32)
     found = gradients(loss, x) + weight_gradients(layer, lambda: loss(ops.convert_to_tensor(x)))

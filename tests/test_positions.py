@@ -101,7 +101,7 @@ def test_learned_rows_get_the_gradient_of_where_they_were_added(weight_gradients
     layer, _ = learned_and_table(5, 3)
     weights = np.random.default_rng(3).normal(size=(2, 3, 3)).astype(np.float32)
     x = np.ones((2, 3, 3), np.float32)
-    (gradient,) = weight_gradients(layer, lambda: ops.sum(layer(x, start=1) * weights))
+    (gradient,) = weight_gradients(layer, lambda: ops.sum(ops.multiply(layer(x, start=1), weights)))
     expected = np.zeros((5, 3))
     expected[1:4] = weights.sum(0)
     np.testing.assert_allclose(gradient, expected, atol=1e-6)

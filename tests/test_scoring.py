@@ -134,13 +134,16 @@ def test_gradients_of_inputs_and_weights_equal_finite_differences(
     mask = np.broadcast_to(mask, (B, T, S))
 
     def loss(query, key, value):
-        return ops.sum(layer(query, key, value, **masks) * direction.astype(np.float32))
+        output = layer(query, key, value, **masks)
+        return ops.sum(ops.multiply(output, direction.astype(np.float32)))
 
     def exact_loss(query, key, value, *weights):
         return (attention(score(query, key, *weights), value, mask)[0] * direction).sum()
 
     found = gradients(loss, *single(inputs))
-    found += weight_gradients(layer, lambda: loss(*map(ops.convert_to_tensor, single(inputs))))
+    if layer.trainable_weights:
+        tensors = [ops.convert_to_tensor(x) for x in single(inputs)]
+        found += weight_gradients(layer, lambda: loss(*tensors))
     exact = [*inputs, *weights_of(layer)]
     random = np.random.default_rng(4)
     assert len(found) == len(exact)
@@ -167,7 +170,9 @@ def test_nan_behind_the_mask_reaches_neither_output_nor_gradient(
     np.testing.assert_array_equal(output, clean)
     assert (output[1] == 0).all()
     found = gradients(loss, query, key, value)
-    found += weight_gradients(layer, lambda: loss(*map(ops.convert_to_tensor, (query, key, value))))
+    if layer.trainable_weights:
+        tensors = [ops.convert_to_tensor(x) for x in (query, key, value)]
+        found += weight_gradients(layer, lambda: loss(*tensors))
     for gradient in found:
         assert np.isfinite(gradient).all()
 
@@ -302,7 +307,7 @@ def test_trained_bandwidth_finds_that_of_the_data(inputs):
     layer = GaussianKernelAttention(bandwidth=4.0, trainable=True)
     model = keras.Model(entries, layer(*entries))
     model.compile(keras.optimizers.Adam(0.1), "mse")
-    model.fit([query, key, value], ops.convert_to_numpy(expected), epochs=50, verbose=0)
+    model.fit([query, key, value], ops.convert_to_numpy(expected), epochs=100, verbose=0)
     assert np.exp(layer.get_weights()[0]) == pytest.approx(0.9, rel=0.05)
 
 
