@@ -40,12 +40,12 @@ def squared_distances(query, key):
     q_a, q_b, q_c = split_digits(query)
     k_a, k_b, k_c = split_digits(key)
     q_ab, k_ab = q_a + q_b, k_a + k_b
-    exact = _from_products(dot(q_a, q_a), dot(k_a, k_a), [q_a], [k_a])
-    cross = _from_products(2.0 * dot(q_a, q_b), 2.0 * dot(k_a, k_b), [q_a, q_b], [k_b, k_a])
+    exact = _from_products(_dot(q_a, q_a), _dot(k_a, k_a), [q_a], [k_a])
+    cross = _from_products(2.0 * _dot(q_a, q_b), 2.0 * _dot(k_a, k_b), [q_a, q_b], [k_b, k_a])
     # With `ab = a + b`: 2 (ab_q - ab_k) . (c_q - c_k) + |c_q - c_k|^2 + |b_q - b_k|^2.
     rest = _from_products(
-        2.0 * dot(q_ab, q_c) + dot(q_c, q_c) + dot(q_b, q_b),
-        2.0 * dot(k_ab, k_c) + dot(k_c, k_c) + dot(k_b, k_b),
+        2.0 * _dot(q_ab, q_c) + _dot(q_c, q_c) + _dot(q_b, q_b),
+        2.0 * _dot(k_ab, k_c) + _dot(k_c, k_c) + _dot(k_b, k_b),
         [q_ab, q_c, q_b],
         [k_c, k_ab + k_c, k_b],
     )
@@ -75,14 +75,14 @@ def split_digits(x):
     return (*parts, rest)
 
 
-def dot(x, y):
+def _dot(x, y):
     return ops.sum(x * y, axis=-1)
 
 
 def _from_products(query_terms, key_terms, query_parts, key_parts):
     """`query_terms + key_terms - 2 * (query_parts . key_parts)`, of shape `(B, T, S)`."""
     products = ops.matmul(
-        ops.concatenate(query_parts, axis=-1),
+        -2.0 * ops.concatenate(query_parts, axis=-1),
         ops.transpose(ops.concatenate(key_parts, axis=-1), (0, 2, 1)),
     )
-    return query_terms[:, :, None] + key_terms[:, None, :] - 2.0 * products
+    return query_terms[:, :, None] + key_terms[:, None, :] + products
