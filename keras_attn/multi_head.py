@@ -225,11 +225,12 @@ class MultiHeadAttention(keras.layers.Layer):
         return results[0] if len(results) == 1 else tuple(results)
 
     def _blocks_pay(self, num_queries, num_keys):
-        """Whether to go block by block: a boolean, or a tensor if the sizes are not known yet."""
+        """Whether to go block by block: a boolean, or a tensor if the sizes are tensors."""
         if isinstance(num_queries, int) and isinstance(num_keys, int):
             return num_queries > 1 and num_queries * num_keys * self.num_heads >= BLOCKWISE_WEIGHTS
-        if isinstance(num_queries, int) and num_queries == 1:
-            return False  # a step with a cache
+        is_step = isinstance(num_queries, int) and num_queries == 1
+        if is_step or not (ops.is_tensor(num_queries) or ops.is_tensor(num_keys)):
+            return False  # a step with a cache, or JAX, which asks for shapes alone
         # As floats: the product of the lengths that matter is past the largest int32.
         num_queries, num_keys = (ops.cast(size, "float32") for size in (num_queries, num_keys))
         return num_queries * num_keys * self.num_heads >= BLOCKWISE_WEIGHTS
