@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 
 from keras_attn.checks import check_boolean
@@ -89,7 +91,8 @@ class DecoderBlock(Block):
         memory_mask=None,
     ):
         self._check_memory(memory, cache)
-        weights, new_cache = {}, {}
+        weights: dict[str, Any] = {}
+        new_cache: dict[str, Any] = {}
 
         # 1. each position to those up to it
         def attend_to_self(y):
@@ -135,7 +138,7 @@ class DecoderBlock(Block):
         x = self._around_feed_forward(
             x, sublayer=lambda y: self._feed_forward(y, training=training), training=training
         )
-        asked_for = [weights] if return_attention_scores else []
+        asked_for: list[Any] = [weights] if return_attention_scores else []
         asked_for += [new_cache] if cache is not None else []
         return (x, *asked_for) if asked_for else x
 
@@ -273,7 +276,8 @@ class Decoder(Stack):
     ):
         x = self._embedding(ids, start=start, training=training)
         ids_mask = self.compute_mask(ids)
-        weights, new_cache = {}, []
+        weights: dict[str, Any] = {}
+        new_cache: list[Any] = []
         for i, block in enumerate(self._blocks):
             results = block(
                 x,
@@ -293,7 +297,7 @@ class Decoder(Stack):
             new_cache += rest
         x = x if self._norm is None else self._norm(x)
         logits = self._embedding.logits(x) if self.tie_embeddings else self._logits_dense(x)
-        asked_for = [weights] if return_attention_scores else []
+        asked_for: list[Any] = [weights] if return_attention_scores else []
         asked_for += [new_cache] if cache is not None else []
         return (logits, *asked_for) if asked_for else logits
 

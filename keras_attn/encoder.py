@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 
 from keras_attn.stack import Block, Stack
@@ -63,7 +65,7 @@ class EncoderBlock(Block):
             ),
             training=training,
         )
-        weights = {}
+        weights: dict[str, Any] = {}
         if return_attention_scores:
             x, weights["self_attention"] = x
         x = self._around_feed_forward(
@@ -128,7 +130,7 @@ class Encoder(Stack):
     def call(self, ids, valid_lens=None, return_attention_scores=False, training=None):
         x = self._embedding(ids, training=training)
         mask = self.compute_mask(ids)
-        weights = {}
+        weights: dict[str, Any] = {}
         for block in self._blocks:
             x = block(
                 x,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import keras
 from keras import ops
 
@@ -196,19 +198,18 @@ class MultiHeadAttention(keras.layers.Layer):
         if self.position is not None:
             queries = self.position.rotate(queries, start)
             terms = self.position.terms(*sizes, start)
-        heads = [
+        queries, keys, values = (
             ops.transpose(x, (0, 2, 1, 3)) for x in (queries, attended["key"], attended["value"])
-        ]
+        )
 
         def at_once():
             joined = self._join(*sizes, masks) if mask is None else mask
-            return attend(
-                *heads, joined, terms, lambda weights: self._dropout(weights, training=training)
-            )
+            drop = functools.partial(self._dropout, training=training)
+            return attend(queries, keys, values, joined, terms, drop)
 
         def by_blocks():
             rate, seed = self._rate_and_seed(training)
-            return attend_blockwise(*heads, masks, terms, rate, seed)
+            return attend_blockwise(queries, keys, values, masks, terms, rate, seed)
 
         weights = None
         if blockwise is False:

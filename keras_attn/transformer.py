@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 
 from keras_attn.decoder import Decoder
@@ -83,7 +85,7 @@ class Transformer(keras.Model):
         source_ids, target_ids = inputs
         asked = {"return_attention_scores": return_attention_scores, "training": training}
         memory = self.encoder(source_ids, **asked)
-        weights = {}
+        weights: dict[str, Any] = {}
         if return_attention_scores:
             memory, found = memory
             weights |= {f"encoder/{name}": part for name, part in found.items()}

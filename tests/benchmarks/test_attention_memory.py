@@ -22,4 +22,4 @@ def test_memory_of_the_plain_path_is_printed():
     line = next(line for line in done.stdout.splitlines() if line.startswith("keras_attn, with"))
     words = line.split()
     # Scores, weights and their gradients are 2 * 1024 * 1024 numbers of 4 bytes each.
-    assert words[words.index("GiB") - 1] > "0.00"
+    assert float(words[words.index("GiB") - 1]) > 0
