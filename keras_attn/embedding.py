@@ -62,6 +62,7 @@ class TokenEmbedding(keras.layers.Layer):
             vocab_size,
             num_hiddens,
             embeddings_initializer=keras.initializers.RandomNormal(stddev=num_hiddens**-0.5),
+            reverse_dtype=self.compute_dtype,
             dtype=self.dtype_policy,
             name="tokens",
         )

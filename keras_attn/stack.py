@@ -45,7 +45,8 @@ class Options(keras.layers.Layer):
         self.gated = gated
         self.norm = norm
         self.num_kv_heads = num_kv_heads
-        self.position = position
+        # What was given is a setting, not a part: the parts made of it are tracked where they are.
+        object.__setattr__(self, "position", position)
         self.window = window
 
     @property

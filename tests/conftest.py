@@ -121,3 +121,26 @@ def compiled():
         return call
 
     return compiled
+
+
+@pytest.fixture(scope="session")
+def compiles():
+    """What `compile(jit_compile=...)` is given: torch's compiler needs one of C++ to be there."""
+    return BACKEND != "torch"
+
+
+@pytest.fixture(scope="session")
+def export_and_reload():
+    """`export_and_reload(model, path)`: a function that answers from the exported file alone."""
+
+    def export_and_reload(model, path):
+        if BACKEND == "torch":
+            pytest.skip("Keras exports no model with unknown sizes from torch")
+        model.export(str(path), format="tf_saved_model", verbose=False)
+        tf = importlib.import_module("tensorflow")
+        loaded = tf.saved_model.load(str(path))
+        return lambda arrays: loaded.serve(
+            {name: tf.convert_to_tensor(array) for name, array in arrays.items()}
+        )
+
+    return export_and_reload
