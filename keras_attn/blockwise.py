@@ -45,13 +45,15 @@ def attend_blockwise(queries, keys, values, masks, terms, dropout=0.0, seed=None
     @ops.custom_gradient
     def attention(*arrays):
         inputs = dict(zip(names, arrays, strict=True))
+        sums = blocks.forward(inputs)
 
         def gradient(*args, upstream=None):
             # Backends differ in how they hand over the gradient of the output.
-            found = blocks.backward(inputs, args[0] if upstream is None else upstream)
+            upstream = args[0] if upstream is None else upstream
+            found = blocks.backward(inputs, sums, upstream)
             return tuple(found[name] for name in names)
 
-        return blocks.forward(inputs), gradient
+        return sums, gradient
 
     dtype = queries.dtype
     return attention(queries, keys, values, *(ops.cast(part, dtype) for part in given.values()))
@@ -125,15 +127,15 @@ class _Blocks:
         _, sums = ops.scan(attend_share, ops.zeros_like(shares["q"][0]), self._indices())
         return self._from_shares(sums)[:, :, : self.num_queries]
 
-    def backward(self, inputs, upstream):
+    def backward(self, inputs, sums, upstream):
         """The gradients of the inputs, by name, in their shapes and dtypes."""
-        padded = self._pad({**inputs, "upstream": upstream})
+        padded = self._pad({**inputs, "sums": sums, "upstream": upstream})
         shares = self._to_shares(padded)
         # float32, because each block adds to what others have added.
         start = {
             name: ops.zeros(ops.shape(shares[name][0] if name in shares else part), "float32")
             for name, part in padded.items()
-            if name != "upstream"
+            if name in inputs
         }
 
         def add_share(_, index):
@@ -161,18 +163,20 @@ class _Blocks:
     def _add_block(self, inputs, share, i, sums):
         """The gradients that one block adds to `sums`."""
         block = self._block(inputs, share, i)
-        upstream = self._rows(share["upstream"], i)
+        upstream, made = self._rows(share["upstream"], i), self._rows(share["sums"], i)
         if block.spoilt is not None:
-            upstream = ops.where(block.spoilt, ops.zeros_like(upstream), upstream)
+            nothing = ops.zeros_like(upstream)
+            upstream = ops.where(block.spoilt, nothing, upstream)
+            made = ops.where(block.spoilt, nothing, made)
         dropped = block.drop(block.weights)
         d_weights = multiply(upstream, transpose(share["v"]))
         if block.terms.values is not None:
             d_weights = d_weights + by_pair(ops.matmul(upstream, transpose(block.terms.values)))
-        # d softmax: p * (dp - sum(p * dp))
-        weights = ops.cast(block.weights, "float32")
-        d_scores = weights * ops.cast(block.drop(d_weights), "float32")
-        d_scores = d_scores - weights * ops.sum(d_scores, axis=-1, keepdims=True)
-        d_scores = ops.cast(d_scores, upstream.dtype)
+        # d softmax: p * (dp - sum(p * dp)), and that sum is upstream * output (Dao et al. 2022).
+        products = ops.cast(upstream, "float32") * ops.cast(made, "float32")
+        total = ops.sum(products, axis=-1, keepdims=True)
+        d_scores = ops.cast(block.drop(d_weights), "float32") - total
+        d_scores = ops.cast(ops.cast(block.weights, "float32") * d_scores, upstream.dtype)
 
         d_queries = multiply(d_scores, share["k"])
         added = {
@@ -246,7 +250,7 @@ class _Blocks:
     def _pad(self, inputs):
         """Inputs with queries for whole blocks; offsets before the first are those of the added."""
         padded = dict(inputs)
-        for name in {"q", "upstream"} & set(inputs):
+        for name in {"q", "sums", "upstream"} & set(inputs):
             padded[name] = ops.pad(inputs[name], [(0, 0), (0, 0), (0, self.num_padded), (0, 0)])
         for name in {"keys", "values"} & set(inputs):
             padded[name] = ops.pad(inputs[name], [(self.num_padded, 0), (0, 0)])
@@ -268,6 +272,7 @@ class _Blocks:
         shares = {}
         for name, heads in (
             ("q", self.heads),
+            ("sums", self.heads),
             ("upstream", self.heads),
             ("k", self.groups),
             ("v", self.groups),

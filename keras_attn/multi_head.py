@@ -14,7 +14,7 @@ from keras_attn.masks import check_shapes, hide, join_masks, seen
 from keras_attn.relative import OffsetTerms, RelativePosition
 
 # Attention weights of an example from which on blocks are the better way.
-BLOCKWISE_WEIGHTS = 2**22
+BLOCKWISE_WEIGHTS = 2**21
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
