@@ -49,6 +49,8 @@ class Config:
         label_smoothing: Probability mass spread over the vocabulary, 0 up to but not including 1.
         learning_rate: Highest learning rate, reached at the end of the warm-up.
         warmup_steps: Steps over which the learning rate rises.
+        cool_down: Last part of the training time over which the learning rate falls to 0, above 0,
+            at most 1.
         clip_norm: Largest global norm of the gradients.
         average_decay: Decay of the moving average of the weights that is evaluated and exported.
         minutes: Training time, validation included.
@@ -72,6 +74,7 @@ class Config:
     label_smoothing: float = 0.1
     learning_rate: float = 1.5e-3
     warmup_steps: int = 1000
+    cool_down: float = 0.25
     clip_norm: float = 1.0
     average_decay: float = 0.999
     minutes: float = 4.0
@@ -132,6 +135,11 @@ class Config:
             for name in ("learning_rate", "clip_norm", "minutes")
             if not getattr(self, name) > 0
         ]
+        if not 0 < self.cool_down <= 1:
+            faults.append(
+                "`cool_down` must be above 0 and at most 1. "
+                f"Received: cool_down={self.cool_down!r}."
+            )
         if not 0 <= self.seed < 2**32:
             faults.append(f"`seed` must be from 0 to 2**32 - 1. Received: seed={self.seed!r}.")
         if self.precision not in PRECISIONS:

@@ -96,6 +96,56 @@ class InverseSquareRoot(keras.optimizers.schedules.LearningRateSchedule):
         return {"peak": self.peak, "warmup_steps": self.warmup_steps}
 
 
+@keras.saving.register_keras_serializable(package="keras_attn")
+class CoolDown(keras.optimizers.schedules.LearningRateSchedule):
+    """Another schedule, that falls to 0 towards the end of the training time.
+
+    `rate(n) * min(1, left / share)`, with `left` the part of the training time that is left. A
+    budget of time ends where it ends; without the fall the last steps would still be large ones.
+
+    Args:
+        schedule: The schedule before the fall.
+        share: Last part of the training time over which the rate falls, above 0, at most 1.
+
+    Call arguments:
+        step: Step counted from 0.
+
+    Attributes:
+        left: The part of the training time that is left, a TensorFlow variable, 1 at first; who
+            trains sets it.
+
+    Returns:
+        The learning rate, a float32 scalar.
+
+    Example:
+
+    >>> schedule = CoolDown(InverseSquareRoot(peak=1.0, warmup_steps=1), share=0.2)
+    >>> schedule.left.assign(0.1)  # doctest: +ELLIPSIS
+    <...>
+    >>> round(float(schedule(0)), 2)
+    0.5
+    """
+
+    def __init__(self, schedule: keras.optimizers.schedules.LearningRateSchedule, share: float):
+        self.schedule = schedule
+        self.share = share
+        self.left = tf.Variable(1.0, trainable=False)
+
+    def __call__(self, step):
+        return self.schedule(step) * ops.minimum(1.0, self.left / self.share)
+
+    def get_config(self):
+        return {
+            "schedule": keras.saving.serialize_keras_object(self.schedule),
+            "share": self.share,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        schedule = keras.saving.deserialize_keras_object(config["schedule"])
+        return cls(schedule, config["share"])
+
+
 class WeightAverage:
     """Exponential moving average of a model's weights, free of the bias to their first values.
 

@@ -17,7 +17,12 @@ from keras_attn.transformer import Transformer
 from keras_attn.translation.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Example
-from keras_attn.translation.objective import InverseSquareRoot, SmoothedCrossEntropy, WeightAverage
+from keras_attn.translation.objective import (
+    CoolDown,
+    InverseSquareRoot,
+    SmoothedCrossEntropy,
+    WeightAverage,
+)
 from keras_attn.translation.progress import Progress
 from keras_attn.translation.tokenizer import Tokenizers
 from keras_attn.translation.validation import Validation
@@ -106,10 +111,17 @@ class Bookkeeping(keras.callbacks.Callback):
     A first Ctrl-C is obeyed here, between two batches, when all that is saved fits together.
     """
 
-    def __init__(self, state: TrainingState, average: WeightAverage, budget_seconds: float):
+    def __init__(
+        self,
+        state: TrainingState,
+        average: WeightAverage,
+        schedule: CoolDown,
+        budget_seconds: float,
+    ):
         super().__init__()
         self._state = state
         self._average = average
+        self._schedule = schedule
         self._budget = budget_seconds
         self._seconds_before = float(state.seconds.numpy())
         self._start = self._last_save = time.monotonic()
@@ -123,6 +135,9 @@ class Bookkeeping(keras.callbacks.Callback):
     @property
     def seconds_left(self) -> float:
         return max(0.0, self._budget - self.reserve_seconds - self.seconds)
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self._schedule.left.assign(self.seconds_left / self._budget)
 
     def on_train_batch_end(self, batch, logs=None):
         self._average.update()
@@ -202,8 +217,11 @@ def fit(
     Raises:
         KeyboardInterrupt: On Ctrl-C, after a checkpoint was written.
     """
+    schedule = CoolDown(
+        InverseSquareRoot(config.learning_rate, config.warmup_steps), config.cool_down
+    )
     optimizer = keras.optimizers.Adam(
-        InverseSquareRoot(config.learning_rate, config.warmup_steps),
+        schedule,
         beta_2=0.98,
         global_clipnorm=config.clip_norm,
     )
@@ -214,7 +232,7 @@ def fit(
     state = TrainingState(model, optimizer, average, folder)
     resumed = state.restore()
 
-    bookkeeping = Bookkeeping(state, average, config.minutes * 60)
+    bookkeeping = Bookkeeping(state, average, schedule, config.minutes * 60)
     progress = Progress(batches, bookkeeping, start_step=int(state.step.numpy()))
     if resumed:
         progress.say(f"Going on from step {int(state.step.numpy())}.")

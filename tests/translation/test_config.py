@@ -20,11 +20,19 @@ def test_small_corpus_gets_smaller_sizes_unless_they_are_given():
 
 
 def test_all_faults_are_named_at_once():
-    config = Config(num_hiddens=30, num_heads=4, dropout=1.0, minutes=0, precision="int8")
+    config = Config(
+        num_hiddens=30, num_heads=4, dropout=1.0, minutes=0, precision="int8", cool_down=0
+    )
     with pytest.raises(ValueError) as error:
         config.validate()
     message = str(error.value)
-    for name in ("num_hiddens=30, num_heads=4", "dropout=1.0", "minutes=0", "precision='int8'"):
+    for name in (
+        "num_hiddens=30, num_heads=4",
+        "dropout=1.0",
+        "minutes=0",
+        "precision='int8'",
+        "cool_down=0",
+    ):
         assert f"Received: {name}" in message
 
 

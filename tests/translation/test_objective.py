@@ -3,7 +3,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn.translation.objective import InverseSquareRoot, SmoothedCrossEntropy, WeightAverage
+from keras_attn.translation.objective import (
+    CoolDown,
+    InverseSquareRoot,
+    SmoothedCrossEntropy,
+    WeightAverage,
+)
 from keras_attn.translation.tokenizer import PAD_ID
 
 
@@ -75,7 +80,23 @@ def test_rate_rises_linearly_then_falls_with_the_square_root():
     assert max(rates) == rates[9]
 
 
-@pytest.mark.parametrize("thing", [SmoothedCrossEntropy(0.2), InverseSquareRoot(0.1, 7)])
+@pytest.mark.parametrize(("left", "factor"), [(1.0, 1), (0.4, 1), (0.1, 0.25), (0.0, 0)])
+def test_rate_falls_to_zero_over_the_last_part_of_the_time(left, factor):
+    before = InverseSquareRoot(peak=0.5, warmup_steps=10)
+    schedule = CoolDown(before, share=0.4)
+    schedule.left.assign(left)
+    for step in (0, 9, 99):
+        assert float(schedule(step)) == pytest.approx(factor * float(before(step)))
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        SmoothedCrossEntropy(0.2),
+        InverseSquareRoot(0.1, 7),
+        CoolDown(InverseSquareRoot(0.1, 7), 0.3),
+    ],
+)
 def test_config_round_trip(thing):
     assert type(thing).from_config(thing.get_config()).get_config() == thing.get_config()
 
