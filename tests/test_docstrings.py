@@ -4,13 +4,16 @@ import importlib
 import pytest
 
 MODULES = [
+    "keras_attn.attention_grid",
     "keras_attn.decoder",
     "keras_attn.distances",
     "keras_attn.embedding",
     "keras_attn.encoder",
     "keras_attn.feed_forward",
     "keras_attn.multi_head",
+    "keras_attn.plots",
     "keras_attn.positions",
+    "keras_attn.relative",
     "keras_attn.residual",
     "keras_attn.scoring",
     "keras_attn.softmax",
