@@ -6,7 +6,8 @@ from typing import Any
 
 import keras
 
-from keras_attn.checks import check_boolean
+from keras_attn.checks import check_boolean, check_layout
+from keras_attn.masks import check_shapes
 from keras_attn.stack import Block, Stack
 
 
@@ -90,7 +91,11 @@ class DecoderBlock(Block):
         x_mask=None,
         memory_mask=None,
     ):
+        check_layout("x", x.shape, "BTD")
         self._check_memory(memory, cache)
+        self._check_cache(cache)
+        if self.cross_attention:
+            self._check_memory_shapes(x, memory, cache, memory_valid_lens, memory_mask)
         weights: dict[str, Any] = {}
         new_cache: dict[str, Any] = {}
 
@@ -153,6 +158,25 @@ class DecoderBlock(Block):
                 "`memory` must be None for a block without `cross_attention`. "
                 f"Received: memory.shape={tuple(memory.shape)}."
             )
+
+    def _check_cache(self, cache):
+        names = {"self", "memory"} if self.cross_attention else {"self"}
+        if cache is not None and (not isinstance(cache, dict) or set(cache) != names):
+            raise ValueError(
+                f"`cache` must be a dict of {' and '.join(sorted(names))}, as make_cache returns "
+                f"it. Received: cache={cache!r}."
+            )
+
+    def _check_memory_shapes(self, x, memory, cache, memory_valid_lens, memory_mask):
+        # By the names that the caller knows; attention would speak of keys.
+        keys = memory if cache is None else cache["memory"]["key"]
+        check_shapes(
+            keys.shape[1] if len(keys.shape) > 1 else None,
+            query=x,
+            memory=memory if cache is None else None,
+            memory_valid_lens=memory_valid_lens,
+            memory_mask=memory_mask,
+        )
 
     def make_cache(self, batch_size, length, memory=None):
         """An empty cache for `length` positions, with the memory projected once."""
@@ -274,6 +298,13 @@ class Decoder(Stack):
         training=None,
         memory_mask=None,
     ):
+        if cache is not None and (
+            not isinstance(cache, list | tuple) or len(cache) != self.num_layers
+        ):
+            raise ValueError(
+                f"`cache` must be a list of {self.num_layers} caches, one for each block, as "
+                f"make_cache returns it. Received: cache={cache!r}."
+            )
         x = self._embedding(ids, start=start, training=training)
         ids_mask = self.compute_mask(ids)
         weights: dict[str, Any] = {}

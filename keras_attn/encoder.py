@@ -6,6 +6,7 @@ from typing import Any
 
 import keras
 
+from keras_attn.checks import check_layout
 from keras_attn.stack import Block, Stack
 
 
@@ -43,7 +44,7 @@ class EncoderBlock(Block):
         `(B, S, D)`, or that and `{"self_attention": weights (B, H, S, S)}`.
 
     Raises:
-        ValueError: If the last dimension of `x` is not `num_hiddens`.
+        ValueError: If an argument means nothing, or the last dimension of `x` is not `num_hiddens`.
 
     Example:
 
@@ -53,6 +54,7 @@ class EncoderBlock(Block):
     """
 
     def call(self, x, valid_lens=None, return_attention_scores=False, training=None, x_mask=None):
+        check_layout("x", x.shape, "BSD")
         x = self._around_self_attention(
             x,
             sublayer=lambda y: self._self_attention(

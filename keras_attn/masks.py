@@ -17,7 +17,12 @@ LAYOUTS = {
     "query_mask": ("BT",),
     "key_mask": ("BS",),
     "value_mask": ("BS",),
+    # Of a block:
+    "memory": ("BSD",),
+    "memory_valid_lens": ("B", "BT"),
+    "memory_mask": ("BS",),
 }
+FEATURES = ("query", "key", "value", "memory")  # these do not broadcast
 
 
 def check_shapes(num_keys, num_heads=None, *, query, **arguments):
@@ -43,7 +48,7 @@ def check_shapes(num_keys, num_heads=None, *, query, **arguments):
         layout = next((layout for layout in layouts if len(layout) == len(shape)), None)
         if layout is None or not all(
             size in (None, sizes.get(letter, size))
-            or (size == 1 and (letter == "B" or name not in ("key", "value")))
+            or (size == 1 and (letter == "B" or name not in FEATURES))
             for letter, size in zip(layout, shape, strict=True)
         ):
             shapes = " or ".join(
@@ -55,7 +60,7 @@ def check_shapes(num_keys, num_heads=None, *, query, **arguments):
                 f"`{name}` must have shape {shapes}, here with {known}. "
                 f"Received: {name}.shape={shape}."
             )
-        if name == "valid_lens":
+        if name.endswith("valid_lens"):
             check_lengths(name, given, num_keys)
         elif name.endswith("_mask"):
             check_mask(name, given)
@@ -168,6 +173,11 @@ def join_masks(
     for part in parts[1:]:
         joined = ops.logical_and(joined, part)
     return joined
+
+
+def hides_nothing(masks):
+    """Whether `join_masks` makes None of these arguments."""
+    return all(part is None or part is False for name, part in masks.items() if name != "start")
 
 
 def join_masks_of_block(rows, num_keys, example, heads, start=0, use_causal_mask=False, **given):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import numbers
 
 import keras
 from keras import ops
 
 from keras_attn.blockwise import attend_blockwise, seen_by_blocks
-from keras_attn.checks import check_boolean, check_positive_integer, check_rate
+from keras_attn.checks import check_boolean, check_positive_integer, check_rate, check_start
 from keras_attn.heads import attend
 from keras_attn.masks import check_shapes, hide, join_masks, seen
 from keras_attn.relative import OffsetTerms, RelativePosition
@@ -164,8 +165,12 @@ class MultiHeadAttention(keras.layers.Layer):
     ):
         if key is None and cache is None:
             raise ValueError(
-                "`key` must be given, or a `cache` that holds all keys. Received: none."
+                "`key` must be given, or a `cache` that holds all keys. "
+                "Received: key=None, cache=None."
             )
+        check_start(start)
+        if cache is not None:
+            self._check_cache(cache)
         if cache is not None and key is not None:
             # These masks are as long as `key`, not as the cache: what is not to be attended there
             # is the caller's to say by `valid_lens` or `attention_mask`.
@@ -180,7 +185,8 @@ class MultiHeadAttention(keras.layers.Layer):
         }
         inputs = {"key": key, "value": value} if cache is None else {}
         all_keys = key if cache is None else cache["key"]
-        check_shapes(all_keys.shape[1], self.num_heads, query=query, **inputs, **masks)
+        num_keys = all_keys.shape[1] if len(all_keys.shape) > 1 else None
+        check_shapes(num_keys, self.num_heads, query=query, **inputs, **masks)
         masks |= {"use_causal_mask": use_causal_mask, "start": start, "window": self.window}
 
         sizes = ops.shape(query)[1], ops.shape(all_keys)[1]
@@ -255,10 +261,28 @@ class MultiHeadAttention(keras.layers.Layer):
         new = self.project_memory(key, value, start)
         return {name: ops.slice_update(cache[name], (0, start, 0, 0), new[name]) for name in new}
 
+    def _check_cache(self, cache):
+        expected = (self.num_kv_heads, self._head_size)
+        shapes = cache
+        if isinstance(cache, dict):
+            shapes = {name: tuple(part.shape) for name, part in cache.items()}
+            if set(shapes) == {"key", "value"} and all(
+                len(shape) == 4
+                and all(a in (None, b) for a, b in zip(shape[2:], expected, strict=True))
+                for shape in shapes.values()
+            ):
+                return
+        raise ValueError(
+            "`cache` must be a dict of `key` and `value`, each of shape "
+            f"(B, L, {expected[0]}, {expected[1]}), as make_cache and project_memory return it. "
+            f"Received: cache={shapes!r} (shapes)."
+        )
+
     def _check_room(self, cache, key, start):
         length, new = cache["key"].shape[1], key.shape[1]
         # Past the end, the write would move to the left and destroy what stands there.
-        if isinstance(start, int) and None not in (length, new) and start + new > length:
+        is_known = isinstance(start, numbers.Integral) and None not in (length, new)
+        if is_known and start + new > length:
             raise ValueError(
                 "`cache` must be long enough for the keys written at `start`. "
                 f"Received: start={start}, key.shape[1]={new}, a cache of length {length}. "

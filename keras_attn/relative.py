@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_attn.checks import check_positive_integer
+from keras_attn.checks import check_boolean, check_positive_integer, check_positive_number
 
 
 class OffsetTerms(NamedTuple):
@@ -155,6 +155,7 @@ class T5RelativeBias(RelativePosition):
         super().__init__(**kwargs)
         check_positive_integer("num_buckets", num_buckets)
         check_positive_integer("max_distance", max_distance)
+        check_boolean("bidirectional", bidirectional)
         if num_buckets < 4 or num_buckets % 2:
             raise ValueError(
                 "`num_buckets` must be an even integer of at least 4. "
@@ -268,7 +269,8 @@ class RotaryEmbedding(RelativePosition):
 
     def __init__(self, base=10000, **kwargs):
         super().__init__(**kwargs)
-        if not base > 1:
+        check_positive_number("base", base)
+        if base <= 1:
             raise ValueError(f"`base` must be a number above 1. Received: base={base!r}.")
         self.base = base
 

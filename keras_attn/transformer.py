@@ -31,7 +31,7 @@ class Transformer(keras.Model):
         "decoder/block_0/cross_attention": (B, H, T, S), ...}`.
 
     Raises:
-        ValueError: If the decoder has no cross-attention.
+        ValueError: If the decoder has no cross-attention, or `inputs` are no pair.
 
     Example:
 
@@ -44,6 +44,10 @@ class Transformer(keras.Model):
 
     def __init__(self, encoder, decoder, **kwargs):
         super().__init__(**kwargs)
+        if not isinstance(encoder, Encoder):
+            raise ValueError(f"`encoder` must be an Encoder. Received: encoder={encoder!r}.")
+        if not isinstance(decoder, Decoder):
+            raise ValueError(f"`decoder` must be a Decoder. Received: decoder={decoder!r}.")
         if not decoder.cross_attention:
             raise ValueError(
                 "`decoder` must have cross-attention. Received: decoder.cross_attention=False."
@@ -73,6 +77,7 @@ class Transformer(keras.Model):
         )
 
     def build(self, input_shape):
+        check_pair(input_shape)
         source_shape, target_shape = input_shape
         # A model read from its configuration comes with its parts built.
         if not self.encoder.built:
@@ -82,6 +87,7 @@ class Transformer(keras.Model):
             self.decoder.build(target_shape, memory_shape)
 
     def call(self, inputs, return_attention_scores=False, training=None):
+        check_pair(keras.tree.map_structure(lambda x: tuple(x.shape), inputs))
         source_ids, target_ids = inputs
         asked = {"return_attention_scores": return_attention_scores, "training": training}
         memory = self.encoder(source_ids, **asked)
@@ -113,3 +119,13 @@ class Transformer(keras.Model):
         encoder = keras.saving.deserialize_keras_object(config.pop("encoder"))
         decoder = keras.saving.deserialize_keras_object(config.pop("decoder"))
         return cls(encoder, decoder, **config)
+
+
+def check_pair(shapes):
+    """Refuse the shapes of inputs that are not two tensors of two dimensions."""
+    is_pair = isinstance(shapes, list | tuple) and len(shapes) == 2
+    if not is_pair or not all(isinstance(s, list | tuple) and len(s) == 2 for s in shapes):
+        raise ValueError(
+            "`inputs` must be a pair: source ids (B, S) and target ids (B, T). "
+            f"Received: inputs.shape={shapes}."
+        )
