@@ -8,7 +8,7 @@ import keras
 from keras import ops
 
 from keras_attn.heads import as_groups, keep_finite, multiply, pool, score, sees_any, transpose
-from keras_attn.masks import join_masks_of_block
+from keras_attn.masks import hides_nothing, join_masks_of_block
 from keras_attn.relative import OffsetTerms, by_offset, by_pair
 from keras_attn.softmax import masked_softmax
 
@@ -37,7 +37,9 @@ def attend_blockwise(queries, keys, values, masks, terms, dropout=0.0, seed=None
     Returns:
         Sums `(B, H, T, K)`.
     """
-    values, finite = keep_finite(values)
+    finite = None
+    if not hides_nothing(masks):
+        values, finite = keep_finite(values)
     blocks = _Blocks(queries, keys, masks, finite, dropout, seed)
     given = {name: part for name, part in terms._asdict().items() if part is not None}
     names = ("q", "k", "v", *given)
@@ -329,7 +331,7 @@ def seen_by_blocks(batch_size, num_queries, num_keys, masks):
         Which queries see any key and which keys any query sees, boolean `(B, T)` and `(B, S)`;
         both None if nothing is hidden.
     """
-    if all(part is None or part is False for name, part in masks.items() if name != "start"):
+    if hides_nothing(masks):
         return None, None
     num_blocks, block_size = block_sizes(num_queries)
     attention_mask = masks.get("attention_mask")

@@ -143,6 +143,14 @@ def test_key_that_only_the_future_sees_does_not_spoil_the_past(go):
     assert np.isnan(output[:, 4:]).all()
 
 
+def test_value_that_is_not_finite_spoils_every_query_where_nothing_is_masked(go):
+    layer = attention()
+    query, key = normal(B, T, D), normal(B, S, D, seed=3)
+    key[0, 2] = np.inf
+    output = ops.convert_to_numpy(go(True, lambda: layer(query, key)))
+    assert np.isnan(output[0]).all() and np.isfinite(output[1]).all()
+
+
 def test_gradient_drops_the_weights_that_were_dropped(go, gradients):
     layer = attention(dropout=0.5)
     query, key, value = normal(B, T, D), normal(B, S, D, seed=3), normal(B, S, D, seed=4)
