@@ -148,12 +148,20 @@ def test_no_two_labels_overlap(num_layers, num_heads, tokens):
         assert not any(box.overlaps(other) for other in boxes[:i])
 
 
-def test_cells_are_square():
-    figure = plot_attention(weights(2, T, S), WORDS, PIECES)
+def test_cells_are_square_in_every_row():
+    figure = plot_attention({"self": weights(2, 11, S), "cross": weights(2, T, S)})
     figure.draw_without_rendering()
-    for axes in heat_maps(figure):
+    for axes, array in zip(heat_maps(figure), shown(figure), strict=True):
         box = axes.get_window_extent()
-        np.testing.assert_allclose(box.width / S, box.height / T, rtol=0.02)
+        np.testing.assert_allclose(box.width / S, box.height / len(array), rtol=0.02)
+
+
+def test_a_row_is_as_high_as_the_name_of_its_layer_is_long():
+    layers = {f"a layer whose name is long, number {i}": weights(8, 2, S) for i in range(3)}
+    figure = plot_attention(layers)
+    figure.draw_without_rendering()
+    names = [axes.yaxis.label.get_window_extent() for axes in heat_maps(figure)[::8]]
+    assert all(above.y0 > below.y1 for above, below in zip(names, names[1:], strict=False))
 
 
 @pytest.mark.parametrize(
