@@ -328,11 +328,8 @@ def seen_by_blocks(batch_size, num_queries, num_keys, masks):
         masks: Arguments of `join_masks` by name.
 
     Returns:
-        Which queries see any key and which keys any query sees, boolean `(B, T)` and `(B, S)`;
-        both None if nothing is hidden.
+        Which queries see any key and which keys any query sees, boolean `(B, T)` and `(B, S)`.
     """
-    if hides_nothing(masks):
-        return None, None
     num_blocks, block_size = block_sizes(num_queries)
     attention_mask = masks.get("attention_mask")
     has_heads = attention_mask is not None and len(attention_mask.shape) == 4

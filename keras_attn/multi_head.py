@@ -11,7 +11,7 @@ from keras import ops
 from keras_attn.blockwise import attend_blockwise, seen_by_blocks
 from keras_attn.checks import check_boolean, check_positive_integer, check_rate, check_start
 from keras_attn.heads import attend
-from keras_attn.masks import check_shapes, hide, join_masks, seen
+from keras_attn.masks import check_shapes, hide, hides_nothing, join_masks, seen
 from keras_attn.relative import OffsetTerms, RelativePosition
 
 # Attention weights of an example from which on blocks are the better way.
@@ -191,12 +191,8 @@ class MultiHeadAttention(keras.layers.Layer):
 
         sizes = ops.shape(query)[1], ops.shape(all_keys)[1]
         blockwise = False if return_attention_scores else self._blocks_pay(*sizes)
-        if blockwise is False:
-            mask = self._join(*sizes, masks)
-            seen_queries, seen_keys = (None, None) if mask is None else seen(mask)
-        else:
-            mask = None
-            seen_queries, seen_keys = seen_by_blocks(ops.shape(query)[0], *sizes, masks)
+        mask = self._join(*sizes, masks) if blockwise is False else None
+        seen_queries, seen_keys = self._seen(ops.shape(query)[0], sizes, masks, mask, blockwise)
         queries = self._split(self._query_dense(hide(query, seen_queries)), self.num_heads)
         queries = queries * self._head_size**-0.5
         attended = self._keys_and_values(key, value, seen_keys, start, cache)
@@ -241,6 +237,25 @@ class MultiHeadAttention(keras.layers.Layer):
         # As floats: the product of the lengths that matter is past the largest int32.
         num_queries, num_keys = (ops.cast(size, "float32") for size in (num_queries, num_keys))
         return num_queries * num_keys * self.num_heads >= BLOCKWISE_WEIGHTS
+
+    def _seen(self, batch_size, sizes, masks, mask, blockwise):
+        """`masks.seen`, by the path that attention takes; None and None if nothing is hidden."""
+        if hides_nothing(masks):
+            return None, None
+        if blockwise is False:
+            return seen(mask)
+
+        def at_once():
+            queries, keys = seen(self._join(*sizes, masks))
+            return (
+                ops.broadcast_to(queries, (batch_size, sizes[0])),
+                ops.broadcast_to(keys, (batch_size, sizes[1])),
+            )
+
+        def by_blocks():
+            return seen_by_blocks(batch_size, *sizes, masks)
+
+        return by_blocks() if blockwise is True else ops.cond(blockwise, by_blocks, at_once)
 
     def _join(self, num_queries, num_keys, masks):
         mask = join_masks(num_queries, num_keys, **masks)
