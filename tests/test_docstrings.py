@@ -18,8 +18,6 @@ MODULES = [
     "keras_attn.scoring",
     "keras_attn.softmax",
     "keras_attn.transformer",
-    "keras_attn.translation.batches",
-    "keras_attn.translation.objective",
 ]
 
 

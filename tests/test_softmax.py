@@ -57,7 +57,7 @@ def test_what_is_behind_the_mask_reaches_neither_result_nor_gradient(gradients):
     weights = ops.convert_to_numpy(masked_softmax(scores, mask=mask))
     amounts = np.arange(1, 5, dtype=np.float32)
     (gradient,) = gradients(
-        lambda scores: ops.sum(masked_softmax(scores, mask=mask) * amounts), scores
+        lambda scores: ops.sum(ops.multiply(masked_softmax(scores, mask=mask), amounts)), scores
     )
     p = 1 / (1 + np.e)
     np.testing.assert_allclose(weights[0], [p, 0, 1 - p, 0], atol=1e-6)

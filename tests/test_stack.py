@@ -140,8 +140,8 @@ def test_tied_logits_are_products_with_the_embeddings():
     assert sum(V in w.shape for w in model.trainable_variables) == 1
     (table,) = (w.numpy() for w in model.trainable_variables if V in w.shape)
     hidden = {}
-    norm = model._norm
-    model._norm = lambda x: hidden.setdefault("x", norm(x))
+    normalise = model._norm.call
+    model._norm.call = lambda x: hidden.setdefault("x", normalise(x))
     logits = model(IDS)
     np.testing.assert_allclose(logits, ops.convert_to_numpy(hidden["x"]) @ table.T, atol=1e-5)
 
