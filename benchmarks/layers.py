@@ -9,6 +9,7 @@ left out where it is not installed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
@@ -53,7 +54,9 @@ class Peer:
         questions, answers = self._process.stdin, self._process.stdout
         if questions is None or answers is None:
             raise RuntimeError(f"{self.library} was started without pipes")
-        print(json.dumps(request), file=questions, flush=True)
+        # A peer that has ended takes no question; what it left behind tells why.
+        with contextlib.suppress(BrokenPipeError):
+            print(json.dumps(request), file=questions, flush=True)
         answer = answers.readline()
         if not answer:
             code = self._process.wait()
