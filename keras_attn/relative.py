@@ -44,6 +44,9 @@ def by_pair(by_offset):
     """
     *lead, num_queries, num_offsets = ops.shape(by_offset)
     num_keys = num_offsets - num_queries + 1
+    if _is_expression(num_queries, num_keys):
+        t, s = ops.arange(num_queries)[:, None], ops.arange(num_keys)
+        return _take(by_offset, s - t + num_queries - 1, (*lead, num_queries, num_keys))
     flat = ops.reshape(_pad_last(by_offset, 0, 1), (*lead, num_queries * (num_offsets + 1)))
     flat = flat[..., num_queries - 1 : num_queries - 1 + num_queries * num_offsets]
     return ops.reshape(flat, (*lead, num_queries, num_offsets))[..., :num_keys]
@@ -53,10 +56,26 @@ def by_offset(by_pair):
     """Back from `(..., T, S)` to `(..., T, R)`, zeros at offsets that a query does not meet."""
     *lead, num_queries, num_keys = ops.shape(by_pair)
     num_offsets = num_queries + num_keys - 1
+    if _is_expression(num_queries, num_keys):
+        t, r = ops.arange(num_queries)[:, None], ops.arange(num_offsets)
+        s = r + t - num_queries + 1
+        met = ops.logical_and(s >= 0, s < num_keys)
+        s = ops.where(met, s, 0)
+        return ops.where(met, _take(by_pair, s, (*lead, num_queries, num_offsets)), 0)
     padded = _pad_last(by_pair, 0, num_queries - 1)
     flat = ops.reshape(padded, (*lead, num_queries * num_offsets))
     flat = _pad_last(flat, num_queries - 1, 1)
     return ops.reshape(flat, (*lead, num_queries, num_offsets + 1))[..., :num_offsets]
+
+
+def _is_expression(*sizes):
+    """Whether sizes are those of JAX's export: it cannot compare what a skew cuts and joins."""
+    return not all(isinstance(size, int) or ops.is_tensor(size) for size in sizes)
+
+
+def _take(x, index, shape):
+    """`x[..., t, index[t, :]]`: slower than the skew, most of all in its gradient."""
+    return ops.take_along_axis(x, ops.broadcast_to(index, shape), axis=-1)
 
 
 def _pad_last(x, before, after):
