@@ -244,16 +244,17 @@ class MultiHeadAttention(keras.layers.Layer):
             return None, None
         if blockwise is False:
             return seen(mask)
+        num_queries, num_keys = sizes
 
         def at_once():
-            queries, keys = seen(self._join(*sizes, masks))
+            queries, keys = seen(self._join(num_queries, num_keys, masks))
             return (
-                ops.broadcast_to(queries, (batch_size, sizes[0])),
-                ops.broadcast_to(keys, (batch_size, sizes[1])),
+                ops.broadcast_to(queries, (batch_size, num_queries)),
+                ops.broadcast_to(keys, (batch_size, num_keys)),
             )
 
         def by_blocks():
-            return seen_by_blocks(batch_size, *sizes, masks)
+            return seen_by_blocks(batch_size, num_queries, num_keys, masks)
 
         return by_blocks() if blockwise is True else ops.cond(blockwise, by_blocks, at_once)
 
