@@ -14,8 +14,11 @@ from keras_attn.heads import attend
 from keras_attn.masks import check_shapes, hide, hides_nothing, join_masks, seen
 from keras_attn.relative import OffsetTerms, RelativePosition
 
-# Attention weights of an example from which on blocks are the better way.
-BLOCKWISE_WEIGHTS = 2**21
+# Attention weights of a batch from which on blocks are the better way: 1 GiB of them in float32.
+# Fewer are faster to keep for the gradient than to compute again.
+BLOCKWISE_WEIGHTS = 2**28
+# What a batch is taken for that has any size, as in `fit`.
+TYPICAL_BATCH_SIZE = 8
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -190,7 +193,7 @@ class MultiHeadAttention(keras.layers.Layer):
         masks |= {"use_causal_mask": use_causal_mask, "start": start, "window": self.window}
 
         sizes = ops.shape(query)[1], ops.shape(all_keys)[1]
-        blockwise = False if return_attention_scores else self._blocks_pay(*sizes)
+        blockwise = not return_attention_scores and self._blocks_pay(query.shape[0], *sizes)
         mask = self._join(*sizes, masks) if blockwise is False else None
         seen_queries, seen_keys = self._seen(ops.shape(query)[0], sizes, masks, mask, blockwise)
         queries = self._split(self._query_dense(hide(query, seen_queries)), self.num_heads)
@@ -227,16 +230,18 @@ class MultiHeadAttention(keras.layers.Layer):
             results.append(attended)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _blocks_pay(self, num_queries, num_keys):
+    def _blocks_pay(self, batch_size, num_queries, num_keys):
         """Whether to go block by block: a boolean, or a tensor if the sizes are tensors."""
+        batch_size = batch_size if isinstance(batch_size, int) else TYPICAL_BATCH_SIZE
+        num_rows = batch_size * self.num_heads
         if isinstance(num_queries, int) and isinstance(num_keys, int):
-            return num_queries > 1 and num_queries * num_keys * self.num_heads >= BLOCKWISE_WEIGHTS
+            return num_queries > 1 and num_rows * num_queries * num_keys >= BLOCKWISE_WEIGHTS
         is_step = isinstance(num_queries, int) and num_queries == 1
         if is_step or not (ops.is_tensor(num_queries) or ops.is_tensor(num_keys)):
             return False  # a step with a cache, or JAX, which asks for shapes alone
         # As floats: the product of the lengths that matter is past the largest int32.
         num_queries, num_keys = (ops.cast(size, "float32") for size in (num_queries, num_keys))
-        return num_queries * num_keys * self.num_heads >= BLOCKWISE_WEIGHTS
+        return num_rows * num_queries * num_keys >= BLOCKWISE_WEIGHTS
 
     def _seen(self, batch_size, sizes, masks, mask, blockwise):
         """`masks.seen`, by the path that attention takes; None and None if nothing is hidden."""
