@@ -66,6 +66,7 @@ class FixedSeed(keras.random.SeedGenerator):
 
     def __init__(self, seed):
         self._seed = seed
+        self._initial_seed = 0  # not None, with which Keras on torch would drop by no seed at all
 
     def next(self, ordered=True):
         return self._seed

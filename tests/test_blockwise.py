@@ -93,7 +93,7 @@ def test_blocks_give_the_values_and_gradients_of_all_at_once(
         try:
 
             def loss(query, key):
-                return ops.sum(layer(query, key, start=start, **masks) * direction)
+                return ops.sum(ops.multiply(layer(query, key, start=start, **masks), direction))
 
             output = ops.convert_to_numpy(layer(query, key, start=start, **masks))
             found.append([output, *gradients(loss, query, key)])
@@ -110,7 +110,7 @@ def test_gradients_of_the_weights_are_those_of_all_at_once(go, weight_gradients,
 
     def find():
         return weight_gradients(
-            layer, lambda: ops.sum(layer(x, x, use_causal_mask=True) * direction)
+            layer, lambda: ops.sum(ops.multiply(layer(x, x, use_causal_mask=True), direction))
         )
 
     for all_at_once, by_blocks in zip(go(False, find), go(True, find), strict=True):
@@ -158,7 +158,8 @@ def test_gradient_drops_the_weights_that_were_dropped(go, gradients):
     losses = []
 
     def loss(value):
-        losses.append(ops.sum(layer(query, key, value, training=True) * direction))
+        output = layer(query, key, value, training=True)
+        losses.append(ops.sum(ops.multiply(output, direction)))
         return losses[-1]
 
     (gradient,) = go(True, lambda: gradients(loss, value))
