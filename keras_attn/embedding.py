@@ -6,7 +6,12 @@ import keras
 from keras import ops
 
 from keras_attn.checks import check_integers, check_layout, check_positive_integer, check_rate
-from keras_attn.positions import LearnedPositionalEncoding, PositionalEncoding
+from keras_attn.positions import (
+    LearnedPositionalEncoding,
+    PositionalEncoding,
+    deserialize_position,
+    serialize_position,
+)
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -108,15 +113,3 @@ class TokenEmbedding(keras.layers.Layer):
     @classmethod
     def from_config(cls, config):
         return cls(**{**config, "position": deserialize_position(config.get("position"))})
-
-
-def serialize_position(position):
-    """A position scheme, a name, or None, as a configuration holds it."""
-    is_layer = isinstance(position, keras.layers.Layer)
-    return keras.saving.serialize_keras_object(position) if is_layer else position
-
-
-def deserialize_position(config):
-    """The opposite of `serialize_position`."""
-    is_layer = isinstance(config, dict)
-    return keras.saving.deserialize_keras_object(config) if is_layer else config

@@ -70,16 +70,30 @@ def attend(queries, keys, values, mask, terms, drop):
         drop: Function that applies dropout to the weights.
 
     Returns:
-        Sums `(B, H, T, K)` and weights `(B, H, T, S)`. A value behind the mask cannot matter, not
-        even NaN; a query that may attend to a value that is not finite gets NaN.
+        Sums `(B, H, T, K)`, as of `pool_seen`, and weights `(B, H, T, S)`.
     """
     weights = masked_softmax(score(queries, keys, terms), mask=mask)
+    return pool_seen(drop(weights), values, mask, terms), weights
+
+
+def pool_seen(weights, values, mask, terms):
+    """`pool` of values that need not be finite: one behind the mask cannot matter, not even NaN.
+
+    Args:
+        weights: `(B, H, T, S)`.
+        values: `(B, G, S, K)`, `G` a divisor of `H`.
+        mask: Joined mask `(B, H, T, S)`, its sizes 1 where it broadcasts, or None.
+        terms: `OffsetTerms` of a position scheme.
+
+    Returns:
+        Sums `(B, H, T, K)`; NaN where a query may attend to a value that is not finite.
+    """
     if mask is None:
-        return pool(drop(weights), values, terms), weights
+        return pool(weights, values, terms)
     values, finite = keep_finite(values)
-    sums = pool(drop(weights), values, terms)
+    sums = pool(weights, values, terms)
     spoilt = sees_any(mask, ops.logical_not(finite))
-    return ops.where(spoilt, ops.cast(float("nan"), sums.dtype), sums), weights
+    return ops.where(spoilt, ops.cast(float("nan"), sums.dtype), sums)
 
 
 def keep_finite(values):

@@ -252,11 +252,3 @@ def hide(x, is_seen):
         Tensor like `x`.
     """
     return x if is_seen is None else ops.where(is_seen[:, :, None], x, ops.zeros_like(x))
-
-
-def hide_unseen(x, mask, axis):
-    """`hide` for queries (`axis=-2`) or keys (`axis=-1`) by a joined mask, or None."""
-    if mask is None:
-        return x
-    queries, keys = seen(mask)
-    return hide(x, queries if axis == -2 else keys)

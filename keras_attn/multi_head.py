@@ -12,6 +12,7 @@ from keras_attn.blockwise import attend_blockwise, seen_by_blocks
 from keras_attn.checks import check_boolean, check_positive_integer, check_rate, check_start
 from keras_attn.heads import attend
 from keras_attn.masks import check_shapes, hide, hides_nothing, join_masks, seen
+from keras_attn.positions import deserialize_position, serialize_position
 from keras_attn.relative import OffsetTerms, RelativePosition
 
 # Attention weights of a batch from which on blocks are the better way: 1 GiB of them in float32.
@@ -196,7 +197,7 @@ class MultiHeadAttention(keras.layers.Layer):
         blockwise = not return_attention_scores and self._blocks_pay(query.shape[0], *sizes)
         mask = self._join(*sizes, masks) if blockwise is False else None
         seen_queries, seen_keys = self._seen(ops.shape(query)[0], sizes, masks, mask, blockwise)
-        queries = self._split(self._query_dense(hide(query, seen_queries)), self.num_heads)
+        queries = self._project(self._query_dense, hide(query, seen_queries), self.num_heads)
         queries = queries * self._head_size**-0.5
         attended = self._keys_and_values(key, value, seen_keys, start, cache)
         terms = OffsetTerms()
@@ -223,7 +224,7 @@ class MultiHeadAttention(keras.layers.Layer):
             sums = by_blocks()
         else:
             sums = ops.cond(blockwise, by_blocks, lambda: at_once()[0])
-        results = [self._output_dense(self._join_heads(sums))]
+        results = [self._combine(sums)]
         if return_attention_scores:
             results.append(weights)
         if cache is not None:
@@ -310,22 +311,27 @@ class MultiHeadAttention(keras.layers.Layer):
                 f"Make it with make_cache(batch_size, length={start + new})."
             )
 
-    def _split(self, x, num_heads):
-        """`(B, T, H * K)` as `(B, T, H, K)`."""
-        return ops.reshape(x, (*ops.shape(x)[:2], num_heads, self._head_size))
+    # Dense layers get matrices: TensorFlow then adds the bias inside the product.
 
-    def _join_heads(self, heads):
-        """`(B, H, T, K)` as `(B, T, D)`."""
-        heads = ops.transpose(heads, (0, 2, 1, 3))
-        return ops.reshape(heads, (*ops.shape(heads)[:2], self.num_hiddens))
+    def _project(self, dense, x, num_heads):
+        """`(B, T, D)` through a dense layer and cut into heads, `(B, T, H, K)`."""
+        rows = dense(ops.reshape(x, (-1, ops.shape(x)[-1])))
+        return ops.reshape(rows, (*ops.shape(x)[:2], num_heads, self._head_size))
+
+    def _combine(self, heads):
+        """`(B, H, T, K)` joined to `(B, T, D)` and through the last dense layer."""
+        batch_size, _, num_queries, _ = ops.shape(heads)
+        rows = ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (-1, self.num_hiddens))
+        return ops.reshape(self._output_dense(rows), (batch_size, num_queries, self.num_hiddens))
 
     def project_memory(self, key, value=None, start=0):
         """Keys and values `(B, S, G, K)`, projected: the cache of a whole memory."""
         value = key if value is None else value
-        keys = self._split(self._key_dense(key), self.num_kv_heads)
+        keys = self._project(self._key_dense, key, self.num_kv_heads)
         if self.position is not None:
             keys = self.position.rotate(keys, start)
-        return {"key": keys, "value": self._split(self._value_dense(value), self.num_kv_heads)}
+        values = self._project(self._value_dense, value, self.num_kv_heads)
+        return {"key": keys, "value": values}
 
     def make_cache(self, batch_size, length):
         """An empty cache for `length` positions."""
@@ -336,7 +342,6 @@ class MultiHeadAttention(keras.layers.Layer):
         return previous_mask
 
     def get_config(self):
-        position = self.position
         return {
             **super().get_config(),
             "num_hiddens": self.num_hiddens,
@@ -344,13 +349,10 @@ class MultiHeadAttention(keras.layers.Layer):
             "dropout": self.dropout,
             "use_bias": self.use_bias,
             "num_kv_heads": self.num_kv_heads,
-            "position": position and keras.saving.serialize_keras_object(position),
+            "position": serialize_position(self.position),
             "window": self.window,
         }
 
     @classmethod
     def from_config(cls, config):
-        position = config.get("position")
-        return cls(
-            **{**config, "position": position and keras.saving.deserialize_keras_object(position)}
-        )
+        return cls(**{**config, "position": deserialize_position(config.get("position"))})

@@ -174,3 +174,15 @@ class LearnedPositionalEncoding(keras.layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), "max_len": self.max_len, "dropout": self.dropout}
+
+
+def serialize_position(position):
+    """A position scheme, a name, or None, as a configuration holds it."""
+    is_layer = isinstance(position, keras.layers.Layer)
+    return keras.saving.serialize_keras_object(position) if is_layer else position
+
+
+def deserialize_position(config):
+    """The opposite of `serialize_position`."""
+    is_layer = isinstance(config, dict)
+    return keras.saving.deserialize_keras_object(config) if is_layer else config

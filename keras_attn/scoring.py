@@ -14,29 +14,10 @@ from keras_attn.checks import (
     check_rate,
 )
 from keras_attn.distances import squared_distances
-from keras_attn.masks import check_shapes, hide_unseen, join_masks
+from keras_attn.heads import pool_seen
+from keras_attn.masks import check_shapes, hide, join_masks, seen
+from keras_attn.relative import OffsetTerms
 from keras_attn.softmax import masked_softmax
-
-
-def weighted_sum(weights, value, mask):
-    """`weights @ value`, in which a value behind the mask cannot matter, not even NaN.
-
-    Args:
-        weights: Attention weights, `(B, T, S)` or `(B, H, T, S)`.
-        value: Values, `(B, S, D)` or `(B, H, S, K)`.
-        mask: Joined mask of the rank of `weights`, or None.
-
-    Returns:
-        `(B, T, D)` or `(B, H, T, K)`; NaN where a query attends to a value that is not finite.
-    """
-    if mask is None:
-        return ops.matmul(weights, value)
-    finite = ops.all(ops.isfinite(value), axis=-1)  # (B, S) or (B, H, S)
-    output = ops.matmul(weights, ops.where(finite[..., None], value, ops.zeros_like(value)))
-    sees_it = ops.any(
-        ops.logical_and(mask, ops.logical_not(finite)[..., None, :]), axis=-1, keepdims=True
-    )
-    return ops.where(sees_it, ops.cast(float("nan"), output.dtype), output)
 
 
 class ScoredAttention(keras.layers.Layer):
@@ -102,11 +83,12 @@ class ScoredAttention(keras.layers.Layer):
                 "`attention_mask` must broadcast to (B, T, S) for a layer with one head. "
                 f"Received: attention_mask.shape={tuple(attention_mask.shape)}."
             )
-        query = hide_unseen(query, mask, axis=-2)
-        scores = self.score(query, hide_unseen(key, mask, axis=-1))
-        weights = ops.cast(masked_softmax(scores, mask=mask), query.dtype)
+        seen_queries, seen_keys = (None, None) if mask is None else seen(mask)
+        query, key, value = hide(query, seen_queries), hide(key, seen_keys), hide(value, seen_keys)
+        weights = ops.cast(masked_softmax(self.score(query, key), mask=mask), query.dtype)
         dropped = self._dropout(weights, training=training)
-        output = weighted_sum(dropped, hide_unseen(value, mask, axis=-1), mask)
+        one_head = None if mask is None else mask[:, None]
+        output = pool_seen(dropped[:, None], value[:, None], one_head, OffsetTerms())[:, 0]
         return (output, weights) if return_attention_scores else output
 
     def compute_mask(self, query, previous_mask=None):

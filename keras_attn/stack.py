@@ -5,9 +5,10 @@ from __future__ import annotations
 import keras
 
 from keras_attn.checks import check_positive_integer, get_activation
-from keras_attn.embedding import TokenEmbedding, deserialize_position, serialize_position
+from keras_attn.embedding import TokenEmbedding
 from keras_attn.feed_forward import FeedForward
 from keras_attn.multi_head import MultiHeadAttention
+from keras_attn.positions import deserialize_position, serialize_position
 from keras_attn.relative import RelativePosition
 from keras_attn.residual import Residual, make_norm
 

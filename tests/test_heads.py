@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attn.heads import as_groups, attend, keep_finite, multiply, sees_any
+from keras_attn.heads import as_groups, attend, keep_finite, multiply, pool_seen, sees_any
 from keras_attn.relative import OffsetTerms
 
 B, H, G, T, S, K = 2, 4, 2, 3, 5, 7
@@ -36,6 +36,16 @@ def test_attend_is_the_softmax_of_the_scores_times_the_values():
     sums, weights = attend(*tensors, None, OffsetTerms(), lambda weights: weights)
     np.testing.assert_allclose(weights, expected, atol=1e-5)
     np.testing.assert_allclose(sums, expected @ values.repeat(H // G, axis=1), atol=1e-5)
+
+
+def test_value_of_the_future_reaches_only_those_who_see_it():
+    values = np.ones((1, 1, 3, 2), np.float32)
+    values[..., 2, :] = np.nan
+    weights = np.tril(np.ones((1, 1, 3, 3), np.float32))
+    tensors = [ops.convert_to_tensor(x) for x in (weights, values, weights.astype(bool))]
+    sums = ops.convert_to_numpy(pool_seen(*tensors, OffsetTerms()))[0, 0]
+    np.testing.assert_array_equal(sums[:2], [[1, 1], [2, 2]])
+    assert np.isnan(sums[2]).all()
 
 
 def test_position_with_one_value_that_is_not_finite_is_emptied_in_every_head():

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
 
-from keras_attn.masks import causal_mask, check_shapes, hide_unseen, join_masks, lengths_mask
+from keras_attn.masks import causal_mask, check_shapes, hide, join_masks, lengths_mask, seen
 
 
 def test_lengths_of_one_dimension_hold_for_every_query():
@@ -77,11 +77,9 @@ def test_unseen_rows_become_zero_even_if_nan():
     x = np.full((1, 3, 2), np.nan, np.float32)
     x[0, 0] = 1.0
     mask = ops.convert_to_tensor([[[True, False, False], [False, False, False]]])
-    assert ops.convert_to_numpy(hide_unseen(x, mask, axis=-1)).tolist() == [
-        [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
-    ]
-    queries = ops.convert_to_numpy(hide_unseen(x[:, :2], mask, axis=-2))
-    assert queries.tolist() == [[[1.0, 1.0], [0.0, 0.0]]]
+    queries, keys = seen(mask)
+    assert ops.convert_to_numpy(hide(x, keys)).tolist() == [[[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]]
+    assert ops.convert_to_numpy(hide(x[:, :2], queries)).tolist() == [[[1.0, 1.0], [0.0, 0.0]]]
 
 
 def test_shapes_known_at_run_time_only_are_let_through():

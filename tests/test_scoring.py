@@ -9,7 +9,6 @@ from keras_attn import (
     DotProductAttention,
     GaussianKernelAttention,
 )
-from keras_attn.scoring import weighted_sum
 
 B, T, S, D, N = 2, 3, 5, 7, 11
 
@@ -175,15 +174,6 @@ def test_nan_behind_the_mask_reaches_neither_output_nor_gradient(
         found += weight_gradients(layer, lambda: loss(*tensors))
     for gradient in found:
         assert np.isfinite(gradient).all()
-
-
-def test_value_of_the_future_reaches_only_those_who_see_it():
-    value = np.ones((1, 3, 2), np.float32)
-    value[0, 2] = np.nan
-    weights = np.tril(np.ones((1, 3, 3), np.float32))
-    output = ops.convert_to_numpy(weighted_sum(weights, value, weights.astype(bool)))
-    np.testing.assert_array_equal(output[0, :2], [[1, 1], [2, 2]])
-    assert np.isnan(output[0, 2]).all()
 
 
 def test_value_defaults_to_key(inputs):
