@@ -28,6 +28,12 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     how = parser.add_argument_group("training")
     how.add_argument("--minutes", type=float, help="training time")
+    how.add_argument(
+        "--steps", type=int, help="batches to train on instead, however long they take"
+    )
+    how.add_argument(
+        "--patience", type=int, help="stop after so many epochs without a better validation BLEU"
+    )
     how.add_argument("--seed", type=int, help="the same seed gives the same model")
     how.add_argument(
         "--precision", choices=("float32", "bfloat16"), help="of the computation (the faster one)"
@@ -37,6 +43,11 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     how.add_argument("--warmup-steps", type=int, help="steps until it is reached")
     how.add_argument("--label-smoothing", type=float)
     how.add_argument("--dropout", type=float)
+    search = parser.add_argument_group("search of the exported model")
+    search.add_argument("--beam-size", type=int, help="hypotheses followed; 1 is greedy search")
+    search.add_argument("--length-penalty", type=float, help="exponent; 0 prefers short ones")
+    search.add_argument("--min-length-ratio", type=float, help="shortest translation by source")
+    search.add_argument("--no-repeat-ngram", type=int, help="pieces in a row never said twice")
     sizes = parser.add_argument_group("sizes")
     sizes.add_argument("--vocab-size", type=int, help="pieces of each language")
     sizes.add_argument("--max-pieces", type=int, help="longest sentence in pieces")
@@ -59,6 +70,8 @@ def run(given: dict[str, Any]) -> None:
         batches,
         corpus,
         evaluation,
+        model_card,
+        pictures,
         precision,
         saved_model,
         tokenizer,
@@ -75,10 +88,10 @@ def run(given: dict[str, Any]) -> None:
     # Text
     pairs = corpus.load(wanted.data, wanted.source, wanted.target)
     print(describe(pairs))
-    given.setdefault("precision", precision.fastest())
+    work = out / "training"
+    given.setdefault("precision", training.precision_so_far(work) or precision.fastest())
     config = Config.for_corpus(len(pairs.train), **given)
     print(f"Configuration: {config}")
-    work = out / "training"
     training.prepare_folder(config, work)
 
     # Tokens
@@ -117,15 +130,20 @@ def run(given: dict[str, Any]) -> None:
         translator,
         pairs.test,
         config.target,
+        baseline=saved_model.version_before(version),
+        history=trained.history,
         details={
             "corpus": pairs.counts,
             "credit": pairs.credit,
             "configuration": vars(config),
-            "training": {**trained._asdict(), "parameters": model.count_params()},
+            "training": {**trained.totals(), "parameters": model.count_params()},
             "machine": f"{platform.machine()}, {os.cpu_count()} CPU cores",
         },
     )
+    if pictures.can_be_drawn():
+        pictures.draw(version, translator, pairs.test[0].source, trained.history)
     report.write(version)
+    model_card.write(version, config, report)
     shutil.rmtree(work)  # a finished training has nothing to go on with
     print(report.summary())
     print(f"Exported to {version} in {(time.monotonic() - start) / 60:.1f} minutes in all.")

@@ -175,14 +175,13 @@ def test_own_corpus_in_the_other_direction(corpus_file, tmp_path):
 
 
 def test_unfinished_training_of_another_configuration_is_refused(tmp_path):
-    import tensorflow as tf
-
+    from keras_attn.translation.checkpoints import PREFIX
     from keras_attn.translation.config import Config
     from keras_attn.translation.training import prepare_folder
 
     prepare_folder(Config(seed=1), tmp_path)
     prepare_folder(Config(seed=2), tmp_path)  # nothing was learnt yet
-    tf.train.CheckpointManager(tf.train.Checkpoint(), str(tmp_path), 1).save()
+    (tmp_path / f"{PREFIX}7.index").touch()
     prepare_folder(Config(seed=2, minutes=99), tmp_path)
     with pytest.raises(ValueError, match="another configuration: seed: 2 -> 3"):
         prepare_folder(Config(seed=3), tmp_path)
@@ -210,3 +209,49 @@ def test_learns_to_reverse_digit_strings(tmp_path):
     said = Translator.load(out)([" ".join(s) for s in fresh])
     exact = sum(t == " ".join(s[::-1]) for s, t in zip(fresh, said, strict=True)) / len(fresh)
     assert exact >= 0.95, result.stderr[-500:]
+
+
+def run_command(name, out, *arguments, text=""):
+    return subprocess.run(
+        [sys.executable, "-m", "keras_attn.translation", name, str(out), *map(str, arguments)],
+        input=text.encode(),
+        capture_output=True,
+    )
+
+
+def test_score_command_gives_a_log_probability_for_each_line(finished):
+    *_, out = finished
+    text = "犬は庭で歌っています。\tThe dog is singing at the garden.\n\n犬\t<script>\n猫\n"
+    result = run_command("score", out, text=text)
+    assert result.returncode == 0, result.stderr
+    scores = [float(line) for line in result.stdout.decode().splitlines()]
+    assert len(scores) == 4 and all(score < 0 for score in scores)
+
+
+def test_evaluate_command_scores_a_corpus_and_compares(finished, corpus_file, tmp_path):
+    *_, out = finished
+    result = run_command(
+        "evaluate", out, corpus_file, "--baseline", out / "1", "--out", tmp_path / "report"
+    )
+    assert result.returncode == 0, result.stderr
+    printed = result.stdout.decode("utf-8")
+    assert "BLEU" in printed and "TER" in printed
+    assert "BLEU +0.0 against version 1" in printed
+    assert (tmp_path / "report" / "report.json").is_file()
+
+
+def test_inspect_command_says_what_a_model_was_trained_on(finished, corpus_file):
+    *_, out = finished
+    result = run_command("inspect", out)
+    assert result.returncode == 0, result.stderr
+    printed = result.stdout.decode("utf-8")
+    assert f"data: {corpus_file}" in printed
+    assert "num hiddens: 16" in printed and "corpus, train: " in printed and "BLEU: " in printed
+
+
+def test_version_has_a_card_and_pictures(finished):
+    *_, out = finished
+    assert "# Translator from ja to en" in (out / "1" / "README.md").read_text(encoding="utf-8")
+    for picture in ("learning.png", "attention.png"):
+        assert (out / "1" / picture).is_file()
+        assert picture in (out / "1" / "report.md").read_text(encoding="utf-8")

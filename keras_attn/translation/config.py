@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 # Raised when a model exported before can no longer be read by this code.
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 PRECISIONS = ("float32", "bfloat16")
 
@@ -53,7 +54,14 @@ class Config:
             at most 1.
         clip_norm: Largest global norm of the gradients.
         average_decay: Decay of the moving average of the weights that is evaluated and exported.
+        beam_size: Hypotheses that the exported model's search follows; 1 is greedy search.
+        length_penalty: Exponent `alpha` of the length penalty of Wu et al. 2016, at least 0.
+        min_length_ratio: Shortest translation in pieces, as a share of the source's.
+        no_repeat_ngram: Length of piece sequences that no translation has twice; 0 for any.
         minutes: Training time, validation included.
+        steps: Batches to train on, however long they take; 0 for as many as `minutes` allow. With
+            it, the same seed gives the same model on the same machine, interrupted or not.
+        patience: Validations in a row without a better BLEU after which training ends; 0 for any.
         seed: Seed of everything random.
         precision: `"float32"` or `"bfloat16"` (weights and the loss stay in float32). `train.py`
             takes the one that this machine is faster in.
@@ -77,7 +85,13 @@ class Config:
     cool_down: float = 0.25
     clip_norm: float = 1.0
     average_decay: float = 0.999
+    beam_size: int = 4
+    length_penalty: float = 1.0
+    min_length_ratio: float = 0.0
+    no_repeat_ngram: int = 0
     minutes: float = 4.0
+    steps: int = 0
+    patience: int = 0
     seed: int = 0
     precision: str = "float32"
 
@@ -106,6 +120,7 @@ class Config:
             "ffn_num_hiddens",
             "num_heads",
             "warmup_steps",
+            "beam_size",
         )
         faults = [
             f"`{name}` must be a positive whole number. Received: {name}={getattr(self, name)!r}."
@@ -140,6 +155,17 @@ class Config:
                 "`cool_down` must be above 0 and at most 1. "
                 f"Received: cool_down={self.cool_down!r}."
             )
+        faults += [
+            f"`{name}` must be at least 0. Received: {name}={getattr(self, name)!r}."
+            for name in (
+                "length_penalty",
+                "min_length_ratio",
+                "no_repeat_ngram",
+                "steps",
+                "patience",
+            )
+            if not getattr(self, name) >= 0
+        ]
         if not 0 <= self.seed < 2**32:
             faults.append(f"`seed` must be from 0 to 2**32 - 1. Received: seed={self.seed!r}.")
         if self.precision not in PRECISIONS:
@@ -169,7 +195,11 @@ class Config:
     def save(self, path: Path) -> None:
         """Write the configuration as JSON."""
         record = {"format_version": FORMAT_VERSION, **dataclasses.asdict(self)}
-        path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+        # Aside, then renamed: a file at `path` is always whole.
+        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        aside.write_text(text, encoding="utf-8")
+        os.replace(aside, path)
 
     @classmethod
     def load(cls, path: Path) -> Config:
@@ -199,9 +229,9 @@ class Config:
         return cls(**record)
 
     def differences(self, other: Config) -> list[str]:
-        """What differs from `other` beside the training time, as `name: ours -> theirs`."""
+        """What differs from `other` beside the length of training, as `name: ours -> theirs`."""
         return [
             f"{name}: {ours!r} -> {getattr(other, name)!r}"
             for name, ours in dataclasses.asdict(self).items()
-            if name != "minutes" and ours != getattr(other, name)
+            if name not in ("minutes", "steps") and ours != getattr(other, name)
         ]

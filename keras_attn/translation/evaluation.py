@@ -1,4 +1,4 @@
-"""BLEU and chrF of translations, and the report that goes with a model."""
+"""What an exported translator makes of the test sentences, and the report that goes with it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from keras_attn.translation.scores import Comparison, Scores, bleu, compare, score, sentence_chrf
 from keras_attn.translation.splits import Example
 
-# Without spaces between words there are no words to count: characters take their place. All other
-# languages get the tokenization of the WMT evaluations.
-_BLEU_TOKENIZERS = {"ja": "char", "zh": "char"}
-_DEFAULT_BLEU_TOKENIZER = "13a"
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Corpus scores from 0 to 100, each with the sacreBLEU signature that says what it measures."""
-
-    bleu: float
-    bleu_signature: str
-    chrf: float
-    chrf_signature: str
+# Test sentences are also scored by length in characters; the last group has no end.
+LENGTHS = (10, 20, 40, 80)
+NUM_EXTREMES = 5
+TRANSLATIONS = "translations.tsv"
+PICTURES = ("learning.png", "attention.png")  # shown in the report if they lie beside it
 
 
 class Sample(NamedTuple):
@@ -37,15 +29,29 @@ class Sample(NamedTuple):
     reference: str
 
 
+class LengthGroup(NamedTuple):
+    """The test sentences of a range of lengths in characters, and their BLEU."""
+
+    characters: str
+    sentences: int
+    bleu: float
+
+
 @dataclass(frozen=True)
 class Report:
     """What an evaluation found.
 
     Attributes:
-        scores: BLEU and chrF.
+        scores: BLEU, chrF and TER.
         num_sentences: Sentences scored.
         seconds: Time that their translation took.
         samples: Evenly spaced test sentences.
+        best: Those of the highest chrF.
+        worst: Those of the lowest.
+        by_length: BLEU by length of the source.
+        translations: All of them.
+        comparison: Against the model before, if there is one.
+        history: What training reached after each epoch, tuples with names.
         details: Anything else worth keeping: numbers and strings by name, or dicts of such.
     """
 
@@ -53,6 +59,12 @@ class Report:
     num_sentences: int
     seconds: float
     samples: list[Sample]
+    best: list[Sample] = field(default_factory=list)
+    worst: list[Sample] = field(default_factory=list)
+    by_length: list[LengthGroup] = field(default_factory=list)
+    translations: list[Sample] = field(default_factory=list)
+    comparison: Comparison | None = None
+    history: list[Any] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
 
     def summary(self) -> str:
@@ -61,70 +73,57 @@ class Report:
             f"  {sample.source}\n    = {sample.translation}\n    ~ {sample.reference}"
             for sample in self.samples
         )
-        return "\n".join(["Samples (= translation, ~ reference):", *samples, *self._headline()])
+        return "\n".join(["Samples (= translation, ~ reference):", *samples, *self.headline()])
 
     def write(self, folder: Path) -> None:
-        """Write `report.json` and, for people, `report.md`."""
-        record = dataclasses.asdict(self)
-        record["samples"] = [sample._asdict() for sample in self.samples]
+        """Write `report.json`, all translations and, for people, `report.md`."""
+        record = {name: _plain(value) for name, value in vars(self).items()}
+        del record["translations"]
         text = json.dumps(record, indent=2, ensure_ascii=False, default=str)
         (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-        (folder / "report.md").write_text(self._markdown(), encoding="utf-8")
+        (folder / "report.md").write_text(self._markdown(folder), encoding="utf-8")
+        lines = ("\t".join(" ".join(text.split()) for text in row) for row in self.translations)
+        (folder / TRANSLATIONS).write_text("".join(f"{x}\n" for x in lines), encoding="utf-8")
 
-    def _headline(self) -> list[str]:
+    def headline(self) -> list[str]:
+        """The scores, a line each."""
         scores = self.scores
-        return [
-            f"BLEU {scores.bleu:.1f} ({scores.bleu_signature})",
+        lines = [
+            f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f} ({scores.bleu_signature})",
             f"chrF {scores.chrf:.1f} ({scores.chrf_signature})",
+            f"TER {scores.ter:.1f} ({scores.ter_signature})",
             f"{self.num_sentences:,} sentences translated in {self.seconds:.1f} s",
         ]
+        if self.comparison:
+            against = self.comparison
+            lines.append(
+                f"BLEU {against.gain:+.1f} against {against.baseline} "
+                f"({against.baseline_bleu:.1f}), p = {against.p_value:.3f}"
+            )
+        return lines
 
-    def _markdown(self) -> str:
-        headline = [f"- {_escape(line)}" for line in self._headline()]
+    def _markdown(self, folder: Path) -> str:
+        headline = [f"- {escape(line)}" for line in self.headline()]
         plain = {name: value for name, value in self.details.items() if not _is_section(value)}
         sections = {name: value for name, value in self.details.items() if _is_section(value)}
         lines = ["# Evaluation", "", *headline, *_bullets(plain), "", "## Samples", ""]
         lines += _table(Sample._fields, self.samples)
+        for title, samples in (("Best", self.best), ("Worst", self.worst)):
+            if samples:
+                lines += ["", f"## {title} by chrF", "", *_table(Sample._fields, samples)]
+        if self.by_length:
+            rows = [(g.characters, f"{g.sentences:,}", f"{g.bleu:.1f}") for g in self.by_length]
+            lines += ["", "## BLEU by length of the source", ""]
+            lines += _table(LengthGroup._fields, rows)
+        if self.history:
+            reached = [[_readable(part) for part in row] for row in self.history]
+            lines += ["", "## Learning", "", *_table(self.history[0]._fields, reached)]
+        for picture in PICTURES:
+            if (folder / picture).is_file():
+                lines += ["", f"![{_title(Path(picture).stem)}]({picture})"]
         for name, values in sections.items():
-            lines += ["", f"## {_escape(_title(name))}", "", *_bullets(values)]
+            lines += ["", f"## {escape(_title(name))}", "", *_bullets(values)]
         return "\n".join(lines) + "\n"
-
-
-def score(
-    hypotheses: Sequence[str], references: Sequence[Sequence[str]], target_language: str
-) -> Scores:
-    """BLEU and chrF of a whole corpus, by sacreBLEU.
-
-    BLEU: Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine Translation" (2002).
-    chrF: Popović, "chrF: character n-gram F-score for automatic MT evaluation" (2015).
-
-    Args:
-        hypotheses: Translations.
-        references: For each hypothesis, one or more right translations.
-        target_language: Language code of both; decides how BLEU parts words.
-
-    Raises:
-        ValueError: If there is nothing to score or a hypothesis has no reference.
-    """
-    # Here and not above: what only trains should not wait for it.
-    from sacrebleu.metrics import BLEU, CHRF
-
-    if not hypotheses or len(hypotheses) != len(references) or not all(references):
-        raise ValueError(
-            "There must be at least one hypothesis, and at least one reference for each. Received: "
-            f"{len(hypotheses)} hypotheses and references for {sum(map(bool, references))}."
-        )
-    # sacreBLEU wants the first references of all, the second ones of all, ...; None where none is.
-    most = max(map(len, references))
-    streams: list[Any] = [
-        [row[i] if i < len(row) else None for row in references] for i in range(most)
-    ]
-    language = re.split("[-_]", target_language.lower())[0]
-    bleu = BLEU(tokenize=_BLEU_TOKENIZERS.get(language, _DEFAULT_BLEU_TOKENIZER))
-    chrf = CHRF()
-    bleu_score = bleu.corpus_score(hypotheses, streams).score
-    chrf_score = chrf.corpus_score(hypotheses, streams).score
-    return Scores(bleu_score, str(bleu.get_signature()), chrf_score, str(chrf.get_signature()))
 
 
 def evaluate(
@@ -132,6 +131,8 @@ def evaluate(
     examples: Sequence[Example],
     target_language: str,
     num_samples: int = 10,
+    baseline: Path | None = None,
+    history: Sequence[Any] = (),
     details: dict[str, Any] | None = None,
 ) -> Report:
     """Translates the sources of the examples and scores the result.
@@ -141,6 +142,8 @@ def evaluate(
         examples: Sentences with their references.
         target_language: Language code of the translations.
         num_samples: Sentences to show, evenly spaced over the examples.
+        baseline: Folder of an earlier report to compare with, if it is on the same sentences.
+        history: What training reached after each epoch.
         details: What the report should say besides.
 
     Raises:
@@ -148,18 +151,76 @@ def evaluate(
     """
     sources = [example.source for example in examples]
     start = time.monotonic()
-    translations = list(translate(sources))
+    said = list(translate(sources))
     seconds = time.monotonic() - start
-    if len(translations) != len(sources):
+    if len(said) != len(sources):
         raise ValueError(
             "`translate` must return one translation for each text. "
-            f"Received: {len(translations)} for {len(sources)} texts."
+            f"Received: {len(said)} for {len(sources)} texts."
         )
-    scores = score(translations, [example.references for example in examples], target_language)
+    references = [example.references for example in examples]
+    samples = [
+        Sample(example.source, translation, example.references[0])
+        for example, translation in zip(examples, said, strict=True)
+    ]
+    ranks = [sentence_chrf(t, r) for t, r in zip(said, references, strict=True)]
+    ranked = [samples[i] for i in sorted(range(len(samples)), key=lambda i: -ranks[i])]
     count = min(num_samples, len(examples))
-    shown = [i * len(examples) // count for i in range(count)]
-    samples = [Sample(sources[i], translations[i], examples[i].references[0]) for i in shown]
-    return Report(scores, len(examples), seconds, samples, dict(details or {}))
+    comparison = None
+    if baseline and (earlier := _earlier(baseline, sources)):
+        name = f"version {baseline.name}"
+        comparison = compare(name, earlier, said, references, target_language)
+    return Report(
+        score(said, references, target_language),
+        len(examples),
+        seconds,
+        samples=[samples[i * len(samples) // count] for i in range(count)],
+        best=ranked[:NUM_EXTREMES],
+        worst=ranked[::-1][:NUM_EXTREMES],
+        by_length=_by_length(examples, said, target_language),
+        translations=samples,
+        comparison=comparison,
+        history=list(history),
+        details=dict(details or {}),
+    )
+
+
+def _by_length(
+    examples: Sequence[Example], said: Sequence[str], target_language: str
+) -> list[LengthGroup]:
+    groups = []
+    for low, high in zip((0, *LENGTHS), (*LENGTHS, None), strict=True):
+        rows = [
+            i
+            for i, example in enumerate(examples)
+            if low < len(example.source) and (high is None or len(example.source) <= high)
+        ]
+        if rows:
+            name = f"{low + 1} to {high}" if high else f"more than {low}"
+            references = [examples[i].references for i in rows]
+            found = bleu([said[i] for i in rows], references, target_language)
+            groups.append(LengthGroup(name, len(rows), found))
+    return groups
+
+
+def _earlier(folder: Path, sources: Sequence[str]) -> list[str] | None:
+    """The translations of an earlier report, if they are of the same sources."""
+    path = folder / TRANSLATIONS
+    if not path.is_file():
+        return None
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    if [row[0] for row in rows] != [" ".join(source.split()) for source in sources]:
+        return None
+    return [row[1] for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    """Tuples with names, and dataclasses, as dicts; JSON has no names for their parts."""
+    if hasattr(value, "_asdict"):
+        return value._asdict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return [_plain(part) for part in value] if isinstance(value, list) else value
 
 
 def _is_section(value: Any) -> bool:
@@ -172,7 +233,7 @@ def _title(name: str) -> str:
 
 def _bullets(values: dict[str, Any]) -> list[str]:
     return [
-        f"- {_escape(_title(str(name)))}: {_escape(_readable(value))}"
+        f"- {escape(_title(str(name)))}: {escape(_readable(value))}"
         for name, value in values.items()
         if value not in ("", None)
     ]
@@ -185,10 +246,10 @@ def _readable(value: Any) -> str:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    cells = [list(header), ["---"] * len(header), *([_escape(c) for c in row] for row in rows)]
+    cells = [list(header), ["---"] * len(header), *([escape(c) for c in row] for row in rows)]
     return [f"| {' | '.join(row)} |" for row in cells]
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
     """Text as Markdown shows it literally, in one line."""
     return re.sub(r"([\\`*_\[\]<>|&~$])", r"\\\1", " ".join(text.split()))

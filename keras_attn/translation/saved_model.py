@@ -7,16 +7,16 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
+import numpy as np
 import tensorflow as tf
-import tensorflow_text as tf_text
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding import translate_ids
-from keras_attn.translation.tokenizer import EOS_ID, PAD_ID, Tokenizers
+from keras_attn.translation.signatures import Signatures
+from keras_attn.translation.tokenizer import Tokenizers
 
 # TensorFlow Serving leaves this folder of a version alone.
 EXTRA = "assets.extra"
@@ -43,7 +43,7 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
     aside = Path(tempfile.mkdtemp(prefix=".export-", dir=folder))
     try:
         aside.chmod(0o755)  # mkdtemp's folders are closed to the user a server runs as
-        _write_graph(_in_float32(model), tokenizers, config.max_pieces, aside)
+        _write_graph(_in_float32(model), tokenizers, config, aside)
         extra = aside / EXTRA
         extra.mkdir(exist_ok=True)
         config.save(extra / CONFIG)
@@ -79,32 +79,42 @@ def _replace_dtype(config, policy):
     return config
 
 
-def _write_graph(model: Transformer, tokenizers: Tokenizers, max_pieces: int, folder: Path) -> None:
-    # Without names of their own, the two are one and the same when the model is loaded again.
-    source = tf_text.SentencepieceTokenizer(
-        tokenizers.source.proto, out_type=tf.int32, name="source_tokenizer"
+def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> None:
+    signatures = Signatures(model, tokenizers, config)
+    text, translation = (
+        tf.TensorSpec((None,), tf.string, name=name) for name in ("text", "translation")
     )
-    target = tf_text.SentencepieceTokenizer(
-        tokenizers.target.proto, out_type=tf.int32, name="target_tokenizer"
-    )
-
-    def serve(text: tf.Tensor) -> dict[str, tf.Tensor]:
-        pieces = source.tokenize(text)[:, : max_pieces - 1]
-        is_empty = tf.equal(pieces.row_lengths(), 0)
-        end = tf.fill([tf.shape(text)[0], 1], EOS_ID)
-        source_ids = tf.concat([pieces, end], axis=1).to_tensor(PAD_ID)  # (B, S)
-        target_ids = translate_ids(model, source_ids, max_pieces)  # (B, L)
-        said = tf.RaggedTensor.from_tensor(target_ids, padding=PAD_ID)
-        return {"translation": tf.where(is_empty, "", target.detokenize(said))}
-
     # The model itself is not tracked: the archive would hold every weight twice.
     archive = keras.export.ExportArchive()
-    archive.track(source)
-    archive.track(target)
+    archive.track(signatures.source)
+    archive.track(signatures.target)
+    archive.add_endpoint(SIGNATURE, signatures.translate, input_signature=[text])
+    archive.add_endpoint("nbest", signatures.nbest, input_signature=[text])
+    archive.add_endpoint("score", signatures.score, input_signature=[text, translation])
+    numbers = {"seed": tf.int32, "temperature": tf.float32, "top_k": tf.int32, "top_p": tf.float32}
     archive.add_endpoint(
-        SIGNATURE, serve, input_signature=[tf.TensorSpec((None,), tf.string, name="text")]
+        "sample",
+        signatures.sample,
+        input_signature=[text, *(tf.TensorSpec((), t, name=name) for name, t in numbers.items())],
     )
+    archive.add_endpoint("attend", signatures.attend, input_signature=[text])
     archive.write_out(str(folder), verbose=False)
+
+
+class Hypothesis(NamedTuple):
+    """One of several translations of a text, and its score: log probability by length penalty."""
+
+    translation: str
+    score: float
+
+
+class Attention(NamedTuple):
+    """A translation and the weights `(layers, H, T, S)` by which its pieces saw the source's."""
+
+    translation: str
+    source_pieces: list[str]
+    target_pieces: list[str]
+    weights: np.ndarray
 
 
 class Translator:
@@ -125,7 +135,6 @@ class Translator:
 
     def __init__(self, loaded: Any, config: Config, folder: Path):
         self._loaded = loaded  # its variables live as long as this object
-        self._signature = loaded.signatures[SIGNATURE]
         self.config = config
         self.folder = folder
 
@@ -142,18 +151,114 @@ class Translator:
         return cls(loaded, config, folder)
 
     def __call__(self, texts: Sequence[str], batch_size: int = 64) -> list[str]:
-        if isinstance(texts, str):
-            raise ValueError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
+        found = self._ask(SIGNATURE, batch_size, text=texts)
+        return [_decode(row["translation"]) for row in found]
+
+    def nbest(self, texts: Sequence[str], batch_size: int = 64) -> list[list[Hypothesis]]:
+        """The best translations of each text, at most `config.beam_size`, best first."""
+        return [
+            [
+                Hypothesis(_decode(translation), float(score))
+                for translation, score in zip(row["translations"], row["scores"], strict=True)
+                if np.isfinite(score)
+            ]
+            for row in self._ask("nbest", batch_size, text=texts)
+        ]
+
+    def score(
+        self, texts: Sequence[str], translations: Sequence[str], batch_size: int = 64
+    ) -> list[float]:
+        """The log probability of each translation of its text.
+
+        Raises:
+            ValueError: If there are not as many translations as texts.
+        """
+        if len(texts) != len(translations):
+            raise ValueError(
+                "`translations` must hold one translation for each text. "
+                f"Received: {len(translations)} for {len(texts)} texts."
+            )
+        found = self._ask("score", batch_size, text=texts, translation=translations)
+        return [float(row["log_probability"]) for row in found]
+
+    def sample(
+        self,
+        texts: Sequence[str],
+        seed: int,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+    ) -> list[str]:
+        """A translation of each text, drawn by its probability; the same call gives the same.
+
+        Args:
+            texts: Strings in the source language.
+            seed: Of the draws.
+            temperature: Above 0; below 1, likely words become likelier. Defaults to 1.
+            top_k: Draw from that many likeliest tokens; 0 for all. Defaults to 0.
+            top_p: Draw from the likeliest tokens that reach this probability together, above 0,
+                at most 1. Defaults to 1.
+
+        Raises:
+            ValueError: If an argument is out of its range.
+        """
+        if not temperature > 0:
+            raise ValueError(f"`temperature` must be above 0. Received: temperature={temperature}.")
+        if not 0 < top_p <= 1:
+            raise ValueError(f"`top_p` must be above 0 and at most 1. Received: top_p={top_p}.")
+        if top_k < 0:
+            raise ValueError(f"`top_k` must be at least 0. Received: top_k={top_k}.")
+        found = self._loaded.signatures["sample"](
+            text=_encode("texts", texts),
+            seed=tf.constant(seed, tf.int32),
+            temperature=tf.constant(temperature, tf.float32),
+            top_k=tf.constant(top_k, tf.int32),
+            top_p=tf.constant(top_p, tf.float32),
+        )
+        return [_decode(translation) for translation in found["translation"].numpy()]
+
+    def attend(self, text: str) -> Attention:
+        """The translation of one text and what each of its pieces attended to."""
+        (row,) = self._ask("attend", 1, text=[text])
+        return Attention(
+            _decode(row["translation"]),
+            [_decode(piece) for piece in row["source_pieces"]],
+            [_decode(piece) for piece in row["target_pieces"]],
+            row["weights"],
+        )
+
+    def _ask(
+        self, signature: str, batch_size: int, **inputs: Sequence[str]
+    ) -> list[dict[str, Any]]:
+        """What a signature answers for each row of its inputs, in their order."""
+        encoded = {name: _encode(f"{name}s", texts) for name, texts in inputs.items()}
         # Texts of similar length together, so that little of a batch is padding.
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        translations = [""] * len(texts)
+        lengths = tf.strings.length(encoded["text"]).numpy()
+        order = np.argsort(lengths, kind="stable")
+        answers: list[dict[str, Any]] = [{} for _ in order]
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
-            encoded = [texts[i].encode("utf-8", "replace") for i in rows]
-            result = self._signature(text=tf.constant(encoded, tf.string))["translation"]
-            for i, translation in zip(rows, result.numpy(), strict=True):
-                translations[i] = translation.decode("utf-8", "replace")
-        return translations
+            batch = {name: tf.gather(texts, rows) for name, texts in encoded.items()}
+            found = {k: v.numpy() for k, v in self._loaded.signatures[signature](**batch).items()}
+            for place, row in enumerate(rows):
+                answers[row] = {name: values[place] for name, values in found.items()}
+        return answers
+
+
+def _encode(name: str, texts: Sequence[str]) -> tf.Tensor:
+    if isinstance(texts, str):
+        raise ValueError(f"`{name}` must be a list of strings. Received: {name}={texts!r}.")
+    return tf.constant([text.encode("utf-8", "replace") for text in texts], tf.string)
+
+
+def _decode(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
+def version_before(version: Path) -> Path | None:
+    """The folder of the version before this one, if there is one."""
+    earlier = [number for number in _versions(version.parent) if number < int(version.name)]
+    return version.parent / str(max(earlier)) if earlier else None
 
 
 def newest_version(path: Path) -> Path:

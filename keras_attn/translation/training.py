@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import keras
-import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.batches import Batches
+from keras_attn.translation.checkpoints import Reached, TrainingState, newest_first
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Example
 from keras_attn.translation.objective import (
@@ -39,135 +39,123 @@ class Run(NamedTuple):
     seconds: float
     tokens_per_second: float
     validation_bleu: float
+    history: list[Reached]
+
+    def totals(self) -> dict[str, float]:
+        """All but the history."""
+        return {name: value for name, value in self._asdict().items() if name != "history"}
 
 
-class TrainingState:
-    """All that training needs to go on, saved and restored as one checkpoint.
+class Budget(keras.callbacks.Callback):
+    """Knows what is left of a training: of its steps, where they are given, or of its time.
 
     Args:
-        model: The built model; `model.variables` holds its dropout seeds too.
-        optimizer: Its built optimizer.
-        average: The moving average of its weights.
-        folder: Where the checkpoints lie.
-
-    Attributes:
-        step: Batches trained on.
-        seconds: Training time, validation included.
-        best_bleu: Highest validation BLEU, -1 before the first.
-        best: The averaged weights that reached it.
+        config: Holds `steps` and `minutes`.
+        state: Holds the steps and the seconds before this start.
+        schedule: Is told before each batch.
     """
 
-    def __init__(
-        self,
-        model: Transformer,
-        optimizer: keras.optimizers.Optimizer,
-        average: WeightAverage,
-        folder: Path,
-    ):
-        self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
-        self.seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
-        self.best_bleu = tf.Variable(-1.0, dtype=tf.float64, trainable=False)
-        self.best = [tf.Variable(value, trainable=False) for value in average.values]
-        self._weights = [weight.value for weight in model.trainable_variables]
-        checkpoint = tf.train.Checkpoint(
-            model=[variable.value for variable in model.variables],
-            optimizer=[variable.value for variable in optimizer.variables],
-            average=[*average.values, average.num_updates],
-            best=[*self.best, self.best_bleu],
-            position=[self.step, self.seconds],
-        )
-        self._checkpoint = checkpoint
-        self._manager = tf.train.CheckpointManager(checkpoint, str(folder), max_to_keep=2)
-
-    def save(self) -> None:
-        self._manager.save(checkpoint_number=int(self.step.numpy()))
-
-    def restore(self) -> bool:
-        """Go on from the latest checkpoint, if there is one."""
-        latest = self._manager.latest_checkpoint
-        if latest is None:
-            return False
-        self._checkpoint.restore(latest).assert_consumed()
-        return True
-
-    def keep_if_best(self, bleu: float, averages: Sequence[tf.Variable]) -> bool:
-        """Keep the averaged weights if no earlier ones reached this BLEU."""
-        if bleu < float(self.best_bleu.numpy()):
-            return False
-        self.best_bleu.assign(bleu)
-        for best, average in zip(self.best, averages, strict=True):
-            best.assign(average)
-        return True
-
-    def use_best(self) -> None:
-        """Give the model the best weights."""
-        for weight, best in zip(self._weights, self.best, strict=True):
-            weight.assign(best)
-
-
-class Bookkeeping(keras.callbacks.Callback):
-    """After each batch: average the weights, count, save now and then, stop when time is up.
-
-    A first Ctrl-C is obeyed here, between two batches, when all that is saved fits together.
-    """
-
-    def __init__(
-        self,
-        state: TrainingState,
-        average: WeightAverage,
-        schedule: CoolDown,
-        budget_seconds: float,
-    ):
+    def __init__(self, config: Config, state: TrainingState, schedule: CoolDown):
         super().__init__()
+        self._steps = config.steps
+        self._budget = 60 * config.minutes
         self._state = state
-        self._average = average
         self._schedule = schedule
-        self._budget = budget_seconds
+        self._step = self._step_before = int(state.step.numpy())
         self._seconds_before = float(state.seconds.numpy())
-        self._start = self._last_save = time.monotonic()
+        self._start = time.monotonic()
         self.reserve_seconds = 0.0  # what validation will take after the last batch
-        self.interrupted = False
 
     @property
     def seconds(self) -> float:
+        """Seconds of training, those before this start among them."""
         return self._seconds_before + time.monotonic() - self._start
 
     @property
+    def left(self) -> float:
+        """The part that is left, from 1 to 0."""
+        if self._steps:
+            return max(0.0, 1 - self._step / self._steps)
+        return max(0.0, self._budget - self.reserve_seconds - self.seconds) / self._budget
+
+    @property
     def seconds_left(self) -> float:
-        return max(0.0, self._budget - self.reserve_seconds - self.seconds)
+        """Seconds until the budget is spent; by the speed so far if it is one of steps."""
+        if not self._steps:
+            return self.left * self._budget
+        done = self._step - self._step_before
+        return (self._steps - self._step) * (time.monotonic() - self._start) / max(1, done)
 
     def on_train_batch_begin(self, batch, logs=None):
-        self._schedule.left.assign(self.seconds_left / self._budget)
+        self._schedule.left.assign(self.left)
+
+    def on_train_batch_end(self, batch, logs=None):
+        self._step += 1
+        self._state.step.assign(self._step)
+        if not self.left:
+            self.model.stop_training = True
+
+
+class Saving(keras.callbacks.Callback):
+    """Saves a checkpoint now and then, and after each epoch; obeys a first Ctrl-C when it has.
+
+    Comes after all callbacks that change what is saved. Between the last batch of an epoch and its
+    validation nothing is saved: going on from there would leave the validation out.
+    """
+
+    def __init__(self, state: TrainingState, budget: Budget):
+        super().__init__()
+        self._state = state
+        self._budget = budget
+        self._last_save = time.monotonic()
+        self.interrupted = False
+
+    def on_train_batch_end(self, batch, logs=None):
+        ends_epoch = self.model.stop_training or batch + 1 == self.params["steps"]
+        is_time = time.monotonic() - self._last_save > CHECKPOINT_SECONDS
+        if (self.interrupted or is_time) and not ends_epoch:
+            self._save()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._save()
+
+    def _save(self) -> None:
+        self._state.seconds.assign(self._budget.seconds)
+        self._state.save()
+        self._last_save = time.monotonic()
+        if self.interrupted:
+            raise KeyboardInterrupt
+
+
+class Averaging(keras.callbacks.Callback):
+    """Takes the weights after each batch into their average."""
+
+    def __init__(self, average: WeightAverage):
+        super().__init__()
+        self._average = average
 
     def on_train_batch_end(self, batch, logs=None):
         self._average.update()
-        self._state.step.assign_add(1)
-        if self.interrupted:
-            self.save()
-            raise KeyboardInterrupt
-        if not self.seconds_left:
-            self.model.stop_training = True
-        elif time.monotonic() - self._last_save > CHECKPOINT_SECONDS:
-            self.save()
-
-    def save(self) -> None:
-        self._state.seconds.assign(self.seconds)
-        self._state.save()
-        self._last_save = time.monotonic()
 
 
 @contextmanager
-def _obeying_ctrl_c(bookkeeping: Bookkeeping) -> Iterator[None]:
+def _obeying_ctrl_c(saving: Saving) -> Iterator[None]:
     def obey(signum, frame):
-        if bookkeeping.interrupted:  # a second Ctrl-C does not wait
+        if saving.interrupted:  # a second Ctrl-C does not wait
             raise KeyboardInterrupt
-        bookkeeping.interrupted = True
+        saving.interrupted = True
 
     before = signal.signal(signal.SIGINT, obey)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def precision_so_far(folder: Path) -> str | None:
+    """The precision of the unfinished training in a folder, if there is one."""
+    path = folder / CONFIG
+    return Config.load(path).precision if path.is_file() else None
 
 
 def prepare_folder(config: Config, folder: Path) -> None:
@@ -179,7 +167,7 @@ def prepare_folder(config: Config, folder: Path) -> None:
     path = folder / CONFIG
     if path.is_file():
         differences = Config.load(path).differences(config)
-        if differences and tf.train.latest_checkpoint(str(folder)):
+        if differences and newest_first(folder):
             raise ValueError(
                 f"An unfinished training in `{folder}` was started with another configuration: "
                 f"{'; '.join(differences)}. Give the earlier values to go on with it, or delete "
@@ -189,6 +177,12 @@ def prepare_folder(config: Config, folder: Path) -> None:
             shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
     config.save(path)
+
+
+def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
+    if config.patience and int(state.num_worse.numpy()) >= config.patience:
+        return False
+    return budget.left > 0 or not int(state.step.numpy())
 
 
 def fit(
@@ -230,16 +224,20 @@ def fit(
     optimizer.build(model.trainable_variables)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     state = TrainingState(model, optimizer, average, folder)
-    resumed = state.restore()
+    warnings = state.restore()
 
-    bookkeeping = Bookkeeping(state, average, schedule, config.minutes * 60)
-    progress = Progress(batches, bookkeeping, start_step=int(state.step.numpy()))
-    if resumed:
-        progress.say(f"Going on from step {int(state.step.numpy())}.")
-    checking = Validation(model, tokenizers, validation, config, average, state, bookkeeping)
-    callbacks = [bookkeeping, progress, checking]
-    with _obeying_ctrl_c(bookkeeping):
-        while bookkeeping.seconds_left or not resumed and not int(state.step.numpy()):
+    budget = Budget(config, state, schedule)
+    first_step = int(state.step.numpy())
+    progress = Progress(batches, budget, start_step=first_step)
+    for warning in warnings:
+        progress.say(f"warning: {warning}")
+    if first_step:
+        progress.say(f"Going on from step {first_step}.")
+    checking = Validation(model, tokenizers, validation, config, average, state, budget)
+    saving = Saving(state, budget)
+    callbacks = [Averaging(average), budget, progress, checking, saving]
+    with _obeying_ctrl_c(saving):
+        while _has_to_go_on(budget, state, config):
             step = int(state.step.numpy())
             epoch, done = divmod(step, batches.steps_per_epoch)
             model.fit(
@@ -259,7 +257,8 @@ def fit(
     return Run(
         steps=steps,
         epochs=steps / batches.steps_per_epoch,
-        seconds=bookkeeping.seconds,
+        seconds=budget.seconds,
         tokens_per_second=progress.tokens_per_second,
         validation_bleu=float(state.best_bleu.numpy()),
+        history=state.history,
     )

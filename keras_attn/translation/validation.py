@@ -15,8 +15,8 @@ from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Example
 from keras_attn.translation.decoding import translate_ids
-from keras_attn.translation.evaluation import score
 from keras_attn.translation.objective import WeightAverage
+from keras_attn.translation.scores import bleu
 from keras_attn.translation.tokenizer import EOS_ID, PAD_ID, Tokenizers
 
 # Enough to rank epochs by, few enough to take seconds.
@@ -50,17 +50,22 @@ def translate_with(
 
 
 class BestWeights(Protocol):
-    """What keeps the averaged weights of the best epoch."""
+    """What keeps the averaged weights of the best epoch, and remembers how all epochs went."""
+
+    num_worse: tf.Variable
 
     def keep_if_best(self, bleu: float, averages: Sequence[tf.Variable]) -> bool: ...
 
+    def remember(self, seconds: float, loss: float, bleu: float) -> None: ...
+
 
 class Clock(Protocol):
-    """What saves a checkpoint, and keeps time back for the next validation."""
+    """What counts the time, and keeps some back for the next validation."""
 
     reserve_seconds: float
 
-    def save(self) -> None: ...
+    @property
+    def seconds(self) -> float: ...
 
 
 class Validation(keras.callbacks.Callback):
@@ -72,8 +77,8 @@ class Validation(keras.callbacks.Callback):
         examples: The validation sentences; at most 500, evenly spaced, are used.
         config: Its configuration.
         average: The moving average of its weights; they are swapped in while it translates.
-        best: Keeps the averaged weights if they are the best so far.
-        clock: Is told how long a validation takes, and saves a checkpoint after each.
+        best: Keeps the averaged weights if they are the best so far, and what was reached.
+        clock: Is told how long a validation takes.
     """
 
     def __init__(
@@ -91,6 +96,7 @@ class Validation(keras.callbacks.Callback):
         self._examples = examples[::stride]
         self._translate = translate_with(model, tokenizers, config.max_pieces)
         self._target = config.target
+        self._patience = config.patience
         self._average = average
         self._best = best
         self._clock = clock
@@ -102,13 +108,15 @@ class Validation(keras.callbacks.Callback):
             translations = self._translate([example.source for example in self._examples])
         finally:
             self._average.swap()
-        bleu = score(translations, [e.references for e in self._examples], self._target).bleu
-        is_best = self._best.keep_if_best(bleu, self._average.values)
-        self._clock.reserve_seconds = time.monotonic() - start
-        self._clock.save()
+        reached = bleu(translations, [e.references for e in self._examples], self._target)
+        is_best = self._best.keep_if_best(reached, self._average.values)
         loss = float((logs or {}).get("loss", float("nan")))
+        self._best.remember(self._clock.seconds, loss, reached)
+        self._clock.reserve_seconds = time.monotonic() - start
+        if self._patience and int(self._best.num_worse.numpy()) >= self._patience:
+            self.model.stop_training = True
         lines = [
-            f"epoch {epoch + 1}: loss {loss:.3f}, validation BLEU {bleu:.1f}"
+            f"epoch {epoch + 1}: loss {loss:.3f}, validation BLEU {reached:.1f}"
             + (" (best so far)" if is_best else "")
         ]
         spacing = max(1, len(self._examples) // NUM_SAMPLES)

@@ -1,10 +1,8 @@
 import numpy as np
-import pytest
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn import Transformer
 from keras_attn.translation.decoding import greedy, length_limits, translate_ids
 from keras_attn.translation.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
@@ -76,17 +74,6 @@ def test_limit_follows_from_the_rows_own_length():
     assert limits.numpy().tolist() == [12, 18, 64]
 
 
-@pytest.fixture(scope="module")
-def model():
-    tf.random.set_seed(3)
-    model = Transformer.from_sizes(13, 11, 2, 2, num_hiddens=12, ffn_num_hiddens=16, num_heads=3)
-    model((np.ones((1, 1), int), np.ones((1, 1), int)))
-    random = np.random.default_rng(0)
-    # Larger weights than at the start of training, so that translations differ by source.
-    model.set_weights([w + random.normal(0, 0.6, w.shape) for w in model.get_weights()])
-    return model
-
-
 def without_cache(model, source, max_pieces):
     """The whole target anew for each token."""
     limit = min(2 * len(source) + 10, max_pieces)
@@ -100,24 +87,24 @@ def without_cache(model, source, max_pieces):
     return said
 
 
-def test_translations_equal_those_without_cache_and_without_neighbours(model):
+def test_translations_equal_those_without_cache_and_without_neighbours(tiny_model):
     random = np.random.default_rng(1)
     sources = [[*random.integers(4, 13, n).tolist(), EOS_ID] for n in (1, 3, 7, 2, 5)]
     batch = np.full((5, 8), PAD_ID, np.int32)
     for row, source in enumerate(sources):
         batch[row, : len(source)] = source
     search = tf.function(
-        lambda ids: translate_ids(model, ids, 20),
+        lambda ids: translate_ids(tiny_model, ids, 20),
         input_signature=[tf.TensorSpec((None, None), tf.int32)],
     )
     lines = [[i for i in row if i != PAD_ID] for row in search(batch).numpy().tolist()]
-    assert lines == [without_cache(model, source, 20) for source in sources]
+    assert lines == [without_cache(tiny_model, source, 20) for source in sources]
     assert len({tuple(line) for line in lines}) > 1
     for source, line in zip(sources, lines, strict=True):
         alone = search(np.array([source], np.int32)).numpy()[0].tolist()
         assert [i for i in alone if i != PAD_ID] == line
 
 
-def test_an_empty_batch_gives_an_empty_batch(model):
-    ids = translate_ids(model, tf.zeros([0, 4], tf.int32), 20)
+def test_an_empty_batch_gives_an_empty_batch(tiny_model):
+    ids = translate_ids(tiny_model, tf.zeros([0, 4], tf.int32), 20)
     assert ids.shape[0] == 0

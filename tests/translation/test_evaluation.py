@@ -1,55 +1,13 @@
+import dataclasses
 import json
-import math
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
 
-from keras_attn.translation.evaluation import Report, Sample, Scores, evaluate, score
+from keras_attn.translation.evaluation import TRANSLATIONS, Report, Sample, evaluate
+from keras_attn.translation.scores import Scores
 from keras_attn.translation.splits import Example
-
-
-def test_bleu_agrees_with_a_calculation_by_hand():
-    # Matches of n-grams: 5/6, 3/5, 2/4, 1/3; as long as the reference, so no brevity penalty.
-    found = score(["a b c d x f"], [("a b c d e f",)], "en")
-    precisions = [5 / 6, 3 / 5, 2 / 4, 1 / 3]
-    expected = 100 * math.exp(sum(map(math.log, precisions)) / 4)
-    assert found.bleu == pytest.approx(expected, abs=1e-6)
-
-
-def test_short_translations_pay_the_brevity_penalty():
-    found = score(["a b c d e"], [("a b c d e f g",)], "en")
-    assert found.bleu == pytest.approx(100 * math.exp(1 - 7 / 5), abs=1e-6)
-
-
-def test_any_of_several_references_counts_and_their_number_may_vary():
-    hypotheses = ["one two three four five", "six seven eight nine ten"]
-    references = [("something else", "one two three four five"), ("six seven eight nine ten",)]
-    found = score(hypotheses, references, "en")
-    assert found.bleu == pytest.approx(100)
-    assert found.chrf == pytest.approx(100)
-    assert "nrefs:var" in found.bleu_signature
-    assert score(hypotheses, [row[:1] for row in references], "en").bleu < 60
-
-
-def test_japanese_is_scored_by_characters_and_signatures_say_so():
-    found = score(["箱の中に本がある"], [("箱の上に本がある",)], "ja")
-    assert found.bleu > 30
-    assert "tok:char" in found.bleu_signature and "version:" in found.bleu_signature
-    assert "tok:13a" in score(["a"], [("a",)], "en").bleu_signature
-    assert "tok:char" in score(["a"], [("a",)], "ja-JP").bleu_signature
-    assert found.chrf_signature.startswith("nrefs:1") and "nc:6" in found.chrf_signature
-
-
-def test_empty_translations_score_nothing():
-    assert score(["", ""], [("a b c d",), ("e",)], "en").bleu == 0
-
-
-@pytest.mark.parametrize(
-    ("hypotheses", "references"), [([], []), (["a"], []), (["a", "b"], [("a",), ()])]
-)
-def test_hypotheses_without_references_are_refused(hypotheses, references):
-    with pytest.raises(ValueError, match="at least one reference for each. Received:"):
-        score(hypotheses, references, "en")
 
 
 def examples(count):
@@ -72,6 +30,36 @@ def test_evaluation_translates_scores_and_shows_evenly_spaced_samples():
     assert report.seconds >= 0
 
 
+def test_report_shows_the_best_the_worst_and_scores_by_length():
+    long = Example("長い" * 30, ("a sentence of some length is here for you",))
+    report = evaluate(upper_case_odd, [*examples(8), long], "en")
+    assert report.best[0].translation == report.best[0].reference
+    assert report.worst[0].translation.isupper()
+    assert [(group.characters, group.sentences) for group in report.by_length] == [
+        ("1 to 10", 8),
+        ("41 to 80", 1),
+    ]
+    assert len(report.translations) == 9
+
+
+def test_report_compares_with_an_earlier_one_of_the_same_sentences(tmp_path):
+    folder = tmp_path / "1"
+    folder.mkdir()
+    evaluate(upper_case_odd, examples(30), "en").write(folder)
+    assert len((folder / TRANSLATIONS).read_text(encoding="utf-8").splitlines()) == 30
+
+    def all_good(texts):
+        return [f"the sentence number {text[1:]} here" for text in texts]
+
+    found = evaluate(all_good, examples(30), "en", baseline=folder)
+    assert found.comparison.baseline == "version 1"
+    assert found.comparison.gain > 20 and found.comparison.p_value < 0.05
+    assert "against version 1" in found.summary()
+    other = evaluate(all_good, examples(29), "en", baseline=folder)
+    assert other.comparison is None
+    assert evaluate(all_good, examples(3), "en", baseline=tmp_path).comparison is None
+
+
 def test_fewer_examples_than_samples_are_all_shown():
     assert len(evaluate(upper_case_odd, examples(3), "en").samples) == 3
 
@@ -82,8 +70,8 @@ def test_a_translator_that_loses_a_line_is_refused():
 
 
 def report_with(*samples, **details):
-    scores = Scores(41.257, "nrefs:1|tok:13a", 63.0, "nrefs:1|nc:6")
-    return Report(scores, 1771, 12.5, list(samples), details)
+    scores = Scores(41.257, 1.5, "nrefs:1|tok:13a", 63.0, "nrefs:1|nc:6", 44.0, "nrefs:1|case:lc")
+    return Report(scores, 1771, 12.5, list(samples), details=details)
 
 
 def test_the_json_report_holds_everything(tmp_path):
@@ -108,7 +96,7 @@ def test_the_markdown_report_reads_well(tmp_path):
         sample, credit="Somebody", corpus={"too_long": 12345}, training={"epochs": 2.5, "x": ""}
     ).write(tmp_path)
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert text.startswith("# Evaluation\n\n- BLEU 41.3 (nrefs:1\\|tok:13a)\n- chrF 63.0 (")
+    assert text.startswith("# Evaluation\n\n- BLEU 41.3 ± 1.5 (nrefs:1\\|tok:13a)\n- chrF 63.0 (")
     assert "- 1,771 sentences translated in 12.5 s\n- Credit: Somebody\n" in text
     assert (
         "| source | translation | reference |\n| --- | --- | --- |\n| これ | this | that |" in text
@@ -116,6 +104,16 @@ def test_the_markdown_report_reads_well(tmp_path):
     assert "\n## Corpus\n\n- Too long: 12,345\n" in text
     assert "\n## Training\n\n- Epochs: 2.5\n" in text
     assert "X:" not in text
+
+
+def test_the_markdown_report_shows_how_training_went(tmp_path):
+    Reached = namedtuple("Reached", ["step", "bleu"])
+    (tmp_path / "learning.png").touch()
+    history = [Reached(1000, 12.5), Reached(2000, 20.25)]
+    dataclasses.replace(report_with(), history=history).write(tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "| step | bleu |\n| --- | --- |\n| 1,000 | 12.5 |\n| 2,000 | 20.25 |\n" in text
+    assert "![Learning](learning.png)" in text and "attention.png" not in text
 
 
 def test_text_of_users_stays_text_in_markdown(tmp_path):
@@ -130,5 +128,5 @@ def test_text_of_users_stays_text_in_markdown(tmp_path):
 def test_the_summary_shows_samples_and_scores_with_signatures():
     lines = report_with(Sample("これ", "this", "that")).summary().splitlines()
     assert [line.strip() for line in lines[1:4]] == ["これ", "= this", "~ that"]
-    assert "BLEU 41.3 (nrefs:1|tok:13a)" in lines
+    assert "BLEU 41.3 ± 1.5 (nrefs:1|tok:13a)" in lines
     assert "chrF 63.0 (nrefs:1|nc:6)" in lines

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -5,12 +6,15 @@ import sys
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_attn import Transformer
 from keras_attn.translation import tokenizer
 from keras_attn.translation.cleaning import Pair
 from keras_attn.translation.config import Config
+from keras_attn.translation.forced import log_probabilities
 from keras_attn.translation.saved_model import CONFIG, EXTRA, Translator, export, newest_version
+from keras_attn.translation.tokenizer import EOS_ID
 from keras_attn.translation.validation import translate_with
 
 # Sentences written for this test.
@@ -79,11 +83,72 @@ def test_same_strings_alone_and_in_a_batch_and_empty_stays_empty(folder):
 
 
 def test_graph_gives_what_the_model_gives_with_the_sentencepiece_package(
-    folder, tokenizers, config
+    tokenizers, config, tmp_path
 ):
+    greedy = dataclasses.replace(config, beam_size=1)
+    export(make_model(tokenizers), tokenizers, greedy, tmp_path)
     expected = translate_with(make_model(tokenizers), tokenizers, config.max_pieces)
-    texts = [text for text in TEXTS if text.strip()]
-    assert Translator.load(folder)(texts) == expected(texts)
+    texts = [text for text in TEXTS if text.strip() and len(text) < config.max_pieces]
+    assert Translator.load(tmp_path)(texts) == expected(texts)
+
+
+def test_nbest_begins_with_the_translation_and_its_scores_fall(folder, config):
+    translator = Translator.load(folder)
+    found = translator.nbest(TEXTS)
+    assert [row[0].translation for row in found] == translator(TEXTS)
+    for text, row in zip(TEXTS, found, strict=True):
+        scores = [hypothesis.score for hypothesis in row]
+        assert scores == sorted(scores, reverse=True)
+        assert len(row) == config.beam_size
+        if text.strip():
+            assert scores[0] < 0
+
+
+def test_score_is_the_log_probability_of_the_pieces_of_both_sides(folder, tokenizers):
+    model = make_model(tokenizers)
+    texts, translations = zip(*PAIRS, strict=True)
+    found = Translator.load(folder).score(texts, translations)
+    for text, translation, score in zip(texts, translations, found, strict=True):
+        source, target = (
+            tf.constant([[*side.encode([line])[0], EOS_ID]])
+            for side, line in zip(tokenizers, (text, translation), strict=True)
+        )
+        assert score == pytest.approx(float(log_probabilities(model, source, target)[0]), rel=1e-3)
+    with pytest.raises(ValueError, match="one translation for each text. Received: 1 for 5"):
+        Translator.load(folder).score(texts, ["a"])
+
+
+def test_samples_follow_from_their_seed(folder):
+    translator = Translator.load(folder)
+    texts = ["猫が手紙を書いた。", ""]
+    first = translator.sample(texts, seed=1)
+    assert first == translator.sample(texts, seed=1)
+    assert first[1] == ""
+    assert len({translator.sample(texts, seed=seed)[0] for seed in range(4)}) > 1
+    for wrong in ({"temperature": 0}, {"top_p": 0}, {"top_p": 1.5}, {"top_k": -1}):
+        ((name, value),) = wrong.items()
+        with pytest.raises(ValueError, match=f"`{name}` must be .* Received: {name}={value}"):
+            translator.sample(texts, seed=1, **wrong)
+
+
+def test_attention_has_a_row_for_each_piece_said_and_a_column_for_each_piece_read(
+    folder, tokenizers
+):
+    translator = Translator.load(folder)
+    text = "猫が手紙を書いた。"
+    seen = translator.attend(text)
+    assert seen.translation == translator([text])[0]
+    assert "".join(seen.source_pieces[:-1]).replace("▁", "") == text
+    assert seen.source_pieces[-1] == seen.target_pieces[-1] == "</s>"
+    assert seen.weights.shape == (1, 2, len(seen.target_pieces), len(seen.source_pieces))
+    np.testing.assert_allclose(seen.weights.sum(-1), 1, rtol=1e-5)
+
+
+def test_long_text_is_translated_sentence_by_sentence(folder):
+    translator = Translator.load(folder)
+    sentences = [pair.source for pair in PAIRS]
+    long = "".join(sentences * 2)
+    assert translator([long]) == [" ".join(translator(sentences) * 2)]
 
 
 def test_exported_model_survives_a_move_and_a_process_without_the_package(folder, tmp_path):
@@ -152,7 +217,7 @@ def test_model_that_trained_in_bfloat16_is_exported_in_float32(tokenizers, confi
     half = make_model(tokenizers, "mixed_bfloat16")
     full = make_model(tokenizers)
     full.set_weights(half.get_weights())
-    export(half, tokenizers, config, tmp_path)
+    export(half, tokenizers, dataclasses.replace(config, beam_size=1), tmp_path)
     expected = translate_with(full, tokenizers, config.max_pieces)
     texts = [pair.source for pair in PAIRS]
     assert Translator.load(tmp_path)(texts) == expected(texts)

@@ -4,15 +4,13 @@ import signal
 from types import SimpleNamespace
 
 import keras
-import numpy as np
 import pytest
-import tensorflow as tf
 
 from keras_attn import Transformer
 from keras_attn.translation import batches, tokenizer, training
+from keras_attn.translation.checkpoints import TrainingState, newest_first
 from keras_attn.translation.cleaning import Pair
 from keras_attn.translation.config import Config
-from keras_attn.translation.objective import WeightAverage
 from keras_attn.translation.splits import Example
 
 NUMBERS = ["いち", "に", "さん", "よん", "ご", "ろく", "なな", "はち", "きゅう"]
@@ -99,47 +97,6 @@ def test_a_later_fit_goes_on_from_the_checkpoint(tokenizers, stream, tmp_path, c
     assert second.validation_bleu >= first.validation_bleu
 
 
-def make_state(folder, seed):
-    keras.utils.set_random_seed(seed)
-    model = Transformer.from_sizes(9, 9, 1, 1, 8, 8, 2, dropout=0.5)
-    model.build(((None, None), (None, None)))
-    optimizer = keras.optimizers.Adam()
-    optimizer.build(model.trainable_variables)
-    average = WeightAverage(model.trainable_variables, 0.9)
-    return model, training.TrainingState(model, optimizer, average, folder)
-
-
-def test_checkpoint_brings_back_weights_seeds_position_and_best(tmp_path):
-    model, state = make_state(tmp_path, seed=1)
-    ids = np.array([[3, 4, 5]])
-    model((ids, ids), training=True)  # moves the seeds of dropout
-    state.step.assign(7)
-    state.keep_if_best(12.5, state.best)
-    state.save()
-    other, restored = make_state(tmp_path, seed=2)
-    assert restored.restore()
-    assert int(restored.step.numpy()) == 7
-    assert float(restored.best_bleu.numpy()) == 12.5
-    np.testing.assert_array_equal(
-        other((ids, ids), training=True).numpy(), model((ids, ids), training=True).numpy()
-    )
-
-
-def test_without_a_checkpoint_nothing_is_restored(tmp_path):
-    _, state = make_state(tmp_path, seed=1)
-    assert not state.restore()
-
-
-def test_only_better_weights_are_kept(tmp_path):
-    model, state = make_state(tmp_path, seed=1)
-    worse = [tf.zeros_like(value) for value in state.best]
-    assert state.keep_if_best(20.0, [tf.ones_like(value) for value in state.best])
-    assert not state.keep_if_best(19.0, worse)
-    state.use_best()
-    for weight in model.trainable_variables:
-        np.testing.assert_array_equal(weight.numpy(), np.ones(weight.shape))
-
-
 def test_ctrl_c_stops_between_batches_with_a_checkpoint(tokenizers, stream, tmp_path):
     class PressCtrlC(keras.callbacks.Callback):
         def on_train_batch_begin(self, batch, logs=None):
@@ -153,4 +110,25 @@ def test_ctrl_c_stops_between_batches_with_a_checkpoint(tokenizers, stream, tmp_
     with pytest.raises(KeyboardInterrupt):
         training.fit(model, stream, tokenizers, VALIDATION, CONFIG, tmp_path)
     assert signal.getsignal(signal.SIGINT) is before
-    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("-3")
+    assert newest_first(tmp_path)[0].name == "checkpoint-3"
+
+
+def test_fit_trains_as_many_steps_as_are_asked_for_whatever_the_time(tokenizers, stream, tmp_path):
+    steps = 2 * stream.steps_per_epoch + 1
+    config = dataclasses.replace(CONFIG, minutes=0.001, steps=steps)
+    model = make_model(tokenizers)
+    run = training.fit(model, stream, tokenizers, VALIDATION, config, tmp_path)
+    assert run.steps == steps
+    assert float(model.optimizer.learning_rate) < CONFIG.learning_rate / 10  # it has cooled down
+
+
+def test_patience_ends_training(tokenizers, stream, tmp_path, monkeypatch):
+    monkeypatch.setattr(TrainingState, "keep_if_best", count_as_worse)
+    config = dataclasses.replace(CONFIG, steps=100 * stream.steps_per_epoch, patience=2)
+    run = training.fit(make_model(tokenizers), stream, tokenizers, VALIDATION, config, tmp_path)
+    assert run.epochs == 2
+
+
+def count_as_worse(state, bleu, averages):
+    state.num_worse.assign_add(1)
+    return False

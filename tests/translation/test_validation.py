@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_attn import Transformer
 from keras_attn.translation import tokenizer, validation
@@ -29,17 +30,17 @@ def model(tokenizers):
 class Kept:
     """Takes the place of what keeps weights and time."""
 
-    reserve_seconds = 0.0
+    reserve_seconds, seconds = 0.0, 12.0
 
-    def __init__(self):
-        self.bleus, self.saves = [], 0
+    def __init__(self, num_worse=0):
+        self.bleus, self.num_worse, self.history = [], tf.Variable(num_worse), []
+
+    def remember(self, *reached):
+        self.history.append(reached)
 
     def keep_if_best(self, bleu, averages):
         self.bleus.append(bleu)
         return True
-
-    def save(self):
-        self.saves += 1
 
 
 def test_translates_in_order_whatever_the_lengths(model, tokenizers):
@@ -74,7 +75,8 @@ def test_scores_the_averaged_weights_and_gives_the_others_back(model, tokenizers
     printed = capsys.readouterr().err
     assert f"epoch 1: loss 2.000, validation BLEU {kept.bleus[0]:.1f} (best so far)" in printed
     assert PAIRS[0].source in printed
-    assert kept.saves == 1 and kept.reserve_seconds > 0
+    assert kept.reserve_seconds > 0
+    assert kept.history == [(12.0, 2.0, kept.bleus[0])]
 
 
 def test_a_large_validation_set_is_thinned_evenly(model, tokenizers):
@@ -84,3 +86,24 @@ def test_a_large_validation_set_is_thinned_evenly(model, tokenizers):
     callback = validation.Validation(model, tokenizers, examples, Config(), average, kept, kept)
     used = [int(example.source) for example in callback._examples]
     assert used == list(range(0, 1201, 3))
+
+
+@pytest.mark.parametrize(("num_worse", "stops"), [(1, False), (2, True)])
+def test_training_stops_after_as_many_worse_epochs_as_patience_has(
+    model, tokenizers, num_worse, stops
+):
+    average = WeightAverage(model.trainable_variables, 0.9)
+    kept = Kept(num_worse)
+    callback = validation.Validation(
+        model,
+        tokenizers,
+        [Example(pair.source, (pair.target,)) for pair in PAIRS],
+        Config(max_pieces=24, patience=2),
+        average,
+        kept,
+        kept,
+    )
+    callback.set_model(model)
+    model.stop_training = False
+    callback.on_epoch_end(0)
+    assert model.stop_training is stops

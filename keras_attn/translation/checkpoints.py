@@ -1,0 +1,152 @@
+"""Checkpoints of a training: all it needs to go on, saved whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+
+from keras_attn.transformer import Transformer
+from keras_attn.translation.objective import WeightAverage
+
+PREFIX = "checkpoint-"  # and the step
+KEPT = 2  # the last one, and the one before in case that one is damaged
+
+
+def newest_first(folder: Path) -> list[Path]:
+    """The checkpoints in a folder, the newest first; a file's index is written last of all."""
+    found = (path.with_suffix("") for path in folder.glob(f"{PREFIX}*.index"))
+    steps = {int(path.name.removeprefix(PREFIX)): path for path in found}
+    return [steps[step] for step in sorted(steps, reverse=True)]
+
+
+class Reached(NamedTuple):
+    """Where a training stood after an epoch."""
+
+    step: int
+    seconds: float
+    loss: float
+    bleu: float
+
+
+class TrainingState:
+    """All that training needs to go on, saved and restored as one checkpoint.
+
+    Args:
+        model: The built model; `model.variables` holds its dropout seeds too.
+        optimizer: Its built optimizer.
+        average: The moving average of its weights.
+        folder: Where the checkpoints lie.
+
+    Attributes:
+        step: Batches trained on.
+        seconds: Training time, validation included.
+        best_bleu: Highest validation BLEU, -1 before the first.
+        best: The averaged weights that reached it.
+        num_worse: Validations since then.
+    """
+
+    # It grows by a row with each epoch.
+    _HISTORY = tf.TensorShape([None, len(Reached._fields)])
+
+    def __init__(
+        self,
+        model: Transformer,
+        optimizer: keras.optimizers.Optimizer,
+        average: WeightAverage,
+        folder: Path,
+    ):
+        self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
+        self.best_bleu = tf.Variable(-1.0, dtype=tf.float64, trainable=False)
+        self.num_worse = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self._history = tf.Variable(
+            tf.zeros([0, self._HISTORY[1]], tf.float64), shape=self._HISTORY, trainable=False
+        )
+        self.best = [tf.Variable(value, trainable=False) for value in average.values]
+        self._weights = [weight.value for weight in model.trainable_variables]
+        self._folder = folder
+        self._checkpoint = tf.train.Checkpoint(
+            model=[variable.value for variable in model.variables],
+            optimizer=[variable.value for variable in optimizer.variables],
+            average=[*average.values, average.num_updates],
+            best=[*self.best, self.best_bleu, self.num_worse],
+            position=[self.step, self.seconds, self._history],
+        )
+
+    @property
+    def history(self) -> list[Reached]:
+        """What was reached after each epoch."""
+        rows = self._history.numpy().tolist()
+        return [Reached(int(step), *numbers) for step, *numbers in rows]
+
+    def remember(self, seconds: float, loss: float, bleu: float) -> None:
+        """Add what was reached now to the history."""
+        row = tf.constant([[self.step.numpy(), seconds, loss, bleu]], tf.float64)
+        self._history.assign(tf.concat([self._history, row], axis=0))
+
+    def save(self) -> None:
+        """Write a checkpoint; the one before stays until this one is whole.
+
+        Raises:
+            OSError: If it cannot be written.
+        """
+        step = int(self.step.numpy())
+        before = newest_first(self._folder)
+        if before and before[0] == self._path(step):
+            return
+        try:
+            self._checkpoint.write(str(self._path(step)))
+        except tf.errors.OpError as error:
+            raise OSError(
+                f"A checkpoint cannot be written to `{self._folder}`: {error.message} What was "
+                "saved before is whole: the same command goes on from there."
+            ) from error
+        for old in before[KEPT - 1 :]:
+            for file in self._folder.glob(f"{old.name}.*"):
+                file.unlink()
+
+    def restore(self) -> list[str]:
+        """Go on from the latest checkpoint that can be read, if there is one.
+
+        Returns:
+            A warning for each checkpoint that cannot.
+        """
+        warnings = []
+        for path in newest_first(self._folder):
+            try:
+                self._checkpoint.read(str(path)).assert_consumed()
+            # TensorFlow says in many ways that a file ends too early.
+            except (tf.errors.OpError, AssertionError, LookupError, ValueError) as error:
+                reason = str(error).splitlines()[0]
+                warnings.append(f"the checkpoint `{path}` is damaged and left out: {reason}")
+            else:
+                return warnings
+        if warnings:
+            raise ValueError(
+                f"No checkpoint in `{self._folder}` can be read. Delete that folder to start "
+                f"anew. Received: {'; '.join(warnings)}."
+            )
+        return warnings
+
+    def _path(self, step: int) -> Path:
+        return self._folder / f"{PREFIX}{step}"
+
+    def keep_if_best(self, bleu: float, averages: Sequence[tf.Variable]) -> bool:
+        """Keep the averaged weights if no earlier ones reached this BLEU."""
+        if bleu < float(self.best_bleu.numpy()):
+            self.num_worse.assign_add(1)
+            return False
+        self.best_bleu.assign(bleu)
+        self.num_worse.assign(0)
+        for best, average in zip(self.best, averages, strict=True):
+            best.assign(average)
+        return True
+
+    def use_best(self) -> None:
+        """Give the model the best weights."""
+        for weight, best in zip(self._weights, self.best, strict=True):
+            weight.assign(best)
