@@ -20,11 +20,16 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         argument_default=argparse.SUPPRESS,
     )
     where = parser.add_argument_group("corpus and model")
-    where.add_argument("--data", help="everyday, tatoeba, or a TSV file: source TAB target")
+    where.add_argument(
+        "--data", help="everyday, tatoeba, tfds:NAME, a TSV file, or two files and a comma"
+    )
     where.add_argument("--source", help="language of the source text, such as ja")
     where.add_argument("--target", help="language of the target text, such as en")
     where.add_argument(
         "--out", type=Path, help="folder for the model's versions (saved_models/SOURCE-TARGET)"
+    )
+    where.add_argument(
+        "--start-from", help="an exported model to go on with: its weights, sizes and tokenizers"
     )
     how = parser.add_argument_group("training")
     how.add_argument("--minutes", type=float, help="training time")
@@ -39,6 +44,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "--precision", choices=("float32", "bfloat16"), help="of the computation (the faster one)"
     )
     how.add_argument("--batch-tokens", type=int, help="source and target tokens of a batch")
+    how.add_argument("--accumulate", type=int, help="batches that make one step together")
     how.add_argument("--learning-rate", type=float, help="highest learning rate")
     how.add_argument("--warmup-steps", type=int, help="steps until it is reached")
     how.add_argument("--label-smoothing", type=float)
@@ -47,9 +53,16 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     search.add_argument("--beam-size", type=int, help="hypotheses followed; 1 is greedy search")
     search.add_argument("--length-penalty", type=float, help="exponent; 0 prefers short ones")
     search.add_argument("--min-length-ratio", type=float, help="shortest translation by source")
+    search.add_argument("--max-length-ratio", type=float, help="longest translation by source")
     search.add_argument("--no-repeat-ngram", type=int, help="pieces in a row never said twice")
     sizes = parser.add_argument_group("sizes")
     sizes.add_argument("--vocab-size", type=int, help="pieces of each language")
+    sizes.add_argument("--tokenizer", choices=("unigram", "bpe"), help="how pieces are found")
+    sizes.add_argument(
+        "--shared-vocab",
+        action=argparse.BooleanOptionalAction,
+        help="one tokenizer for both languages",
+    )
     sizes.add_argument("--max-pieces", type=int, help="longest sentence in pieces")
     sizes.add_argument("--num-encoder-layers", type=int)
     sizes.add_argument("--num-decoder-layers", type=int)
@@ -70,6 +83,7 @@ def run(given: dict[str, Any]) -> None:
         batches,
         corpus,
         evaluation,
+        fine_tuning,
         model_card,
         pictures,
         precision,
@@ -80,6 +94,7 @@ def run(given: dict[str, Any]) -> None:
     from keras_attn.translation.config import Config
 
     out = given.pop("out", None)
+    earlier, given = fine_tuning.inherit(**given)
     wanted = Config(**given)
     wanted.validate()
     out = out or Path("saved_models") / f"{wanted.source}-{wanted.target}"
@@ -87,25 +102,23 @@ def run(given: dict[str, Any]) -> None:
 
     # Text
     pairs = corpus.load(wanted.data, wanted.source, wanted.target)
-    print(describe(pairs))
+    print(pairs.summary())
     work = out / "training"
     given.setdefault("precision", training.precision_so_far(work) or precision.fastest())
     config = Config.for_corpus(len(pairs.train), **given)
     print(f"Configuration: {config}")
-    training.prepare_folder(config, work)
+    lock = training.prepare_folder(config, work)
 
     # Tokens
-    languages = (config.source, config.target)
-    tokenizers = tokenizer.load_or_train(work, pairs.train, languages, config.vocab_size)
+    if earlier:
+        fine_tuning.take_tokenizers(earlier, work)
+    tokenizers = tokenizer.load_or_train(work, pairs.train, config)
 
     # Batches
     batched = batches.make(
         pairs.train, tokenizers, config.batch_tokens, config.max_pieces, config.seed
     )
-    print(
-        f"Batches: {batched.steps_per_epoch:,} an epoch in {len(batched.shapes)} shapes, "
-        f"{batched.padding:.1%} padding, {batched.num_too_long:,} pairs too long"
-    )
+    print(batched.summary())
 
     # Model
     keras.utils.set_random_seed(config.seed)
@@ -115,11 +128,11 @@ def run(given: dict[str, Any]) -> None:
         **config.layer_sizes(),
         dtype=config.dtype_policy,
     )
+    model.build(((None, None), (None, None)))
+    if earlier:
+        fine_tuning.take_weights(earlier, model)
     trained = training.fit(model, batched, tokenizers, pairs.validation, config, work)
-    print(
-        f"Trained {trained.epochs:.1f} epochs in {trained.seconds / 60:.1f} minutes, "
-        f"{trained.tokens_per_second:,.0f} tokens/s, validation BLEU {trained.validation_bleu:.1f}"
-    )
+    print(trained.summary())
 
     # SavedModel
     version = saved_model.export(model, tokenizers, config, out)
@@ -144,6 +157,7 @@ def run(given: dict[str, Any]) -> None:
         pictures.draw(version, translator, pairs.test[0].source, trained.history)
     report.write(version)
     model_card.write(version, config, report)
+    lock.close()
     shutil.rmtree(work)  # a finished training has nothing to go on with
     print(report.summary())
     print(f"Exported to {version} in {(time.monotonic() - start) / 60:.1f} minutes in all.")
@@ -160,13 +174,6 @@ def check_writable(folder: Path) -> None:
         raise ValueError(
             f"`--out` must be a folder that can be written. Received: {folder} ({error.strerror})."
         ) from error
-
-
-def describe(pairs) -> str:
-    counts = ", ".join(f"{name} {count:,}" for name, count in pairs.counts.items())
-    lines = [f"Corpus {pairs.name}: {counts}"]
-    lines += [f"warning: {warning}" for warning in pairs.warnings]
-    return "\n".join([*lines, *([pairs.credit] if pairs.credit else [])])
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -187,6 +187,20 @@ def test_unfinished_training_of_another_configuration_is_refused(tmp_path):
         prepare_folder(Config(seed=3), tmp_path)
 
 
+def test_second_training_in_a_folder_is_refused(tmp_path):
+    from keras_attn.translation.config import Config
+    from keras_attn.translation.training import prepare_folder
+
+    lock = prepare_folder(Config(seed=1), tmp_path)
+    for seed in (1, 2):
+        with pytest.raises(ValueError, match="Another training is running in"):
+            prepare_folder(Config(seed=seed), tmp_path)
+    assert Config.load(tmp_path / "config.json").seed == 1
+    lock.close()
+    prepare_folder(Config(seed=2), tmp_path)
+    assert Config.load(tmp_path / "config.json").seed == 2
+
+
 def test_learns_to_reverse_digit_strings(tmp_path):
     digits = random.Random(5)
     strings = {tuple(digits.choices("0123456789", k=digits.randint(3, 7))) for _ in range(6000)}
@@ -255,3 +269,22 @@ def test_version_has_a_card_and_pictures(finished):
     for picture in ("learning.png", "attention.png"):
         assert (out / "1" / picture).is_file()
         assert picture in (out / "1" / "report.md").read_text(encoding="utf-8")
+
+
+def test_training_goes_on_from_an_exported_model(finished, corpus_file, tmp_path):
+    *_, out = finished
+    options = ["--data", corpus_file, "--start-from", out, "--out", tmp_path / "tuned"]
+    result = subprocess.run(
+        command(*options, "--minutes", 0.1, "--batch-tokens", 512),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr
+    for name in ("source.model", "target.model"):
+        tuned, earlier = (
+            folder / "1" / "assets.extra" / name for folder in (tmp_path / "tuned", out)
+        )
+        assert tuned.read_bytes() == earlier.read_bytes()
+    config = json.loads((tmp_path / "tuned/1/assets.extra/config.json").read_text("utf-8"))
+    assert config["num_hiddens"] == 16 and config["start_from"] == str(out / "1")

@@ -149,6 +149,13 @@ class Batches:
         self.steps_per_epoch = len(self._epoch(0))
         self._epoch_in_use = lru_cache(maxsize=2)(self._epoch)
 
+    def summary(self) -> str:
+        """Sizes for the terminal."""
+        return (
+            f"Batches: {self.steps_per_epoch:,} an epoch in {len(self.shapes)} shapes, "
+            f"{self.padding:.1%} padding, {self.num_too_long:,} pairs too long"
+        )
+
     def stream(self, start_step: int = 0) -> Iterator[Batch]:
         """The batches from the global step `start_step` on, without end."""
         step = start_step

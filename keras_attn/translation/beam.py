@@ -205,7 +205,7 @@ def best_translations(
         num_best: `N`, at most `config.beam_size`.
     """
     lengths = num_tokens(source_ids)
-    limits = length_limits(lengths, config.max_pieces)
+    limits = length_limits(lengths, config.max_pieces, config.max_length_ratio)
     shortest = tf.cast(config.min_length_ratio * tf.cast(lengths, tf.float32), tf.int32)
     longest = tf.reduce_max(tf.concat([limits, [1]], 0))
     # One step more than the longest translation has pieces: its end.

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
+from itertools import compress
+from statistics import median
 from typing import NamedTuple
 
 
@@ -29,7 +31,12 @@ class Cleaned(NamedTuple):
 
 
 # In the order in which they are looked for.
-REASONS = ("empty", "too_long", "equal_sides", "wrong_script", "duplicate")
+REASONS = ("empty", "too_long", "equal_sides", "wrong_script", "duplicate", "odd_lengths")
+
+# A side this many times longer, or shorter, than the other one lets expect is no translation of
+# it. Below so many characters anything may be: "Yes." is a word here and a sentence there.
+MAX_LENGTH_RATIO = 4.0
+MIN_CHARACTERS_TO_COMPARE = 30
 
 # Control characters and zero-width spaces part words, the other invisible ones (soft hyphen, byte
 # order mark, marks of writing direction) do not. The joiners that emoji and some scripts need stay.
@@ -124,4 +131,17 @@ def clean(
             seen.add(pair)
             kept.append(pair)
             positions.append(position)
-    return Cleaned(kept, positions, dropped)
+    fitting = [not is_odd for is_odd in _have_odd_lengths(kept)]
+    dropped["odd_lengths"] = fitting.count(False)
+    return Cleaned(list(compress(kept, fitting)), list(compress(positions, fitting)), dropped)
+
+
+def _have_odd_lengths(pairs: list[Pair]) -> list[bool]:
+    """Which pairs have sides whose lengths fit no translation, by the usual ratio of all pairs."""
+    ratios = [len(pair.target) / len(pair.source) for pair in pairs]
+    usual = median(ratios) if ratios else 1.0
+    return [
+        max(map(len, pair)) >= MIN_CHARACTERS_TO_COMPARE
+        and not 1 / MAX_LENGTH_RATIO <= ratio / usual <= MAX_LENGTH_RATIO
+        for pair, ratio in zip(pairs, ratios, strict=True)
+    ]

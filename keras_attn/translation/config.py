@@ -13,6 +13,7 @@ from typing import Any
 FORMAT_VERSION = 2
 
 PRECISIONS = ("float32", "bfloat16")
+TOKENIZERS = ("unigram", "bpe")
 
 # A corpus below this many training pairs gets the sizes of `SMALL_CORPUS` for what the user does
 # not choose: a larger model would not finish enough epochs in a few minutes to be worth its size.
@@ -37,10 +38,15 @@ class Config:
         data: Corpus by name (`everyday`, `tatoeba`) or the path of a TSV file.
         source: Language code of the source text.
         target: Language code of the target text.
+        start_from: Exported version whose tokenizers, sizes and weights training begins with, or
+            nothing for a new model.
         vocab_size: Pieces of each tokenizer, at most.
+        tokenizer: How SentencePiece finds pieces, `"unigram"` or `"bpe"`.
+        shared_vocab: Whether one tokenizer serves both languages.
         max_pieces: Longest side in pieces, end mark included: longer pairs are left out of
             training, longer texts are cut when translating.
         batch_tokens: Source and target tokens of a batch, padding included, at most.
+        accumulate: Batches whose gradients make one step of the optimiser together.
         num_encoder_layers: Blocks of the encoder.
         num_decoder_layers: Blocks of the decoder.
         num_hiddens: Width `D` of the model.
@@ -57,6 +63,7 @@ class Config:
         beam_size: Hypotheses that the exported model's search follows; 1 is greedy search.
         length_penalty: Exponent `alpha` of the length penalty of Wu et al. 2016, at least 0.
         min_length_ratio: Shortest translation in pieces, as a share of the source's.
+        max_length_ratio: Longest one, with 10 pieces more for short sources.
         no_repeat_ngram: Length of piece sequences that no translation has twice; 0 for any.
         minutes: Training time, validation included.
         steps: Batches to train on, however long they take; 0 for as many as `minutes` allow. With
@@ -70,9 +77,13 @@ class Config:
     data: str = "everyday"
     source: str = "ja"
     target: str = "en"
+    start_from: str = ""
     vocab_size: int = 8000
+    tokenizer: str = "unigram"
+    shared_vocab: bool = False
     max_pieces: int = 128
     batch_tokens: int = 4096
+    accumulate: int = 1
     num_encoder_layers: int = 4
     num_decoder_layers: int = 2
     num_hiddens: int = 256
@@ -88,6 +99,7 @@ class Config:
     beam_size: int = 4
     length_penalty: float = 1.0
     min_length_ratio: float = 0.0
+    max_length_ratio: float = 2.0
     no_repeat_ngram: int = 0
     minutes: float = 4.0
     steps: int = 0
@@ -114,6 +126,7 @@ class Config:
             "vocab_size",
             "max_pieces",
             "batch_tokens",
+            "accumulate",
             "num_encoder_layers",
             "num_decoder_layers",
             "num_hiddens",
@@ -160,14 +173,27 @@ class Config:
             for name in (
                 "length_penalty",
                 "min_length_ratio",
-                "no_repeat_ngram",
-                "steps",
-                "patience",
+                "max_length_ratio",
             )
             if not getattr(self, name) >= 0
         ]
+        faults += [
+            f"`{name}` must be a whole number of at least 0. "
+            f"Received: {name}={getattr(self, name)!r}."
+            for name in ("no_repeat_ngram", "steps", "patience")
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0
+        ]
         if not 0 <= self.seed < 2**32:
             faults.append(f"`seed` must be from 0 to 2**32 - 1. Received: seed={self.seed!r}.")
+        if self.min_length_ratio > self.max_length_ratio:
+            faults.append(
+                "`min_length_ratio` must be at most `max_length_ratio`. Received: min_length_ratio="
+                f"{self.min_length_ratio!r}, max_length_ratio={self.max_length_ratio!r}."
+            )
+        if self.tokenizer not in TOKENIZERS:
+            faults.append(
+                f'`tokenizer` must be "unigram" or "bpe". Received: tokenizer={self.tokenizer!r}.'
+            )
         if self.precision not in PRECISIONS:
             faults.append(
                 '`precision` must be "float32" or "bfloat16". '

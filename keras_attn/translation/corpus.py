@@ -27,6 +27,9 @@ CREDITS = {
 }
 NAMED_LANGUAGES = ("ja", "en")
 
+# Before the name of a set of TensorFlow Datasets.
+TFDS = "tfds:"
+
 # Broken lines that are named; the others are only counted.
 MAX_NAMED_LINES = 10
 
@@ -62,6 +65,12 @@ class Corpus:
     credit: str = ""
     warnings: tuple[str, ...] = ()
 
+    def summary(self) -> str:
+        """Counts, warnings and credit for the terminal."""
+        counts = ", ".join(f"{name} {count:,}" for name, count in self.counts.items())
+        lines = [f"Corpus {self.name}: {counts}", *(f"warning: {line}" for line in self.warnings)]
+        return "\n".join([*lines, *([self.credit] if self.credit else [])])
+
 
 class _Raw(NamedTuple):
     pairs: list[Pair]
@@ -76,7 +85,9 @@ def load(
 
     Args:
         name: `everyday`, `tatoeba`, or the path of a UTF-8 file, plain or gzip, of lines
-            `source TAB target`; further columns are ignored.
+            `source TAB target`; further columns are ignored. Or the paths of two files, joined by
+            a comma, with the sources and their translations line by line. Or `tfds:` and the name
+            of a translation set of TensorFlow Datasets, whose split `train` is read.
         source: Language code of the source side.
         target: Language code of the target side.
         max_characters: Longest side of a pair, in characters.
@@ -90,7 +101,7 @@ def load(
         raise ValueError(
             f"`max_characters` must be at least 1. Received: max_characters={max_characters}."
         )
-    raw = _read_named(name, source, target) if name in CREDITS else _read_file(Path(name))
+    raw = _read(name, source, target)
     cleaned = cleaning.clean(raw.pairs, source, target, max_characters)
     counts = {
         "read": len(raw.pairs) + len(raw.broken),
@@ -153,34 +164,81 @@ def _read_named(name: str, source: str, target: str) -> _Raw:
     return _Raw(pairs, [text.decode("utf-8") for text in examples["combination"]])
 
 
-def _read_file(path: Path) -> _Raw:
-    path = path.expanduser()
+def _read_tfds(name: str, source: str, target: str) -> list[Pair]:
+    import tensorflow_datasets as tfds
+    from keras_attn_data import cache
+
+    tfds.disable_progress_bar()
+    try:
+        builder = tfds.builder(name, data_dir=cache.folder() / "tensorflow_datasets")
+    except (tfds.core.DatasetNotFoundError, ValueError) as error:
+        raise ValueError(
+            "TensorFlow Datasets has no set of this name. "
+            f"Received: data={TFDS + name!r} ({str(error).splitlines()[0]})."
+        ) from error
+    languages = sorted(builder.info.features)
+    if not {source, target} <= set(languages):
+        raise ValueError(
+            f"The set `{name}` must have texts in `{source}` and `{target}`. "
+            f"Received: a set of {', '.join(languages)}."
+        )
+    try:
+        builder.download_and_prepare()
+    except Exception as error:  # every set fetches in its own way
+        raise OSError(
+            f"The set `{name}` of TensorFlow Datasets cannot be fetched into "
+            f"`{builder.data_dir}`: {type(error).__name__}: {str(error).splitlines()[0]}"
+        ) from error
+    examples = tfds.as_numpy(builder.as_dataset(split="train"))
+    return [Pair(*(row[side].decode("utf-8") for side in (source, target))) for row in examples]
+
+
+def _read(name: str, source: str, target: str) -> _Raw:
+    if name in CREDITS:
+        return _read_named(name, source, target)
+    if name.startswith(TFDS):
+        return _Raw(_read_tfds(name.removeprefix(TFDS), source, target))
+    path = Path(name).expanduser()
+    sides = [Path(side).expanduser() for side in name.split(",")]
+    if len(sides) == 2 and not path.exists():
+        lines = _read_lines(sides[0], name), _read_lines(sides[1], name)
+        counts = [len(side) for side in lines]
+        if counts[0] != counts[1]:
+            raise ValueError(
+                "Two files of a corpus must have as many lines as each other. "
+                f"Received: {counts[0]:,} lines in `{sides[0]}`, {counts[1]:,} in `{sides[1]}`."
+            )
+        pairs = [
+            Pair(one, other) if one is not None and other is not None else None
+            for one, other in zip(*lines, strict=True)
+        ]
+    else:
+        pairs = [_parse(line) for line in _read_lines(path, name)]
+    broken = [number for number, pair in enumerate(pairs, start=1) if pair is None]
+    if not pairs:
+        raise ValueError(f"A corpus must hold sentences. Received: `{name}`, which is empty.")
+    if len(broken) == len(pairs):
+        raise ValueError(
+            f"A corpus must hold lines of UTF-8 text, source TAB target. Received: `{name}`, "
+            f"where none of the {len(broken):,} lines is such a line."
+        )
+    return _Raw([pair for pair in pairs if pair is not None], broken=broken)
+
+
+def _read_lines(path: Path, name: str) -> list[str | None]:
+    """The lines of a file, None for one that is not UTF-8."""
     if not path.exists():
         raise ValueError(
             f"There is no corpus of this name and no such file: expected one of "
-            f"{', '.join(sorted(CREDITS))} or the path of a TSV file. Received: data={str(path)!r}."
+            f"{', '.join(sorted(CREDITS))}, the path of a TSV file, or two paths and a comma. "
+            f"Received: data={name!r}."
         )
     if path.is_dir():
         raise ValueError(f"A corpus must be a file, not a folder. Received: data={str(path)!r}.")
-    pairs: list[Pair] = []
-    broken: list[int] = []
     try:
-        for number, line in enumerate(_lines(path), start=1):
-            pair = _parse(line)
-            if pair is None:
-                broken.append(number)
-            else:
-                pairs.append(pair)
+        return [_decode(line) for line in _lines(path)]
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"`{path}` cannot be read to its end: {error}.") from error
-    if not pairs and not broken:
-        raise ValueError(f"A corpus must hold sentences. Received: `{path}`, which is empty.")
-    if not pairs:
-        raise ValueError(
-            f"A corpus must hold lines of UTF-8 text, source TAB target. Received: `{path}`, "
-            f"where none of the {len(broken):,} lines is such a line."
-        )
-    return _Raw(pairs, broken=broken)
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -190,11 +248,16 @@ def _lines(path: Path) -> Iterator[bytes]:
         yield from gzip.open(file) if compressed else file
 
 
-def _parse(line: bytes) -> Pair | None:
-    """The pair of a line; an empty line is a pair of empty sides, a broken line None."""
+def _decode(line: bytes) -> str | None:
     try:
-        text = line.decode("utf-8").removeprefix("\ufeff").rstrip("\r\n")
+        return line.decode("utf-8").removeprefix("\ufeff").rstrip("\r\n")
     except UnicodeDecodeError:
+        return None
+
+
+def _parse(text: str | None) -> Pair | None:
+    """The pair of a line; an empty line is a pair of empty sides, a broken line None."""
+    if text is None:
         return None
     if not text.strip():
         return Pair("", "")

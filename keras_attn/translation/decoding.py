@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
+from keras_attn.translation.config import Config
 from keras_attn.translation.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 Cache = Any  # a structure of tensors, batch first
@@ -37,12 +38,14 @@ def num_tokens(ids: tf.Tensor) -> tf.Tensor:
     return tf.reduce_sum(tf.cast(tf.not_equal(ids, PAD_ID), tf.int32), axis=1)
 
 
-def length_limits(num_source_tokens: tf.Tensor, max_pieces: int) -> tf.Tensor:
+def length_limits(num_source_tokens: tf.Tensor, max_pieces: int, ratio: float) -> tf.Tensor:
     """Longest translation, end mark not counted, for sources of `(B,)` tokens: `(B,)` int32.
 
-    It follows from a sentence's own length, so that no translation depends on its neighbours.
+    `ratio` times the source and 10 more, at most `max_pieces`. It follows from a sentence's own
+    length, so that no translation depends on its neighbours.
     """
-    return tf.minimum(2 * num_source_tokens + 10, max_pieces)
+    longest = tf.cast(ratio * tf.cast(num_source_tokens, tf.float32), tf.int32) + 10
+    return tf.minimum(longest, max_pieces)
 
 
 def greedy(step: Step, cache: Cache, limits: tf.Tensor) -> tf.Tensor:
@@ -151,17 +154,17 @@ def begin(
     return Decoding(step, [cache["self"] for cache in caches])
 
 
-def translate_ids(model: Transformer, source_ids: tf.Tensor, max_pieces: int) -> tf.Tensor:
+def translate_ids(model: Transformer, source_ids: tf.Tensor, config: Config) -> tf.Tensor:
     """Greedy translations of a batch.
 
     Args:
         model: The trained model.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        max_pieces: Longest translation in pieces.
+        config: Of the model.
 
     Returns:
         Target ids `(B, L)`, int32, without EOS, padded with id 0.
     """
-    limits = length_limits(num_tokens(source_ids), max_pieces)
+    limits = length_limits(num_tokens(source_ids), config.max_pieces, config.max_length_ratio)
     step, cache = begin(model, source_ids, tf.reduce_max(tf.concat([limits, [1]], 0)))
     return greedy(step, cache, limits)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import sentencepiece
 
 from keras_attn.translation.cleaning import Pair
+from keras_attn.translation.config import Config
 
 # The special ids of every tokenizer and model; everything else imports them from here.
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
@@ -109,14 +110,21 @@ def character_coverage(language: str) -> float:
     return _COVERAGE.get(language.lower()[:2], _FULL_COVERAGE)
 
 
-def train(sentences: Iterable[str], vocab_size: int, character_coverage: float) -> Tokenizer:
-    """A unigram model with byte fallback; the same sentences give the same model.
+def train(
+    sentences: Iterable[str],
+    vocab_size: int,
+    character_coverage: float,
+    model_type: str = "unigram",
+) -> Tokenizer:
+    """A model with byte fallback; the same sentences give the same model.
 
     Args:
         sentences: Text to learn the pieces from; of more than `MAX_SENTENCES`, every n-th.
         vocab_size: Pieces at most, the special ones and 256 bytes included; text that does not
             offer so many gives fewer.
         character_coverage: Share of the characters that get a piece, above 0.98, at most 1.
+        model_type: `"unigram"` (Kudo 2018) or `"bpe"` (Sennrich et al. 2016). Defaults to
+            `"unigram"`.
 
     Raises:
         ValueError: If there is no text or `vocab_size` is too small for its characters.
@@ -135,7 +143,7 @@ def train(sentences: Iterable[str], vocab_size: int, character_coverage: float) 
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(texts[::step]),
             model_writer=model,
-            model_type="unigram",
+            model_type=model_type,
             vocab_size=vocab_size,
             # A small corpus may not offer `vocab_size` pieces.
             hard_vocab_limit=False,
@@ -164,22 +172,25 @@ def train(sentences: Iterable[str], vocab_size: int, character_coverage: float) 
     return Tokenizer(model.getvalue())
 
 
-def load_or_train(
-    folder: Path, pairs: Sequence[Pair], languages: tuple[str, str], vocab_size: int
-) -> Tokenizers:
+def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokenizers:
     """The tokenizers in `folder`, trained on the pairs and saved there if they are not there yet.
 
     Args:
         folder: Holds `source.model` and `target.model`.
         pairs: The training split, and nothing of the others.
-        languages: Language codes of source and target.
-        vocab_size: Pieces of each side, at most.
+        config: Languages, kind and size; whether one tokenizer serves both sides.
     """
-    tokenizers = []
-    for side, language in enumerate(languages):
-        path = folder / f"{Tokenizers._fields[side]}.model"
-        if not path.exists():
-            texts = (pair[side] for pair in pairs)
-            train(texts, vocab_size, character_coverage(language)).save(path)
-        tokenizers.append(Tokenizer.load(path))
-    return Tokenizers(*tokenizers)
+    languages = (config.source, config.target)
+    coverages = [character_coverage(language) for language in languages]
+    paths = [folder / f"{name}.model" for name in Tokenizers._fields]
+    for side, path in enumerate(paths):
+        if path.exists():
+            continue
+        if config.shared_vocab and side:
+            Tokenizer.load(paths[0]).save(path)
+        else:
+            sides = (0, 1) if config.shared_vocab else (side,)
+            texts = (pair[i] for pair in pairs for i in sides)
+            coverage = min(coverages[i] for i in sides)
+            train(texts, config.vocab_size, coverage, config.tokenizer).save(path)
+    return Tokenizers(*map(Tokenizer.load, paths))

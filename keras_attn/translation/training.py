@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import keras
 
@@ -29,6 +28,7 @@ from keras_attn.translation.validation import Validation
 
 CHECKPOINT_SECONDS = 120.0
 CONFIG = "config.json"
+LOCK = ".lock"
 
 
 class Run(NamedTuple):
@@ -40,6 +40,13 @@ class Run(NamedTuple):
     tokens_per_second: float
     validation_bleu: float
     history: list[Reached]
+
+    def summary(self) -> str:
+        """How it went, for the terminal."""
+        return (
+            f"Trained {self.epochs:.1f} epochs in {self.seconds / 60:.1f} minutes, "
+            f"{self.tokens_per_second:,.0f} tokens/s, validation BLEU {self.validation_bleu:.1f}"
+        )
 
     def totals(self) -> dict[str, float]:
         """All but the history."""
@@ -158,12 +165,18 @@ def precision_so_far(folder: Path) -> str | None:
     return Config.load(path).precision if path.is_file() else None
 
 
-def prepare_folder(config: Config, folder: Path) -> None:
+def prepare_folder(config: Config, folder: Path) -> IO:
     """Make the folder of a training, or find the unfinished one that `config` goes on with.
 
+    Returns:
+        A file that keeps other trainings out of the folder until it is closed.
+
     Raises:
-        ValueError: If `folder` holds a training with another configuration; names the differences.
+        ValueError: If another training runs in `folder`, or an unfinished one is there with another
+            configuration; names the differences.
     """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = _lock(folder)
     path = folder / CONFIG
     if path.is_file():
         differences = Config.load(path).differences(config)
@@ -174,9 +187,27 @@ def prepare_folder(config: Config, folder: Path) -> None:
                 "that folder to start anew."
             )
         if differences:  # it ended before anything was learnt
-            shutil.rmtree(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+            for file in folder.iterdir():
+                if file.name != LOCK:
+                    file.unlink()
     config.save(path)
+    return lock
+
+
+def _lock(folder: Path) -> IO:
+    file = (folder / LOCK).open("w")
+    try:
+        import fcntl  # not on Windows, where nothing is locked
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        pass
+    except BlockingIOError as error:
+        file.close()
+        raise ValueError(
+            f"Another training is running in `{folder}`. Wait for its end, or give another --out."
+        ) from error
+    return file
 
 
 def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
@@ -192,6 +223,7 @@ def fit(
     validation: Sequence[Example],
     config: Config,
     folder: Path,
+    callbacks: Sequence[keras.callbacks.Callback] = (),
 ) -> Run:
     """Train `model` for `config.minutes` and leave it with its best averaged weights.
 
@@ -204,6 +236,7 @@ def fit(
         validation: Sentences whose BLEU after each epoch decides which weights are the best.
         config: Budget, schedule and seeds.
         folder: Where checkpoints are kept.
+        callbacks: Further Keras callbacks, called before what is reached is saved.
 
     Returns:
         How it went.
@@ -218,6 +251,7 @@ def fit(
         schedule,
         beta_2=0.98,
         global_clipnorm=config.clip_norm,
+        gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
     )
     model.compile(optimizer, SmoothedCrossEntropy(config.label_smoothing), jit_compile=False)
     model.build(((None, None), (None, None)))
@@ -235,7 +269,7 @@ def fit(
         progress.say(f"Going on from step {first_step}.")
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Saving(state, budget)
-    callbacks = [Averaging(average), budget, progress, checking, saving]
+    all_callbacks = [Averaging(average), budget, progress, checking, *callbacks, saving]
     with _obeying_ctrl_c(saving):
         while _has_to_go_on(budget, state, config):
             step = int(state.step.numpy())
@@ -246,7 +280,7 @@ def fit(
                 # After an interruption the rest of its epoch comes first, by itself.
                 epochs=epoch + 1 if done else 1_000_000,
                 steps_per_epoch=batches.steps_per_epoch - done,
-                callbacks=callbacks,
+                callbacks=all_callbacks,
                 shuffle=False,  # the stream is shuffled
                 verbose=0,
             )

@@ -26,14 +26,14 @@ BATCH_SIZE = 64
 
 
 def translate_with(
-    model: Transformer, tokenizers: Tokenizers, max_pieces: int
+    model: Transformer, tokenizers: Tokenizers, config: Config
 ) -> Callable[[Sequence[str]], list[str]]:
     """The model as it is at each call, from strings to strings."""
     ids = tf.TensorSpec((None, None), tf.int32)
-    search = tf.function(lambda x: translate_ids(model, x, max_pieces), input_signature=[ids])
+    search = tf.function(lambda x: translate_ids(model, x, config), input_signature=[ids])
 
     def translate(texts: Sequence[str]) -> list[str]:
-        pieces = [p[: max_pieces - 1] for p in tokenizers.source.encode(list(texts))]
+        pieces = [p[: config.max_pieces - 1] for p in tokenizers.source.encode(list(texts))]
         order = sorted(range(len(texts)), key=lambda i: len(pieces[i]))
         translations = [""] * len(texts)
         for start in range(0, len(order), BATCH_SIZE):
@@ -94,7 +94,7 @@ class Validation(keras.callbacks.Callback):
         super().__init__()
         stride = max(1, -(-len(examples) // MAX_SENTENCES))
         self._examples = examples[::stride]
-        self._translate = translate_with(model, tokenizers, config.max_pieces)
+        self._translate = translate_with(model, tokenizers, config)
         self._target = config.target
         self._patience = config.patience
         self._average = average

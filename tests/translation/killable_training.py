@@ -32,7 +32,7 @@ CONFIG = Config(
     steps=steps,  # noqa: F821
 )
 training.CHECKPOINT_SECONDS = 0.0
-tokenizers = tokenizer.load_or_train(folder, PAIRS, ("ja", "en"), CONFIG.vocab_size)  # noqa: F821
+tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)  # noqa: F821
 stream = batches.make(PAIRS, tokenizers, CONFIG.batch_tokens, CONFIG.max_pieces, CONFIG.seed)
 assert 2 < stream.steps_per_epoch < CONFIG.steps / 3
 keras.utils.set_random_seed(CONFIG.seed)

@@ -66,7 +66,7 @@ TEXTS = {
 @pytest.fixture(scope="module")
 def translator(tmp_path_factory):
     tokenizers = tokenizer.load_or_train(
-        tmp_path_factory.mktemp("tokenizers"), PAIRS, ("ja", "en"), 350
+        tmp_path_factory.mktemp("tokenizers"), PAIRS, Config(vocab_size=350)
     )
     sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
     model = Transformer.from_sizes(*sizes, 1, 1, num_hiddens=8, ffn_num_hiddens=8, num_heads=2)

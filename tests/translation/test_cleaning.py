@@ -76,6 +76,14 @@ def test_each_reason_is_counted_under_its_name():
     assert only_reason(("犬", "dog"), ("犬 ", "dog"), ("犬", "hound")) == {"duplicate": 1}
 
 
+def test_pair_whose_lengths_fit_no_translation_is_left_out():
+    usual = [("あ" * n, "x" * 2 * n) for n in range(5, 15)]
+    for odd in [("あ" * 40, "x" * 19), ("あ" * 4, "x" * 40)]:
+        assert only_reason(*usual, odd) == {"odd_lengths": 1}
+    for fair in [("あ" * 40, "x" * 20), ("あ" * 5, "x" * 40), ("あ" * 20, "x" * 4)]:
+        assert only_reason(*usual, fair) == {}
+
+
 def test_the_longest_allowed_side_is_kept():
     assert only_reason(("あ" * 50, "x" * 50)) == {}
 

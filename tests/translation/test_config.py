@@ -44,6 +44,15 @@ def test_all_faults_are_named_at_once():
         {"seed": -1},
         {"label_smoothing": 1.0},
         {"learning_rate": 0.0},
+        {"beam_size": 0},
+        {"length_penalty": -1.0},
+        {"min_length_ratio": 3.0},
+        {"max_length_ratio": -0.1},
+        {"no_repeat_ngram": 1.5},
+        {"steps": -1},
+        {"patience": -1},
+        {"accumulate": 0},
+        {"tokenizer": "words"},
         {"max_pieces": 64, "batch_tokens": 100},
     ],
 )
@@ -78,8 +87,8 @@ def test_unknown_and_missing_fields_are_named(tmp_path):
         Config.load(path)
 
 
-def test_differences_leave_out_the_training_time():
+def test_differences_leave_out_the_length_of_training():
     config = Config()
-    assert config.differences(dataclasses.replace(config, minutes=90.0)) == []
+    assert config.differences(dataclasses.replace(config, minutes=90.0, steps=7)) == []
     other = dataclasses.replace(config, seed=7)
     assert config.differences(other) == ["seed: 0 -> 7"]

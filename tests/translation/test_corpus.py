@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import pytest
+import tensorflow_datasets as tfds
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from keras_attn_data.tatoeba import archive, tatoeba_dataset_builder
@@ -67,6 +68,74 @@ def test_other_ways_to_write_the_same_file_give_the_same_corpus(write, content):
     )
 
 
+def test_two_files_give_the_same_corpus_as_one(write):
+    sides = zip(*(line.split("\t") for line in LINES), strict=True)
+    paths = [write("\n".join(side), f"side{i}.txt") for i, side in enumerate(sides)]
+    one, two = corpus.load(write("\n".join(LINES))), corpus.load(",".join(paths))
+    assert (one.train, one.validation, one.test) == (two.train, two.validation, two.test)
+
+
+def test_two_files_that_do_not_fit_are_refused(write):
+    sides = write("a\nb\nc", "a.txt"), write("x\ny", "x.txt")
+    with pytest.raises(ValueError, match="as many lines as each other. Received: 3 lines in"):
+        corpus.load(",".join(sides))
+    with pytest.raises(ValueError, match="no such file"):
+        corpus.load(f"{sides[0]},missing.txt")
+
+
+def test_line_broken_on_one_side_is_left_out_on_both(write):
+    sources, targets = zip(*(line.encode().split(b"\t") for line in LINES), strict=True)
+    sources = [*sources[:4], b"\xff\xfe", *sources[5:]]
+    paths = write(b"\n".join(sources), "a.txt"), write(b"\n".join(targets), "x.txt")
+    counts = corpus.load(",".join(paths)).counts
+    assert (counts["read"], counts["broken"], counts["kept"]) == (307, 1, 306)
+
+
+class MadeUpTranslations(tfds.core.GeneratorBasedBuilder):
+    """A translation set of TensorFlow Datasets, known to it by its class."""
+
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _info(self):
+        return self.dataset_info_from_configs(
+            features=tfds.features.Translation(languages=("ja", "en"))
+        )
+
+    def _split_generators(self, dl_manager):
+        return {"train": self._generate_examples()}
+
+    def _generate_examples(self):
+        for i, line in enumerate(LINES):
+            yield i, dict(zip(("ja", "en"), line.split("\t"), strict=True))
+
+
+class MadeUpUnreachable(MadeUpTranslations):
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _split_generators(self, dl_manager):
+        raise ConnectionError("no route to host")
+
+
+def test_translation_set_of_tensorflow_datasets_is_read(tmp_path, monkeypatch, write):
+    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path / "cache"))
+    found = corpus.load("tfds:made_up_translations")
+    expected = corpus.load(write("\n".join(LINES)))
+    assert sorted(found.train) == sorted(expected.train)
+    assert sorted(found.test) == sorted(expected.test)
+    swapped = corpus.load("tfds:made_up_translations", source="en", target="ja")
+    assert swapped.train[0].source.startswith("I open box")
+
+
+def test_set_that_is_not_there_has_other_languages_or_cannot_be_fetched(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(ValueError, match="no set of this name. Received: data='tfds:nothing_of"):
+        corpus.load("tfds:nothing_of_this_name")
+    with pytest.raises(ValueError, match="texts in `fr` and `en`. Received: a set of en, ja"):
+        corpus.load("tfds:made_up_translations", source="fr")
+    with pytest.raises(OSError, match="cannot be fetched into .*ConnectionError: no route to host"):
+        corpus.load("tfds:made_up_unreachable")
+
+
 def test_unicode_line_separators_do_not_part_lines(write):
     found = corpus.load(write("\n".join(["左\u2028右\tleft\x0b right", *LINES])))
     assert found.counts["read"] == 308
@@ -106,6 +175,7 @@ def test_the_counts_add_up(write):
         "equal_sides": 1,
         "wrong_script": 1,
         "duplicate": 1,
+        "odd_lengths": 0,
     }
     assert counts["read"] == counts["kept"] + sum(dropped.values()) == 315
     split_up = ("train", "validation", "test", "withheld")
@@ -134,7 +204,7 @@ def test_no_held_out_sentence_occurs_in_training(write, pairs):
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
     with pytest.raises(
-        ValueError, match="no such file: expected one of everyday, tatoeba or the.*'tatoeva'"
+        ValueError, match="no such file: expected one of everyday, tatoeba, the.*'tatoeva'"
     ):
         corpus.load("tatoeva")
 

@@ -3,10 +3,12 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keras_attn.translation.config import Config
 from keras_attn.translation.decoding import greedy, length_limits, translate_ids
 from keras_attn.translation.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 V = 9
+CONFIG = Config(max_pieces=20)
 
 
 def scripted(table):
@@ -70,8 +72,10 @@ def test_first_step_gets_bos_and_the_next_what_was_said():
 
 
 def test_limit_follows_from_the_rows_own_length():
-    limits = length_limits(tf.constant([1, 4, 100]), max_pieces=64)
+    limits = length_limits(tf.constant([1, 4, 100]), max_pieces=64, ratio=2.0)
     assert limits.numpy().tolist() == [12, 18, 64]
+    shorter = length_limits(tf.constant([1, 4, 100]), max_pieces=64, ratio=0.5)
+    assert shorter.numpy().tolist() == [10, 12, 60]
 
 
 def without_cache(model, source, max_pieces):
@@ -94,7 +98,7 @@ def test_translations_equal_those_without_cache_and_without_neighbours(tiny_mode
     for row, source in enumerate(sources):
         batch[row, : len(source)] = source
     search = tf.function(
-        lambda ids: translate_ids(tiny_model, ids, 20),
+        lambda ids: translate_ids(tiny_model, ids, CONFIG),
         input_signature=[tf.TensorSpec((None, None), tf.int32)],
     )
     lines = [[i for i in row if i != PAD_ID] for row in search(batch).numpy().tolist()]
@@ -106,5 +110,5 @@ def test_translations_equal_those_without_cache_and_without_neighbours(tiny_mode
 
 
 def test_an_empty_batch_gives_an_empty_batch(tiny_model):
-    ids = translate_ids(tiny_model, tf.zeros([0, 4], tf.int32), 20)
+    ids = translate_ids(tiny_model, tf.zeros([0, 4], tf.int32), CONFIG)
     assert ids.shape[0] == 0

@@ -36,7 +36,7 @@ def test_truncation_keeps_the_likeliest_tokens_that_reach_the_share(seed, top_k,
 
 
 def test_one_candidate_is_greedy_search(tiny_model):
-    greedily = translate_ids(tiny_model, SOURCES, CONFIG.max_pieces).numpy()
+    greedily = translate_ids(tiny_model, SOURCES, CONFIG).numpy()
     np.testing.assert_array_equal(draw(tiny_model, 3, top_k=1), greedily)
     np.testing.assert_array_equal(draw(tiny_model, 3, top_p=1e-6), greedily)
     np.testing.assert_array_equal(draw(tiny_model, 3, temperature=1e-4), greedily)

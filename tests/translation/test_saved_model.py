@@ -58,7 +58,7 @@ def make_model(tokenizers, dtype="float32"):
 @pytest.fixture(scope="module")
 def tokenizers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tokenizers")
-    return tokenizer.load_or_train(folder, PAIRS, ("ja", "en"), 400)
+    return tokenizer.load_or_train(folder, PAIRS, Config(vocab_size=400))
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_graph_gives_what_the_model_gives_with_the_sentencepiece_package(
 ):
     greedy = dataclasses.replace(config, beam_size=1)
     export(make_model(tokenizers), tokenizers, greedy, tmp_path)
-    expected = translate_with(make_model(tokenizers), tokenizers, config.max_pieces)
+    expected = translate_with(make_model(tokenizers), tokenizers, config)
     texts = [text for text in TEXTS if text.strip() and len(text) < config.max_pieces]
     assert Translator.load(tmp_path)(texts) == expected(texts)
 
@@ -218,7 +218,7 @@ def test_model_that_trained_in_bfloat16_is_exported_in_float32(tokenizers, confi
     full = make_model(tokenizers)
     full.set_weights(half.get_weights())
     export(half, tokenizers, dataclasses.replace(config, beam_size=1), tmp_path)
-    expected = translate_with(full, tokenizers, config.max_pieces)
+    expected = translate_with(full, tokenizers, config)
     texts = [pair.source for pair in PAIRS]
     assert Translator.load(tmp_path)(texts) == expected(texts)
 

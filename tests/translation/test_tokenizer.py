@@ -3,6 +3,7 @@ import sentencepiece
 
 from keras_attn.translation import tokenizer
 from keras_attn.translation.cleaning import Pair
+from keras_attn.translation.config import Config
 from keras_attn.translation.tokenizer import (
     BOS_ID,
     EOS_ID,
@@ -139,11 +140,35 @@ def test_a_model_with_other_special_ids_is_refused(tmp_path):
 
 def test_tokenizers_are_trained_once_on_their_own_side(tmp_path):
     pairs = [Pair(j, e) for j, e in zip(JAPANESE, ENGLISH, strict=False)]
-    first = load_or_train(tmp_path, pairs, ("ja", "en"), 320)
+    first = load_or_train(tmp_path, pairs, Config(vocab_size=320))
     assert sorted(file.name for file in tmp_path.iterdir()) == ["source.model", "target.model"]
     assert len(first.source.encode(["箱"])[0]) < len(first.target.encode(["箱"])[0])
-    again = load_or_train(tmp_path, [Pair("別", "different")], ("ja", "en"), 320)
+    again = load_or_train(tmp_path, [Pair("別", "different")], Config(vocab_size=320))
     assert (again.source.proto, again.target.proto) == (first.source.proto, first.target.proto)
     (tmp_path / "target.model").unlink()
-    mended = load_or_train(tmp_path, pairs, ("ja", "en"), 320)
+    mended = load_or_train(tmp_path, pairs, Config(vocab_size=320))
     assert mended.target.proto == first.target.proto
+
+
+def test_one_tokenizer_may_serve_both_sides(tmp_path):
+    pairs = [Pair(j, e) for j, e in zip(JAPANESE, ENGLISH, strict=False)]
+    shared = load_or_train(tmp_path, pairs, Config(vocab_size=340, shared_vocab=True))
+    assert shared.source.proto == shared.target.proto
+    for texts in (JAPANESE[:2], ENGLISH[:2]):
+        assert shared.source.decode(shared.source.encode(texts)) == list(texts)
+
+
+@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
+def test_the_graph_finds_the_same_pieces(model_type):
+    import tensorflow as tf
+    import tensorflow_text as tf_text
+
+    tokenizer = train([*JAPANESE, *ENGLISH], 340, 1.0, model_type)
+    in_graph = tf_text.SentencepieceTokenizer(tokenizer.proto, out_type=tf.int32)
+    texts = [*JAPANESE, *ENGLISH, "鬱 xyz 🙂", ""]
+    assert in_graph.tokenize(texts).to_list() == tokenizer.encode(texts)
+
+
+def test_the_two_ways_find_different_pieces():
+    protos = {train([*JAPANESE, *ENGLISH], 340, 1.0, name).proto for name in ("unigram", "bpe")}
+    assert len(protos) == 2

@@ -45,7 +45,7 @@ def clock(monkeypatch):
 
 @pytest.fixture(scope="module")
 def tokenizers(tmp_path_factory):
-    return tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, ("ja", "en"), 320)
+    return tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, Config(vocab_size=320))
 
 
 @pytest.fixture
@@ -132,3 +132,29 @@ def test_patience_ends_training(tokenizers, stream, tmp_path, monkeypatch):
 def count_as_worse(state, bleu, averages):
     state.num_worse.assign_add(1)
     return False
+
+
+def test_accumulated_batches_make_one_step(tokenizers, stream, tmp_path):
+    model = make_model(tokenizers)
+    model.build(((None, None), (None, None)))
+    weights = [model.get_weights()]
+    watch = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: weights.append(model.get_weights())
+    )
+    config = dataclasses.replace(CONFIG, steps=8, accumulate=4)
+    run = training.fit(model, stream, tokenizers, VALIDATION, config, tmp_path, callbacks=[watch])
+    assert run.steps == 8
+    changes = [
+        any((now != then).any() for now, then in zip(after, before, strict=True))
+        for before, after in itertools.pairwise(weights)
+    ]
+    assert changes == [False, False, False, True] * 2
+
+
+def test_further_callbacks_are_called(tokenizers, stream, tmp_path):
+    ends = []
+    callback = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: ends.append(epoch))
+    config = dataclasses.replace(CONFIG, steps=2 * stream.steps_per_epoch)
+    model = make_model(tokenizers)
+    training.fit(model, stream, tokenizers, VALIDATION, config, tmp_path, callbacks=[callback])
+    assert ends == [0, 1]

@@ -15,7 +15,7 @@ PAIRS = [Pair("やまにのぼる", "we climb a mountain"), Pair("うみでお�
 
 @pytest.fixture(scope="module")
 def tokenizers(tmp_path_factory):
-    return tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, ("ja", "en"), 300)
+    return tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, Config(vocab_size=300))
 
 
 @pytest.fixture
@@ -44,13 +44,13 @@ class Kept:
 
 
 def test_translates_in_order_whatever_the_lengths(model, tokenizers):
-    translate = validation.translate_with(model, tokenizers, 24)
+    translate = validation.translate_with(model, tokenizers, Config(max_pieces=24))
     texts = ["うみ", "やまにのぼる" * 3, "う", "", "うみでおよぐ"]
     assert translate(texts) == [translate([text])[0] for text in texts]
 
 
 def test_follows_the_weights_of_the_model(model, tokenizers):
-    translate = validation.translate_with(model, tokenizers, 24)
+    translate = validation.translate_with(model, tokenizers, Config(max_pieces=24))
     before = translate(["やまにのぼる"])
     random = np.random.default_rng(0)
     model.set_weights([w + random.normal(0, 1, w.shape) for w in model.get_weights()])
