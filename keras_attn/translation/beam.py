@@ -9,10 +9,10 @@ import tensorflow as tf
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding import (
-    FORBIDDEN_IDS,
     Cache,
     Step,
     begin,
+    is_forbidden,
     length_limits,
     num_tokens,
 )
@@ -162,10 +162,9 @@ def _log_probs(
 
 def _forbid(log_probs: tf.Tensor, can_end: tf.Tensor, must_end: tf.Tensor) -> tf.Tensor:
     """-inf for what is no token of a translation, and for an end that comes too early or late."""
-    ids = tf.range(tf.shape(log_probs)[-1])
-    never = tf.reduce_any(ids[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)  # (V,)
-    is_end = ids == EOS_ID
-    forbidden = never | (is_end & ~can_end) | (~is_end & must_end)  # (B, V)
+    vocab_size = tf.shape(log_probs)[-1]
+    is_end = tf.range(vocab_size) == EOS_ID  # (V,)
+    forbidden = is_forbidden(vocab_size) | (is_end & ~can_end) | (~is_end & must_end)  # (B, V)
     return tf.where(forbidden[:, None], NEVER, log_probs)
 
 

@@ -83,8 +83,8 @@ def one_by_one(step: Step, cache: Cache, limits: tf.Tensor, choose: Choose) -> t
 
     def extend(state: SearchState) -> tuple[SearchState]:
         logits, new_cache = step(state.last, state.step, state.cache)
-        allowed = _allowed(tf.shape(logits)[-1])
-        logits = tf.where(allowed, tf.cast(logits, tf.float32), float("-inf"))  # (B, V)
+        forbidden = is_forbidden(tf.shape(logits)[-1])
+        logits = tf.where(forbidden, float("-inf"), tf.cast(logits, tf.float32))  # (B, V)
         token = choose(logits, state.step)  # (B,)
         finished = state.finished | (token == EOS_ID)
         token = tf.where(finished, PAD_ID, token)
@@ -105,9 +105,10 @@ def one_by_one(step: Step, cache: Cache, limits: tf.Tensor, choose: Choose) -> t
     return state.tokens
 
 
-def _allowed(vocab_size: tf.Tensor) -> tf.Tensor:
+def is_forbidden(vocab_size: tf.Tensor) -> tf.Tensor:
+    """Which ids no translation contains, boolean `(V,)`."""
     ids = tf.range(vocab_size)
-    return tf.reduce_all(ids[:, None] != tf.constant(FORBIDDEN_IDS)[None, :], axis=-1)  # (V,)
+    return tf.reduce_any(ids[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)
 
 
 def _shape_invariants(state: SearchState) -> Any:
