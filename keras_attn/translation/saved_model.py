@@ -38,6 +38,9 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
 
     Returns:
         The folder of the new version.
+
+    Raises:
+        OSError: If it cannot be written; nothing of it is left then.
     """
     folder.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=".export-", dir=folder))
@@ -51,6 +54,9 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
         tokenizers.target.save(extra / "target.model")
         version = folder / str(max([0, *_versions(folder)]) + 1)
         os.rename(aside, version)
+    except tf.errors.OpError as error:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise OSError(f"The model cannot be written to `{folder}`: {error.message}") from error
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
