@@ -56,4 +56,4 @@ def _shifted(target_ids: tf.Tensor) -> tf.Tensor:
     """What the decoder reads when `target_ids` are what it is to say: BOS before, no EOS."""
     begin = tf.fill([tf.shape(target_ids)[0], 1], BOS_ID)
     said = tf.where(tf.equal(target_ids, EOS_ID), PAD_ID, target_ids)
-    return tf.concat([begin, said[:, :-1]], axis=1)
+    return tf.concat([begin, said], axis=1)[:, : tf.shape(target_ids)[1]]
