@@ -121,7 +121,7 @@ class TrainingState:
                 self._checkpoint.read(str(path)).assert_consumed()
             # TensorFlow says in many ways that a file ends too early.
             except (tf.errors.OpError, AssertionError, LookupError, ValueError) as error:
-                reason = str(error).splitlines()[0]
+                reason = f"{type(error).__name__}: {error}".splitlines()[0]  # some say nothing
                 warnings.append(f"the checkpoint `{path}` is damaged and left out: {reason}")
             else:
                 return warnings

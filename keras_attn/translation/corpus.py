@@ -174,7 +174,7 @@ def _read_tfds(name: str, source: str, target: str) -> list[Pair]:
     except (tfds.core.DatasetNotFoundError, ValueError) as error:
         raise ValueError(
             "TensorFlow Datasets has no set of this name. "
-            f"Received: data={TFDS + name!r} ({str(error).splitlines()[0]})."
+            f"Received: data={TFDS + name!r} ({_first_line(error)})."
         ) from error
     languages = sorted(builder.info.features)
     if not {source, target} <= set(languages):
@@ -187,10 +187,15 @@ def _read_tfds(name: str, source: str, target: str) -> list[Pair]:
     except Exception as error:  # every set fetches in its own way
         raise OSError(
             f"The set `{name}` of TensorFlow Datasets cannot be fetched into "
-            f"`{builder.data_dir}`: {type(error).__name__}: {str(error).splitlines()[0]}"
+            f"`{builder.data_dir}`: {_first_line(error)}"
         ) from error
     examples = tfds.as_numpy(builder.as_dataset(split="train"))
     return [Pair(*(row[side].decode("utf-8") for side in (source, target))) for row in examples]
+
+
+def _first_line(error: Exception) -> str:
+    """The kind of an error and what it says first; some say nothing, some say pages."""
+    return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 def _read(name: str, source: str, target: str) -> _Raw:
