@@ -21,7 +21,9 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     where = parser.add_argument_group("corpus and model")
     where.add_argument(
-        "--data", help="everyday, tatoeba, tfds:NAME, a TSV file, or two files and a comma"
+        "--data",
+        help="everyday, tatoeba, tfds:NAME, a TSV file, or two files and a comma; several of them "
+        "as 'tatoeba + own.tsv=3', with weights",
     )
     where.add_argument("--source", help="language of the source text, such as ja")
     where.add_argument("--target", help="language of the target text, such as en")
@@ -62,6 +64,9 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "--shared-vocab",
         action=argparse.BooleanOptionalAction,
         help="one tokenizer for both languages",
+    )
+    sizes.add_argument(
+        "--subword-alpha", type=float, help="cut words anew in each batch, by this; 0 does not"
     )
     sizes.add_argument("--max-pieces", type=int, help="longest sentence in pieces")
     sizes.add_argument("--num-encoder-layers", type=int)
@@ -105,7 +110,7 @@ def run(given: dict[str, Any]) -> None:
     print(pairs.summary())
     work = out / "training"
     given.setdefault("precision", training.precision_so_far(work) or precision.fastest())
-    config = Config.for_corpus(len(pairs.train), **given)
+    config = Config.for_corpus(pairs.num_train, **given)
     print(f"Configuration: {config}")
     lock = training.prepare_folder(config, work)
 
@@ -115,9 +120,7 @@ def run(given: dict[str, Any]) -> None:
     tokenizers = tokenizer.load_or_train(work, pairs.train, config)
 
     # Batches
-    batched = batches.make(
-        pairs.train, tokenizers, config.batch_tokens, config.max_pieces, config.seed
-    )
+    batched = batches.make(pairs.parts, tokenizers, config)
     print(batched.summary())
 
     # Model

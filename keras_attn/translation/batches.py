@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.translation.corpus import Pair
+from keras_attn.translation.config import Config
+from keras_attn.translation.parts import Part
+from keras_attn.translation.shapes import plan_shapes
 from keras_attn.translation.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizers
 
 # Share of a batch that may be padding; the number of shapes follows from it.
@@ -28,126 +30,119 @@ class Batch(NamedTuple):
     target_out: np.ndarray
 
 
-def plan_shapes(lengths: np.ndarray, max_padding: float = MAX_PADDING) -> list[np.ndarray]:
-    """Groups pairs so that padding each group to its longest pair wastes at most `max_padding`.
+class _Grouped:
+    """The pairs of a part as ids, in groups that share a shape.
 
-    Starts with one group and splits, along the side and at the length that saves most padding,
-    the group where that saving is largest, until the share of padding is small enough.
-
-    Args:
-        lengths: Integers of shape `(N, 2)`: source and target length of each pair, at least 1.
-        max_padding: Largest share of padding in the padded total.
-
-    Returns:
-        Index arrays into `lengths`, a partition of its rows.
+    `sides[0][i]` are the ids of the source of pair `i`, `sides[1][i]` those of its target.
     """
-    groups = [np.arange(len(lengths))]
-    splits = [_best_split(lengths, groups[0])]
-    real = lengths.sum()
-    padded = _padded_tokens(lengths)
-    while padded - real > max_padding * padded:
-        widest = max(range(len(groups)), key=lambda i: splits[i].saving)
-        group, split = groups.pop(widest), splits.pop(widest)
-        short = lengths[group, split.side] <= split.length
-        for part in (group[short], group[~short]):
-            groups.append(part)
-            splits.append(_best_split(lengths, part))
-        padded -= split.saving
-    return groups
 
+    def __init__(self, part: Part, tokenizers: Tokenizers, batch_tokens: int, max_pieces: int):
+        sides = [
+            tokenizer.encode([pair[side] for pair in part.pairs])
+            for side, tokenizer in enumerate(tokenizers)
+        ]
+        lengths = np.array([[len(ids) + 1 for ids in pair] for pair in zip(*sides, strict=True)])
+        kept = [i for i, both in enumerate(lengths) if both.max() <= max_pieces]
+        if not kept:
+            raise ValueError(
+                f"No training pair has at most `max_pieces` pieces on both sides. Received: "
+                f"max_pieces={max_pieces} and {len(lengths)} pairs. Use a larger `max_pieces`."
+            )
+        self.num_too_long = len(lengths) - len(kept)
+        self.pairs = [part.pairs[i] for i in kept]
+        self.sides = [[np.array(side[i], np.int32) for i in kept] for side in sides]
+        self.lengths = lengths[kept]
+        self._weights = np.array(part.weights)[kept]
+        self._groups = plan_shapes(self.lengths, MAX_PADDING)
+        self.shapes = [tuple(map(int, self.lengths[g].max(axis=0))) for g in self._groups]
+        self._batch_sizes = [max(1, batch_tokens // sum(shape)) for shape in self.shapes]
 
-class _Split(NamedTuple):
-    saving: int  # padding tokens that it avoids
-    side: int  # 0 source, 1 target
-    length: int  # pairs up to this length on that side go to one part
+    @property
+    def padding(self) -> float:
+        """Share of padding, if every pair comes once."""
+        sizes = zip(self._groups, self.shapes, strict=True)
+        return 1 - float(self.lengths.sum()) / sum(len(g) * sum(shape) for g, shape in sizes)
 
+    def order(self, random: np.random.Generator) -> list[tuple[int, np.ndarray]]:
+        """The batches of an epoch, always as many: index of the shape, and the pairs."""
+        batches = []
+        for index, (group, size) in enumerate(zip(self._groups, self._batch_sizes, strict=True)):
+            drawn = random.permutation(self._draw(random.permutation(group)))
+            batches += [(index, drawn[i : i + size]) for i in range(0, len(drawn), size)]
+        return [batches[i] for i in random.permutation(len(batches))]
 
-def _padded_tokens(lengths: np.ndarray) -> int:
-    return int(len(lengths) * lengths.max(axis=0).sum())
-
-
-def _best_split(lengths: np.ndarray, group: np.ndarray) -> _Split:
-    best = _Split(0, 0, 0)
-    whole = _padded_tokens(lengths[group])
-    for side in (0, 1):
-        order = lengths[group][np.argsort(lengths[group, side], kind="stable")]
-        longest_before = np.maximum.accumulate(order, axis=0)
-        longest_after = np.maximum.accumulate(order[::-1], axis=0)[::-1]
-        cuts = np.flatnonzero(np.diff(order[:, side])) + 1
-        if not len(cuts):
-            continue
-        before = cuts * longest_before[cuts - 1].sum(axis=1)
-        after = (len(order) - cuts) * longest_after[cuts].sum(axis=1)
-        savings = whole - before - after
-        cut = int(np.argmax(savings))
-        if savings[cut] > best.saving:
-            best = _Split(int(savings[cut]), side, int(order[cuts[cut] - 1, side]))
-    return best
+    def _draw(self, shuffled: np.ndarray) -> np.ndarray:
+        """Each pair as often as its weight says, rounded down or up as its place decides."""
+        ends = np.cumsum(self._weights[shuffled])
+        number = max(1, round(ends[-1]))
+        places = (np.arange(number) + 0.5) * (ends[-1] / number)
+        return shuffled[np.searchsorted(ends, places)]
 
 
 class Batches:
     """The training pairs as an endless, reproducible stream of batches.
 
-    Every epoch holds every pair once. Which pairs share a batch and the order of the batches
-    depend on `seed` and the epoch alone, so a run can go on from any step.
+    An epoch is one part of the pairs, each of them as often as its weight says. Which pairs share a
+    batch, how they are cut into pieces and the order of the batches depend on the seed and the step
+    alone, so a run can go on from any step. All epochs have as many batches as the first: of a
+    later part, a few are left out or come twice.
 
     Args:
-        sources: Piece ids of each source sentence, without special ids.
-        targets: Piece ids of each target sentence, without special ids.
-        batch_tokens: Source and target tokens of a batch, padding included, at most.
+        parts: Read the parts of the training pairs; the first is read now.
+        tokenizers: Make ids of them.
+        batch_tokens: Source and target tokens of a batch, padding included, at most; sampling may
+            add to them.
         max_pieces: Longest side, end mark included; longer pairs are left out.
-        seed: Seed of the order.
-        max_padding: Largest share of padding in an epoch.
+        seed: Seed of everything random.
+        subword_alpha: Of `Tokenizer.sample`, by which each batch is cut anew; 0 for one way to cut
+            a pair. Defaults to 0.
 
     Raises:
         ValueError: If no pair is short enough.
 
     Attributes:
         steps_per_epoch: Batches of an epoch.
-        shapes: The `(S, T)` that occur.
-        num_too_long: Pairs left out.
-        padding: Share of padding in an epoch.
+        shapes: The `(S, T)` of the first part.
+        num_too_long: Pairs of the first part left out.
+        padding: Share of padding in the first part.
 
     Example:
 
-    >>> batches = Batches([[5, 6], [7, 4]], [[8], [9]], batch_tokens=16, max_pieces=8, seed=0)
+    >>> from keras_attn.translation.cleaning import Pair
+    >>> from keras_attn.translation.tokenizer import train
+    >>> cut = train(["a b", "a", "b a b"], vocab_size=300, character_coverage=1.0)
+    >>> part = Part([Pair("a b", "b"), Pair("a b", "a")], weights=[1, 1])
+    >>> batches = Batches([lambda: part], Tokenizers(cut, cut), 64, max_pieces=8, seed=0)
     >>> batch = next(batches.stream())
-    >>> batch.source.shape, batch.target_out.shape
-    ((2, 3), (2, 2))
+    >>> len(batch.source), batch.target_in.shape == batch.target_out.shape
+    (2, True)
     """
 
     def __init__(
         self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
+        parts: Sequence[Callable[[], Part]],
+        tokenizers: Tokenizers,
         batch_tokens: int,
         max_pieces: int,
         seed: int,
-        max_padding: float = MAX_PADDING,
+        subword_alpha: float = 0.0,
     ):
-        lengths = np.array(
-            [(len(s) + 1, len(t) + 1) for s, t in zip(sources, targets, strict=True)]
-        )
-        kept = [i for i, sides in enumerate(lengths) if sides.max() <= max_pieces]
-        if not kept:
-            raise ValueError(
-                f"No training pair has at most `max_pieces` pieces on both sides. Received: "
-                f"max_pieces={max_pieces} and {len(lengths)} pairs. Use a larger `max_pieces`."
-            )
-        self._sources = [np.array(sources[i], np.int32) for i in kept]
-        self._targets = [np.array(targets[i], np.int32) for i in kept]
-        self._lengths = lengths[kept]
+        def group(number: int) -> _Grouped:
+            return _Grouped(parts[number](), tokenizers, batch_tokens, max_pieces)
+
+        # Two, because batches are made ahead of the one that is trained on.
+        self._group = lru_cache(maxsize=2)(group)
+        self._order = lru_cache(maxsize=2)(self._new_order)
+        self._num_parts = len(parts)
+        self._tokenizers = tokenizers
+        self._max_pieces = max_pieces
         self._seed = seed
-        self._groups = plan_shapes(self._lengths, max_padding)
-        self.shapes = [tuple(map(int, self._lengths[g].max(axis=0))) for g in self._groups]
-        self._batch_sizes = [max(1, batch_tokens // sum(shape)) for shape in self.shapes]
-        self.num_too_long = len(lengths) - len(kept)
-        padded = sum(
-            len(g) * sum(shape) for g, shape in zip(self._groups, self.shapes, strict=True)
-        )
-        self.padding = 1 - float(self._lengths.sum()) / padded
-        self.steps_per_epoch = len(self._epoch(0))
-        self._epoch_in_use = lru_cache(maxsize=2)(self._epoch)
+        self._subword_alpha = subword_alpha
+        first = self._group(0)
+        self.shapes = first.shapes
+        self.num_too_long = first.num_too_long
+        self.padding = first.padding
+        self.steps_per_epoch = len(self._order(0))
 
     def summary(self) -> str:
         """Sizes for the terminal."""
@@ -160,7 +155,7 @@ class Batches:
         """The batches from the global step `start_step` on, without end."""
         step = start_step
         while True:
-            yield self._pad(*self._at(step))
+            yield self._batch(step)
             step += 1
 
     def dataset(self, start_step: int = 0) -> tf.data.Dataset:
@@ -175,46 +170,66 @@ class Batches:
         return dataset.prefetch(4)
 
     def num_tokens(self, step: int) -> int:
-        """Source and target tokens of the batch at `step`, padding not counted."""
-        _, members = self._at(step)
-        return int(self._lengths[members].sum())
+        """Source and target tokens of the batch at `step`, padding not counted, nor sampling."""
+        part, _, members = self._at(step)
+        return int(part.lengths[members].sum())
 
-    def _at(self, step: int) -> tuple[int, np.ndarray]:
-        epoch, index = divmod(step, self.steps_per_epoch)
-        return self._epoch_in_use(epoch)[index]
-
-    def _epoch(self, epoch: int) -> list[tuple[int, np.ndarray]]:
+    def _new_order(self, epoch: int) -> list[tuple[int, np.ndarray]]:
         random = np.random.default_rng([self._seed, epoch])
-        batches = []
-        for index, (group, size) in enumerate(zip(self._groups, self._batch_sizes, strict=True)):
-            shuffled = random.permutation(group)
-            batches += [(index, shuffled[i : i + size]) for i in range(0, len(group), size)]
-        return [batches[i] for i in random.permutation(len(batches))]
+        return self._group(epoch % self._num_parts).order(random)
 
-    def _pad(self, shape_index: int, members: np.ndarray) -> Batch:
-        source_length, target_length = self.shapes[shape_index]
-        source = np.full((len(members), source_length), PAD_ID, np.int32)
-        target_in = np.full((len(members), target_length), PAD_ID, np.int32)
-        target_out = np.full((len(members), target_length), PAD_ID, np.int32)
-        target_in[:, 0] = BOS_ID
-        for row, member in enumerate(members):
-            s, t = self._sources[member], self._targets[member]
-            source[row, : len(s)] = s
-            source[row, len(s)] = EOS_ID
-            target_in[row, 1 : len(t) + 1] = t
-            target_out[row, : len(t)] = t
-            target_out[row, len(t)] = EOS_ID
-        return Batch(source, target_in, target_out)
+    def _at(self, step: int) -> tuple[_Grouped, tuple[int, ...], np.ndarray]:
+        epoch, index = divmod(step, self.steps_per_epoch)
+        part, order = self._group(epoch % self._num_parts), self._order(epoch)
+        shape_index, members = order[index % len(order)]
+        return part, part.shapes[shape_index], members
+
+    def _batch(self, step: int) -> Batch:
+        part, (source_length, target_length), members = self._at(step)
+        sources, targets = ([ids[i] for i in members] for ids in part.sides)
+        if self._subword_alpha:
+            seeds = np.random.SeedSequence([self._seed, step]).generate_state(2)
+            sources, targets = (
+                self._sampled(side, plain, [part.pairs[i][side] for i in members], int(seeds[side]))
+                for side, plain in enumerate((sources, targets))
+            )
+            source_length, target_length = (max(map(len, side)) + 1 for side in (sources, targets))
+        return _pad(sources, targets, source_length, target_length)
+
+    def _sampled(self, side: int, plain: list, texts: list[str], seed: int) -> list:
+        """The texts cut anew, but for those that would be too long: these stay as they are."""
+        cut = self._tokenizers[side].sample(texts, self._subword_alpha, seed)
+        return [
+            new if len(new) < self._max_pieces else old for new, old in zip(cut, plain, strict=True)
+        ]
 
 
-def make(
-    pairs: Sequence[Pair], tokenizers: Tokenizers, batch_tokens: int, max_pieces: int, seed: int
-) -> Batches:
+def _pad(
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    source_length: int,
+    target_length: int,
+) -> Batch:
+    source = np.full((len(sources), source_length), PAD_ID, np.int32)
+    target_in = np.full((len(sources), target_length), PAD_ID, np.int32)
+    target_out = np.full((len(sources), target_length), PAD_ID, np.int32)
+    target_in[:, 0] = BOS_ID
+    for row, (s, t) in enumerate(zip(sources, targets, strict=True)):
+        source[row, : len(s)] = s
+        source[row, len(s)] = EOS_ID
+        target_in[row, 1 : len(t) + 1] = t
+        target_out[row, : len(t)] = t
+        target_out[row, len(t)] = EOS_ID
+    return Batch(source, target_in, target_out)
+
+
+def make(parts: Sequence[Callable[[], Part]], tokenizers: Tokenizers, config: Config) -> Batches:
     """The training pairs, tokenized, as batches."""
     return Batches(
-        tokenizers.source.encode([pair.source for pair in pairs]),
-        tokenizers.target.encode([pair.target for pair in pairs]),
-        batch_tokens=batch_tokens,
-        max_pieces=max_pieces,
-        seed=seed,
+        parts,
+        tokenizers,
+        batch_tokens=config.batch_tokens,
+        max_pieces=config.max_pieces,
+        seed=config.seed,
+        subword_alpha=config.subword_alpha,
     )

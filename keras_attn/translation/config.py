@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 # Raised when a model exported before can no longer be read by this code.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 PRECISIONS = ("float32", "bfloat16")
 TOKENIZERS = ("unigram", "bpe")
@@ -35,7 +35,7 @@ class Config:
     """Sizes, budgets and choices of one translator.
 
     Args:
-        data: Corpus by name (`everyday`, `tatoeba`) or the path of a TSV file.
+        data: Corpora by name or path, with their weights, as `corpus.load` takes them.
         source: Language code of the source text.
         target: Language code of the target text.
         start_from: Exported version whose tokenizers, sizes and weights training begins with, or
@@ -43,6 +43,8 @@ class Config:
         vocab_size: Pieces of each tokenizer, at most.
         tokenizer: How SentencePiece finds pieces, `"unigram"` or `"bpe"`.
         shared_vocab: Whether one tokenizer serves both languages.
+        subword_alpha: How training cuts words anew in each batch (`Tokenizer.sample`); 0 for always
+            the same way.
         max_pieces: Longest side in pieces, end mark included: longer pairs are left out of
             training, longer texts are cut when translating.
         batch_tokens: Source and target tokens of a batch, padding included, at most.
@@ -81,6 +83,7 @@ class Config:
     vocab_size: int = 8000
     tokenizer: str = "unigram"
     shared_vocab: bool = False
+    subword_alpha: float = 0.0
     max_pieces: int = 128
     batch_tokens: int = 4096
     accumulate: int = 1
@@ -183,6 +186,11 @@ class Config:
             for name in ("no_repeat_ngram", "steps", "patience")
             if not isinstance(getattr(self, name), int) or getattr(self, name) < 0
         ]
+        if not 0 <= self.subword_alpha <= 1:
+            faults.append(
+                "`subword_alpha` must be from 0 to 1. "
+                f"Received: subword_alpha={self.subword_alpha!r}."
+            )
         if not 0 <= self.seed < 2**32:
             faults.append(f"`seed` must be from 0 to 2**32 - 1. Received: seed={self.seed!r}.")
         if self.min_length_ratio > self.max_length_ratio:

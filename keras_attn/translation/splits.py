@@ -23,9 +23,13 @@ class Example(NamedTuple):
 
 
 class Splits(NamedTuple):
-    """`withheld` counts pairs of held-out groups beyond the one pair that each group keeps."""
+    """`withheld` counts pairs of held-out groups beyond the one pair that each group keeps.
+
+    `positions[i]` is the place of `train[i]` in the input.
+    """
 
     train: list[Pair]
+    positions: list[int]
     validation: list[Example]
     test: list[Example]
     groups: int
@@ -83,13 +87,32 @@ def split(
     ordered = [group for _, group in placed]
     held_out = ordered[: num_test + num_validation]
     examples = [_example(group, pairs, keys, anchor) for group in held_out]
+    positions = sorted(i for group in ordered[len(held_out) :] for i in group)
     return Splits(
-        train=[pairs[i] for i in sorted(i for group in ordered[len(held_out) :] for i in group)],
+        train=[pairs[i] for i in positions],
+        positions=positions,
         validation=examples[num_test:],
         test=examples[:num_test],
         groups=len(groups),
         withheld=sum(map(len, held_out)) - len(held_out),
     )
+
+
+def without_shared(pairs: Sequence[Pair], held_out: Sequence[Example]) -> list[Pair]:
+    """The pairs that share no normalised sentence with what is held out, on either side.
+
+    Example:
+
+    >>> without_shared([Pair("犬。", "A dog."), Pair("猫。", "A cat.")], [Example("犬", ("Dog",))])
+    [Pair(source='猫。', target='A cat.')]
+    """
+    sources = {normalise(example.source) for example in held_out}
+    targets = {normalise(reference) for example in held_out for reference in example.references}
+    return [
+        pair
+        for pair in pairs
+        if normalise(pair.source) not in sources and normalise(pair.target) not in targets
+    ]
 
 
 def _connected(

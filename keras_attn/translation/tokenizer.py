@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +28,8 @@ _FULL_COVERAGE = 1.0
 # More sentences than this make training slow and the vocabulary hardly better.
 MAX_SENTENCES = 1_000_000
 _MAX_SENTENCE_BYTES = 1 << 20
+
+_SAMPLING = threading.Lock()
 
 # Fixed, because sums in another order give other pieces.
 _NUM_THREADS = 4
@@ -75,6 +78,25 @@ class Tokenizer:
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Piece ids of each text, without begin and end."""
         return self._processor.encode(list(texts))
+
+    def sample(self, texts: Sequence[str], alpha: float, seed: int) -> list[list[int]]:
+        """Piece ids of each text, one of the ways to cut it, drawn at random.
+
+        Of a unigram model a way of probability `p` is drawn in proportion to `p ** alpha`, so a
+        smaller `alpha` cuts more evenly among all ways (Kudo 2018, section 3.2). Of a BPE model
+        each merge is left out with probability `alpha` (Provilkov et al. 2020, section 3).
+
+        Args:
+            texts: The texts.
+            alpha: Above 0, at most 1.
+            seed: The same seed draws the same ways for the same texts; from 0 to 2**32 - 1.
+        """
+        # The package has no generator to give, only one to seed.
+        with _SAMPLING:
+            sentencepiece.set_random_generator_seed(seed)
+            return self._processor.encode(
+                list(texts), enable_sampling=True, alpha=alpha, nbest_size=-1, num_threads=1
+            )
 
     def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
         """The text of each sequence of ids; special ids say nothing."""

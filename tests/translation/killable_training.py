@@ -10,6 +10,7 @@ from keras_attn import Transformer
 from keras_attn.translation import batches, tokenizer, training
 from keras_attn.translation.cleaning import Pair
 from keras_attn.translation.config import Config
+from keras_attn.translation.parts import Part
 from keras_attn.translation.splits import Example
 
 PAIRS = [
@@ -28,12 +29,13 @@ CONFIG = Config(
     ffn_num_hiddens=8,
     num_heads=2,
     dropout=0.3,
+    subword_alpha=0.1,
     warmup_steps=10,
     steps=steps,  # noqa: F821
 )
 training.CHECKPOINT_SECONDS = 0.0
 tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)  # noqa: F821
-stream = batches.make(PAIRS, tokenizers, CONFIG.batch_tokens, CONFIG.max_pieces, CONFIG.seed)
+stream = batches.make([lambda: Part(PAIRS, [1.0] * len(PAIRS))], tokenizers, CONFIG)
 assert 2 < stream.steps_per_epoch < CONFIG.steps / 3
 keras.utils.set_random_seed(CONFIG.seed)
 model = Transformer.from_sizes(

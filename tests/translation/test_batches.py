@@ -1,11 +1,43 @@
+import collections
+
 import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.batches import MAX_PADDING, Batches, plan_shapes
-from keras_attn.translation.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from keras_attn.translation import tokenizer
+from keras_attn.translation.batches import MAX_PADDING, Batches
+from keras_attn.translation.cleaning import Pair
+from keras_attn.translation.parts import Part
+from keras_attn.translation.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizers
+
+CUT = 99_999  # what follows an id that sampling cut
+
+
+class Spelt:
+    """A tokenizer of texts that are their ids; sampling cuts an id in two by chance."""
+
+    def encode(self, texts):
+        return [[int(i) for i in text.split()] for text in texts]
+
+    def sample(self, texts, alpha, seed):
+        random = np.random.default_rng(seed)
+        twice = [
+            [(i, CUT) if random.random() < alpha else (i,) for i in t] for t in self.encode(texts)
+        ]
+        return [[i for piece in text for i in piece] for text in twice]
+
+
+def part(sources, targets, weights=None):
+    spelt = [[" ".join(map(str, ids)) for ids in side] for side in (sources, targets)]
+    pairs = [Pair(*sides) for sides in zip(*spelt, strict=True)]
+    return Part(pairs, weights or [1.0] * len(pairs))
+
+
+def batches_of(*parts, batch_tokens=512, max_pieces=64, seed=0, **options):
+    reading = [lambda one=one: one for one in parts]
+    return Batches(reading, Tokenizers(Spelt(), Spelt()), batch_tokens, max_pieces, seed, **options)
 
 
 def sentences(num_pairs, seed=3):
@@ -21,7 +53,9 @@ def sentences(num_pairs, seed=3):
 
 
 def make(num_pairs=997, batch_tokens=512, seed=0, max_pieces=64):
-    return Batches(*sentences(num_pairs), batch_tokens, max_pieces, seed)
+    return batches_of(
+        part(*sentences(num_pairs)), batch_tokens=batch_tokens, max_pieces=max_pieces, seed=seed
+    )
 
 
 def epoch(batches, start=0):
@@ -70,14 +104,14 @@ def test_no_batch_is_over_the_budget():
 
 
 def test_longer_pairs_are_left_out_and_counted():
-    batches = Batches([[5] * 3, [5] * 9], [[6] * 2, [6] * 2], 64, max_pieces=8, seed=0)
+    batches = batches_of(part([[5] * 3, [5] * 9], [[6] * 2, [6] * 2]), max_pieces=8)
     assert batches.num_too_long == 1
     assert [batch.source.tolist() for batch in epoch(batches)] == [[[5, 5, 5, EOS_ID]]]
 
 
 def test_no_pair_short_enough_is_an_error():
     with pytest.raises(ValueError, match="max_pieces=4 and 1 pairs"):
-        Batches([[5] * 9], [[6]], 64, max_pieces=4, seed=0)
+        batches_of(part([[5] * 9], [[6]]), max_pieces=4)
 
 
 def test_same_seed_same_stream_and_another_seed_another_order():
@@ -134,14 +168,101 @@ def test_dataset_gives_the_stream_and_is_traced_once():
     assert len(traces) == 1
 
 
-@settings(deadline=None, max_examples=50)
-@given(
-    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=80),
-    st.floats(0.0, 0.5),
-)
-def test_groups_partition_the_pairs_within_the_padding(pairs, max_padding):
-    lengths = np.array(pairs)
-    groups = plan_shapes(lengths, max_padding)
-    assert sorted(np.concatenate(groups).tolist()) == list(range(len(lengths)))
-    padded = sum(len(g) * lengths[g].max(axis=0).sum() for g in groups)
-    assert padded - lengths.sum() <= max_padding * padded + 1e-9
+def times_seen(batches, number=0):
+    """How often each pair, by the first id of its source, comes in an epoch."""
+    start = number * batches.steps_per_epoch
+    return collections.Counter(int(row[0]) for b in epoch(batches, start) for row in b.source)
+
+
+def test_weights_say_how_often_a_pair_comes():
+    sources, targets = sentences(900)
+    weights = [3.0] * 100 + [1.0] * 400 + [0.25] * 400
+    batches = batches_of(part(sources, targets, weights))
+    first, second = times_seen(batches, 0), times_seen(batches, 1)
+    for seen in (first, second):
+        counts = [seen[4 + i] for i in range(900)]
+        assert set(counts[:100]) <= {2, 3, 4} and 290 <= sum(counts[:100]) <= 310
+        assert set(counts[100:500]) <= {0, 1, 2} and 380 <= sum(counts[100:500]) <= 420
+        assert set(counts[500:]) == {0, 1} and 85 <= sum(counts[500:]) <= 115
+    assert first != second
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.floats(0.01, 5.0), min_size=1, max_size=60), st.integers(0, 9))
+def test_an_epoch_is_as_long_as_the_weights_together_and_fair(weights, seed):
+    sources = [[4 + i, 4] for i in range(len(weights))]  # all of one shape
+    batches = batches_of(part(sources, sources, weights), seed=seed)
+    seen = times_seen(batches)
+    assert sum(seen.values()) == max(1, round(sum(weights)))
+    stretch = sum(seen.values()) / sum(weights)
+    for i, weight in enumerate(weights):
+        assert abs(seen[4 + i] - weight * stretch) < 1 + 1e-6
+
+
+def test_parts_follow_each_other_an_epoch_each_of_as_many_batches():
+    sources, targets = sentences(1000)
+    parts = [part(sources[i::3], targets[i::3]) for i in range(3)]
+    batches = batches_of(*parts, batch_tokens=256)
+    for number in range(4):
+        ours = {4 + i for i in range(number % 3, 1000, 3)}
+        seen = set(times_seen(batches, number))
+        assert seen <= ours
+        assert len(seen) > 0.8 * len(ours)  # the last batches may be left out
+    assert set(times_seen(batches, 0)) == set(times_seen(batches, 3))
+
+
+def test_only_parts_in_use_are_read_again_and_a_later_start_gives_the_same():
+    sources, targets = sentences(600)
+    read = []
+
+    def reading(number):
+        read.append(number)
+        return part(sources[number::3], targets[number::3])
+
+    def streamed():
+        parts = [lambda number=number: reading(number) for number in range(3)]
+        return Batches(parts, Tokenizers(Spelt(), Spelt()), 256, max_pieces=64, seed=0)
+
+    batches = streamed()
+    steps = batches.steps_per_epoch
+    whole = [b.source for b in epoch(batches) + epoch(batches, steps) + epoch(batches, 2 * steps)]
+    assert read == [0, 1, 2]
+    later = next(streamed().stream(2 * steps + 1)).source
+    np.testing.assert_array_equal(later, whole[2 * steps + 1])
+    assert read == [0, 1, 2, 0, 2]
+
+
+def test_sampling_cuts_anew_each_time_and_alike_from_any_step():
+    sources, targets = sentences(300)
+    batches = batches_of(part(sources, targets), batch_tokens=256, subword_alpha=0.3)
+    again = batches_of(part(sources, targets), batch_tokens=256, subword_alpha=0.3)
+    plain = batches_of(part(sources, targets), batch_tokens=256)
+    start = batches.steps_per_epoch // 2
+    for one, other in zip(epoch(batches)[start:], epoch(again, start), strict=False):
+        for ids, same in zip(one, other, strict=True):
+            np.testing.assert_array_equal(ids, same)
+    for one, other in zip(epoch(batches), epoch(plain), strict=True):
+        assert [[i for i in strip(row) if i != CUT] for row in one.source] == [
+            strip(row) for row in other.source
+        ]
+    first = {row[0]: strip(row) for b in epoch(batches) for row in b.source}
+    second = {
+        row[0]: strip(row) for b in epoch(batches, batches.steps_per_epoch) for row in b.source
+    }
+    assert sum(first[key] != second[key] for key in first) > 100
+
+
+def test_sampling_never_makes_a_side_longer_than_the_limit():
+    ids = [[5] * 7] * 40
+    batches = batches_of(part(ids, ids), max_pieces=8, subword_alpha=0.5)
+    for batch in epoch(batches):
+        assert batch.source.shape[1] <= 8 and batch.target_in.shape[1] <= 8
+
+
+def test_real_tokenizers_sample_what_decodes_to_the_same_text():
+    texts = [f"the cat sat on {n} mats and {n} hats" for n in range(60)]
+    cut = tokenizer.train(texts, vocab_size=320, character_coverage=1.0)
+    pairs = Part([Pair(text, text) for text in texts], [1.0] * 60)
+    batches = Batches([lambda: pairs], Tokenizers(cut, cut), 512, 64, seed=1, subword_alpha=0.1)
+    said = [cut.decode([strip(row)])[0] for batch in epoch(batches) for row in batch.source]
+    assert sorted(said) == sorted(texts)

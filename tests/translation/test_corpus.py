@@ -3,7 +3,6 @@ import subprocess
 import sys
 
 import pytest
-import tensorflow_datasets as tfds
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from keras_attn_data.tatoeba import archive, tatoeba_dataset_builder
@@ -89,51 +88,6 @@ def test_line_broken_on_one_side_is_left_out_on_both(write):
     paths = write(b"\n".join(sources), "a.txt"), write(b"\n".join(targets), "x.txt")
     counts = corpus.load(",".join(paths)).counts
     assert (counts["read"], counts["broken"], counts["kept"]) == (307, 1, 306)
-
-
-class MadeUpTranslations(tfds.core.GeneratorBasedBuilder):
-    """A translation set of TensorFlow Datasets, known to it by its class."""
-
-    VERSION = tfds.core.Version("1.0.0")
-
-    def _info(self):
-        return self.dataset_info_from_configs(
-            features=tfds.features.Translation(languages=("ja", "en"))
-        )
-
-    def _split_generators(self, dl_manager):
-        return {"train": self._generate_examples()}
-
-    def _generate_examples(self):
-        for i, line in enumerate(LINES):
-            yield i, dict(zip(("ja", "en"), line.split("\t"), strict=True))
-
-
-class MadeUpUnreachable(MadeUpTranslations):
-    VERSION = tfds.core.Version("1.0.0")
-
-    def _split_generators(self, dl_manager):
-        raise ConnectionError("no route to host")
-
-
-def test_translation_set_of_tensorflow_datasets_is_read(tmp_path, monkeypatch, write):
-    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path / "cache"))
-    found = corpus.load("tfds:made_up_translations")
-    expected = corpus.load(write("\n".join(LINES)))
-    assert sorted(found.train) == sorted(expected.train)
-    assert sorted(found.test) == sorted(expected.test)
-    swapped = corpus.load("tfds:made_up_translations", source="en", target="ja")
-    assert swapped.train[0].source.startswith("I open box")
-
-
-def test_set_that_is_not_there_has_other_languages_or_cannot_be_fetched(tmp_path, monkeypatch):
-    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(ValueError, match="no set of this name. Received: data='tfds:nothing_of"):
-        corpus.load("tfds:nothing_of_this_name")
-    with pytest.raises(ValueError, match="texts in `fr` and `en`. Received: a set of en, ja"):
-        corpus.load("tfds:made_up_translations", source="fr")
-    with pytest.raises(OSError, match="cannot be fetched into .*ConnectionError: no route to host"):
-        corpus.load("tfds:made_up_unreachable")
 
 
 def test_unicode_line_separators_do_not_part_lines(write):
@@ -288,3 +242,48 @@ def test_a_file_needs_neither_data_sets_nor_tokenizers(write):
     command = [sys.executable, "-c", code, write("\n".join(LINES))]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_several_corpora_are_one_with_a_weight_for_each_pair(write, tatoeba):
+    own = write("\n".join(f"鍵{i}を回す\tI turn key {i}." for i in range(200)), "own.tsv")
+    name = f"tatoeba=0.5 + {own}=3"
+    found = corpus.load(name)
+    assert found.name == name and found.counts["read"] == 507
+    assert "https://tatoeba.org" in found.credit
+    (part,) = [read() for read in found.parts]
+    assert part.pairs == found.train
+    for pair, weight in zip(*part, strict=True):
+        assert weight == (3.0 if pair.source.startswith("鍵") else 0.5)
+    assert {pair.source[0] for pair in found.train} == {"箱", "鍵"}
+    assert {weight for _, weight in zip(*corpus.load(own).parts[0](), strict=True)} == {1.0}
+
+
+def test_a_sentence_of_two_corpora_is_on_one_side_of_the_split(write):
+    first = write("\n".join(LINES), "first.tsv")
+    second = write(
+        "\n".join(f"{line.split(chr(9))[0]}！\tAgain {i}" for i, line in enumerate(LINES))
+    )
+    found = corpus.load(f"{first} + {second}")
+    assert found.counts["groups"] == 307 and found.counts["kept"] == 614
+    held_out = {normalise(example.source) for example in found.validation + found.test}
+    assert not held_out & {normalise(pair.source) for pair in found.train}
+
+
+@pytest.mark.parametrize("weight", ["0", "-1", "nan", "inf", "much", "1e999"])
+def test_a_weight_must_be_a_number_above_zero(write, weight):
+    path = write("\n".join(LINES))
+    with pytest.raises(
+        ValueError, match=f"must be a number above 0. Received: '{weight}' in data="
+    ):
+        corpus.load(f"{path}={weight}")
+
+
+def test_a_file_whose_name_looks_like_several_corpora_is_a_file(write):
+    for name in ("a + b.tsv", "own=3"):
+        assert corpus.load(write("\n".join(LINES), name)).counts["read"] == 307
+
+
+def test_a_corpus_named_twice_is_refused(write):
+    path = write("\n".join(LINES))
+    with pytest.raises(ValueError, match="must be named once. Received: .*own.tsv' twice in"):
+        corpus.load(f"{path} + {path}=2")

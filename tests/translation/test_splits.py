@@ -159,4 +159,5 @@ def test_nothing_leaks_nothing_is_lost_and_the_order_does_not_matter(sentences, 
     shuffler.shuffle(shuffled)
     again = split(shuffled)
     assert set(again.train) == set(found.train)
-    assert again[1:] == found[1:]
+    assert again[2:] == found[2:]
+    assert [pairs[i] for i in found.positions] == found.train

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import sentencepiece
 
@@ -172,3 +174,16 @@ def test_the_graph_finds_the_same_pieces(model_type):
 def test_the_two_ways_find_different_pieces():
     protos = {train([*JAPANESE, *ENGLISH], 340, 1.0, name).proto for name in ("unigram", "bpe")}
     assert len(protos) == 2
+
+
+@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
+def test_samples_follow_from_their_seed_and_decode_to_the_text(model_type):
+    texts = [f"the cat sat on {n} mats and {n} hats" for n in range(60)]
+    trained = train(texts, vocab_size=320, character_coverage=1.0, model_type=model_type)
+    first = trained.sample(texts, 0.1, seed=3)
+    assert trained.decode(first) == texts
+    assert first != trained.encode(texts)
+    assert trained.sample(texts, 0.1, seed=4) != first
+    with ThreadPoolExecutor(4) as threads:  # whoever else samples
+        again = list(threads.map(lambda seed: trained.sample(texts, 0.1, seed), [3, 5] * 8))
+    assert again[::2] == [first] * 8

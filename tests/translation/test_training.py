@@ -11,6 +11,7 @@ from keras_attn.translation import batches, tokenizer, training
 from keras_attn.translation.checkpoints import TrainingState, newest_first
 from keras_attn.translation.cleaning import Pair
 from keras_attn.translation.config import Config
+from keras_attn.translation.parts import Part
 from keras_attn.translation.splits import Example
 
 NUMBERS = ["いち", "に", "さん", "よん", "ご", "ろく", "なな", "はち", "きゅう"]
@@ -50,7 +51,7 @@ def tokenizers(tmp_path_factory):
 
 @pytest.fixture
 def stream(tokenizers):
-    return batches.make(PAIRS, tokenizers, CONFIG.batch_tokens, CONFIG.max_pieces, CONFIG.seed)
+    return batches.make([lambda: Part(PAIRS, [1.0] * len(PAIRS))], tokenizers, CONFIG)
 
 
 def make_model(tokenizers):
