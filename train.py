@@ -33,6 +33,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     where.add_argument(
         "--start-from", help="an exported model to go on with: its weights, sizes and tokenizers"
     )
+    where.add_argument("--tensorboard", type=Path, help="folder for curves that TensorBoard draws")
     how = parser.add_argument_group("training")
     how.add_argument("--minutes", type=float, help="training time")
     how.add_argument(
@@ -87,6 +88,7 @@ def run(given: dict[str, Any]) -> None:
     from keras_attn.translation import (
         batches,
         corpus,
+        curves,
         evaluation,
         fine_tuning,
         model_card,
@@ -98,7 +100,8 @@ def run(given: dict[str, Any]) -> None:
     )
     from keras_attn.translation.config import Config
 
-    out = given.pop("out", None)
+    out, board = given.pop("out", None), given.pop("tensorboard", None)
+    callbacks = [curves.Curves(board)] if board else []
     earlier, given = fine_tuning.inherit(**given)
     wanted = Config(**given)
     wanted.validate()
@@ -134,7 +137,7 @@ def run(given: dict[str, Any]) -> None:
     model.build(((None, None), (None, None)))
     if earlier:
         fine_tuning.take_weights(earlier, model)
-    trained = training.fit(model, batched, tokenizers, pairs.validation, config, work)
+    trained = training.fit(model, batched, tokenizers, pairs.validation, config, work, callbacks)
     print(trained.summary())
 
     # SavedModel

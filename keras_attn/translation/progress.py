@@ -64,6 +64,8 @@ class Progress(keras.callbacks.Callback):
         if now - self._last_shown > (TERMINAL_SECONDS if self._is_terminal else LOG_SECONDS):
             self._last_shown = now
             self._show(float((logs or {}).get("loss", float("nan"))))
+        if logs is not None:
+            logs["tokens_per_second"] = self.tokens_per_second  # for the callbacks after this one
 
     def _show(self, loss: float) -> None:
         minutes, seconds = divmod(round(self._clock.seconds_left), 60)

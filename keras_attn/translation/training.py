@@ -236,7 +236,8 @@ def fit(
         validation: Sentences whose BLEU after each epoch decides which weights are the best.
         config: Budget, schedule and seeds.
         folder: Where checkpoints are kept.
-        callbacks: Further Keras callbacks, called before what is reached is saved.
+        callbacks: Further Keras callbacks, called before what is reached is saved; after each epoch
+            they are told `val_bleu`.
 
     Returns:
         How it went.

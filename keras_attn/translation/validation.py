@@ -110,7 +110,9 @@ class Validation(keras.callbacks.Callback):
             self._average.swap()
         reached = bleu(translations, [e.references for e in self._examples], self._target)
         is_best = self._best.keep_if_best(reached, self._average.values)
-        loss = float((logs or {}).get("loss", float("nan")))
+        logs = {} if logs is None else logs
+        logs["val_bleu"] = reached  # for the callbacks after this one
+        loss = float(logs.get("loss", float("nan")))
         self._best.remember(self._clock.seconds, loss, reached)
         self._clock.reserve_seconds = time.monotonic() - start
         if self._patience and int(self._best.num_worse.numpy()) >= self._patience:

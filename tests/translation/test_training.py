@@ -152,10 +152,13 @@ def test_accumulated_batches_make_one_step(tokenizers, stream, tmp_path):
     assert changes == [False, False, False, True] * 2
 
 
-def test_further_callbacks_are_called(tokenizers, stream, tmp_path):
+def test_further_callbacks_are_told_the_loss_and_the_validation_bleu(tokenizers, stream, tmp_path):
     ends = []
-    callback = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: ends.append(epoch))
+    callback = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: ends.append(logs))
     config = dataclasses.replace(CONFIG, steps=2 * stream.steps_per_epoch)
     model = make_model(tokenizers)
-    training.fit(model, stream, tokenizers, VALIDATION, config, tmp_path, callbacks=[callback])
-    assert ends == [0, 1]
+    run = training.fit(
+        model, stream, tokenizers, VALIDATION, config, tmp_path, callbacks=[callback]
+    )
+    assert [logs["val_bleu"] for logs in ends] == [reached.bleu for reached in run.history]
+    assert [logs["loss"] for logs in ends] == [reached.loss for reached in run.history]
