@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import tensorflow_datasets as tfds
 
 ROOT = Path(__file__).parents[1]
 SUBJECTS = {
@@ -174,6 +175,65 @@ def test_own_corpus_in_the_other_direction(corpus_file, tmp_path):
     assert "tok:char" in report["scores"]["bleu_signature"]
 
 
+def test_other_languages_and_several_corpora_by_options_alone(tmp_path):
+    words = {"der Hund": "le chien", "die Katze": "le chat", "der Vogel": "l’oiseau"}
+    for name, verb, verbe in (("own", "schläft", "dort"), ("more", "singt", "chante")):
+        lines = [
+            f"{de} {verb} {'und wartet ' * n}hier.\t{fr} {verbe} {'et attend ' * n}ici."
+            for de, fr in words.items()
+            for n in range(12)
+        ]
+        (tmp_path / f"{name}.tsv").write_text("\n".join(lines), encoding="utf-8")
+    out = tmp_path / "de-fr"
+    arguments = command(
+        *("--data", f"{tmp_path / 'own.tsv'} + {tmp_path / 'more.tsv'}=0.5"),
+        *("--source", "de", "--target", "fr", "--out", out, "--tensorboard", tmp_path / "board"),
+        *("--subword-alpha", 0.2, *TINY),
+    )
+    result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    assert "read 72" in result.stdout
+    report = json.loads((out / "1" / "report.json").read_text(encoding="utf-8"))
+    assert "tok:13a" in report["scores"]["bleu_signature"]
+    assert "# Translator from de to fr" in (out / "1" / "README.md").read_text(encoding="utf-8")
+    assert list((tmp_path / "board").iterdir())
+
+
+class MadeUpStreamedSet(tfds.core.GeneratorBasedBuilder):
+    """A set that is read in 4 parts where 60 pairs are as many as fit into memory."""
+
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _info(self):
+        return self.dataset_info_from_configs(
+            features=tfds.features.Translation(languages=("ja", "en"))
+        )
+
+    def _split_generators(self, dl_manager):
+        return {"train": self._generate_examples()}
+
+    def _generate_examples(self):
+        for i in range(240):
+            yield i, {"ja": f"{i}番の箱を開ける。", "en": f"I open box {i}."}
+
+
+def test_a_set_larger_than_memory_trains_through_all_its_parts(
+    train, tmp_path, monkeypatch, capsys
+):
+    from keras_attn.translation import parts
+
+    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(parts, "PART_PAIRS", 60)
+    out = tmp_path / "out"
+    arguments = ["--data", "tfds:made_up_streamed_set", "--out", out, "--steps", 40, *TINY]
+    assert train.main([str(argument) for argument in arguments]) == 0
+    printed = capsys.readouterr()
+    assert "read 60" in printed.out and "parts 4" in printed.out
+    epochs = float(printed.out.split("Trained ")[1].split()[0])
+    assert epochs > 4
+    assert printed.err.count("validation BLEU") >= 4
+
+
 def test_unfinished_training_of_another_configuration_is_refused(tmp_path):
     from keras_attn.translation.checkpoints import PREFIX
     from keras_attn.translation.config import Config
@@ -269,6 +329,15 @@ def test_evaluate_command_scores_a_corpus_and_compares(finished, corpus_file, tm
     assert "BLEU" in printed and "TER" in printed
     assert "BLEU +0.0 against version 1" in printed
     assert (tmp_path / "report" / "report.json").is_file()
+
+
+def test_evaluate_command_takes_a_whole_test_set(finished, tmp_path):
+    *_, out = finished
+    test_set = tmp_path / "test.tsv"
+    test_set.write_text("犬は庭で歌っています。\tThe dog is singing.\n猫\tA cat.\n", "utf-8")
+    result = run_command("evaluate", out, test_set, "--all")
+    assert result.returncode == 0, result.stderr
+    assert "2 sentences translated" in result.stdout.decode("utf-8")
 
 
 def test_inspect_command_says_what_a_model_was_trained_on(finished, corpus_file):

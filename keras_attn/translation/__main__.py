@@ -41,7 +41,12 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "BLEU, chrF and TER on the test sentences of a corpus",
         "Translates the test split of a corpus and prints scores and samples.",
     )
-    evaluate.add_argument("data", help="everyday, tatoeba, or a TSV file: source TAB target")
+    evaluate.add_argument("data", help="a corpus, as train.py takes it in --data")
+    evaluate.add_argument(
+        "--all",
+        action="store_true",
+        help="all sentences of the corpus, which is a test set: nothing is split or left out",
+    )
     evaluate.add_argument("--baseline", type=Path, help="a version to compare with, as reported")
     evaluate.add_argument("--out", type=Path, help="folder to write the report to")
     add("inspect", "what a model was trained on, its sizes and its scores", "Prints them.")
@@ -90,13 +95,14 @@ def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
     from keras_attn.translation import corpus, evaluation
 
     config = translator.config
-    pairs = corpus.load(arguments.data, config.source, config.target)
+    languages = config.source, config.target
+    if arguments.all:
+        examples, details = corpus.load_test_set(arguments.data, *languages), {}
+    else:
+        pairs = corpus.load(arguments.data, *languages)
+        examples, details = pairs.test, {"corpus": pairs.counts, "credit": pairs.credit}
     report = evaluation.evaluate(
-        translator,
-        pairs.test,
-        config.target,
-        baseline=arguments.baseline,
-        details={"corpus": pairs.counts, "credit": pairs.credit},
+        translator, examples, config.target, baseline=arguments.baseline, details=details
     )
     print(report.summary())
     if arguments.out:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from keras_attn.translation.parts import Part, Parts, number_of_parts
 from keras_attn.translation.reading import CREDITS, TFDS, Raw, TranslationSet
 from keras_attn.translation.splits import Example
 
-__all__ = ["MAX_CHARACTERS", "Corpus", "Example", "Pair", "Part", "load"]
+__all__ = ["MAX_CHARACTERS", "Corpus", "Example", "Pair", "Part", "load", "load_test_set"]
 
 # Longest side of a pair. Longer lines are paragraphs, which no model here is trained to translate.
 MAX_CHARACTERS = 500
@@ -105,16 +105,9 @@ def load(
             f"`max_characters` must be at least 1. Received: max_characters={max_characters}."
         )
     weights = _weights(name)
-    sets = {
-        one: TranslationSet(one.removeprefix(TFDS), source, target)
-        for one in weights
-        if one.startswith(TFDS)
-    }
+    sets = _sets(weights, source, target)
     num_parts = number_of_parts(sum(map(len, sets.values())))
-    raws = {
-        one: Raw(sets[one].read(0, num_parts)) if one in sets else reading.read(one, source, target)
-        for one in weights
-    }
+    raws = _read(weights, sets, num_parts, source, target)
     clean = partial(
         cleaning.clean,
         source_language=source,
@@ -166,6 +159,29 @@ def load(
     )
 
 
+def load_test_set(name: str, source: str = "ja", target: str = "en") -> list[Example]:
+    """All sentences of a corpus, each with its translations as references, as they were written.
+
+    Args:
+        name: As `load` takes it.
+        source: Language code of the source side.
+        target: Language code of the target side.
+
+    Raises:
+        ValueError: If there is no such corpus or no pair in it.
+        OSError: If a corpus that is not on this machine cannot be fetched.
+    """
+    references: dict[str, list[str]] = {}
+    names = _weights(name)
+    for raw in _read(names, _sets(names, source, target), 1, source, target).values():
+        for pair in raw.pairs:
+            if all(pair):
+                references.setdefault(pair.source, []).append(pair.target)
+    if not references:
+        raise ValueError(f"A test set must hold sentences. Received: data={name!r}.")
+    return [Example(text, tuple(known)) for text, known in references.items()]
+
+
 def _weights(name: str) -> dict[str, float]:
     """The corpora that a name names, each with its weight."""
     found: dict[str, float] = {}
@@ -186,6 +202,30 @@ def _weights(name: str) -> dict[str, float]:
             raise ValueError(f"A corpus must be named once. Received: {one!r} twice in {name!r}.")
         found[one] = weight
     return found
+
+
+def _sets(names: Iterable[str], source: str, target: str) -> dict[str, TranslationSet]:
+    return {
+        name: TranslationSet(name.removeprefix(TFDS), source, target)
+        for name in names
+        if name.startswith(TFDS)
+    }
+
+
+def _read(
+    names: Iterable[str],
+    sets: dict[str, TranslationSet],
+    num_parts: int,
+    source: str,
+    target: str,
+) -> dict[str, Raw]:
+    """The first slice of each set and all of every other corpus."""
+    return {
+        name: Raw(sets[name].read(0, num_parts))
+        if name in sets
+        else reading.read(name, source, target)
+        for name in names
+    }
 
 
 def _is_file(name: str) -> bool:

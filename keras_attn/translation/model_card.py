@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from keras_attn.translation.config import Config
+from keras_attn.translation.corpus import AND
 from keras_attn.translation.evaluation import Report, escape
 
 FILE = "README.md"
@@ -44,14 +45,15 @@ def write(folder: Path, config: Config, report: Report) -> None:
     """
     training = report.details.get("training", {})
     corpus = report.details.get("corpus", {})
+    data = AND.join(Path(name).name for name in config.data.split(AND))  # no folders of the author
     lines = [
         f"# Translator from {escape(config.source)} to {escape(config.target)}",
         "",
         f"A Transformer of {config.num_encoder_layers} encoder and {config.num_decoder_layers} "
         f"decoder layers of width {config.num_hiddens}, {training.get('parameters', 0):,} "
         f"parameters, trained {training.get('epochs', 0):.1f} epochs on "
-        f"{corpus.get('train', 0):,} sentence pairs of `{Path(config.data).name}`. It was trained "
-        "to translate sentences; what it says can be wrong.",
+        f"{corpus.get('train', 0) * corpus.get('parts', 1):,} sentence pairs of `{data}`. It was "
+        "trained to translate sentences; what it says can be wrong.",
         "",
         *([escape(report.details["credit"]), ""] if report.details.get("credit") else []),
         "## Scores",

@@ -287,3 +287,13 @@ def test_a_corpus_named_twice_is_refused(write):
     path = write("\n".join(LINES))
     with pytest.raises(ValueError, match="must be named once. Received: .*own.tsv' twice in"):
         corpus.load(f"{path} + {path}=2")
+
+
+def test_a_test_set_is_all_its_sentences_with_all_their_references(write):
+    path = write("犬。\tA dog.\n猫。\tA cat.\n犬。\tThe dog.\n\n鳥。\t\n犬。\t犬。\n")
+    assert corpus.load_test_set(path) == [
+        ("犬。", ("A dog.", "The dog.", "犬。")),
+        ("猫。", ("A cat.",)),
+    ]
+    with pytest.raises(ValueError, match="must hold sentences. Received: data="):
+        corpus.load_test_set(write("\t\n"))

@@ -12,13 +12,16 @@ def test_card_says_what_the_model_is_how_good_and_how_to_ask_it(tmp_path):
         "training": {"epochs": 2.5, "parameters": 6789},
     }
     report = evaluate(lambda texts: ["the sentence is here"], examples, "en", details=details)
-    config = Config(data="/somewhere/my words.tsv", beam_size=3)
+    config = Config(data="/somewhere/my words.tsv + tatoeba=0.5", beam_size=3)
     folder = tmp_path / "7"
     folder.mkdir()
     model_card.write(folder, config, report)
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert card.startswith("# Translator from ja to en\n")
-    assert "6,789 parameters" in card and "12,345 sentence pairs of `my words.tsv`" in card
+    assert (
+        "6,789 parameters" in card
+        and "12,345 sentence pairs of `my words.tsv + tatoeba=0.5`" in card
+    )
     assert r"Sentences: \<Somebody\>" in card
     assert "- BLEU 100.0" in card
     assert 'tf.saved_model.load("7")' in card
