@@ -31,7 +31,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "--out", type=Path, help="folder for the model's versions (saved_models/SOURCE-TARGET)"
     )
     where.add_argument(
-        "--start-from", help="an exported model to go on with: its weights, sizes and tokenizers"
+        "--start-from", help="a model to go on with: an exported one, or the folder of a training"
     )
     where.add_argument("--tensorboard", type=Path, help="folder for curves that TensorBoard draws")
     how = parser.add_argument_group("training")

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.objective import WeightAverage
 
 PREFIX = "checkpoint-"  # and the step
+_KEY = "{name}/{index}/.ATTRIBUTES/VARIABLE_VALUE"  # of a variable of `TrainingState`
 KEPT = 2  # the last one, and the one before in case that one is damaged
 
 
@@ -21,6 +23,28 @@ def newest_first(folder: Path) -> list[Path]:
     found = (path.with_suffix("") for path in folder.glob(f"{PREFIX}*.index"))
     steps = {int(path.name.removeprefix(PREFIX)): path for path in found}
     return [steps[step] for step in sorted(steps, reverse=True)]
+
+
+def read_weights(folder: Path, num_weights: int) -> list[np.ndarray]:
+    """The averaged weights of the best epoch so far, from the newest checkpoint in a folder.
+
+    Before the end of the first epoch, the averages as they are.
+
+    Args:
+        folder: The folder of a training, with a checkpoint in it.
+        num_weights: Trainable weights of the model.
+
+    Raises:
+        ValueError: If the checkpoint cannot be read or is of another model.
+    """
+    path = newest_first(folder)[0]
+    try:
+        reader = tf.train.load_checkpoint(str(path))
+        bleu = reader.get_tensor(_KEY.format(name="best", index=num_weights))
+        name = "average" if bleu < 0 else "best"
+        return [reader.get_tensor(_KEY.format(name=name, index=i)) for i in range(num_weights)]
+    except (tf.errors.OpError, RuntimeError, ValueError) as error:
+        raise ValueError(f"The checkpoint `{path}` cannot be read: {error}") from error
 
 
 class Reached(NamedTuple):

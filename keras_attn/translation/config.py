@@ -38,8 +38,8 @@ class Config:
         data: Corpora by name or path, with their weights, as `corpus.load` takes them.
         source: Language code of the source text.
         target: Language code of the target text.
-        start_from: Exported version whose tokenizers, sizes and weights training begins with, or
-            nothing for a new model.
+        start_from: Exported version, or folder of an unfinished training, whose tokenizers, sizes
+            and weights training begins with; nothing for a new model.
         vocab_size: Pieces of each tokenizer, at most.
         tokenizer: How SentencePiece finds pieces, `"unigram"` or `"bpe"`.
         shared_vocab: Whether one tokenizer serves both languages.

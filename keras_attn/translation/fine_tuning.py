@@ -1,4 +1,4 @@
-"""Training that begins with an exported model instead of a new one."""
+"""Training that begins with a model of before: an exported one, or one still in training."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
+from keras_attn.translation.checkpoints import newest_first, read_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.saved_model import CONFIG, EXTRA, SIGNATURE, newest_version
 from keras_attn.translation.tokenizer import Tokenizer, Tokenizers
@@ -30,21 +31,23 @@ DEFAULTS: dict[str, Any] = {"learning_rate": 3e-4, "warmup_steps": 200}
 
 
 def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
-    """The version that `start_from` means, and the values of a training that begins with it.
+    """The model that `start_from` means, and the values of a training that begins with it.
 
     Args:
         **given: Values of a `Config`.
 
     Returns:
-        None and the same values if there is no `start_from` among them.
+        The folder of an exported version or of a training; None and the same values if there is no
+        `start_from` among them.
 
     Raises:
         ValueError: If there is no such model, or a value is given that would need another one.
     """
     if not given.get("start_from"):
         return None, given
-    version = newest_version(Path(given["start_from"]))
-    config = Config.load(version / EXTRA / CONFIG)
+    start = Path(given["start_from"])
+    folder = start if newest_first(start) else newest_version(start)
+    config = Config.load(_with_tokenizers(folder) / CONFIG)
     inherited = {name: getattr(config, name) for name in INHERITED}
     others = [
         f"{name}={given[name]!r} where the model has {value!r}"
@@ -53,23 +56,34 @@ def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
     ]
     if others:
         raise ValueError(
-            f"A training that starts from `{version}` must keep its sizes and languages. "
+            f"A training that starts from `{folder}` must keep its sizes and languages. "
             f"Received: {', '.join(others)}."
         )
-    return version, {**DEFAULTS, **given, **inherited, "start_from": str(version)}
+    return folder, {**DEFAULTS, **given, **inherited, "start_from": str(folder)}
 
 
-def take_tokenizers(version: Path, folder: Path) -> None:
-    """Save the tokenizers of a version in a folder."""
+def _with_tokenizers(folder: Path) -> Path:
+    """Where tokenizers and configuration lie: beside the checkpoints or inside a version."""
+    return folder if newest_first(folder) else folder / EXTRA
+
+
+def take_tokenizers(earlier: Path, folder: Path) -> None:
+    """Save the tokenizers of the model that `inherit` found in a folder."""
     for name in Tokenizers._fields:
-        Tokenizer.load(version / EXTRA / f"{name}.model").save(folder / f"{name}.model")
+        path = _with_tokenizers(earlier) / f"{name}.model"
+        Tokenizer.load(path).save(folder / path.name)
 
 
-def take_weights(version: Path, model: Transformer) -> None:
-    """Give a built model the weights of a version of the same sizes."""
-    loaded = tf.saved_model.load(str(version))
+def take_weights(earlier: Path, model: Transformer) -> None:
+    """Give a built model of the same sizes the weights of the model that `inherit` found."""
+    variables = model.trainable_variables
+    if newest_first(earlier):
+        for variable, value in zip(variables, read_weights(earlier, len(variables)), strict=True):
+            variable.assign(value)
+        return
+    loaded = tf.saved_model.load(str(earlier))
     weights = {_place(v.name): v for v in loaded.signatures[SIGNATURE].variables}
-    for variable in model.trainable_variables:
+    for variable in variables:
         variable.assign(weights[_place(variable.value.name)])
 
 

@@ -3,11 +3,14 @@ import dataclasses
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_attn import Transformer
 from keras_attn.translation import fine_tuning, tokenizer
+from keras_attn.translation.checkpoints import TrainingState
 from keras_attn.translation.cleaning import Pair
 from keras_attn.translation.config import Config
+from keras_attn.translation.objective import WeightAverage
 from keras_attn.translation.saved_model import export
 
 PAIRS = [Pair("やまにのぼる", "we climb a mountain"), Pair("うみでおよぐ", "we swim in the sea")]
@@ -47,6 +50,42 @@ def test_weights_and_tokenizers_are_those_of_the_exported_model(exported, tmp_pa
     fine_tuning.take_weights(version, other)
     for mine, theirs in zip(other.trainable_variables, model.trainable_variables, strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("has_validated", [True, False])
+def test_weights_and_tokenizers_are_those_of_a_training(exported, tmp_path, has_validated):
+    tokenizers, _, version = exported
+    training = tmp_path / "training"
+    fine_tuning.take_tokenizers(version, training)
+    CONFIG.save(training / "config.json")
+    model = make_model(tokenizers, seed=3)
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+    average = WeightAverage(model.trainable_variables, 0.9)
+    state = TrainingState(model, optimizer, average, training)
+    average.values[0].assign_add(tf.ones_like(average.values[0]))
+    if has_validated:
+        state.keep_if_best(10.0, average.values)
+        average.values[0].assign_add(tf.ones_like(average.values[0]))  # worse again
+    state.save()
+    found, given = fine_tuning.inherit(start_from=str(training))
+    assert found == training and given["num_hiddens"] == CONFIG.num_hiddens
+    fine_tuning.take_tokenizers(found, tmp_path)
+    assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
+    other = make_model(tokenizers, seed=2)
+    fine_tuning.take_weights(found, other)
+    first, *rest = zip(other.trainable_variables, model.trainable_variables, strict=True)
+    np.testing.assert_array_equal(first[0], first[1] + 1.0)
+    for mine, theirs in rest:
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_damaged_checkpoint_is_refused(exported, tmp_path):
+    *_, version = exported
+    fine_tuning.take_tokenizers(version, tmp_path)
+    (tmp_path / "checkpoint-3.index").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="checkpoint-3` cannot be read"):
+        fine_tuning.take_weights(tmp_path, make_model(exported[0], seed=2))
 
 
 def test_sizes_are_inherited_and_the_rest_is_the_users(exported):
