@@ -78,7 +78,6 @@ def last_checkpoint(out: Path) -> str:
 
 def compare(one: Path, other: Path) -> dict:
     import tensorflow as tf
-    import tensorflow_text  # noqa: F401  (registers the operations of the tokenizers)
 
     # The models are kept: their variables live as long as they do.
     models = [tf.saved_model.load(str(path)) for path in (one, other)]

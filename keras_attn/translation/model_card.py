@@ -14,7 +14,7 @@ _USE = """\
 ## Use
 
 ```python
-import tensorflow as tf, tensorflow_text
+import tensorflow as tf
 
 model = tf.saved_model.load("{version}")
 model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]

@@ -92,8 +92,6 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
     )
     # The model itself is not tracked: the archive would hold every weight twice.
     archive = keras.export.ExportArchive()
-    archive.track(signatures.source)
-    archive.track(signatures.target)
     archive.add_endpoint(SIGNATURE, signatures.translate, input_signature=[text])
     archive.add_endpoint("nbest", signatures.nbest, input_signature=[text])
     archive.add_endpoint("score", signatures.score, input_signature=[text, translation])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 
 import tensorflow as tf
-import tensorflow_text as tf_text
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation import long_text
@@ -14,6 +13,7 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.decoding import num_tokens
 from keras_attn.translation.forced import attention_to_source, log_probabilities
 from keras_attn.translation.sampling import sample_translations
+from keras_attn.translation.text_ops import TextOps
 from keras_attn.translation.tokenizer import EOS_ID, PAD_ID, Tokenizers
 
 # Rows that are searched at once, so that memory does not grow with a request.
@@ -46,13 +46,7 @@ class Signatures:
             )
             for num_best in (1, config.beam_size)
         }
-        # Without names of their own, the two are one and the same when the model is loaded again.
-        self.source, self.target = (
-            tf_text.SentencepieceTokenizer(tokenizer.proto, out_type=tf.int32, name=name)
-            for tokenizer, name in zip(
-                tokenizers, ("source_tokenizer", "target_tokenizer"), strict=True
-            )
-        )
+        self.source, self.target = (TextOps(tokenizer.proto) for tokenizer in tokenizers)
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """`serving_default`: the best translation of each text."""
@@ -105,7 +99,7 @@ class Signatures:
             "weights": weights,
         }
 
-    def _ids(self, tokenizer: tf_text.SentencepieceTokenizer, text: tf.Tensor) -> tf.Tensor:
+    def _ids(self, tokenizer: TextOps, text: tf.Tensor) -> tf.Tensor:
         return _with_end(tokenizer.tokenize(text)[:, : self._config.max_pieces - 1])
 
     def _text(self, tokens: tf.Tensor) -> tf.Tensor:
@@ -169,6 +163,6 @@ def _without_padding(ids: tf.Tensor) -> tf.RaggedTensor:
     return tf.RaggedTensor.from_tensor(ids, padding=PAD_ID)
 
 
-def _pieces(tokenizer: tf_text.SentencepieceTokenizer, ids: tf.Tensor) -> tf.Tensor:
+def _pieces(tokenizer: TextOps, ids: tf.Tensor) -> tf.Tensor:
     """The piece of each id, empty for padding."""
     return tf.where(tf.equal(ids, PAD_ID), "", tokenizer.id_to_string(ids))

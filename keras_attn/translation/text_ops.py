@@ -98,6 +98,7 @@ class TextOps:
             jit_compile=True,
         )
 
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
     def tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Piece ids of each text.
 
@@ -114,6 +115,7 @@ class TextOps:
         )
         return tf.RaggedTensor.from_row_lengths(values, tf.cast(counts, tf.int64), validate=False)
 
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)])
     def detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
         """The text of each row of ids; bytes that are no characters become U+FFFD.
 
@@ -135,6 +137,7 @@ class TextOps:
         said = tf.where(is_broken, _REPLACEMENT, tf.where(is_after, said, first))
         return tf.strings.reduce_join(said, axis=1)
 
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.int32)])
     def id_to_string(self, ids: tf.Tensor) -> tf.Tensor:
         """The piece of each id, with U+2581 for a space."""
         return tf.gather(tf.constant(self._pieces), ids)

@@ -157,8 +157,9 @@ def test_exported_model_survives_a_move_and_a_process_without_the_package(folder
     shutil.copytree(folder, moved)
     code = (
         "import json, sys\n"
-        "sys.modules['keras_attn'] = None  # as if it were not installed\n"
-        "import tensorflow as tf, tensorflow_text\n"
+        "sys.modules['keras_attn'] = None  # as if they were not installed\n"
+        "sys.modules['sentencepiece'] = sys.modules['tensorflow_text'] = None\n"
+        "import tensorflow as tf\n"
         "model = tf.saved_model.load(sys.argv[1])\n"
         "serve = model.signatures['serving_default']\n"
         "texts = json.loads(sys.argv[2])\n"

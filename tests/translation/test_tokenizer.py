@@ -63,19 +63,6 @@ def test_the_same_sentences_give_the_same_model(japanese):
     assert again.proto == japanese.proto
 
 
-def test_the_tokenizer_in_the_graph_gives_the_same_ids_and_text(english, japanese):
-    import tensorflow as tf
-    import tensorflow_text as tf_text
-
-    for trained, texts in ((english, ENGLISH), (japanese, JAPANESE)):
-        texts = [*texts, "", "🎉 Ｆｕｌｌ　箱\n", "the <s> 本"]
-        in_graph = tf_text.SentencepieceTokenizer(trained.proto, out_type=tf.int32)
-        ids = in_graph.tokenize(texts).to_list()
-        assert ids == trained.encode(texts)
-        text = [t.decode("utf-8") for t in in_graph.detokenize(in_graph.tokenize(texts)).numpy()]
-        assert text == trained.decode(ids)
-
-
 @pytest.mark.parametrize("texts", [["1", "2", "3"], ["あ"], ["🎉"], ["ab" * 3000, "", "c"]])
 def test_tiny_texts_give_a_small_vocabulary(texts):
     trained = train(texts, vocab_size=4000, character_coverage=1.0)
@@ -158,17 +145,6 @@ def test_one_tokenizer_may_serve_both_sides(tmp_path):
     assert shared.source.proto == shared.target.proto
     for texts in (JAPANESE[:2], ENGLISH[:2]):
         assert shared.source.decode(shared.source.encode(texts)) == list(texts)
-
-
-@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
-def test_the_graph_finds_the_same_pieces(model_type):
-    import tensorflow as tf
-    import tensorflow_text as tf_text
-
-    tokenizer = train([*JAPANESE, *ENGLISH], 340, 1.0, model_type)
-    in_graph = tf_text.SentencepieceTokenizer(tokenizer.proto, out_type=tf.int32)
-    texts = [*JAPANESE, *ENGLISH, "鬱 xyz 🙂", ""]
-    assert in_graph.tokenize(texts).to_list() == tokenizer.encode(texts)
 
 
 def test_the_two_ways_find_different_pieces():

@@ -1,0 +1,103 @@
+"""Whether the graph cuts text as sentencepiece does: `python benchmarks/text_ops.py`.
+
+Trains a unigram and a BPE tokenizer for each language of `tatoeba`, cuts every sentence and many
+random strings both ways, and puts the pieces together again. Counts what differs, and measures how
+long the graph takes beside the package.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Iterator
+
+import sentencepiece
+import tensorflow as tf
+from machine import describe_machine
+
+from keras_attn.translation import reading, tokenizer
+from keras_attn.translation.text_ops import TextOps
+
+BATCH = 128
+MIXED = " \u3000\t\n\u00a0\u200b\u0301\u3099\u200d\ufe0f\ufeff\u00ad\u2581\x00ﾊﾟｶﾞＡ①㌔\ufdfa🏽👩🇯"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--random", type=int, default=200_000, help="random strings")
+    parser.add_argument("--vocab-size", type=int, default=8000)
+    parser.add_argument("--sentences", type=int, default=0, help="of the corpus; 0 for all")
+    arguments = parser.parse_args()
+    print(describe_machine(("tensorflow", "sentencepiece")), flush=True)
+    pairs = reading.read("tatoeba", "ja", "en").pairs
+    strings = [random_text(random.Random(i)) for i in range(arguments.random)]
+    num_different = 0
+    for side, language in enumerate(("ja", "en")):
+        sentences = [pair[side] for pair in pairs]
+        coverage = tokenizer.character_coverage(language)
+        for kind in ("unigram", "bpe"):
+            trained = tokenizer.train(sentences, arguments.vocab_size, coverage, kind)
+            for name, texts in (
+                ("sentences", [s.encode() for s in sentences[: arguments.sentences or None]]),
+                ("random strings", strings),
+            ):
+                num_different += compare(f"{language} {kind}, {name}", trained.proto, texts)
+    print(f"different: {num_different}")
+    return num_different > 0
+
+
+def random_text(draw: random.Random) -> bytes:
+    """Up to 40 characters of all planes and some that normalise oddly; some with broken bytes."""
+    letters = [
+        lambda: draw.choice(MIXED),
+        lambda: chr(draw.randrange(0x20, 0x7F)),
+        lambda: chr(draw.randrange(0x3040, 0x30FF)),
+        lambda: chr(draw.randrange(0x4E00, 0x9FFF)),
+        lambda: chr(draw.randrange(0x300, 0x370)),
+        lambda: chr(draw.randrange(0xFF00, 0xFFF0)),
+        lambda: chr(draw.choice((draw.randrange(0xD800), draw.randrange(0xE000, 0x110000)))),
+    ]
+    text = "".join(draw.choice(letters)() for _ in range(draw.randrange(40)))
+    data = bytearray(text.encode())
+    if draw.random() < 0.2:
+        for _ in range(draw.randrange(1, 4)):
+            data.insert(draw.randrange(len(data) + 1), draw.randrange(256))
+    return bytes(data)
+
+
+def compare(name: str, proto: bytes, texts: list[bytes]) -> int:
+    package = sentencepiece.SentencePieceProcessor(model_proto=proto)
+    graph = TextOps(proto)
+    num_different = 0
+    seconds = [0.0, 0.0]
+    for batch in batches(texts):
+        start = time.perf_counter()
+        expected = package.encode(batch)
+        back = [text.encode() for text in package.decode(expected)]
+        middle = time.perf_counter()
+        ids = graph.tokenize(tf.constant(batch))
+        said = graph.detokenize(ids).numpy()
+        seconds[0] += middle - start
+        seconds[1] += time.perf_counter() - middle
+        num_different += sum(
+            one != other or text != again
+            for one, other, text, again in zip(expected, ids.to_list(), back, said, strict=True)
+        )
+    per_text = [1e6 * spent / len(texts) for spent in seconds]
+    print(
+        f"{name}: {len(texts):,}, different {num_different}; microseconds a text, there and back: "
+        f"sentencepiece {per_text[0]:.1f}, graph {per_text[1]:.1f}",
+        flush=True,
+    )
+    return num_different
+
+
+def batches(texts: list[bytes]) -> Iterator[list[bytes]]:
+    for start in range(0, len(texts), BATCH):
+        yield texts[start : start + BATCH]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
