@@ -151,15 +151,27 @@ def test_long_text_is_translated_sentence_by_sentence(folder):
     assert translator([long]) == [" ".join(translator(sentences) * 2)]
 
 
+PLAIN_TENSORFLOW = (
+    "import json, sys\n"
+    "for name in ('keras_attn', 'keras', 'sentencepiece', 'tensorflow_text'):\n"
+    "    sys.modules[name] = None  # as if they were not installed\n"
+    "import tensorflow as tf\n"
+)
+
+
+def in_plain_tensorflow(code, *arguments):
+    """What a process prints, as JSON, that can import nothing but TensorFlow."""
+    command = [sys.executable, "-c", PLAIN_TENSORFLOW + code, *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
 def test_exported_model_survives_a_move_and_a_process_without_the_package(folder, tmp_path):
     expected = Translator.load(folder)(TEXTS)
     moved = tmp_path / "another place" / "モデル"
     shutil.copytree(folder, moved)
     code = (
-        "import json, sys\n"
-        "sys.modules['keras_attn'] = None  # as if they were not installed\n"
-        "sys.modules['sentencepiece'] = sys.modules['tensorflow_text'] = None\n"
-        "import tensorflow as tf\n"
         "model = tf.saved_model.load(sys.argv[1])\n"
         "serve = model.signatures['serving_default']\n"
         "texts = json.loads(sys.argv[2])\n"
@@ -167,13 +179,41 @@ def test_exported_model_survives_a_move_and_a_process_without_the_package(folder
         "print(json.dumps([run(texts), [run([t])[0] for t in texts]]))\n"
     )
     short = [text for text in TEXTS if len(text) < 1000]
-    result = subprocess.run(
-        [sys.executable, "-c", code, str(moved / "1"), json.dumps(short)],
-        capture_output=True,
-        text=True,
-    )
-    together, alone = json.loads(result.stdout.splitlines()[-1])
+    together, alone = in_plain_tensorflow(code, moved / "1", json.dumps(short))
     assert together == alone == [e for e, t in zip(expected, TEXTS, strict=True) if t in short]
+
+
+def test_model_has_only_operations_that_tensorflow_has(folder):
+    code = (
+        "from tensorflow.python.framework import op_def_registry\n"
+        "from tensorflow.core.protobuf import saved_model_pb2\n"
+        "content = open(sys.argv[1] + '/1/saved_model.pb', 'rb').read()\n"
+        "(graph,) = saved_model_pb2.SavedModel.FromString(content).meta_graphs\n"
+        "graph = graph.graph_def\n"
+        "nodes = [*graph.node, *(n for f in graph.library.function for n in f.node_def)]\n"
+        "functions = {f.signature.name for f in graph.library.function}\n"
+        "known = lambda name: name in functions or op_def_registry.get(name) is not None\n"
+        "types = {node.op for node in nodes}\n"
+        "print(json.dumps([len(types), [t for t in sorted(types) if not known(t)]]))\n"
+    )
+    num_types, unknown = in_plain_tensorflow(code, folder)
+    assert num_types > 50 and unknown == []
+
+
+def test_model_runs_in_a_session_as_model_servers_run_it(folder):
+    code = (
+        "v1 = tf.compat.v1\n"
+        "with v1.Session(graph=tf.Graph()) as session:\n"
+        "    meta = v1.saved_model.load(session, ['serve'], sys.argv[1] + '/1')\n"
+        "    signature = meta.signature_def['serving_default']\n"
+        "    said = session.run(\n"
+        "        signature.outputs['translation'].name,\n"
+        "        {signature.inputs['text'].name: json.loads(sys.argv[2])},\n"
+        "    )\n"
+        "print(json.dumps([text.decode() for text in said]))\n"
+    )
+    short = [text for text in TEXTS if len(text) < 1000]
+    assert in_plain_tensorflow(code, folder, json.dumps(short)) == Translator.load(folder)(short)
 
 
 def test_no_texts_give_no_translations(folder):
