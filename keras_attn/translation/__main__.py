@@ -50,6 +50,12 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     evaluate.add_argument("--baseline", type=Path, help="a version to compare with, as reported")
     evaluate.add_argument("--out", type=Path, help="folder to write the report to")
     add("inspect", "what a model was trained on, its sizes and its scores", "Prints them.")
+    convert = add(
+        "ctranslate2",
+        "convert a model for CTranslate2",
+        "Writes the weights in the form of that engine, and the tokenizers beside them.",
+    )
+    convert.add_argument("out", type=Path, help="the folder to write")
     return parser.parse_args(argv)
 
 
@@ -127,7 +133,19 @@ def inspect(translator: Translator, arguments: argparse.Namespace) -> None:
         print(f"{name.replace('_', ' ')}: {value}")
 
 
-COMMANDS = {"translate": translate, "score": score, "evaluate": evaluate, "inspect": inspect}
+def ctranslate2(translator: Translator, arguments: argparse.Namespace) -> None:
+    from keras_attn.translation import ctranslate2
+
+    ctranslate2.convert(translator.folder, arguments.out)
+
+
+COMMANDS = {
+    "translate": translate,
+    "score": score,
+    "evaluate": evaluate,
+    "inspect": inspect,
+    "ctranslate2": ctranslate2,
+}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import tensorflow as tf
-
 from keras_attn.transformer import Transformer
-from keras_attn.translation.checkpoints import newest_first, read_weights
+from keras_attn.translation import checkpoints
+from keras_attn.translation.checkpoints import newest_first
 from keras_attn.translation.config import Config
-from keras_attn.translation.saved_model import CONFIG, EXTRA, SIGNATURE, newest_version
+from keras_attn.translation.saved_model import (
+    CONFIG,
+    EXTRA,
+    newest_version,
+    place_of,
+    read_weights,
+)
 from keras_attn.translation.tokenizer import Tokenizer, Tokenizers
 
 # What both models have in common.
@@ -78,17 +83,10 @@ def take_weights(earlier: Path, model: Transformer) -> None:
     """Give a built model of the same sizes the weights of the model that `inherit` found."""
     variables = model.trainable_variables
     if newest_first(earlier):
-        for variable, value in zip(variables, read_weights(earlier, len(variables)), strict=True):
+        values = checkpoints.read_weights(earlier, len(variables))
+        for variable, value in zip(variables, values, strict=True):
             variable.assign(value)
         return
-    loaded = tf.saved_model.load(str(earlier))
-    weights = {_place(v.name): v for v in loaded.signatures[SIGNATURE].variables}
+    weights = read_weights(earlier)
     for variable in variables:
-        variable.assign(weights[_place(variable.value.name)])
-
-
-def _place(name: str) -> str:
-    """Where in the model a variable stands; Keras may put the model's own name before it."""
-    parts = name.split("/")
-    first = next(i for i, part in enumerate(parts) if part in ("encoder", "decoder"))
-    return "/".join(parts[first:])
+        variable.assign(weights[place_of(variable.value.name)])

@@ -284,3 +284,17 @@ def newest_version(path: Path) -> Path:
             f"The folder holds no translator that `train.py` exported. Received: {folder}."
         )
     return folder
+
+
+def read_weights(version: Path) -> dict[str, np.ndarray]:
+    """The weights of an exported version, by their places in the model."""
+    loaded = tf.saved_model.load(str(version))
+    variables = loaded.signatures[SIGNATURE].variables
+    return {place_of(variable.name): variable.numpy() for variable in variables}
+
+
+def place_of(name: str) -> str:
+    """Where in the model a variable stands; Keras may put the model's own name before it."""
+    parts = name.removesuffix(":0").split("/")
+    first = next(i for i, part in enumerate(parts) if part in ("encoder", "decoder"))
+    return "/".join(parts[first:])

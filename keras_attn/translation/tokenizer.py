@@ -75,6 +75,11 @@ class Tokenizer:
         """Number of pieces, the special ones included."""
         return self._processor.vocab_size()
 
+    @property
+    def pieces(self) -> list[str]:
+        """All pieces, by their ids."""
+        return self._processor.id_to_piece(list(range(self.vocab_size)))
+
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Piece ids of each text, without begin and end."""
         return self._processor.encode(list(texts))
