@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow_serving.apis import prediction_log_pb2
 
 from keras_attn import Transformer
 from keras_attn.translation import tokenizer
@@ -214,6 +215,18 @@ def test_model_runs_in_a_session_as_model_servers_run_it(folder):
     )
     short = [text for text in TEXTS if len(text) < 1000]
     assert in_plain_tensorflow(code, folder, json.dumps(short)) == Translator.load(folder)(short)
+
+
+def test_model_answers_its_warm_up_requests(folder):
+    path = folder / "1" / "assets.extra" / "tf_serving_warmup_requests"
+    loaded = tf.saved_model.load(str(folder / "1"))
+    for record in tf.data.TFRecordDataset([str(path)]):
+        log = prediction_log_pb2.PredictionLog.FromString(record.numpy())
+        request = log.predict_log.request
+        texts = tf.make_ndarray(request.inputs["text"])
+        if len(texts) == 1:  # the others ask for the same, several times
+            answer = loaded.signatures[request.model_spec.signature_name](text=tf.constant(texts))
+            assert all(len(part) == 1 for part in answer.values())
 
 
 def test_no_texts_give_no_translations(folder):
