@@ -88,16 +88,15 @@ def test_text_of_any_kind_is_translated_in_its_place(translator, name):
         assert found == ""
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"\xff", b"\xe5\xb7", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xc0\x80", b"\x80" * 99],
-)
-def test_bytes_that_are_no_text_do_not_stop_the_saved_model(translator, content):
-    serve = tf.saved_model.load(str(translator.folder)).signatures["serving_default"]
+def test_bytes_that_are_no_text_do_not_stop_the_saved_model(translator):
+    broken = [b"\xff", b"\xe5\xb7", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xc0\x80", b"\x80" * 99]
     plain = PLAIN.encode()
-    before, found, after = serve(text=tf.constant([plain, content, plain]))["translation"].numpy()
-    assert before == after == translator([PLAIN])[0].encode()
-    assert isinstance(found.decode("utf-8"), str)
+    serve = tf.saved_model.load(str(translator.folder)).signatures["serving_default"]
+    texts = [text for content in broken for text in (plain, content)]
+    found = serve(text=tf.constant(texts))["translation"].numpy()
+    assert set(found[::2]) == {translator([PLAIN])[0].encode()}
+    for translation in found[1::2]:
+        assert isinstance(translation.decode("utf-8"), str)
 
 
 def test_a_line_of_a_million_characters_is_translated(translator):
