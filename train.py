@@ -16,7 +16,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description="Trains a translator on a corpus, exports it as a SavedModel and scores what "
         "it exported. Interrupted training goes on when the same command is given again.",
-        epilog="What is not given is chosen by the size of the corpus and printed at the start.",
+        epilog="What is not given is chosen by the size of the corpus and the time, and printed.",
         argument_default=argparse.SUPPRESS,
     )
     where = parser.add_argument_group("corpus and model")

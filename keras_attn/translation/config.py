@@ -29,6 +29,14 @@ SMALL_CORPUS: dict[str, Any] = {
     "warmup_steps": 300,
 }
 
+# A training that sees every pair more often than this learns them by heart with the dropout that is
+# best for shorter ones (benchmarks/results/presets.md).
+MANY_EPOCHS = 40
+LONG_TRAINING: dict[str, Any] = {"dropout": 0.3}
+# What is known of the epochs before anything is cut into pieces: about.
+_TOKENS_OF_A_PAIR = 22
+_TOKENS_IN_A_MINUTE = 600_000
+
 
 @dataclass(frozen=True)
 class Config:
@@ -116,7 +124,14 @@ class Config:
         sizes = SMALL_CORPUS if num_pairs < SMALL_CORPUS_PAIRS else {}
         config = cls(**{**sizes, **given})
         config.validate()
+        if config._epochs(num_pairs) > MANY_EPOCHS:
+            config = dataclasses.replace(config, **{**LONG_TRAINING, **given})
         return config
+
+    def _epochs(self, num_pairs: int) -> float:
+        """How often training will see each pair, about."""
+        tokens = self.steps * self.batch_tokens or self.minutes * _TOKENS_IN_A_MINUTE
+        return tokens / (num_pairs * _TOKENS_OF_A_PAIR)
 
     def validate(self) -> None:
         """Raise one `ValueError` that names every value that cannot be used."""

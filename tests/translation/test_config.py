@@ -19,6 +19,15 @@ def test_small_corpus_gets_smaller_sizes_unless_they_are_given():
     assert Config.for_corpus(1_000, num_hiddens=512).num_hiddens == 512
 
 
+def test_training_that_sees_its_pairs_many_times_gets_more_dropout_unless_it_is_given():
+    short, long = Config.for_corpus(5_000, minutes=4), Config.for_corpus(5_000, minutes=60)
+    assert short.dropout < long.dropout
+    assert Config.for_corpus(5_000, steps=300).dropout == short.dropout
+    assert Config.for_corpus(5_000, steps=30_000).dropout == long.dropout
+    assert Config.for_corpus(5_000, minutes=60, dropout=0.05).dropout == 0.05
+    assert Config.for_corpus(200_000, minutes=60).dropout == short.dropout
+
+
 def test_all_faults_are_named_at_once():
     config = Config(
         num_hiddens=30, num_heads=4, dropout=1.0, minutes=0, precision="int8", cool_down=0
