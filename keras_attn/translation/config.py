@@ -31,7 +31,7 @@ SMALL_CORPUS: dict[str, Any] = {
 
 # A training that sees every pair more often than this learns them by heart with the dropout that is
 # best for shorter ones (benchmarks/results/presets.md).
-MANY_EPOCHS = 40
+MANY_EPOCHS = 60
 LONG_TRAINING: dict[str, Any] = {"dropout": 0.3}
 # What is known of the epochs before anything is cut into pieces: about.
 _TOKENS_OF_A_PAIR = 22
