@@ -67,7 +67,9 @@ class TranslationSet:
         # Here and not above: a user's own file does not need it.
         import tensorflow_datasets as tfds
         from keras_attn_data import cache
+        from tensorflow_datasets.core.download import downloader
 
+        downloader.MAX_RETRIES = 3  # its ten take minutes to find that there is no network
         tfds.disable_progress_bar()
         self._languages = source, target
         try:

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 import tensorflow_datasets as tfds
 
@@ -43,6 +45,20 @@ class MadeUpUnreachable(MadeUpTranslations):
 
     def _split_generators(self, dl_manager):
         raise ConnectionError("no route to host")
+
+
+class MadeUpWithoutNetwork(MadeUpTranslations):
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _split_generators(self, dl_manager):
+        dl_manager.download("http://localhost:9/sentences.tsv")  # where nobody answers
+
+
+def test_without_a_network_it_says_at_once_what_was_tried(cache):
+    start = time.monotonic()
+    with pytest.raises(OSError, match="cannot be fetched into .*localhost.*/sentences.tsv"):
+        TranslationSet("made_up_without_network", "ja", "en")
+    assert time.monotonic() - start < 20
 
 
 def test_translation_set_of_tensorflow_datasets_is_read(cache):
