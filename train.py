@@ -112,7 +112,7 @@ def run(given: dict[str, Any]) -> None:
     pairs = corpus.load(wanted.data, wanted.source, wanted.target)
     print(pairs.summary())
     work = out / "training"
-    given.setdefault("precision", training.precision_so_far(work) or precision.fastest())
+    given = {"precision": precision.fastest(), **training.chosen_so_far(work), **given}
     config = Config.for_corpus(pairs.num_train, **given)
     print(f"Configuration: {config}")
     lock = training.prepare_folder(config, work)

@@ -10,7 +10,7 @@ import tensorflow as tf
 from keras_attn.translation import double_array
 from keras_attn.translation.double_array import NONE
 from keras_attn.translation.trie_ops import Trie
-from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN
+from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN, Sampling
 
 
 class BytePairEncoding:
@@ -51,8 +51,13 @@ class BytePairEncoding:
         }
         self._inside = double_array.build(sorted(inside))
 
-    def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-        """Cuts each text; arguments and result are those of `Unigram`."""
+    def __call__(
+        self, code_points: tf.Tensor, lengths: tf.Tensor, sampling: Sampling | None = None
+    ) -> tf.Tensor:
+        """Cuts each text; arguments and result are those of `Unigram`.
+
+        With `sampling`, a pair is passed over with probability `alpha` (Provilkov et al. 2020).
+        """
         batch, places = tf.unstack(tf.shape(code_points))
         (found,) = self._characters(code_points, lengths)
         symbols = tf.where(
@@ -66,12 +71,20 @@ class BytePairEncoding:
         row = tf.range(batch)[:, None]
         group = row * places + tf.maximum(tf.cumsum(tf.cast(is_first, tf.int32), axis=1) - 1, 0)
 
+        lots = _lots(sampling.seed, batch, places, self._num_pieces) if sampling else None
+
         def candidates(symbols, sizes):
             following = index + sizes
             right = tf.gather(symbols, tf.minimum(following, places - 1), batch_dims=1)
             is_pair = (symbols != NONE) & (sizes > 0) & (following < places)
             pair = _look_up(self._pairs, tf.where(is_pair, symbols, NONE), right)
             whole = tf.where(pair == NONE, NONE, tf.gather(self._joined, tf.maximum(pair, 0)))
+            if sampling and lots:
+                # One lot for a pair that makes a piece at a place, however often it is met.
+                of_left, of_right, of_piece = lots
+                lot = of_left + tf.gather(of_right, tf.minimum(following, places - 1), batch_dims=1)
+                lot += tf.gather(of_piece, tf.maximum(whole, 0))
+                whole = tf.where(lot % 1.0 < sampling.alpha, NONE, whole)
             return whole, following
 
         def can_be_joined(symbols, sizes, whole, following):
@@ -104,6 +117,12 @@ class BytePairEncoding:
         indices = tf.stack([tf.broadcast_to(row, [batch, places]), target], axis=-1)
         shape = [batch, places + 1]
         return tf.scatter_nd(indices, tf.where(sizes > 0, said, NOTHING), shape)[:, :places]
+
+
+def _lots(seed: tf.Tensor, batch: tf.Tensor, places: tf.Tensor, num_pieces: int) -> list[tf.Tensor]:
+    """Random numbers from 0 to 1 for the left half of a pair, for the right one, for a piece."""
+    shapes = [batch, places], [batch, places], [num_pieces]
+    return [tf.random.stateless_uniform(shape, [seed, i]) for i, shape in enumerate(shapes)]
 
 
 def _look_up(pairs: double_array.DoubleArray, left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from sentencepiece import sentencepiece_model_pb2
 from keras_attn.translation import utf8_ops
 from keras_attn.translation.bpe_ops import BytePairEncoding
 from keras_attn.translation.normalizer_ops import MARK, Normalizer
-from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN, Unigram
+from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN, Sampling, Unigram
 
 # Texts are cut in a function that is compiled for each number of texts and of bytes, so there are
 # few of either: what is asked for is filled up to the next.
@@ -89,13 +90,11 @@ class TextOps:
             text.removeprefix(_SPACE) if is_normal else text
             for text, is_normal in zip(said, is_text, strict=True)
         ]
-        self._cut = tf.function(
-            self._cut_rows,
-            input_signature=[
-                tf.TensorSpec([None, None], tf.uint8),
-                tf.TensorSpec([None], tf.int32),
-            ],
-            jit_compile=True,
+        rows, lengths = tf.TensorSpec([None, None], tf.uint8), tf.TensorSpec([None], tf.int32)
+        alpha, seed = tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.int32)
+        self._cut, self._cut_sampled = (
+            tf.function(self._cut_rows, input_signature=signature, jit_compile=True)
+            for signature in ([rows, lengths], [rows, lengths, alpha, seed])
         )
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
@@ -111,8 +110,20 @@ class TextOps:
         cells = _filled(tf.size(text), NUM_TEXTS) * _filled(_longest(text), NUM_BYTES)
         is_small = (tf.size(text) <= NUM_TEXTS[-1]) & (cells <= MAX_CELLS)
         values, counts = tf.cond(
-            is_small, lambda: self._at_once(text), lambda: self._in_groups(text)
+            is_small, lambda: self._at_once(text, self._cut), lambda: self._in_groups(text)
         )
+        return tf.RaggedTensor.from_row_lengths(values, tf.cast(counts, tf.int64), validate=False)
+
+    def sample(self, text: tf.Tensor, alpha: tf.Tensor, seed: tf.Tensor) -> tf.RaggedTensor:
+        """The same, but one of the ways to cut each text, drawn (`Tokenizer.sample`).
+
+        Args:
+            text: Strings `(B,)`, at most `NUM_TEXTS[-1]`.
+            alpha: Float32 `()`.
+            seed: Int32 `()`.
+        """
+        cut = functools.partial(self._cut_sampled, alpha=alpha, seed=seed)
+        values, counts = self._at_once(text, cut)
         return tf.RaggedTensor.from_row_lengths(values, tf.cast(counts, tf.int64), validate=False)
 
     @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)])
@@ -142,17 +153,22 @@ class TextOps:
         """The piece of each id, with U+2581 for a space."""
         return tf.gather(tf.constant(self._pieces), ids)
 
-    def _at_once(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def _at_once(self, text: tf.Tensor, cut_rows: Any) -> tuple[tf.Tensor, tf.Tensor]:
         """Ids of all texts in a row, and how many each has."""
         num_texts, longest = tf.size(text), _longest(text)
         no_texts = tf.fill([_filled(num_texts, NUM_TEXTS) - num_texts], "")
         padded = tf.concat([text, no_texts], axis=0)
-        cut = self._cut_to(padded, _filled(longest, NUM_BYTES))
+
+        def cut_to(num_bytes: tf.Tensor) -> _Cut:
+            rows = tf.io.decode_raw(padded, tf.uint8, fixed_length=num_bytes)
+            return _Cut(*cut_rows(rows, tf.strings.length(padded)))
+
+        cut = cut_to(_filled(longest, NUM_BYTES))
         # Some characters become up to 18, so what comes out may need more room than what goes in.
         ids, counts = tf.cond(
             cut.needed <= tf.shape(cut.ids)[1],
             lambda: _rows(cut.ids),
-            lambda: _rows(self._cut_to(padded, _filled(cut.needed, NUM_BYTES)).ids),
+            lambda: _rows(cut_to(_filled(cut.needed, NUM_BYTES)).ids),
         )
         return ids, counts[:num_texts]
 
@@ -170,7 +186,7 @@ class TextOps:
             widths = _filled(tf.strings.length(group), NUM_BYTES)
             numbers = _filled(tf.range(1, tf.size(group) + 1), NUM_TEXTS)
             fitting = tf.reduce_sum(tf.cast(widths * numbers <= MAX_CELLS, tf.int32))
-            some_ids, some_counts = self._at_once(group[: tf.maximum(fitting, 1)])
+            some_ids, some_counts = self._at_once(group[: tf.maximum(fitting, 1)], self._cut)
             return (
                 done + tf.size(some_counts),
                 tf.concat([ids, some_ids], axis=0),
@@ -189,15 +205,18 @@ class TextOps:
         rows = tf.gather(rows, tf.argsort(order))
         return rows.values, tf.cast(rows.row_lengths(), tf.int32)
 
-    def _cut_to(self, text: tf.Tensor, num_bytes: tf.Tensor) -> _Cut:
-        rows = tf.io.decode_raw(text, tf.uint8, fixed_length=num_bytes)
-        return _Cut(*self._cut(rows, tf.strings.length(text)))
-
-    def _cut_rows(self, rows: tf.Tensor, lengths: tf.Tensor) -> _Cut:
+    def _cut_rows(
+        self,
+        rows: tf.Tensor,
+        lengths: tf.Tensor,
+        alpha: tf.Tensor | None = None,
+        seed: tf.Tensor | None = None,
+    ) -> _Cut:
+        sampling = None if alpha is None else Sampling(alpha, seed)
         rows = tf.cast(rows, tf.int32)
         is_byte = tf.range(tf.shape(rows)[1]) < lengths[:, None]
         normalized = self._normalizer(tf.where(is_byte, rows, utf8_ops.NONE), lengths)
-        ends = self._model(normalized.code_points, normalized.lengths)[..., None]
+        ends = self._model(normalized.code_points, normalized.lengths, sampling)[..., None]
         piece = tf.gather(tf.constant(self._ids), tf.maximum(ends - 1, 0))
         piece = tf.pad(piece, [[0, 0], [0, 0], [0, 3]], constant_values=_NO_ID)
         spelt = utf8_ops.encode(normalized.code_points)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import os
-import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import sentencepiece
 
 from keras_attn.translation.cleaning import Pair
@@ -28,8 +28,6 @@ _FULL_COVERAGE = 1.0
 # More sentences than this make training slow and the vocabulary hardly better.
 MAX_SENTENCES = 1_000_000
 _MAX_SENTENCE_BYTES = 1 << 20
-
-_SAMPLING = threading.Lock()
 
 # Fixed, because sums in another order give other pieces.
 _NUM_THREADS = 4
@@ -69,6 +67,7 @@ class Tokenizer:
                 "`keras_attn.translation.tokenizer.train`."
             )
         self.proto = proto
+        self._graph: Any = None  # made when it is asked to sample
 
     @property
     def vocab_size(self) -> int:
@@ -96,12 +95,21 @@ class Tokenizer:
             alpha: Above 0, at most 1.
             seed: The same seed draws the same ways for the same texts; from 0 to 2**32 - 1.
         """
-        # The package has no generator to give, only one to seed.
-        with _SAMPLING:
-            sentencepiece.set_random_generator_seed(seed)
-            return self._processor.encode(
-                list(texts), enable_sampling=True, alpha=alpha, nbest_size=-1, num_threads=1
-            )
+        # The package samples too, but not the same in another process. Imported here: what else
+        # a tokenizer does needs no TensorFlow.
+        import tensorflow as tf
+
+        from keras_attn.translation.text_ops import NUM_TEXTS, TextOps
+
+        if self._graph is None:
+            self._graph = TextOps(self.proto)
+        found: list[list[int]] = []
+        seeds = np.random.SeedSequence(seed)
+        for start in range(0, len(texts), NUM_TEXTS[-1]):
+            some = tf.constant(texts[start : start + NUM_TEXTS[-1]])
+            own_seed = tf.constant(seeds.spawn(1)[0].generate_state(1).view(np.int32)[0])
+            found += self._graph.sample(some, tf.constant(alpha), own_seed).to_list()
+        return found
 
     def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
         """The text of each sequence of ids; special ids say nothing."""

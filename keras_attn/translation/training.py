@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import keras
 
@@ -29,6 +29,8 @@ from keras_attn.translation.validation import Validation
 CHECKPOINT_SECONDS = 120.0
 CONFIG = "config.json"
 LOCK = ".lock"
+# What is chosen by the machine and by the time that is left, which may be others when it goes on.
+CHOSEN = ("precision", "dropout")
 
 
 class Run(NamedTuple):
@@ -159,10 +161,13 @@ def _obeying_ctrl_c(saving: Saving) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def precision_so_far(folder: Path) -> str | None:
-    """The precision of the unfinished training in a folder, if there is one."""
+def chosen_so_far(folder: Path) -> dict[str, Any]:
+    """What the unfinished training in a folder, if there is one, has chosen and goes on with."""
     path = folder / CONFIG
-    return Config.load(path).precision if path.is_file() else None
+    if not path.is_file() or not newest_first(folder):
+        return {}
+    config = Config.load(path)
+    return {name: getattr(config, name) for name in CHOSEN}
 
 
 def prepare_folder(config: Config, folder: Path) -> IO:

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_attn.translation.bpe_ops import BytePairEncoding
-from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN
+from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN, Sampling
 
 # In the order in which they were learnt.
 PIECES = ["ab", "bc", "abc", "aa", "aab", "cc", "xy", "a", "b", "c"]
@@ -43,3 +43,18 @@ def test_pairs_are_joined_one_by_one_the_best_first(texts):
 def test_characters_alone_are_a_vocabulary_too():
     model = BytePairEncoding(["a"], [0.0])
     assert model(tf.constant([[97, 98]]), tf.constant([2])).numpy().tolist() == [[1, UNKNOWN]]
+
+
+def test_pairs_are_passed_over_by_chance():
+    rows = tf.constant([[*map(ord, "abcaabcc")]] * 500)
+    lengths = tf.fill([500], 8)
+
+    def num_pieces(alpha):
+        found = MODEL(rows, lengths, Sampling(tf.constant(alpha), tf.constant(3))).numpy()
+        return (found != NOTHING).sum(axis=1)
+
+    assert set(num_pieces(0.0)) == {len(by_hand("abcaabcc"))}
+    assert set(num_pieces(1.0)) == {8}
+    some = num_pieces(0.3)
+    assert len(set(some)) > 3
+    assert num_pieces(0.1).mean() < some.mean() < num_pieces(0.6).mean()
