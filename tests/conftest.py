@@ -1,6 +1,7 @@
 """The only place in the tests that knows which backend Keras runs on (`KERAS_BACKEND`)."""
 
 import importlib
+import uuid
 
 import keras
 import numpy as np
@@ -144,3 +145,34 @@ def export_and_reload():
         )
 
     return export_and_reload
+
+
+@pytest.fixture
+def translation_set(tmp_path, monkeypatch):
+    """`translation_set(pairs)`: the name of a set of TensorFlow Datasets that holds them.
+
+    `pairs` are Japanese and English; `fetch(download_manager)` is what is done to get them.
+    """
+    tfds = importlib.import_module("tensorflow_datasets")
+    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path / "cache"))
+
+    def translation_set(pairs, fetch=lambda manager: None):
+        class MadeUp(tfds.core.GeneratorBasedBuilder):
+            VERSION = tfds.core.Version("1.0.0")
+            name = f"made_up_{uuid.uuid4().hex}"  # it stays known to the library
+
+            def _info(self):
+                features = tfds.features.Translation(languages=("ja", "en"))
+                return tfds.core.DatasetInfo(builder=self, features=features)
+
+            def _split_generators(self, dl_manager):
+                fetch(dl_manager)
+                return {"train": self._generate_examples()}
+
+            def _generate_examples(self):
+                for i, (ja, en) in enumerate(pairs):
+                    yield i, {"ja": ja, "en": en}
+
+        return MadeUp.name
+
+    return translation_set

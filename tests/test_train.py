@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-import tensorflow_datasets as tfds
 
 ROOT = Path(__file__).parents[1]
 SUBJECTS = {
@@ -199,33 +198,15 @@ def test_other_languages_and_several_corpora_by_options_alone(tmp_path):
     assert list((tmp_path / "board").iterdir())
 
 
-class MadeUpStreamedSet(tfds.core.GeneratorBasedBuilder):
-    """A set that is read in 4 parts where 60 pairs are as many as fit into memory."""
-
-    VERSION = tfds.core.Version("1.0.0")
-
-    def _info(self):
-        return self.dataset_info_from_configs(
-            features=tfds.features.Translation(languages=("ja", "en"))
-        )
-
-    def _split_generators(self, dl_manager):
-        return {"train": self._generate_examples()}
-
-    def _generate_examples(self):
-        for i in range(240):
-            yield i, {"ja": f"{i}番の箱を開ける。", "en": f"I open box {i}."}
-
-
 def test_a_set_larger_than_memory_trains_through_all_its_parts(
-    train, tmp_path, monkeypatch, capsys
+    train, tmp_path, monkeypatch, capsys, translation_set
 ):
     from keras_attn.translation import parts
 
-    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(parts, "PART_PAIRS", 60)
     out = tmp_path / "out"
-    arguments = ["--data", "tfds:made_up_streamed_set", "--out", out, "--steps", 40, *TINY]
+    name = translation_set([(f"{i}番の箱を開ける。", f"I open box {i}.") for i in range(240)])
+    arguments = ["--data", f"tfds:{name}", "--out", out, "--steps", 40, *TINY]
     assert train.main([str(argument) for argument in arguments]) == 0
     printed = capsys.readouterr()
     assert "read 60" in printed.out and "parts 4" in printed.out

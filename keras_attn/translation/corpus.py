@@ -24,6 +24,9 @@ MAX_CHARACTERS = 500
 AND = " + "
 _WEIGHTED = re.compile(r"(.+)=([-+.\w]+)")
 
+# Each time that a pair comes in an epoch has a place in memory.
+MAX_WEIGHT = 1000
+
 # Broken lines that are named; the others are only counted.
 MAX_NAMED_LINES = 10
 
@@ -193,9 +196,9 @@ def _weights(name: str) -> dict[str, float]:
                 weight = float(number)
             except ValueError:
                 weight = math.nan
-            if not 0 < weight < math.inf:
+            if not 0 < weight <= MAX_WEIGHT:
                 raise ValueError(
-                    "The weight of a corpus must be a number above 0. "
+                    f"The weight of a corpus must be a number above 0, at most {MAX_WEIGHT:,}. "
                     f"Received: {number!r} in data={name!r}."
                 )
         if one in found:

@@ -122,8 +122,8 @@ class Normalizer:
         def of_owner(values: tf.Tensor) -> tf.Tensor:
             return tf.gather(values, owner, batch_dims=1)
 
-        skipped = tf.where(begins, 1, 0) * tf.cast(chunks.is_trimmed, tf.int32)
-        offset = tf.range(places + 1) - of_owner(slots) + of_owner(skipped)
+        skipped = of_owner(tf.cast(chunks.is_trimmed, tf.int32))
+        offset = tf.range(places + 1) - of_owner(slots) + skipped
         index = tf.clip_by_value(of_owner(first) + offset, 0, len(self._code_points) - 1)
         said = tf.where(of_owner(has_rule), tf.gather(table, index), of_owner(read.code_points))
         said = tf.where((said == SPACE) | (tf.range(places + 1) == 0), MARK, said)

@@ -1,7 +1,6 @@
 import collections
 
 import pytest
-import tensorflow_datasets as tfds
 
 from keras_attn.translation import corpus, parts
 from keras_attn.translation.splits import normalise
@@ -9,33 +8,18 @@ from keras_attn.translation.splits import normalise
 NUM_PAIRS, NUM_PARTS = 1200, 5
 
 
-class MadeUpLargeSet(tfds.core.GeneratorBasedBuilder):
-    """A set that is larger than memory, if memory holds 250 pairs; some sentences come often."""
-
-    VERSION = tfds.core.Version("1.0.0")
-
-    def _info(self):
-        return self.dataset_info_from_configs(
-            features=tfds.features.Translation(languages=("ja", "en"))
-        )
-
-    def _split_generators(self, dl_manager):
-        return {"train": self._generate_examples()}
-
-    def _generate_examples(self):
-        for i in range(NUM_PAIRS):
-            yield i, {"ja": f"箱{i % 900}を開ける。", "en": f"I open box {i % 700}."}
+# A set that is larger than memory, if memory holds 250 pairs; some sentences come often.
+PAIRS = [(f"箱{i % 900}を開ける。", f"I open box {i % 700}.") for i in range(NUM_PAIRS)]
 
 
 @pytest.fixture
-def load(tmp_path, monkeypatch):
-    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path / "cache"))
+def large_set(translation_set, monkeypatch):
     monkeypatch.setattr(parts, "PART_PAIRS", 250)
-    return corpus.load
+    return f"tfds:{translation_set(PAIRS)}"
 
 
-def test_a_large_set_is_read_in_parts_that_share_no_held_out_sentence(load):
-    found = load("tfds:made_up_large_set")
+def test_a_large_set_is_read_in_parts_that_share_no_held_out_sentence(large_set):
+    found = corpus.load(large_set)
     assert found.counts["parts"] == len(found.parts) == NUM_PARTS
     assert found.counts["read"] == NUM_PAIRS // NUM_PARTS
     read = [part().pairs for part in found.parts]
@@ -49,15 +33,14 @@ def test_a_large_set_is_read_in_parts_that_share_no_held_out_sentence(load):
     assert not sources & {normalise(pair.source) for pair in train}
     assert not targets & {normalise(pair.target) for pair in train}
     # Nothing else is missing: what shares no sentence with them is there.
-    everything = {(f"箱{i % 900}を開ける。", f"I open box {i % 700}.") for i in range(NUM_PAIRS)}
-    missing = everything - set(train)
+    missing = set(PAIRS) - set(train)
     assert all(normalise(s) in sources or normalise(t) in targets for s, t in missing)
 
 
-def test_a_small_corpus_beside_a_large_set_is_dealt_out_to_its_parts(load, tmp_path):
+def test_a_small_corpus_beside_a_large_set_is_dealt_out_to_its_parts(large_set, tmp_path):
     own = tmp_path / "own.tsv"
     own.write_text("".join(f"鍵{i}を回す。\tI turn key {i}.\n" for i in range(100)))
-    found = load(f"tfds:made_up_large_set + {own}=2")
+    found = corpus.load(f"{large_set} + {own}=2")
     weights = collections.Counter()
     for part in found.parts:
         pairs = part()
