@@ -151,12 +151,13 @@ def export_and_reload():
 def translation_set(tmp_path, monkeypatch):
     """`translation_set(pairs)`: the name of a set of TensorFlow Datasets that holds them.
 
-    `pairs` are Japanese and English; `fetch(download_manager)` is what is done to get them.
+    `pairs` are Japanese and English; `fetch(download_manager)` is what is done to get them, `split`
+    where they are.
     """
     tfds = importlib.import_module("tensorflow_datasets")
     monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path / "cache"))
 
-    def translation_set(pairs, fetch=lambda manager: None):
+    def translation_set(pairs, fetch=lambda manager: None, split="train"):
         class MadeUp(tfds.core.GeneratorBasedBuilder):
             VERSION = tfds.core.Version("1.0.0")
             name = f"made_up_{uuid.uuid4().hex}"  # it stays known to the library
@@ -167,7 +168,7 @@ def translation_set(tmp_path, monkeypatch):
 
             def _split_generators(self, dl_manager):
                 fetch(dl_manager)
-                return {"train": self._generate_examples()}
+                return {split: self._generate_examples()}
 
             def _generate_examples(self):
                 for i, (ja, en) in enumerate(pairs):

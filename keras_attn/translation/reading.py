@@ -59,7 +59,7 @@ class TranslationSet:
         target: Language code of the target side.
 
     Raises:
-        ValueError: If there is no such set or it has other languages.
+        ValueError: If there is no such set, or it has other languages or no such split.
         OSError: If it cannot be fetched.
     """
 
@@ -92,6 +92,11 @@ class TranslationSet:
                 f"The set `{name}` of TensorFlow Datasets cannot be fetched into "
                 f"`{self._builder.data_dir}`: {_first_line(error)}"
             ) from error
+        if "train" not in self._builder.info.splits:
+            raise ValueError(
+                f"The set `{name}` must have a split `train`. "
+                f"Received: a set of {', '.join(self._builder.info.splits)}."
+            )
 
     def __len__(self) -> int:
         """Number of pairs."""

@@ -48,6 +48,8 @@ def test_set_that_is_not_there_has_other_languages_or_cannot_be_fetched(translat
         TranslationSet("nothing_of_this_name", "ja", "en")
     with pytest.raises(ValueError, match="texts in `fr` and `en`. Received: a set of en, ja"):
         TranslationSet(translation_set(PAIRS), "fr", "en")
+    with pytest.raises(ValueError, match="must have a split `train`. Received: a set of test."):
+        TranslationSet(translation_set(PAIRS, split="test"), "ja", "en")
 
     def fetch(manager):
         raise ConnectionError("no route to host")
