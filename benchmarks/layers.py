@@ -9,64 +9,19 @@ left out where it is not installed.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.util
-import json
-import os
 import statistics
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from machine import describe_machine, num_cores
+from peer import Peer
 
 OURS = "keras_attn"
 PASSES = ("forward", "forward+backward")
 SHAPES = [(32, 64, 256, 4), (8, 512, 512, 8), (1, 4096, 512, 8)]
 # How far the sums of peers may lie apart, if they compute the same.
 TOLERANCE = {"float32": 1e-3, "bfloat16": 3e-2}
-
-
-class Peer:
-    """A process that runs one library's layer."""
-
-    def __init__(self, library: str, num_threads: int) -> None:
-        self.library = library
-        command = [sys.executable, str(Path(__file__).with_name("peers.py")), library]
-        environment = {
-            "KERAS_BACKEND": "tensorflow",
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-            "OMP_NUM_THREADS": str(num_threads),
-        }
-        self._log = tempfile.TemporaryFile("w+")  # start-up chatter, shown if something breaks
-        self._process = subprocess.Popen(
-            [*command, str(num_threads)],
-            env={**os.environ, **environment},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-        )
-
-    def ask(self, **request: Any) -> Any:
-        questions, answers = self._process.stdin, self._process.stdout
-        if questions is None or answers is None:
-            raise RuntimeError(f"{self.library} was started without pipes")
-        # A peer that has ended takes no question; what it left behind tells why.
-        with contextlib.suppress(BrokenPipeError):
-            print(json.dumps(request), file=questions, flush=True)
-        answer = answers.readline()
-        if not answer:
-            code = self._process.wait()
-            self._log.seek(0)
-            raise RuntimeError(f"{self.library} ended with code {code}:\n{self._log.read()}")
-        return json.loads(answer)
-
-    def end(self) -> None:
-        self._process.communicate()
-        self._log.close()
 
 
 def main() -> int:
@@ -82,7 +37,9 @@ def main() -> int:
     header = "".join(f"{peer + ' ms':>15}" for peer in peers)
     ratios = "".join(f"{peer + '/ours':>12}" for peer in peers[1:])
     print(f"\n{'B, T, D, H':<18}{'dtype':<10}{'pass':<18}{header}{ratios}", flush=True)
-    processes = [Peer(peer, arguments.threads) for peer in peers]
+    processes = [
+        Peer(peer, ["peers.py", peer, str(arguments.threads)], arguments.threads) for peer in peers
+    ]
     found: list[float] = []
     for shape in arguments.shapes:
         for dtype in arguments.dtypes:
@@ -135,7 +92,7 @@ def check_agreement(processes: list[Peer], **request: Any) -> None:
             for mine, theirs in zip(ours[name], other[name], strict=True):
                 if not abs(mine - theirs) <= tolerance * abs(theirs):
                     raise RuntimeError(
-                        f"{process.library} computes something else in {name}: "
+                        f"{process.name} computes something else in {name}: "
                         f"{other[name]}, ours {ours[name]}, at {request}."
                     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 # Raised when a model exported before can no longer be read by this code.
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 PRECISIONS = ("float32", "bfloat16")
 TOKENIZERS = ("unigram", "bpe")
@@ -82,6 +82,9 @@ class Config:
         seed: Seed of everything random.
         precision: `"float32"` or `"bfloat16"` (weights and the loss stay in float32). `train.py`
             takes the one that this machine is faster in.
+        serving_precision: Of the products of the exported model's search. In `"bfloat16"` batches
+            are faster on a processor that has it and slower on others, and some translations
+            differ.
     """
 
     data: str = "everyday"
@@ -117,6 +120,7 @@ class Config:
     patience: int = 0
     seed: int = 0
     precision: str = "float32"
+    serving_precision: str = "float32"
 
     @classmethod
     def for_corpus(cls, num_pairs: int, **given: Any) -> Config:
@@ -217,11 +221,11 @@ class Config:
             faults.append(
                 f'`tokenizer` must be "unigram" or "bpe". Received: tokenizer={self.tokenizer!r}.'
             )
-        if self.precision not in PRECISIONS:
-            faults.append(
-                '`precision` must be "float32" or "bfloat16". '
-                f"Received: precision={self.precision!r}."
-            )
+        faults += [
+            f'`{name}` must be "float32" or "bfloat16". Received: {name}={getattr(self, name)!r}.'
+            for name in ("precision", "serving_precision")
+            if getattr(self, name) not in PRECISIONS
+        ]
         return faults
 
     @property

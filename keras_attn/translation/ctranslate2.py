@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from keras_attn.positions import PositionalEncoding
+from keras_attn.translation import weights as weights_of
 from keras_attn.translation.config import Config
-from keras_attn.translation.saved_model import CONFIG, EXTRA, newest_version, read_weights
+from keras_attn.translation.saved_model import CONFIG, EXTRA, newest_version
 from keras_attn.translation.tokenizer import Tokenizer, Tokenizers
 
 EPSILON = 1e-6  # of our normalisation layers
@@ -39,7 +40,7 @@ def convert(model: Path, out: Path) -> None:
         raise ValueError(f"`out` must be a folder that does not exist. Received: {out}.")
     version = newest_version(model)
     config = Config.load(version / EXTRA / CONFIG)
-    weights = read_weights(version)
+    weights = weights_of.of_version(version)
     spec = TransformerSpec.from_config(
         (config.num_encoder_layers, config.num_decoder_layers), config.num_heads
     )

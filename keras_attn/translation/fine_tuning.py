@@ -6,16 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from keras_attn.transformer import Transformer
-from keras_attn.translation import checkpoints
+from keras_attn.translation import checkpoints, weights
 from keras_attn.translation.checkpoints import newest_first
 from keras_attn.translation.config import Config
-from keras_attn.translation.saved_model import (
-    CONFIG,
-    EXTRA,
-    newest_version,
-    place_of,
-    read_weights,
-)
+from keras_attn.translation.saved_model import CONFIG, EXTRA, newest_version
 from keras_attn.translation.tokenizer import Tokenizer, Tokenizers
 
 # What both models have in common.
@@ -87,6 +81,6 @@ def take_weights(earlier: Path, model: Transformer) -> None:
         for variable, value in zip(variables, values, strict=True):
             variable.assign(value)
         return
-    weights = read_weights(earlier)
+    found = weights.of_version(earlier)
     for variable in variables:
-        variable.assign(weights[place_of(variable.value.name)])
+        variable.assign(found[weights.place_of(variable.path)])

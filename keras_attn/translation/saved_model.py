@@ -100,6 +100,7 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
     )
     # The model itself is not tracked: the archive would hold every weight twice.
     archive = keras.export.ExportArchive()
+    archive.track(signatures.folded)
     archive.add_endpoint(SIGNATURE, signatures.translate, input_signature=[text])
     archive.add_endpoint("nbest", signatures.nbest, input_signature=[text])
     archive.add_endpoint("score", signatures.score, input_signature=[text, translation])
@@ -292,17 +293,3 @@ def newest_version(path: Path) -> Path:
             f"The folder holds no translator that `train.py` exported. Received: {folder}."
         )
     return folder
-
-
-def read_weights(version: Path) -> dict[str, np.ndarray]:
-    """The weights of an exported version, by their places in the model."""
-    loaded = tf.saved_model.load(str(version))
-    variables = loaded.signatures[SIGNATURE].variables
-    return {place_of(variable.name): variable.numpy() for variable in variables}
-
-
-def place_of(name: str) -> str:
-    """Where in the model a variable stands; Keras may put the model's own name before it."""
-    parts = name.removesuffix(":0").split("/")
-    first = next(i for i, part in enumerate(parts) if part in ("encoder", "decoder"))
-    return "/".join(parts[first:])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation import long_text
-from keras_attn.translation.beam import best_translations
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding import num_tokens
+from keras_attn.translation.folded import FoldedTransformer
 from keras_attn.translation.forced import attention_to_source, log_probabilities
 from keras_attn.translation.sampling import sample_translations
+from keras_attn.translation.search import Search, num_positions
 from keras_attn.translation.text_ops import TextOps
 from keras_attn.translation.tokenizer import EOS_ID, PAD_ID, Tokenizers
 
@@ -31,20 +30,16 @@ class Signatures:
     Attributes:
         source: The source tokenizer of the graph.
         target: The target tokenizer of the graph.
+        folded: The weights that search computes with.
     """
 
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
         self._model = model
         self._config = config
         self._joiner = long_text.joiner(config.target)
-        # Functions, so that the graph of the search is in the SavedModel once for all that use it.
-        ids = tf.TensorSpec((None, None), tf.int32)
-        self._best_translations = {
-            num_best: tf.function(
-                functools.partial(best_translations, model, config=config, num_best=num_best),
-                input_signature=[ids],
-            )
-            for num_best in (1, config.beam_size)
+        self.folded = FoldedTransformer(model, num_positions(config), config.serving_precision)
+        self._search_ids = {
+            num_best: Search(self.folded, config, num_best) for num_best in (1, config.beam_size)
         }
         self.source, self.target = (TextOps(tokenizer.proto) for tokenizer in tokenizers)
 
@@ -88,7 +83,7 @@ class Signatures:
         Pieces are padded with empty strings; weights `(B, layers, H, T, S)` with zeros.
         """
         source_ids = self._ids(self.source, text)
-        found = self._best_translations[1](source_ids)
+        found = self._search_ids[1](source_ids)
         tokens = _nothing_for_nothing(source_ids, found.tokens[:, 0])
         target_ids = _with_end(_without_padding(tokens))
         weights = attention_to_source(self._model, source_ids, target_ids)
@@ -130,7 +125,7 @@ class Signatures:
 
         def extend(done: tf.Tensor, translations: tf.Tensor, scores: tf.Tensor):
             source_ids = _with_end(ordered[done : done + ROWS_AT_ONCE])
-            found = self._best_translations[num_best](source_ids)
+            found = self._search_ids[num_best](source_ids)
             return (
                 done + ROWS_AT_ONCE,
                 tf.concat([translations, self._text(found.tokens)], axis=0),

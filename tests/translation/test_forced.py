@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn.translation.beam import best_translations, length_penalty
+from keras_attn.translation.beam import length_penalty
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding import num_tokens
+from keras_attn.translation.folded import FoldedTransformer
 from keras_attn.translation.forced import attention_to_source, log_probabilities
+from keras_attn.translation.search import best_translations
 from keras_attn.translation.tokenizer import BOS_ID, EOS_ID, PAD_ID
 
 SOURCES = np.array([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]], np.int32)
@@ -31,7 +33,8 @@ def test_log_probability_is_the_sum_over_the_tokens(tiny_model):
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
 def test_search_gives_the_score_that_forced_decoding_gives(tiny_model, alpha):
     config = Config(max_pieces=20, length_penalty=alpha, beam_size=3)
-    found = best_translations(tiny_model, tf.constant(SOURCES), config, num_best=3)
+    folded = FoldedTransformer(tiny_model, 21)
+    found = best_translations(folded, tf.constant(SOURCES), config, num_best=3)
     for n in range(3):
         tokens = found.tokens[:, n]
         lengths = num_tokens(tokens)

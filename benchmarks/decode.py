@@ -1,0 +1,188 @@
+"""How fast an exported translator is, string to string: `python benchmarks/decode.py MODEL`.
+
+The same weights and sentences in CTranslate2 (float32 and int8, with sentencepiece before and after
+it), in KerasHub's layers with its samplers, and in this SavedModel (float32 and bfloat16). Each has
+a process of its own with as many threads as there are cores; they take turns. Length penalties are
+0, for CTranslate2's has another formula. A ratio above 1 means that this SavedModel is faster.
+KerasHub and CTranslate2 are left out where they are not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib.util
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from machine import describe_machine, num_cores
+from peer import Peer
+
+from keras_attn import Transformer
+from keras_attn.translation import corpus, ctranslate2, fine_tuning, saved_model
+from keras_attn.translation.config import Config
+from keras_attn.translation.saved_model import CONFIG, EXTRA, Translator
+from keras_attn.translation.tokenizer import Tokenizer, Tokenizers
+
+OURS = ("float32", "bfloat16")
+BEAMS = (1, 4)
+# Requests of a turn, by their texts: enough for a turn to take a second or so.
+REQUESTS = {1: 16, 8: 4, 32: 2, 128: 1}
+# How far two log probabilities may lie apart that rounding tells apart by chance.
+TIE = 1e-3
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
+    parser.add_argument("--data", help="corpus of the sentences (the one it was trained on)")
+    parser.add_argument("--turns", type=int, default=9, help="turns of each")
+    parser.add_argument("--same", type=int, default=2000, help="sentences whose answers to compare")
+    parser.add_argument("--threads", type=int, default=num_cores())
+    arguments = parser.parse_args()
+    packages = ("tensorflow", "ctranslate2", "keras-hub", "sentencepiece", "numpy")
+    print(describe_machine(packages), flush=True)
+    version = saved_model.newest_version(arguments.model)
+    config = Config.load(version / EXTRA / CONFIG)
+    pairs = corpus.load(arguments.data or config.data, config.source, config.target)
+    sentences = [example.source for example in pairs.test + pairs.validation]
+    tokenizers = load_tokenizers(version)
+    with tempfile.TemporaryDirectory() as folder:
+        for beam_size in BEAMS:
+            models = export_all(version, beam_size, Path(folder) / f"beam_{beam_size}")
+            print(f"\nBeam {beam_size}\n" if beam_size > 1 else "\nGreedy search\n", flush=True)
+            peers = start(models, arguments.threads, sentences)
+            if "ctranslate2 float32" in peers:
+                compare(peers, models, sentences[: arguments.same])
+            take_turns(peers, sentences, tokenizers, arguments.turns)
+            for peer in peers.values():
+                peer.end()
+    return 0
+
+
+def load_tokenizers(version: Path) -> Tokenizers:
+    return Tokenizers(
+        *(Tokenizer.load(version / EXTRA / f"{name}.model") for name in Tokenizers._fields)
+    )
+
+
+def export_all(version: Path, beam_size: int, folder: Path) -> dict[str, Path]:
+    """The weights of a version, exported for this beam in each way; where they are by name."""
+    config = dataclasses.replace(
+        Config.load(version / EXTRA / CONFIG),
+        beam_size=beam_size,
+        length_penalty=0.0,
+        min_length_ratio=0.0,
+        no_repeat_ngram=0,
+    )
+    tokenizers = load_tokenizers(version)
+    model = Transformer.from_sizes(
+        *(tokenizer.vocab_size for tokenizer in tokenizers), **config.layer_sizes()
+    )
+    model.build(((None, None), (None, None)))
+    fine_tuning.take_weights(version, model)
+    models = {}
+    for precision in OURS:
+        served = dataclasses.replace(config, serving_precision=precision)
+        models[precision] = saved_model.export(model, tokenizers, served, folder / precision)
+    if importlib.util.find_spec("ctranslate2") is not None:
+        ctranslate2.convert(models["float32"], folder / "ctranslate2")
+        (folder / "ctranslate2" / "beam_size").write_text(str(beam_size))
+        for compute_type in ("float32", "int8"):
+            models[f"ctranslate2 {compute_type}"] = folder / "ctranslate2"
+    if importlib.util.find_spec("keras_hub") is not None:
+        models["keras_hub"] = models["float32"]
+    return models
+
+
+def start(models: dict[str, Path], num_threads: int, sentences: list[str]) -> dict[str, Peer]:
+    """A process for each, with its model loaded."""
+    peers = {}
+    print(f"{'':<22}{'load s':>8}{'first text s':>14}{'MiB on disk':>13}")
+    for name, folder in models.items():
+        peers[name] = Peer(name, ["decode_peers.py", name, str(num_threads)], num_threads)
+        loaded = peers[name].ask(load=str(folder))
+        first = peers[name].ask(texts=sentences[:1])
+        # Without what only conversion and training read.
+        files = [path for path in folder.rglob("*") if path.is_file() and EXTRA not in path.parts]
+        size = sum(path.stat().st_size for path in files) / 2**20
+        print(f"{name:<22}{loaded['seconds']:>8.1f}{first['seconds']:>14.2f}{size:>13.1f}")
+    sys.stdout.flush()
+    return peers
+
+
+def compare(peers: dict[str, Peer], models: dict[str, Path], sentences: list[str]) -> None:
+    """How many translations are those of CTranslate2, and what the others are."""
+    answers = {
+        name: [
+            text
+            for batch in batches(sentences, 128)
+            for text in peers[name].ask(texts=batch)["texts"]
+        ]
+        for name in (*OURS, "ctranslate2 float32", *(["keras_hub"] if "keras_hub" in peers else []))
+    }
+    theirs = answers.pop("ctranslate2 float32")
+    print(f"\n{len(sentences):,} sentences, the same as CTranslate2's in float32:", flush=True)
+    for name, mine in answers.items():
+        same = sum(a == b for a, b in zip(mine, theirs, strict=True))
+        print(f"{name:<22}{same / len(sentences):>8.2%}")
+    differ = [i for i, (a, b) in enumerate(zip(answers["float32"], theirs, strict=True)) if a != b]
+    if not differ:
+        return
+    translator = Translator.load(models["float32"])
+    sources = [sentences[i] for i in differ]
+    scores = [
+        translator.score(sources, [texts[i] for i in differ])
+        for texts in (answers["float32"], theirs)
+    ]
+    print("The others in float32, log probability of ours and of CTranslate2's:")
+    for i, mine, other in zip(differ, *scores, strict=True):
+        verdict = "a tie" if abs(mine - other) < TIE else "ours likelier" if mine > other else "-"
+        print(f"  {mine:9.4f} {other:9.4f}  {verdict}: {answers['float32'][i]} | {theirs[i]}")
+
+
+def batches(sentences: list[str], size: int) -> Iterator[list[str]]:
+    for start in range(0, len(sentences), size):
+        yield sentences[start : start + size]
+
+
+def take_turns(
+    peers: dict[str, Peer], sentences: list[str], tokenizers: Tokenizers, num_turns: int
+) -> None:
+    """Print sentences and target tokens a second of each, by texts in a request."""
+    print(f"\nMedian of {num_turns} turns; sentences/s, target tokens/s, and how much faster than")
+    print(f"each of the others float32 and bfloat16 are\n\n{'texts':>5}  {'':<22}", end="")
+    print(f"{'ms/request':>11}{'sent./s':>9}{'tokens/s':>10}" + "".join(f"{o:>10}" for o in OURS))
+    for size, num_requests in REQUESTS.items():
+        seconds: dict[str, list[float]] = {name: [] for name in peers}
+        num_tokens = 0
+        for turn in range(-1, num_turns):  # one more, which is not counted, to warm up
+            first = (turn + 1) * size * num_requests
+            texts = [sentences[(first + i) % len(sentences)] for i in range(size * num_requests)]
+            names = list(peers)
+            for i in range(len(names)):
+                name = names[(i + turn) % len(names)]  # nobody always follows the same peer
+                answers = [peers[name].ask(texts=batch) for batch in batches(texts, size)]
+                if turn >= 0:
+                    seconds[name].append(sum(answer["seconds"] for answer in answers))
+                if turn >= 0 and name == OURS[0]:
+                    said = [text for answer in answers for text in answer["texts"]]
+                    num_tokens += sum(len(ids) + 1 for ids in tokenizers.target.encode(said))
+        tokens_a_text = num_tokens / (num_turns * size * num_requests)
+        for name, its in seconds.items():
+            a_second = size * num_requests / statistics.median(its)
+            print(f"{size:>5}  {name:<22}{1000 * size / a_second:>11.1f}{a_second:>9.1f}", end="")
+            print(f"{a_second * tokens_a_text:>10.0f}", end="")
+            for ours in OURS:
+                ratios = [a / b for a, b in zip(its, seconds[ours], strict=True)]
+                print(f"{statistics.median(ratios):>10.2f}", end="")
+            print(flush=True)
+    for name, peer in peers.items():
+        print(f"{name:<22} peak {peer.ask()['peak MiB']:,.0f} MiB")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""One way to translate, for `decode.py` to ask: `python decode_peers.py NAME THREADS`.
+
+Reads requests as lines of JSON and answers each with one: `{"load": folder}` loads an exported
+model, `{"texts": [...]}` translates a batch of strings, `{}` asks for the memory that it took.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+LONGEST = 128
+
+
+class Ours:
+    """The SavedModel, called as TensorFlow Serving calls it."""
+
+    def __init__(self, num_threads: int):
+        import tensorflow as tf
+
+        tf.config.threading.set_intra_op_parallelism_threads(num_threads)
+        self._tf = tf
+
+    def load(self, folder: Path) -> None:
+        self._loaded = self._tf.saved_model.load(str(folder))
+        self._translate = self._loaded.signatures["serving_default"]
+
+    def translate(self, texts: list[str]) -> list[str]:
+        answer = self._translate(text=self._tf.constant(texts))["translation"]
+        return [text.decode() for text in answer.numpy()]
+
+
+class CTranslate2:
+    """CTranslate2 on the same weights, with sentencepiece before and after it."""
+
+    def __init__(self, compute_type: str, num_threads: int):
+        self._compute_type, self._num_threads = compute_type, num_threads
+
+    def load(self, folder: Path) -> None:
+        import ctranslate2
+        import sentencepiece
+
+        self._translator = ctranslate2.Translator(
+            str(folder),
+            compute_type=self._compute_type,
+            inter_threads=1,
+            intra_threads=self._num_threads,
+        )
+        self._source, self._target = (
+            sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{name}.model"))
+            for name in ("source", "target")
+        )
+        # The beam stands beside the model.
+        self._beam_size = int((folder / "beam_size").read_text())
+
+    def translate(self, texts: list[str]) -> list[str]:
+        found = self._translator.translate_batch(
+            self._source.encode(texts, out_type=str),
+            beam_size=self._beam_size,
+            length_penalty=0,
+            min_decoding_length=0,
+            max_decoding_length=LONGEST,
+        )
+        return self._target.decode([result.hypotheses[0] for result in found])
+
+
+class KerasHub:
+    """The same weights in KerasHub's encoder and decoder layers, searched by its samplers."""
+
+    def __init__(self, num_threads: int):
+        import tensorflow as tf
+
+        tf.config.threading.set_intra_op_parallelism_threads(num_threads)
+
+    def load(self, folder: Path) -> None:
+        import keras_hub_model
+
+        self._translate = keras_hub_model.load(folder, LONGEST)
+
+    def translate(self, texts: list[str]) -> list[str]:
+        return self._translate(texts)
+
+
+def make(name: str, num_threads: int) -> Any:
+    if name == "keras_hub":
+        return KerasHub(num_threads)
+    if name.startswith("ctranslate2"):
+        return CTranslate2(name.split()[1], num_threads)
+    return Ours(num_threads)
+
+
+def main() -> int:
+    engine = make(sys.argv[1], int(sys.argv[2]))
+    # What libraries print must not come between the answers.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer: dict[str, Any] = {}
+        start = time.perf_counter()
+        if "load" in request:
+            engine.load(Path(request["load"]))
+        elif "texts" in request:
+            answer["texts"] = engine.translate(request["texts"])
+        answer["seconds"] = time.perf_counter() - start
+        answer["peak MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps(answer), file=answers, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""Libraries side by side, each in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+class Peer:
+    """A process that answers lines of JSON on its standard input by lines of JSON.
+
+    Args:
+        name: For messages.
+        command: A script beside this one, and its arguments.
+        num_threads: Of OpenMP.
+    """
+
+    def __init__(self, name: str, command: list[str], num_threads: int) -> None:
+        self.name = name
+        script, *arguments = command
+        environment = {
+            "KERAS_BACKEND": "tensorflow",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "OMP_NUM_THREADS": str(num_threads),
+        }
+        self._log = tempfile.TemporaryFile("w+")  # start-up chatter, shown if something breaks
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name(script)), *arguments],
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+
+    def ask(self, **request: Any) -> Any:
+        questions, answers = self._process.stdin, self._process.stdout
+        if questions is None or answers is None:
+            raise RuntimeError(f"{self.name} was started without pipes")
+        # A peer that has ended takes no question; what it left behind tells why.
+        with contextlib.suppress(BrokenPipeError):
+            print(json.dumps(request), file=questions, flush=True)
+        answer = answers.readline()
+        if not answer:
+            code = self._process.wait()
+            self._log.seek(0)
+            raise RuntimeError(f"{self.name} ended with code {code}:\n{self._log.read()}")
+        return json.loads(answer)
+
+    def end(self) -> None:
+        self._process.communicate()
+        self._log.close()

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.decoding import translate_ids
+from keras_attn.translation.folded import FoldedTransformer
+from keras_attn.translation.search import LENGTHS, Search, best_translations, num_positions
+from keras_attn.translation.tokenizer import EOS_ID, PAD_ID
+
+CONFIG = Config(max_pieces=40, beam_size=3)
+
+
+def random_sources(lengths, seed=1):
+    random = np.random.default_rng(seed)
+    batch = np.full((len(lengths), max(lengths) + 1), PAD_ID, np.int32)
+    for row, length in enumerate(lengths):
+        batch[row, : length + 1] = [*random.integers(4, 13, length), EOS_ID]
+    return batch
+
+
+def said(found, row, n=0):
+    return [token for token in found.tokens.numpy()[row, n] if token != PAD_ID]
+
+
+@pytest.fixture(scope="module")
+def folded(tiny_model):
+    return FoldedTransformer(tiny_model, num_positions(CONFIG))
+
+
+def test_a_source_alone_gets_what_it_gets_in_a_batch(folded):
+    sources = random_sources([3, 17, 1, 9, 20])
+    search = Search(folded, CONFIG, num_best=3)
+    together = search(tf.constant(sources))
+    for row, source in enumerate(sources):
+        alone = search(tf.constant(source[None, source != PAD_ID]))
+        for n in range(3):
+            assert said(alone, 0, n) == said(together, row, n)
+        np.testing.assert_allclose(alone.scores[0], together.scores[row], rtol=1e-4)
+
+
+def test_a_beam_of_one_is_greedy_search(tiny_model, folded):
+    sources = random_sources([5, 8, 2])
+    config = Config(max_pieces=40, beam_size=1)
+    greedily = translate_ids(tiny_model, sources, config).numpy()
+    found = best_translations(folded, tf.constant(sources), config)
+    for row in range(3):
+        assert said(found, row) == [token for token in greedily[row] if token != PAD_ID]
+
+
+def test_two_calls_at_once_do_not_write_into_each_other(folded):
+    sources = tf.constant(random_sources([12] * 8))
+    # With shapes that are known, what a search begins with could be one constant for all calls.
+    search = tf.function(lambda: [best_translations(folded, sources, CONFIG) for _ in range(2)])
+    first, second = search()
+    np.testing.assert_array_equal(first.tokens, second.tokens)
+    expected = best_translations(folded, sources, CONFIG)
+    for row in range(8):
+        assert said(first, row) == said(expected, row)
+
+
+def test_lengths_that_a_single_source_is_padded_to_have_positions():
+    assert LENGTHS == (16, 32, 64, 128)
+    for max_pieces, positions in ((4, 16), (16, 17), (100, 128), (128, 129), (300, 384)):
+        config = Config(max_pieces=max_pieces, batch_tokens=4096)
+        assert num_positions(config) == positions
