@@ -5,7 +5,7 @@ import tensorflow as tf
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding import translate_ids
 from keras_attn.translation.folded import FoldedTransformer
-from keras_attn.translation.search import LENGTHS, Search, best_translations, num_positions
+from keras_attn.translation.search import LENGTHS, ROWS, Search, best_translations, num_positions
 from keras_attn.translation.tokenizer import EOS_ID, PAD_ID
 
 CONFIG = Config(max_pieces=40, beam_size=3)
@@ -28,15 +28,35 @@ def folded(tiny_model):
     return FoldedTransformer(tiny_model, num_positions(CONFIG))
 
 
-def test_a_source_alone_gets_what_it_gets_in_a_batch(folded):
-    sources = random_sources([3, 17, 1, 9, 20])
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_source_gets_what_it_gets_in_a_large_batch(folded, size):
+    sources = random_sources([3, 17, 1, 9, 20, 2, 2, 30, 5])
+    assert len(sources) > ROWS[-1]
     search = Search(folded, CONFIG, num_best=3)
     together = search(tf.constant(sources))
-    for row, source in enumerate(sources):
-        alone = search(tf.constant(source[None, source != PAD_ID]))
-        for n in range(3):
-            assert said(alone, 0, n) == said(together, row, n)
-        np.testing.assert_allclose(alone.scores[0], together.scores[row], rtol=1e-4)
+    for start in range(0, len(sources), size):
+        rows = sources[start : start + size]
+        apart = search(tf.constant(rows[:, : (rows != PAD_ID).sum(1).max()]))
+        assert apart.tokens.shape[0] == apart.scores.shape[0] == len(rows)
+        for row in range(len(rows)):
+            for n in range(3):
+                assert said(apart, row, n) == said(together, start + row, n)
+        np.testing.assert_allclose(apart.scores, together.scores[start : start + size], rtol=1e-4)
+
+
+@pytest.mark.parametrize("lengths", [[1, 2, 2, 30], [30, 2, 1, 9], [39] * 60])
+def test_rows_that_are_encoded_at_once_come_in_any_order(tiny_model, folded, lengths):
+    sources = random_sources(lengths)
+    found = best_translations(folded, tf.constant(sources), CONFIG)
+    for row in range(0, len(sources), 3):
+        source = sources[row, None, : lengths[row] + 1]
+        alone = best_translations(folded, tf.constant(source), CONFIG)
+        assert said(found, row) == said(alone, 0)
+
+
+def test_no_sources_have_no_translations(folded):
+    found = Search(folded, CONFIG)(tf.zeros([0, 5], tf.int32))
+    assert found.tokens.shape[0] == found.scores.shape[0] == 0
 
 
 def test_a_beam_of_one_is_greedy_search(tiny_model, folded):
@@ -59,7 +79,7 @@ def test_two_calls_at_once_do_not_write_into_each_other(folded):
         assert said(first, row) == said(expected, row)
 
 
-def test_lengths_that_a_single_source_is_padded_to_have_positions():
+def test_lengths_that_sources_are_padded_to_have_positions():
     assert LENGTHS == (16, 32, 64, 128)
     for max_pieces, positions in ((4, 16), (16, 17), (100, 128), (128, 129), (300, 384)):
         config = Config(max_pieces=max_pieces, batch_tokens=4096)
