@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from machine import memory_of_this_process
 
 LONGEST = 128
 
@@ -108,7 +109,7 @@ def main() -> int:
         elif "texts" in request:
             answer["texts"] = engine.translate(request["texts"])
         answer["seconds"] = time.perf_counter() - start
-        answer["peak MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        answer["peak MiB"] = memory_of_this_process("VmHWM") / 2**20
         print(json.dumps(answer), file=answers, flush=True)
     return 0
 

@@ -33,6 +33,11 @@ def available_memory() -> int:
     return int(_lines_of("/proc/meminfo")["MemAvailable"].split()[0]) * 1024
 
 
+def memory_of_this_process(what: str = "VmRSS") -> int:
+    """Bytes that this process holds now, or `"VmHWM"`, at most so far."""
+    return int(_lines_of("/proc/self/status")[what].split()[0]) * 1024
+
+
 def _lines_of(path: str) -> dict[str, str]:
     """The first of each `name: value` of a file in /proc."""
     found: dict[str, str] = {}

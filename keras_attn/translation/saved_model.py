@@ -17,7 +17,7 @@ from keras_attn.transformer import Transformer
 from keras_attn.translation import warm_up
 from keras_attn.translation.config import Config
 from keras_attn.translation.signatures import Signatures
-from keras_attn.translation.tokenizer import MIN_VOCAB_SIZE, Tokenizers
+from keras_attn.translation.tokenizer import Tokenizers
 
 # TensorFlow Serving leaves this folder of a version alone.
 EXTRA = "assets.extra"
@@ -53,7 +53,7 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
         config.save(extra / CONFIG)
         tokenizers.source.save(extra / "source.model")
         tokenizers.target.save(extra / "target.model")
-        warm_up.write(extra, _some_text(tokenizers))
+        warm_up.write(extra, tokenizers.source, config.max_pieces)
         version = folder / str(max([0, *_versions(folder)]) + 1)
         os.rename(aside, version)
     except tf.errors.OpError as error:
@@ -63,12 +63,6 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
         shutil.rmtree(aside, ignore_errors=True)
         raise
     return version
-
-
-def _some_text(tokenizers: Tokenizers) -> str:
-    """Text in the source language, if not a sentence."""
-    pieces = range(MIN_VOCAB_SIZE - 1, tokenizers.source.vocab_size)[:8]
-    return tokenizers.source.decode([pieces])[0].strip() or "a"
 
 
 def _versions(folder: Path) -> list[int]:

@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import tensorflow as tf
 
-from keras_attn.translation.text_ops import NUM_BYTES, NUM_TEXTS
+from keras_attn.translation.search import LENGTHS, ROWS
+from keras_attn.translation.text_ops import NUM_TEXTS
+from keras_attn.translation.tokenizer import MIN_VOCAB_SIZE, Tokenizer
 
 # Where TensorFlow Serving looks, inside the folder `assets.extra` of a version.
 FILE = "tf_serving_warmup_requests"
 
-SIGNATURES = ("serving_default", "nbest")
-# Longer texts than this are rare; what they need is made when the first of them comes.
-_LONGEST = 256
+# What is asked for in batches of any size, and what one person asks for at a time.
+BATCHED, SINGLE = "serving_default", "nbest"
 
 
-def write(extra: Path, sample: str) -> None:
-    """Write a request for each number of texts and of bytes that text is filled up to.
+def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
+    """Write a request for each shape that the exported functions are compiled for.
 
     Args:
         extra: The folder `assets.extra` of a version.
-        sample: Any text in the source language, of which the requests are made.
+        tokenizer: Of the source language.
+        max_pieces: Of its texts, end mark included.
     """
+    lengths = [length for length in LENGTHS if length < 2 * max_pieces]
     with tf.io.TFRecordWriter(str(extra / FILE)) as file:
-        for signature in SIGNATURES:
-            for texts in _requests(sample):
-                file.write(_prediction_log(signature, texts))
+        for text in (_text(tokenizer, min(length, max_pieces)) for length in lengths):
+            for number in sorted({*ROWS, *NUM_TEXTS}):
+                file.write(_prediction_log(BATCHED, [text] * number))
+            file.write(_prediction_log(SINGLE, [text]))
 
 
-def _requests(sample: str) -> Iterator[list[str]]:
-    size = max(1, len(sample.encode()))
-    for width in NUM_BYTES:
-        if width <= _LONGEST:
-            for number in NUM_TEXTS:
-                yield [sample * max(1, width // size)] * number
+def _text(tokenizer: Tokenizer, length: int) -> str:
+    """Text that is cut into about three quarters of `length` pieces, if not a sentence."""
+    pieces = range(MIN_VOCAB_SIZE - 1, tokenizer.vocab_size)
+    words = [word.strip() for word in tokenizer.decode([[piece] for piece in pieces[:8]])]
+    words = [word for word in words if word] or ["a"]
+    text = ""
+    for count in range(length):  # no word has less than a piece
+        longer = text + words[count % len(words)]
+        if len(tokenizer.encode([longer])[0]) > length * 3 // 4:
+            break
+        text = longer
+    return text
 
 
 def _prediction_log(signature: str, texts: list[str]) -> bytes:

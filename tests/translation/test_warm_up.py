@@ -2,27 +2,27 @@ import tensorflow as tf
 from tensorflow_serving.apis import prediction_log_pb2
 
 from keras_attn.translation import warm_up
-from keras_attn.translation.text_ops import NUM_BYTES, NUM_TEXTS
+from keras_attn.translation.search import LENGTHS, ROWS
+from keras_attn.translation.text_ops import NUM_TEXTS
+from keras_attn.translation.tokenizer import train
+
+TEXTS = ["猫が好きです", "犬が水を飲みます", "鳥は歌います"]
 
 
-def test_every_request_is_what_the_server_reads(tmp_path):
-    warm_up.write(tmp_path, "猫が好き")
+def test_every_shape_that_is_compiled_is_asked_for_as_the_server_reads_it(tmp_path):
+    tokenizer = train(TEXTS, vocab_size=300, character_coverage=1.0)
+    warm_up.write(tmp_path, tokenizer, max_pieces=50)
     path = str(tmp_path / "tf_serving_warmup_requests")
-    requests = [
-        prediction_log_pb2.PredictionLog.FromString(record.numpy()).predict_log.request
-        for record in tf.data.TFRecordDataset([path])
-    ]
-    asked = set()
-    for request in requests:
-        texts = tf.make_ndarray(request.inputs["text"])
-        assert set(request.inputs) == {"text"} and set(texts) <= {texts[0]}
-        assert texts[0].decode("utf-8").startswith("猫が好き")
-        width = min(size for size in NUM_BYTES if size >= len(texts[0]))
-        asked.add((request.model_spec.signature_name, len(texts), width))
-    assert asked == {
-        (signature, number, width)
-        for signature in ("serving_default", "nbest")
-        for number in NUM_TEXTS
-        for width in NUM_BYTES[:2]
-    }
-    assert len(requests) == len(asked)
+    asked = []
+    for record in tf.data.TFRecordDataset([path]):
+        log = prediction_log_pb2.PredictionLog.FromString(record.numpy())
+        request = log.predict_log.request
+        assert set(request.inputs) == {"text"}
+        texts = [text.decode("utf-8") for text in tf.make_ndarray(request.inputs["text"])]
+        num_pieces = {len(ids) + 1 for ids in tokenizer.encode(texts)}
+        (length,) = {min(length for length in LENGTHS if n <= length) for n in num_pieces}
+        asked.append((request.model_spec.signature_name, len(texts), length))
+    assert sorted(asked) == sorted(
+        [("serving_default", number, n) for number in {*ROWS, *NUM_TEXTS} for n in LENGTHS[:3]]
+        + [("nbest", 1, n) for n in LENGTHS[:3]]
+    )

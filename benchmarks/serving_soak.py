@@ -1,0 +1,116 @@
+"""An exported translator under many requests: `python benchmarks/serving_soak.py MODEL`.
+
+Loads a model as a server does, answers its warm-up requests, then asks it from several threads at
+once, and prints the memory as it goes, the wrong answers, and what was compiled after the warm-up.
+Nothing can be traced: what is loaded has no Python functions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import tensorflow as tf
+from machine import describe_machine, memory_of_this_process
+from tensorflow_serving.apis import prediction_log_pb2
+
+from keras_attn.translation import corpus, saved_model, warm_up
+from keras_attn.translation.config import Config
+from keras_attn.translation.saved_model import CONFIG, EXTRA
+
+# Requests that are asked again and again, whose answers are known.
+DISTINCT = 200
+SIZES = (1, 1, 1, 1, 2, 3, 5, 8, 20)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
+    parser.add_argument("--data", help="corpus of the sentences (the one it was trained on)")
+    parser.add_argument("--requests", type=int, default=100_000)
+    parser.add_argument("--threads", type=int, default=8)
+    arguments = parser.parse_args()
+    print(describe_machine(("tensorflow",)), flush=True)
+    version = saved_model.newest_version(arguments.model)
+    config = Config.load(version / EXTRA / CONFIG)
+    pairs = corpus.load(arguments.data or config.data, config.source, config.target)
+    sentences = [example.source for example in pairs.test + pairs.validation]
+    programs = tempfile.mkdtemp()
+    os.environ["XLA_FLAGS"] = f"--xla_dump_to={programs}"  # each that XLA compiles leaves files
+    loaded = tf.saved_model.load(str(version))
+    start = time.monotonic()
+    answer_warm_up(loaded, version)
+    num_programs = count_programs(programs)
+    print(f"{num_programs} programs compiled in {time.monotonic() - start:.0f} s of warm-up")
+
+    translate = loaded.signatures["serving_default"]
+    draw = random.Random(0)
+    requests = [tf.constant(draw.sample(sentences, draw.choice(SIZES))) for _ in range(DISTINCT)]
+    answers = [translate(text=request)["translation"].numpy().tolist() for request in requests]
+    wrong, slowest = ask(translate, requests, answers, arguments.requests, arguments.threads)
+    print(f"{arguments.requests:,} requests of {arguments.threads} threads: {wrong} wrong answers")
+    print(f"slowest {1000 * slowest:.0f} ms")
+    print(f"{count_programs(programs) - num_programs} programs compiled after the warm-up")
+    return 0
+
+
+def answer_warm_up(loaded: tf.Module, version: Path) -> None:
+    path = version / EXTRA / warm_up.FILE
+    for record in tf.data.TFRecordDataset([str(path)]):
+        log = prediction_log_pb2.PredictionLog.FromString(record.numpy())
+        request = log.predict_log.request
+        texts = tf.constant(tf.make_ndarray(request.inputs["text"]))
+        loaded.signatures[request.model_spec.signature_name](text=texts)
+
+
+def count_programs(folder: str) -> int:
+    return len({name.split(".")[0] for name in os.listdir(folder)})
+
+
+def ask(
+    translate: tf.types.experimental.ConcreteFunction,
+    requests: list[tf.Tensor],
+    answers: list[list[bytes]],
+    number: int,
+    num_threads: int,
+) -> tuple[int, float]:
+    """Wrong answers, and the seconds of the slowest."""
+    lock = threading.Lock()
+    done, wrong, slowest = 0, 0, 0.0
+    start = time.monotonic()
+
+    def work(seed: int) -> None:
+        nonlocal done, wrong, slowest
+        draw = random.Random(seed)
+        while True:
+            with lock:
+                if done == number:
+                    return
+                done += 1
+                if done % max(number // 10, 1) == 0:
+                    memory, seconds = memory_of_this_process() / 2**20, time.monotonic() - start
+                    print(f"{done:>9,} requests {seconds:>7.0f} s {memory:>8,.0f} MiB", flush=True)
+            i = draw.randrange(len(requests))
+            began = time.monotonic()
+            said = translate(text=requests[i])["translation"].numpy().tolist()
+            seconds = time.monotonic() - began
+            with lock:
+                wrong += said != answers[i]
+                slowest = max(slowest, seconds)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(num_threads)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return wrong, slowest
+
+
+if __name__ == "__main__":
+    sys.exit(main())
