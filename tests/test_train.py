@@ -330,6 +330,19 @@ def test_inspect_command_says_what_a_model_was_trained_on(finished, corpus_file)
     assert "num hiddens: 16" in printed and "corpus, train: " in printed and "BLEU: " in printed
 
 
+def test_a_reader_who_has_enough_is_no_error(finished):
+    *_, out = finished
+    process = subprocess.Popen(
+        [sys.executable, "-m", "keras_attn.translation", "inspect", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()  # before it has anything to say
+    said = process.stderr.read().decode("utf-8")
+    assert process.wait() == 1
+    assert "error:" not in said and "Traceback" not in said and "Exception" not in said
+
+
 def test_version_has_a_card_and_pictures(finished):
     *_, out = finished
     assert "# Translator from ja to en" in (out / "1" / "README.md").read_text(encoding="utf-8")

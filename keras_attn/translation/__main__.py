@@ -158,6 +158,11 @@ def main(argv: list[str] | None = None) -> int:
     try:
         translator = Translator.load(arguments.model)
         COMMANDS[arguments.command](translator, arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who read the output, such as `head`, has enough; what is still to be flushed goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -92,20 +92,24 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
     text, translation = (
         tf.TensorSpec((None,), tf.string, name=name) for name in ("text", "translation")
     )
-    # The model itself is not tracked: the archive would hold every weight twice.
-    archive = keras.export.ExportArchive()
-    archive.track(signatures.folded)
-    archive.add_endpoint(SIGNATURE, signatures.translate, input_signature=[text])
-    archive.add_endpoint("nbest", signatures.nbest, input_signature=[text])
-    archive.add_endpoint("score", signatures.score, input_signature=[text, translation])
     numbers = {"seed": tf.int32, "temperature": tf.float32, "top_k": tf.int32, "top_p": tf.float32}
-    archive.add_endpoint(
-        "sample",
-        signatures.sample,
-        input_signature=[text, *(tf.TensorSpec((), t, name=name) for name, t in numbers.items())],
-    )
-    archive.add_endpoint("attend", signatures.attend, input_signature=[text])
-    archive.write_out(str(folder), verbose=False)
+    settings = [tf.TensorSpec((), dtype, name=name) for name, dtype in numbers.items()]
+    functions: dict[str, tuple[Any, list[tf.TensorSpec]]] = {
+        SIGNATURE: (signatures.translate, [text]),
+        "nbest": (signatures.nbest, [text]),
+        "score": (signatures.score, [text, translation]),
+        "sample": (signatures.sample, [text, *settings]),
+        "attend": (signatures.attend, [text]),
+    }
+    saved = tf.Module()
+    saved.weights = [variable.value for variable in model.variables]
+    saved.folded = signatures.folded
+    # Traced here and once: Keras's own export traces each of them twice.
+    traced = {
+        name: tf.function(function, input_signature=signature).get_concrete_function()
+        for name, (function, signature) in functions.items()
+    }
+    tf.saved_model.save(saved, str(folder), signatures=traced)
 
 
 class Hypothesis(NamedTuple):
