@@ -19,7 +19,7 @@ from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN, Sampling, Unigr
 NUM_TEXTS = (1, 8, 32, 128)
 NUM_BYTES = tuple(4**k for k in range(3, 15))
 # Texts times bytes that are cut at once.
-MAX_CELLS = 1 << 20
+MAX_CELLS = 1 << 13
 
 # Made when it is imported, so that nobody who checks types knows it.
 ModelProto = sentencepiece_model_pb2.ModelProto  # type: ignore[attr-defined]
