@@ -97,6 +97,13 @@ class FoldedTransformer(tf.Module):
         keys, values = zip(*pairs, strict=True)
         return Memory(keys, values, hidden)
 
+    @property
+    def memory_spec(self) -> Memory:
+        """Shapes and types of what `encode` returns."""
+        part = tf.TensorSpec([None, self._num_heads, None, self._head_size], self._dtype)
+        parts = (part,) * self._num_decoder_layers
+        return Memory(parts, parts, tf.TensorSpec([None, 1, 1, None], self._dtype))
+
     def make_cache(self, batch_size: tf.Tensor, beam_size: int) -> Cache:
         """A cache without room."""
         width = beam_size * self._head_size

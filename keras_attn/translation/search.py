@@ -122,13 +122,9 @@ def _encode_in_groups(model: FoldedTransformer, source_ids: tf.Tensor) -> Memory
     batch_size, longest = tf.unstack(tf.shape(source_ids))
     nothing = tf.nest.map_structure(
         lambda part: tf.TensorArray(
-            part.dtype,
-            size=0,
-            dynamic_size=True,
-            infer_shape=False,
-            element_shape=[None] * part.shape.rank,
+            part.dtype, size=0, dynamic_size=True, infer_shape=False, element_shape=part.shape
         ),
-        model.encode(source_ids[:0]),
+        model.memory_spec,
     )
 
     def is_left(done: tf.Tensor, number: tf.Tensor, memory: Memory) -> tf.Tensor:

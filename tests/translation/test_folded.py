@@ -65,6 +65,17 @@ def test_a_hypothesis_sees_its_ancestors_and_nobody_else(tiny_model):
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_memory_is_as_it_says_beforehand(tiny_model, dtype):
+    folded = FoldedTransformer(tiny_model, 8, dtype)
+    memory = folded.encode(tf.constant(SOURCES))
+    tf.nest.assert_same_structure(folded.memory_spec, memory)
+    for spec, part in zip(
+        tf.nest.flatten(folded.memory_spec), tf.nest.flatten(memory), strict=True
+    ):
+        assert spec.is_compatible_with(part)
+
+
 def test_padding_of_sources_changes_nothing(tiny_model):
     folded = FoldedTransformer(tiny_model, 8)
     said, ancestors = np.full((2, 3, 1), BOS_ID, np.int32), np.zeros((2, 3, 1, 2), np.int32)
