@@ -75,7 +75,8 @@ def _length_to_pad_to(length: tf.Tensor) -> tf.Tensor:
 
 def _padded(source_ids: tf.Tensor) -> tf.Tensor:
     num_rows, length = tf.unstack(tf.shape(source_ids))
-    enough = tf.reduce_min(tf.where(num_rows <= ROWS, ROWS, ROWS[-1]))
+    # Not below 0 for a large batch either, whose shape may be known where this is not taken.
+    enough = tf.maximum(tf.reduce_min(tf.where(num_rows <= ROWS, ROWS, ROWS[-1])), num_rows)
     missing = [[0, enough - num_rows], [0, _length_to_pad_to(length) - length]]
     return tf.pad(source_ids, missing, constant_values=PAD_ID)
 

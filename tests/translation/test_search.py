@@ -54,6 +54,13 @@ def test_rows_that_are_encoded_at_once_come_in_any_order(tiny_model, folded, len
         assert said(found, row) == said(alone, 0)
 
 
+def test_shapes_may_be_known(folded):
+    sources = tf.constant(random_sources([2] * (ROWS[-1] + 1)))
+    search = Search(folded, CONFIG)
+    found = tf.function(lambda: search(sources))()
+    np.testing.assert_array_equal(found.tokens[:, :, :8], search(sources).tokens[:, :, :8])
+
+
 def test_no_sources_have_no_translations(folded):
     found = Search(folded, CONFIG)(tf.zeros([0, 5], tf.int32))
     assert found.tokens.shape[0] == found.scores.shape[0] == 0
