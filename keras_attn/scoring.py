@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import math
 
 import keras
@@ -20,7 +21,7 @@ from keras_attn.relative import OffsetTerms
 from keras_attn.softmax import masked_softmax
 
 
-class ScoredAttention(keras.layers.Layer):
+class ScoredAttention(keras.layers.Layer, abc.ABC):
     """The attention call for every layer that differs in its scores alone.
 
     A subclass says how a query scores a key (`score`); masking, softmax, dropout of the weights
@@ -37,9 +38,9 @@ class ScoredAttention(keras.layers.Layer):
         self.supports_masking = True
         self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
 
+    @abc.abstractmethod
     def score(self, query, key):
         """Scores `(B, T, S)` of queries `(B, T, Dq)` and keys `(B, S, Dk)`, in any float type."""
-        raise NotImplementedError
 
     def call(
         self,

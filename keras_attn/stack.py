@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+
 import keras
 
 from keras_attn.checks import check_positive_integer, get_activation
@@ -139,7 +141,7 @@ class Block(Options):
         return previous_mask
 
 
-class Stack(Options):
+class Stack(Options, abc.ABC):
     """Token embedding, blocks upon each other, a normalisation where blocks end without one.
 
     A subclass makes its blocks in `_make_block` and says in `call` what flows through them.
@@ -192,8 +194,9 @@ class Stack(Options):
             )
         self._norm = make_norm(self.norm, self.dtype_policy) if norm_first else None
 
+    @abc.abstractmethod
     def _make_block(self, **options):
-        raise NotImplementedError
+        """A block with these arguments."""
 
     def _build_stack(self, ids_shape, *memory_shape):
         self._embedding.build(ids_shape)
