@@ -69,6 +69,16 @@ def load_tokenizers(version: Path) -> Tokenizers:
     )
 
 
+def load_model(version: Path) -> Transformer:
+    """The model of a version, to export it anew."""
+    config = Config.load(version / EXTRA / CONFIG)
+    sizes = (tokenizer.vocab_size for tokenizer in load_tokenizers(version))
+    model = Transformer.from_sizes(*sizes, **config.layer_sizes())
+    model.build(((None, None), (None, None)))
+    fine_tuning.take_weights(version, model)
+    return model
+
+
 def export_all(version: Path, beam_size: int, folder: Path) -> dict[str, Path]:
     """The weights of a version, exported for this beam in each way; where they are by name."""
     config = dataclasses.replace(
@@ -79,11 +89,7 @@ def export_all(version: Path, beam_size: int, folder: Path) -> dict[str, Path]:
         no_repeat_ngram=0,
     )
     tokenizers = load_tokenizers(version)
-    model = Transformer.from_sizes(
-        *(tokenizer.vocab_size for tokenizer in tokenizers), **config.layer_sizes()
-    )
-    model.build(((None, None), (None, None)))
-    fine_tuning.take_weights(version, model)
+    model = load_model(version)
     models = {}
     for precision in OURS:
         served = dataclasses.replace(config, serving_precision=precision)

@@ -16,11 +16,10 @@ from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
-from decode import load_tokenizers
+from decode import load_model
 from machine import describe_machine
 
-from keras_attn import Transformer
-from keras_attn.translation import fine_tuning, saved_model
+from keras_attn.translation import saved_model
 from keras_attn.translation.config import Config
 from keras_attn.translation.folded import FoldedTransformer
 from keras_attn.translation.saved_model import CONFIG, EXTRA
@@ -39,7 +38,6 @@ def main() -> int:
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow",)), flush=True)
     version = saved_model.newest_version(arguments.model)
-    tokenizers = load_tokenizers(version)
     config = dataclasses.replace(
         Config.load(version / EXTRA / CONFIG),
         max_pieces=512,
@@ -48,11 +46,7 @@ def main() -> int:
         max_length_ratio=1.0,
         no_repeat_ngram=0,
     )
-    sizes = (tokenizer.vocab_size for tokenizer in tokenizers)
-    model = Transformer.from_sizes(*sizes, **config.layer_sizes())
-    model.build(((None, None), (None, None)))
-    fine_tuning.take_weights(version, model)
-    folded = FoldedTransformer(model, num_positions(config))
+    folded = FoldedTransformer(load_model(version), num_positions(config))
     print("milliseconds a sentence\n\npieces" + "".join(f"{name(*s):>22}" for s in SERIES))
     searches = {k: Search(folded, dataclasses.replace(config, beam_size=k)) for k in (1, 4)}
     found: list[list[float]] = []

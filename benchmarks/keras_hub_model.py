@@ -14,10 +14,9 @@ from keras_hub.samplers import BeamSampler, GreedySampler
 from keras_attn.positions import PositionalEncoding
 from keras_attn.translation import weights
 from keras_attn.translation.config import Config
+from keras_attn.translation.decoding import FORBIDDEN_IDS
 from keras_attn.translation.saved_model import CONFIG, EXTRA
 from keras_attn.translation.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
-
-FORBIDDEN = (PAD_ID, 1, BOS_ID)
 
 
 class Model:
@@ -52,7 +51,7 @@ class Model:
         self._positions = tf.constant(np.asarray(PositionalEncoding()(zeros))[0])
         self._kernel = tf.constant(trained["decoder/logits/kernel"])
         bias = trained["decoder/logits/bias"].copy()
-        bias[list(FORBIDDEN)] = -1e9
+        bias[list(FORBIDDEN_IDS)] = -1e9
         self._bias = tf.constant(bias)
 
     def encode(self, ids: tf.Tensor) -> tf.Tensor:
@@ -124,7 +123,6 @@ class Model:
         heads = self._config.num_heads, self._width // self._config.num_heads
         kinds = ("self", "cross") if is_decoder else ("self",)
         for kind in kinds:
-            # Of the encoder's block, parts are called by other names than of the decoder's.
             layer = getattr(block, f"_{kind}_attention_layer")
             norm = getattr(block, f"_{kind}_attention_layer_norm")
             for part in ("query", "key", "value"):

@@ -41,7 +41,8 @@ def main() -> int:
     config = Config.load(version / EXTRA / CONFIG)
     pairs = corpus.load(arguments.data or config.data, config.source, config.target)
     sentences = [example.source for example in pairs.test + pairs.validation]
-    programs = tempfile.mkdtemp()
+    folder = tempfile.TemporaryDirectory()
+    programs = folder.name
     os.environ["XLA_FLAGS"] = f"--xla_dump_to={programs}"  # each that XLA compiles leaves files
     loaded = tf.saved_model.load(str(version))
     start = time.monotonic()

@@ -6,6 +6,8 @@ import keras
 
 from keras_attn.checks import check_boolean, check_choice, check_rate
 
+EPSILON = 1e-6  # what normalisations add to a variance, or to a mean square
+
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class Residual(keras.layers.Layer):
@@ -89,6 +91,6 @@ def make_norm(kind, dtype):
         "layer": keras.layers.LayerNormalization,
         "rms": keras.layers.RMSNormalization,
     }
-    layer = classes[kind](epsilon=1e-6, dtype=dtype, name="norm")
+    layer = classes[kind](epsilon=EPSILON, dtype=dtype, name="norm")
     layer.supports_masking = True
     return layer

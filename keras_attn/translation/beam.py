@@ -252,14 +252,16 @@ class BeamSearch:
             NEVER,
             highest[:, :, 1:] + log_probs[..., None],
         )
-        num_others = beam_size * (num_blocks - 1)
+        others_each = num_blocks - 1
+        num_others = beam_size * others_each
         _, best = tf.math.top_k(
             tf.reshape(others, tf.stack([batch_size, num_others])), min(number, num_others)
         )
         # The first blocks of all hypotheses, then the best others.
         first = tf.zeros(tf.stack([batch_size, beam_size]), tf.int32)
-        block = tf.concat([first, best % max(num_blocks - 1, 1) + 1], axis=1)
-        parent = tf.concat([first + tf.range(beam_size), best // max(num_blocks - 1, 1)], axis=1)
+        # (At least 1: with one block only there are no others, and nothing is divided.)
+        block = tf.concat([first, best % max(others_each, 1) + 1], axis=1)
+        parent = tf.concat([first + tf.range(beam_size), best // max(others_each, 1)], axis=1)
 
         row = tf.range(batch_size)[:, None] * beam_size + parent
         totals = tf.gather(tf.reshape(logits, [-1, BLOCK]), row * num_blocks + block)

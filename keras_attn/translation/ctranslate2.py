@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from keras_attn.positions import PositionalEncoding
+from keras_attn.residual import EPSILON
 from keras_attn.translation import weights as weights_of
 from keras_attn.translation.config import Config
 from keras_attn.translation.saved_model import CONFIG, EXTRA, newest_version
 from keras_attn.translation.tokenizer import Tokenizer, Tokenizers
-
-EPSILON = 1e-6  # of our normalisation layers
 
 
 def convert(model: Path, out: Path) -> None:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from keras_attn.residual import EPSILON
 from keras_attn.transformer import Transformer
 from keras_attn.translation.folding import fold, positions
 from keras_attn.translation.tokenizer import PAD_ID
 
-EPSILON = 1e-6  # of the model's normalisations
 HIDDEN = -1e9  # added to the scores of what must not be seen
 
 # (a part of a cache (B, H, C, K * D/H), position (), new (B, H, K, D/H)) -> the part with it

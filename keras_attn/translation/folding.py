@@ -9,9 +9,8 @@ import numpy as np
 from keras_attn.positions import PositionalEncoding
 from keras_attn.transformer import Transformer
 from keras_attn.translation import weights
+from keras_attn.translation.beam import BLOCK
 
-# Logits are padded to a multiple of this many; search looks for the best of them in blocks.
-BLOCK = 64
 # The logit of what is no piece.
 NO_PIECE = -1e9
 
@@ -58,7 +57,7 @@ class _Folding:
             self._trained["decoder/logits/kernel"],
             self._trained["decoder/logits/bias"],
         )
-        missing = -len(bias) % BLOCK
+        missing = -len(bias) % BLOCK  # what search would have to add at each step
         yield "logits/kernel", np.pad(kernel, ((0, 0), (0, missing)))
         yield "logits/bias", np.pad(bias, (0, missing), constant_values=NO_PIECE)
 

@@ -41,6 +41,7 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
         The folder of the new version.
 
     Raises:
+        ValueError: If the model is not one of `Transformer.from_sizes`; nothing is left then.
         OSError: If it cannot be written; nothing of it is left then.
     """
     folder.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,8 @@ import pytest
 
 from keras_attn import Decoder, Encoder, Transformer
 from keras_attn.positions import PositionalEncoding
-from keras_attn.translation.folding import BLOCK, NO_PIECE, fold, positions
+from keras_attn.translation.beam import BLOCK
+from keras_attn.translation.folding import NO_PIECE, fold, positions
 
 
 def test_one_product_where_the_input_is_one_and_logits_in_blocks(tiny_model):
