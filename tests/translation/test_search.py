@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -84,6 +86,17 @@ def test_two_calls_at_once_do_not_write_into_each_other(folded):
     expected = best_translations(folded, sources, CONFIG)
     for row in range(8):
         assert said(first, row) == said(expected, row)
+
+
+def test_threads_that_share_a_search_each_get_their_own_answer(folded):
+    search = Search(folded, CONFIG)
+    rising = [1, 2, 2, 9, 12, 17, 20, 25, 30, 33]
+    sources = [tf.constant(random_sources(rising, seed)) for seed in range(8)]
+    expected = [search(rows) for rows in sources]
+    with ThreadPoolExecutor(len(sources)) as threads:
+        for _ in range(5):
+            for found, alone in zip(threads.map(search, sources), expected, strict=True):
+                np.testing.assert_array_equal(found.tokens, alone.tokens)
 
 
 def test_lengths_that_sources_are_padded_to_have_positions():
