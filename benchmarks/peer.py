@@ -19,9 +19,12 @@ class Peer:
         name: For messages.
         command: A script beside this one, and its arguments.
         num_threads: Of OpenMP.
+        python: The interpreter, this one by default.
     """
 
-    def __init__(self, name: str, command: list[str], num_threads: int) -> None:
+    def __init__(
+        self, name: str, command: list[str], num_threads: int, python: Path | None = None
+    ) -> None:
         self.name = name
         script, *arguments = command
         environment = {
@@ -31,7 +34,7 @@ class Peer:
         }
         self._log = tempfile.TemporaryFile("w+")  # start-up chatter, shown if something breaks
         self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name(script)), *arguments],
+            [python or sys.executable, str(Path(__file__).with_name(script)), *arguments],
             env={**os.environ, **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

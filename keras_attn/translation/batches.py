@@ -15,7 +15,7 @@ from keras_attn.translation.shapes import plan_shapes
 from keras_attn.translation.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizers
 
 # Share of a batch that may be padding; the number of shapes follows from it.
-MAX_PADDING = 0.10
+MAX_PADDING = 0.03
 
 
 class Batch(NamedTuple):

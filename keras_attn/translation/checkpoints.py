@@ -60,9 +60,10 @@ class TrainingState:
     """All that training needs to go on, saved and restored as one checkpoint.
 
     Args:
-        model: The built model; `model.variables` holds its dropout seeds too.
+        model: The built model.
         optimizer: Its built optimizer.
         average: The moving average of its weights.
+        step: Batches trained on, a TensorFlow variable.
         folder: Where the checkpoints lie.
 
     Attributes:
@@ -81,9 +82,10 @@ class TrainingState:
         model: Transformer,
         optimizer: keras.optimizers.Optimizer,
         average: WeightAverage,
+        step: tf.Variable,
         folder: Path,
     ):
-        self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.step = step
         self.seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         self.best_bleu = tf.Variable(-1.0, dtype=tf.float64, trainable=False)
         self.num_worse = tf.Variable(0, dtype=tf.int64, trainable=False)

@@ -29,7 +29,7 @@ def fold(model: Transformer) -> dict[str, np.ndarray]:
     Raises:
         ValueError: If the model has other parts.
     """
-    _check_parts(model)
+    check_parts(model)
     return dict(_Folding(model).all())
 
 
@@ -115,7 +115,12 @@ def _centred(rows: np.ndarray) -> np.ndarray:
     return rows - rows.mean(axis=-1, keepdims=True)
 
 
-def _check_parts(model: Transformer) -> None:
+def check_parts(model: Transformer) -> None:
+    """Refuse a model that is not one of `Transformer.from_sizes`.
+
+    Raises:
+        ValueError: If it has other parts; names them.
+    """
     for stack in (model.encoder, model.decoder):
         standard = type(stack)(
             stack.vocab_size,
@@ -131,6 +136,6 @@ def _check_parts(model: Transformer) -> None:
         others = [f"{name}={given[name]!r}" for name in expected if given[name] != expected[name]]
         if others:
             raise ValueError(
-                "A model must be one of `Transformer.from_sizes` to be exported. "
+                "A model must be one of `Transformer.from_sizes` to be trained here and exported. "
                 f"Received: a {type(stack).__name__} of {', '.join(others)}."
             )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import keras
+import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.batches import Batches
@@ -18,12 +19,13 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Example
 from keras_attn.translation.objective import (
     CoolDown,
+    FusedAdam,
     InverseSquareRoot,
-    SmoothedCrossEntropy,
     WeightAverage,
 )
 from keras_attn.translation.progress import Progress
 from keras_attn.translation.tokenizer import Tokenizers
+from keras_attn.translation.training_loss import TrainingLoss
 from keras_attn.translation.validation import Validation
 
 CHECKPOINT_SECONDS = 120.0
@@ -221,6 +223,55 @@ def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
     return budget.left > 0 or not int(state.step.numpy())
 
 
+class Trainee(keras.Model):
+    """What Keras `fit` trains: the weights of a `Transformer`, by `TrainingLoss`.
+
+    Args:
+        model: The model, built.
+        config: Loss, optimiser and schedule.
+
+    Attributes:
+        schedule: Has to be told what is left of the training.
+        step: Batches trained on, a TensorFlow variable; who trains sets it.
+    """
+
+    def __init__(self, model: Transformer, config: Config):
+        super().__init__()
+        self.model = model
+        self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self._seed = config.seed
+        self._loss_of = TrainingLoss(
+            model, config.label_smoothing, config.precision, num_positions=config.max_pieces
+        )
+        self._mean_loss = keras.metrics.Mean(name="loss")
+        self.schedule = CoolDown(
+            InverseSquareRoot(config.learning_rate, config.warmup_steps), config.cool_down
+        )
+        optimizer = FusedAdam(
+            self.schedule,
+            beta_2=0.98,
+            global_clipnorm=config.clip_norm,
+            gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
+        )
+        optimizer.build(model.trainable_variables)
+        self.compile(optimizer, jit_compile=False)
+
+    @property
+    def metrics(self):
+        return [self._mean_loss]
+
+    def train_step(self, data):
+        (source, target_in), target_out = data
+        weights = self.model.trainable_variables
+        with tf.GradientTape() as tape:
+            seed = tf.stack([tf.constant(self._seed, tf.int64), self.step])
+            loss = self._loss_of(source, target_in, target_out, seed)
+        gradients = tape.gradient(loss, [weight.value for weight in weights])
+        self.optimizer.apply(gradients, weights)
+        self._mean_loss.update_state(loss)
+        return {"loss": self._mean_loss.result()}
+
+
 def fit(
     model: Transformer,
     batches: Batches,
@@ -250,23 +301,13 @@ def fit(
     Raises:
         KeyboardInterrupt: On Ctrl-C, after a checkpoint was written.
     """
-    schedule = CoolDown(
-        InverseSquareRoot(config.learning_rate, config.warmup_steps), config.cool_down
-    )
-    optimizer = keras.optimizers.Adam(
-        schedule,
-        beta_2=0.98,
-        global_clipnorm=config.clip_norm,
-        gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
-    )
-    model.compile(optimizer, SmoothedCrossEntropy(config.label_smoothing), jit_compile=False)
     model.build(((None, None), (None, None)))
-    optimizer.build(model.trainable_variables)
+    trainee = Trainee(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
-    state = TrainingState(model, optimizer, average, folder)
+    state = TrainingState(model, trainee.optimizer, average, trainee.step, folder)
     warnings = state.restore()
 
-    budget = Budget(config, state, schedule)
+    budget = Budget(config, state, trainee.schedule)
     first_step = int(state.step.numpy())
     progress = Progress(batches, budget, start_step=first_step)
     for warning in warnings:
@@ -280,7 +321,7 @@ def fit(
         while _has_to_go_on(budget, state, config):
             step = int(state.step.numpy())
             epoch, done = divmod(step, batches.steps_per_epoch)
-            model.fit(
+            trainee.fit(
                 batches.dataset(step),
                 initial_epoch=epoch,
                 # After an interruption the rest of its epoch comes first, by itself.

@@ -15,7 +15,7 @@ def make_state(folder, seed):
     optimizer = keras.optimizers.Adam()
     optimizer.build(model.trainable_variables)
     average = WeightAverage(model.trainable_variables, 0.9)
-    return model, TrainingState(model, optimizer, average, folder)
+    return model, TrainingState(model, optimizer, average, tf.Variable(0, dtype=tf.int64), folder)
 
 
 def test_checkpoint_brings_back_weights_seeds_position_and_best(tmp_path):

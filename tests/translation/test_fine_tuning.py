@@ -62,7 +62,7 @@ def test_weights_and_tokenizers_are_those_of_a_training(exported, tmp_path, has_
     optimizer = keras.optimizers.Adam()
     optimizer.build(model.trainable_variables)
     average = WeightAverage(model.trainable_variables, 0.9)
-    state = TrainingState(model, optimizer, average, training)
+    state = TrainingState(model, optimizer, average, tf.Variable(0, dtype=tf.int64), training)
     average.values[0].assign_add(tf.ones_like(average.values[0]))
     if has_validated:
         state.keep_if_best(10.0, average.values)

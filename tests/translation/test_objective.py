@@ -5,71 +5,10 @@ import tensorflow as tf
 
 from keras_attn.translation.objective import (
     CoolDown,
+    FusedAdam,
     InverseSquareRoot,
-    SmoothedCrossEntropy,
     WeightAverage,
 )
-from keras_attn.translation.tokenizer import PAD_ID
-
-
-def reference_loss(targets, logits, smoothing):
-    """Cross-entropy against explicit smoothed one-hot targets, in float64, token by token."""
-    costs = []
-    for row, distributions in zip(targets, logits.astype(np.float64), strict=True):
-        for y, x in zip(row, distributions, strict=True):
-            if y == PAD_ID:
-                continue
-            log_p = x - np.log(np.exp(x - x.max()).sum()) - x.max()
-            smooth = np.full(len(x), smoothing / len(x))
-            smooth[y] += 1 - smoothing
-            costs.append(-(smooth * log_p).sum())
-    return np.mean(costs)
-
-
-@pytest.fixture
-def batch():
-    random = np.random.default_rng(5)
-    targets = np.array([[3, 7, 2, 0, 0], [5, 1, 4, 6, 2], [9, 0, 0, 0, 0]])
-    return targets, random.normal(0, 3, (3, 5, 11)).astype(np.float32)
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.6])
-def test_loss_equals_smoothed_one_hot_targets(batch, smoothing):
-    targets, logits = batch
-    loss = float(SmoothedCrossEntropy(smoothing)(targets, logits))
-    assert loss == pytest.approx(reference_loss(targets, logits, smoothing), rel=1e-5)
-
-
-def test_logits_behind_padding_neither_count_nor_get_a_gradient(batch):
-    targets, logits = batch
-    logits = tf.constant(logits)
-    with tf.GradientTape() as tape:
-        tape.watch(logits)
-        loss = SmoothedCrossEntropy(0.1)(targets, logits)
-    gradient = tape.gradient(loss, logits).numpy()
-    assert (gradient[targets == PAD_ID] == 0).all()
-    assert (np.abs(gradient[targets != PAD_ID]).max(axis=-1) > 0).all()
-
-
-def test_more_padding_changes_nothing(batch):
-    targets, logits = batch
-    wider = np.pad(targets, ((0, 1), (0, 4)))
-    logits_wider = np.pad(logits, ((0, 1), (0, 4), (0, 0)), constant_values=7.0)
-    loss = SmoothedCrossEntropy(0.1)
-    assert float(loss(wider, logits_wider)) == pytest.approx(float(loss(targets, logits)), rel=1e-6)
-
-
-def test_loss_of_bfloat16_logits_is_float32(batch):
-    targets, logits = batch
-    half = tf.cast(logits, tf.bfloat16)
-    loss = SmoothedCrossEntropy(0.1)(targets, half)
-    assert loss.dtype == tf.float32
-    exact = reference_loss(targets, tf.cast(half, tf.float32).numpy(), 0.1)
-    assert float(loss) == pytest.approx(exact, rel=1e-5)
-
-
-def test_a_batch_of_padding_alone_costs_nothing():
-    assert float(SmoothedCrossEntropy(0.1)([[0, 0]], [[[1.0, 2.0]] * 2])) == 0.0
 
 
 def test_rate_rises_linearly_then_falls_with_the_square_root():
@@ -92,13 +31,45 @@ def test_rate_falls_to_zero_over_the_last_part_of_the_time(left, factor):
 @pytest.mark.parametrize(
     "thing",
     [
-        SmoothedCrossEntropy(0.2),
         InverseSquareRoot(0.1, 7),
         CoolDown(InverseSquareRoot(0.1, 7), 0.3),
     ],
 )
 def test_config_round_trip(thing):
     assert type(thing).from_config(thing.get_config()).get_config() == thing.get_config()
+
+
+@pytest.mark.parametrize("options", [{}, {"global_clipnorm": 0.5, "beta_2": 0.98}])
+def test_fused_adam_takes_the_steps_of_keras_adam(options):
+    random = np.random.default_rng(2)
+    starts = [random.normal(size=shape).astype(np.float32) for shape in ((7, 5), (5,))]
+    ways = [
+        (kind(InverseSquareRoot(0.3, 4), **options), [keras.Variable(start) for start in starts])
+        for kind in (FusedAdam, keras.optimizers.Adam)
+    ]
+    for _ in range(20):
+        rows = tf.constant(random.normal(size=(2, 5)), tf.float32)
+        # As of an embedding: of two rows, one of them twice.
+        gradients = [
+            tf.IndexedSlices(tf.concat([rows, rows[:1]], 0), tf.constant([3, 6, 3]), (7, 5)),
+            tf.constant(random.normal(size=5), tf.float32),
+        ]
+        for optimizer, weights in ways:
+            optimizer.apply([tf.convert_to_tensor(g) for g in gradients], weights)
+    (_, fused), (_, plain) = ways
+    for one, other, start in zip(fused, plain, starts, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+        assert np.abs(np.asarray(one) - start).max() > 0.5
+
+
+def test_fused_adam_accumulates():
+    weights = [keras.Variable([1.0, 2.0]) for _ in range(2)]
+    whole = FusedAdam(0.1)
+    parts = FusedAdam(0.1, gradient_accumulation_steps=2)
+    for gradient in ([1.0, 4.0], [3.0, -2.0]):
+        parts.apply([tf.constant(gradient)], weights[:1])
+    whole.apply([tf.constant([2.0, 1.0])], weights[1:])
+    np.testing.assert_allclose(weights[0], weights[1], rtol=1e-6)
 
 
 def test_average_follows_the_formula_and_swaps_back():

@@ -1,0 +1,131 @@
+"""The training loop that a PyTorch engineer would write: `nn.Transformer`, no Keras, no TensorFlow.
+
+Run by the interpreter of an environment that has PyTorch; used by `train_throughput.py` and
+`time_to_bleu.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+PAD_ID, BOS_ID, EOS_ID = 0, 2, 3
+Batch = tuple[np.ndarray, np.ndarray, np.ndarray]  # source, target_in, target_out
+
+
+class Translator(nn.Module):
+    """Token ids of both sides to logits `(B, T, V)`, pre-norm, sinusoidal positions."""
+
+    def __init__(self, source_size: int, target_size: int, sizes: dict[str, Any]):
+        super().__init__()
+        width = sizes["num_hiddens"]
+        self._scale = math.sqrt(width)
+        self.source = nn.Embedding(source_size, width, padding_idx=PAD_ID)
+        self.target = nn.Embedding(target_size, width, padding_idx=PAD_ID)
+        for embedding in (self.source, self.target):
+            nn.init.normal_(embedding.weight, std=width**-0.5)
+        self.transformer = nn.Transformer(
+            d_model=width,
+            nhead=sizes["num_heads"],
+            num_encoder_layers=sizes["num_encoder_layers"],
+            num_decoder_layers=sizes["num_decoder_layers"],
+            dim_feedforward=sizes["ffn_num_hiddens"],
+            dropout=sizes["dropout"],
+            batch_first=True,
+            norm_first=True,
+        )
+        self.logits = nn.Linear(width, target_size)
+        self.dropout = nn.Dropout(sizes["dropout"])
+        self.register_buffer("positions", _positions(512, width), persistent=False)
+
+    def encode(self, source: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The memory `(B, S, D)`, and where it is padding `(B, S)`."""
+        is_padding = source == PAD_ID
+        x = self._embed(self.source, source)
+        return self.transformer.encoder(x, src_key_padding_mask=is_padding), is_padding
+
+    def decode(
+        self, target: torch.Tensor, memory: torch.Tensor, is_padding: torch.Tensor
+    ) -> torch.Tensor:
+        """Logits of the token after each of the target's."""
+        hidden = nn.Transformer.generate_square_subsequent_mask(target.shape[1])
+        x = self.transformer.decoder(
+            self._embed(self.target, target),
+            memory,
+            tgt_mask=hidden,
+            tgt_is_causal=True,
+            memory_key_padding_mask=is_padding,
+        )
+        return self.logits(x)
+
+    def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        return self.decode(target, *self.encode(source))
+
+    def _embed(self, table: nn.Embedding, ids: torch.Tensor) -> torch.Tensor:
+        return self.dropout(table(ids) * self._scale + self.positions[: ids.shape[1]])
+
+
+def _positions(length: int, width: int) -> torch.Tensor:
+    rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10000.0) / width))
+    angles = torch.arange(length)[:, None] * rates
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).reshape(length, width)
+
+
+class Training:
+    """Adam with warm-up, label smoothing, clipped gradients and averaged weights.
+
+    Args:
+        model: A new `Translator`.
+        config: The fields of our `Config` as a dict.
+        precision: `"float32"`, or `"bfloat16"` by autocast.
+    """
+
+    def __init__(self, model: Translator, config: dict[str, Any], precision: str):
+        self.model = model
+        self._config = config
+        self._autocast = precision == "bfloat16"
+        self._loss = nn.CrossEntropyLoss(
+            ignore_index=PAD_ID, label_smoothing=config["label_smoothing"]
+        )
+        self._parameters = list(model.parameters())
+        self._optimizer = torch.optim.AdamW(
+            self._parameters,
+            lr=config["learning_rate"],
+            betas=(0.9, 0.98),
+            weight_decay=0.0,
+            fused=True,
+        )
+        warmup = config["warmup_steps"]
+        self._schedule = torch.optim.lr_scheduler.LambdaLR(
+            self._optimizer, lambda n: min((n + 1) / warmup, math.sqrt(warmup / (n + 1)))
+        )
+        self._averages = [parameter.detach().clone() for parameter in self._parameters]
+        self._steps = 0
+
+    def step(self, batch: Batch) -> None:
+        source, target_in, target_out = (torch.from_numpy(ids).long() for ids in batch)
+        self.model.train()
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._autocast):
+            logits = self.model(source, target_in)
+        loss = self._loss(logits.flatten(0, 1).float(), target_out.flatten())
+        loss.backward()
+        nn.utils.clip_grad_norm_(self._parameters, self._config["clip_norm"], foreach=True)
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
+        self._schedule.step()
+        keep = min(self._config["average_decay"], self._steps / (self._steps + 9))
+        with torch.no_grad():
+            torch._foreach_lerp_(self._averages, self._parameters, 1 - keep)
+        self._steps += 1
+
+    def swap(self) -> None:
+        """Exchange weights and averages; a second call takes it back."""
+        with torch.no_grad():
+            for parameter, average in zip(self._parameters, self._averages, strict=True):
+                held = parameter.clone()
+                parameter.copy_(average)
+                average.copy_(held)

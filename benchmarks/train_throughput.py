@@ -1,0 +1,171 @@
+"""How fast training is: `python benchmarks/train_throughput.py --data tatoeba`.
+
+Source and target tokens a second, padding not counted, on real batches, in the order of training:
+ours, KerasHub's blocks with Keras `fit` (where KerasHub is installed), a loop around PyTorch's
+`nn.Transformer`, and JoeyNMT, at the same sizes. The first two run in this environment, PyTorch and
+JoeyNMT in ones that are made for them. They take turns, but for JoeyNMT, which reads the corpus and
+makes batches of the same budget by itself, and is run after them.
+
+Useful operations are those of the products that real tokens need, forward and backward; their share
+is that of the speed of a large product of matrices, in float32, measured in the same turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import statistics
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import joeynmt_training
+import numpy as np
+from environments import python_of
+from keras_attn_data import cache
+from machine import describe_machine, num_cores
+from peer import Peer
+from training_peers import Batch, write_batches
+
+from keras_attn.translation import batches, corpus, tokenizer
+from keras_attn.translation.config import PRECISIONS, Config
+from keras_attn.translation.corpus import Corpus
+from keras_attn.translation.tokenizer import PAD_ID, Tokenizers
+
+PEERS = ("ours", "keras_hub", "torch", "joeynmt")
+PRODUCT = 2048  # rows and columns
+JOEYNMT_UPDATES = 40
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default="tatoeba")
+    parser.add_argument("--batches", type=int, default=24, help="of a turn")
+    parser.add_argument("--turns", type=int, default=5, help="of each, besides the first")
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
+    parser.add_argument("--threads", type=int, default=num_cores())
+    parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
+    arguments = parser.parse_args()
+    print(describe_machine(("tensorflow", "keras", "keras-hub", "numpy")), flush=True)
+    config = dataclasses.replace(Config.for_corpus(200_000), data=arguments.data)
+    pairs = corpus.load(config.data, config.source, config.target)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
+        stream = batches.make(pairs.parts, tokenizers, config).stream()
+        some: list[Batch] = [tuple(next(stream)) for _ in range(arguments.batches)]
+        fields = dataclasses.asdict(config)
+        fields["vocab_size"] = max(one.vocab_size for one in tokenizers)
+        write_batches(some, folder / "batches.npz")
+        peers = start(arguments, folder / "batches.npz", fields)
+        take_turns(peers, some, fields, arguments.turns)
+        for peer in peers.values():
+            peer.end()
+        if "joeynmt" in arguments.peers:
+            measure_joeynmt(arguments, folder / "joeynmt", pairs, tokenizers, fields, some)
+    return 0
+
+
+def start(arguments: argparse.Namespace, batches_file: Path, fields: dict) -> dict[str, Peer]:
+    """A process for each way and precision, the first step of training done."""
+    peers = {}
+    print(f"\n{'':<20}{'first step s':>14}")
+    for name in arguments.peers:
+        if name == "joeynmt" or (name == "keras_hub" and find_spec(name) is None):
+            continue
+        python = python_of("torch", arguments.environments) if name == "torch" else None
+        for precision in PRECISIONS:
+            command = ["training_peers.py", name, precision, str(arguments.threads)]
+            peer = Peer(name, command, arguments.threads, python)
+            peer.ask(load=str(batches_file), config=fields)
+            print(f"{name + ' ' + precision:<20}{peer.ask(steps=1)['seconds']:>14.1f}", flush=True)
+            peers[f"{name} {precision}"] = peer
+    return peers
+
+
+def take_turns(peers: dict[str, Peer], some: list[Batch], fields: dict, turns: int) -> None:
+    """Train by turns, a product of matrices in each, and print medians."""
+    products = {
+        precision: Peer(precision, ["training_peers.py", "product", precision, "0"], num_cores())
+        for precision in PRECISIONS
+    }
+    speeds: dict[str, list[float]] = {name: [] for name in (*peers, *products)}
+    memory = dict.fromkeys(peers, 0)
+    tokens = sum(int((part != PAD_ID).sum()) for batch in some for part in (batch[0], batch[2]))
+    for turn in range(turns + 1):  # the first meets each shape for the first time
+        for precision, product in products.items():
+            speeds[precision] += [product.ask(product=PRODUCT)] if turn else []
+        for name, peer in peers.items():
+            answer = peer.ask(steps=len(some))
+            speeds[name] += [tokens / answer["seconds"]] if turn else []
+            memory[name] = answer["memory"]
+    peak = {name: statistics.median(speeds[name]) for name in products}
+    cost = operations(some, fields) / tokens
+    print(f"\n{tokens:,} tokens in {len(some)} batches, {cost / 1e6:.1f} million operations each;")
+    print(", ".join(f"product in {name}: {peak[name] / 1e9:.0f} G/s" for name in products))
+    ratios = "".join(f"{'x ' + name:>20}" for name in peers if not name.startswith("ours"))
+    print(f"\n{'':<20}{'tokens/s':>10}{'of float32 peak':>17}{'MiB':>8}{ratios}")
+    for name in peers:
+        print(row(name, peers, speeds, cost / peak["float32"], memory[name]), flush=True)
+    for product in products.values():
+        product.end()
+
+
+def row(
+    name: str, peers: dict[str, Peer], speeds: dict[str, list[float]], cost: float, memory: int
+) -> str:
+    """Medians of one way; its ratios to the others are those of the same turn."""
+    speed = statistics.median(speeds[name])
+    line = f"{name:<20}{speed:>10,.0f}{speed * cost:>17.0%}{memory / 2**20:>8,.0f}"
+    for other in peers:
+        if not other.startswith("ours"):
+            pairs = zip(speeds[name], speeds[other], strict=True)
+            line += f"{statistics.median(a / b for a, b in pairs):>20.2f}"
+    return line
+
+
+def operations(some: list[Batch], fields: dict[str, Any]) -> float:
+    """Multiplications and additions that the tokens of these batches need, forward and backward.
+
+    Those of products with weights and of attention; a causal mask leaves half of its products, and
+    the gradient is twice the work of the forward pass.
+    """
+    width, inner = fields["num_hiddens"], fields["ffn_num_hiddens"]
+    block = 8 * width**2 + 4 * width * inner  # a token through self-attention and feed-forward
+    total = 0.0
+    for source, _, target in some:
+        s, t = ((ids != PAD_ID).sum(axis=1).astype(float) for ids in (source, target))
+        encoder = s * block + 4 * s * s * width
+        decoder = t * (block + 4 * width**2) + s * 4 * width**2 + 2 * t * t * width
+        decoder += 4 * t * s * width
+        total += float(np.sum(fields["num_encoder_layers"] * encoder))
+        total += float(np.sum(fields["num_decoder_layers"] * decoder))
+        total += float(np.sum(t * 2 * width * fields["vocab_size"]))
+    return 3 * total
+
+
+def measure_joeynmt(
+    arguments: argparse.Namespace,
+    folder: Path,
+    pairs: Corpus,
+    tokenizers: Tokenizers,
+    fields: dict[str, Any],
+    some: list[Batch],
+) -> None:
+    """Its own log, which counts target tokens."""
+    python = python_of("joeynmt", arguments.environments)
+    held_out = [(example.source, example.references[0]) for example in pairs.validation[:10]]
+    texts = {"train": pairs.train, "dev": held_out, "test": held_out}
+    configuration = joeynmt_training.prepare(
+        folder, texts, tokenizers, fields, JOEYNMT_UPDATES, validate_every=10 * JOEYNMT_UPDATES
+    )
+    found = joeynmt_training.target_tokens_per_second(python, configuration, arguments.threads)
+    source, target = (sum(int((b[part] != PAD_ID).sum()) for b in some) for part in (0, 2))
+    speed = statistics.median(found[1:]) * (source + target) / target
+    print(f"{'joeynmt float32':<20}{speed:>10,.0f}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

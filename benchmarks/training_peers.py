@@ -1,0 +1,179 @@
+"""One way to train, in a process of its own, for `train_throughput.py` to ask.
+
+`python training_peers.py NAME PRECISION NUM_THREADS`, with NAME `ours`, `keras_hub`, `torch` or
+`product`. Reads a JSON request a line and answers with a JSON line: `{"load": FILE, "config": ...}`
+reads batches (those of `write_batches`); `{"steps": N}` trains on the first N of them and gives the
+seconds; `{"product": SIZE}` gives the operations a second of a product of square matrices.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from machine import memory_of_this_process
+
+Batch = tuple[np.ndarray, np.ndarray, np.ndarray]  # source, target_in, target_out
+# Trains on so many of the batches, from the first.
+Train = Callable[[int], None]
+
+
+def main() -> None:
+    name, precision, num_threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    # Whatever a library prints must not end up among the answers.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    make = {"ours": train_ours, "keras_hub": train_keras_hub, "torch": train_torch}
+    train: Train | None = None
+    for line in sys.stdin:
+        request = json.loads(line)
+        start = time.perf_counter()
+        if "product" in request:
+            answer: Any = product_speed(request["product"], precision)
+        elif "load" in request:
+            batches = read_batches(Path(request["load"]))
+            train = make[name](batches, request["config"], precision, num_threads)
+            answer = None
+        elif train is not None:
+            train(request["steps"])
+            answer = {
+                "seconds": time.perf_counter() - start,
+                "memory": memory_of_this_process("VmHWM"),
+            }
+        print(json.dumps(answer), file=answers)
+
+
+def write_batches(batches: Sequence[Batch], path: Path) -> None:
+    arrays = {
+        f"{i}_{part}": ids for i, batch in enumerate(batches) for part, ids in enumerate(batch)
+    }
+    np.savez(path, **arrays)
+
+
+def read_batches(path: Path) -> list[Batch]:
+    with np.load(path) as arrays:
+        found = {name: arrays[name] for name in arrays.files}
+    number = len(found) // 3
+    return [(found[f"{i}_0"], found[f"{i}_1"], found[f"{i}_2"]) for i in range(number)]
+
+
+def product_speed(size: int, precision: str) -> float:
+    """Operations a second of the fastest of several products."""
+    import tensorflow as tf
+
+    matrix = tf.cast(tf.random.normal((size, size)), precision)
+    product = tf.function(lambda: tf.reduce_max(tf.matmul(matrix, matrix)))
+    product()
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        product().numpy()
+        seconds.append(time.perf_counter() - start)
+    return 2 * size**3 / min(seconds)
+
+
+def train_ours(batches: list[Batch], fields: dict, precision: str, num_threads: int) -> Train:
+    """As `training.fit` does it."""
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(num_threads)
+    from keras_attn import Transformer
+    from keras_attn.translation.config import Config
+    from keras_attn.translation.objective import WeightAverage
+    from keras_attn.translation.training import Averaging, Trainee
+
+    config = Config(**{**fields, "precision": precision})
+    model = Transformer.from_sizes(
+        config.vocab_size, config.vocab_size, **config.layer_sizes(), dtype=config.dtype_policy
+    )
+    model.build(((None, None), (None, None)))
+    trainee = Trainee(model, config)
+    average = WeightAverage(model.trainable_variables, config.average_decay)
+    dataset = as_dataset(batches)
+
+    def train(steps: int) -> None:
+        callbacks = [Averaging(average)]
+        trainee.fit(dataset, steps_per_epoch=steps, verbose=0, shuffle=False, callbacks=callbacks)
+
+    return train
+
+
+def train_keras_hub(batches: list[Batch], fields: dict, precision: str, num_threads: int) -> Train:
+    """KerasHub's blocks in a functional model, Keras's loss, `fit`."""
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(num_threads)
+    import keras
+    from keras_hub.layers import TokenAndPositionEmbedding, TransformerDecoder, TransformerEncoder
+
+    keras.config.set_dtype_policy("float32" if precision == "float32" else "mixed_bfloat16")
+    width, vocab_size = fields["num_hiddens"], fields["vocab_size"]
+    block = {
+        "intermediate_dim": fields["ffn_num_hiddens"],
+        "num_heads": fields["num_heads"],
+        "dropout": fields["dropout"],
+        "normalize_first": True,
+    }
+    embed = {"sequence_length": 512, "embedding_dim": width, "mask_zero": True}
+    source, target = (keras.Input((None,), dtype="int32") for _ in range(2))
+    memory = TokenAndPositionEmbedding(vocab_size, **embed)(source)
+    for _ in range(fields["num_encoder_layers"]):
+        memory = TransformerEncoder(**block)(memory)
+    x = TokenAndPositionEmbedding(vocab_size, **embed)(target)
+    for _ in range(fields["num_decoder_layers"]):
+        x = TransformerDecoder(**block)(x, memory)
+    logits = keras.layers.Dense(vocab_size, dtype="float32")(keras.layers.LayerNormalization()(x))
+    model = keras.Model([source, target], logits)
+    optimizer = keras.optimizers.Adam(
+        fields["learning_rate"],
+        beta_2=0.98,
+        global_clipnorm=fields["clip_norm"],
+        use_ema=True,
+        ema_momentum=fields["average_decay"],
+    )
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=0)
+    model.compile(optimizer, loss, jit_compile=False)
+    dataset = as_dataset(batches)
+    return lambda steps: model.fit(dataset, steps_per_epoch=steps, verbose=0, shuffle=False)
+
+
+def as_dataset(batches: list[Batch]) -> Any:
+    """The batches from the first on, without end, as Keras `fit` reads them."""
+    import tensorflow as tf
+
+    ids = tf.TensorSpec((None, None), tf.int32)
+
+    def examples() -> Any:
+        while True:
+            for source, target_in, target_out in batches:
+                yield (source, target_in), target_out
+
+    signature = ((ids, ids), ids)
+    return tf.data.Dataset.from_generator(examples, output_signature=signature).prefetch(4)
+
+
+def train_torch(batches: list[Batch], fields: dict, precision: str, num_threads: int) -> Train:
+    """The loop of `torch_transformer.py`."""
+    import torch
+    from torch_transformer import Training, Translator
+
+    torch.set_num_threads(num_threads)
+    torch.manual_seed(0)
+    model = Translator(fields["vocab_size"], fields["vocab_size"], fields)
+    training = Training(model, fields, precision)
+
+    def train(steps: int) -> None:
+        for batch in batches[:steps]:
+            training.step(batch)
+
+    return train
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,308 @@
+"""The loss that training minimises, of a Transformer, in few operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import tensorflow as tf
+
+from keras_attn.positions import PositionalEncoding
+from keras_attn.residual import EPSILON
+from keras_attn.transformer import Transformer
+from keras_attn.translation.folding import check_parts
+from keras_attn.translation.tokenizer import PAD_ID
+from keras_attn.translation.weights import place_of
+
+HIDDEN = -1e9  # added to the scores of what must not be seen
+# Target tokens come in multiples of so many, for each number is compiled once.
+TOKENS = 512
+
+
+class TrainingLoss:
+    """Smoothed cross-entropy of the tokens that a `Transformer` is to say, fast on a CPU.
+
+    With `p` the model's distribution, `y` the target and `e` the smoothing, a token costs
+    `-(1 - e) * log p[y] - e * mean_v(log p[v])` (Szegedy et al. 2016, section 7); the loss is the
+    mean over the tokens of the batch, padding not counted.
+
+    It is the model's own number and gradient, computed in another way: projections of the same
+    input are one product; gains and offsets of normalisations go into the kernels behind them;
+    logits are made of real tokens only, and their softmax and its gradient in one compiled pass;
+    dropout needs a random byte a number, so its rate is rounded to a multiple of 1/256.
+
+    Args:
+        model: A built model of `Transformer.from_sizes`.
+        label_smoothing: `e`, the probability mass spread over the vocabulary.
+        dtype: What the products are computed in, `"float32"` or `"bfloat16"`; the residual stream
+            and the softmax over the vocabulary are float32.
+        num_positions: Greatest length of either side.
+
+    Call arguments:
+        source: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
+        target_in: BOS and pieces, int32 `(B, T)`, padded.
+        target_out: Pieces and EOS, int32 `(B, T)`, padded.
+        seed: Of dropout, integers `(2,)`.
+
+    Returns:
+        The mean cost of a token, a float32 scalar.
+
+    Raises:
+        ValueError: If the model has other parts.
+    """
+
+    def __init__(self, model: Transformer, label_smoothing: float, dtype: str, num_positions: int):
+        check_parts(model)
+        self._weights = {place_of(v.path): v.value for v in model.trainable_variables}
+        self._num_encoder_layers = model.encoder.num_layers
+        self._num_decoder_layers = model.decoder.num_layers
+        self._num_hiddens, self._num_heads = model.decoder.num_hiddens, model.decoder.num_heads
+        self._head_size = self._num_hiddens // self._num_heads
+        self._rate = model.decoder.dropout
+        self._label_smoothing = label_smoothing
+        self._dtype = tf.dtypes.as_dtype(dtype)
+        zeros = np.zeros((1, num_positions, self._num_hiddens), np.float32)
+        self._positions = tf.convert_to_tensor(PositionalEncoding()(zeros))[0]
+
+    def __call__(
+        self, source: tf.Tensor, target_in: tf.Tensor, target_out: tf.Tensor, seed: tf.Tensor
+    ) -> tf.Tensor:
+        # One for each embedding, for the weights of each attention, and after each sub-layer.
+        num_seeds = 2 + 3 * self._num_encoder_layers + 5 * self._num_decoder_layers
+        drop = _Dropout(self._rate, iter(tf.unstack(tf.random.split(seed, num_seeds))))
+        hidden = tf.where(tf.equal(source, PAD_ID), HIDDEN, 0.0)[:, None, None]  # (B, 1, 1, S)
+        hidden = tf.cast(hidden, self._dtype)
+        memory = self._encode(source, hidden, drop)
+        states = self._decode(target_in, memory, hidden, drop)
+
+        targets = tf.reshape(target_out, [-1])
+        is_token = tf.where(tf.not_equal(targets, PAD_ID))[:, 0]
+        num_tokens = tf.size(is_token)
+        missing = -num_tokens % TOKENS
+        states = tf.pad(tf.gather(states, is_token), [[0, missing], [0, 0]])
+        targets = tf.pad(tf.gather(targets, is_token), [[0, missing]], constant_values=PAD_ID)
+        kernel, bias = self._behind_norm("decoder/norm", "decoder/logits/kernel")
+        bias += self._weights["decoder/logits/bias"]
+        cost = _smoothed_cross_entropy(states, kernel, bias, targets, self._label_smoothing)
+        return cost / tf.cast(tf.maximum(num_tokens, 1), tf.float32)
+
+    def _encode(
+        self, source: tf.Tensor, hidden: tf.Tensor, drop: _Dropout
+    ) -> list[tuple[tf.Tensor, tf.Tensor]]:
+        """Keys and values of each decoder layer, `(B, H, S, D/H)`."""
+        batch_size, length = tf.unstack(tf.shape(source))
+        x = self._embed("encoder", source, drop)
+        for i in range(self._num_encoder_layers):
+            block = f"encoder/block_{i}"
+            x += self._attend_to_self(block, x, batch_size, length, hidden, drop)
+            x += self._feed_forward(block, x, drop)
+        names = [
+            f"decoder/block_{i}/cross_attention/{part}/kernel"
+            for i in range(self._num_decoder_layers)
+            for part in ("key", "value")
+        ]
+        kernel, bias = self._behind_norm("encoder/norm", *names)
+        rows = _product(self._normalised(x), kernel, bias)
+        parts = self._heads(rows, batch_size, length, len(names))
+        return list(zip(parts[::2], parts[1::2], strict=True))
+
+    def _decode(
+        self,
+        target: tf.Tensor,
+        memory: list[tuple[tf.Tensor, tf.Tensor]],
+        hidden: tf.Tensor,
+        drop: _Dropout,
+    ) -> tf.Tensor:
+        """What logits are made of, normalised, `(B * T, D)`."""
+        batch_size, length = tf.unstack(tf.shape(target))
+        places = tf.range(length)
+        later = tf.cast(tf.where(places[:, None] < places, HIDDEN, 0.0), self._dtype)  # (T, T)
+        x = self._embed("decoder", target, drop)
+        for i, (keys, values) in enumerate(memory):
+            block = f"decoder/block_{i}"
+            x += self._attend_to_self(block, x, batch_size, length, later, drop)
+            kernel, bias = self._queries_of(block, "cross_attention")
+            rows = _product(self._normalised(x), kernel, bias)
+            (queries,) = self._heads(rows, batch_size, length, 1)
+            x += self._attend(f"{block}/cross_attention", queries, keys, values, hidden, drop)
+            x += self._feed_forward(block, x, drop)
+        return self._normalised(x)
+
+    def _embed(self, stack: str, ids: tf.Tensor, drop: _Dropout) -> tf.Tensor:
+        """Rows `(B * T, D)`."""
+        table = self._weights[f"{stack}/embedding/tokens/embeddings"]
+        x = tf.gather(table, ids) * self._num_hiddens**0.5 + self._positions[: tf.shape(ids)[1]]
+        return drop(tf.reshape(x, [-1, self._num_hiddens])) * drop.scale
+
+    def _attend_to_self(
+        self,
+        block: str,
+        x: tf.Tensor,
+        batch_size: tf.Tensor,
+        length: tf.Tensor,
+        hidden: tf.Tensor,
+        drop: _Dropout,
+    ) -> tf.Tensor:
+        kernel, bias = self._queries_of(block, "self_attention", "key", "value")
+        rows = _product(self._normalised(x), kernel, bias)
+        queries, keys, values = self._heads(rows, batch_size, length, 3)
+        return self._attend(f"{block}/self_attention", queries, keys, values, hidden, drop)
+
+    def _attend(
+        self,
+        layer: str,
+        queries: tf.Tensor,
+        keys: tf.Tensor,
+        values: tf.Tensor,
+        hidden: tf.Tensor,
+        drop: _Dropout,
+    ) -> tf.Tensor:
+        """Rows `(B * T, D)` of scaled queries and of keys and values, `(B, H, T or S, D/H)`."""
+        scores = tf.matmul(queries, keys, transpose_b=True) + hidden
+        sums = tf.matmul(drop(tf.nn.softmax(scores)), values)
+        rows = tf.reshape(tf.transpose(sums, [0, 2, 1, 3]), [-1, self._num_hiddens])
+        # Scaled for what was dropped before it and what will be behind it.
+        kernel = self._weights[f"{layer}/output/kernel"] * drop.scale**2
+        return tf.cast(drop(tf.matmul(rows, tf.cast(kernel, self._dtype))), tf.float32)
+
+    def _feed_forward(self, block: str, x: tf.Tensor, drop: _Dropout) -> tf.Tensor:
+        layer = f"{block}/feed_forward"
+        kernel, bias = self._behind_norm(
+            f"{block}/around_feed_forward/norm", f"{layer}/inner/kernel"
+        )
+        inner = _product(self._normalised(x), kernel, bias + self._weights[f"{layer}/inner/bias"])
+        kernel, bias = (self._weights[f"{layer}/outer/{part}"] for part in ("kernel", "bias"))
+        outer = _product(tf.nn.relu(inner), kernel * drop.scale, bias * drop.scale)
+        return tf.cast(drop(outer), tf.float32)
+
+    def _normalised(self, x: tf.Tensor) -> tf.Tensor:
+        return tf.cast(_normalised(x), self._dtype)
+
+    def _queries_of(self, block: str, kind: str, *others: str) -> tuple[tf.Tensor, tf.Tensor]:
+        """Kernel and bias that make scaled queries of a normalised input, and other parts."""
+        names = [f"{block}/{kind}/{part}/kernel" for part in ("query", *others)]
+        kernel, bias = self._behind_norm(f"{block}/around_{kind}/norm", *names)
+        width = self._num_hiddens
+        scale = np.ones(width * len(names), np.float32)
+        scale[:width] = self._head_size**-0.5
+        return kernel * scale, bias * scale
+
+    def _behind_norm(self, norm: str, *names: str) -> tuple[tf.Tensor, tf.Tensor]:
+        """Kernel and bias of what has gain `g` and offset `b` before it: `g * W` and `b W`."""
+        gain, offset = self._weights[f"{norm}/gamma"], self._weights[f"{norm}/beta"]
+        kernel = tf.concat([self._weights[name] for name in names], axis=1)
+        return gain[:, None] * kernel, tf.linalg.matvec(kernel, offset, transpose_a=True)
+
+    def _heads(
+        self, rows: tf.Tensor, batch_size: tf.Tensor, length: tf.Tensor, number: int
+    ) -> list[tf.Tensor]:
+        """Rows `(B * T, number * D)` cut into tensors `(B, H, T, D/H)`."""
+        shape = tf.stack([batch_size, length, number, self._num_heads, self._head_size])
+        return tf.unstack(tf.transpose(tf.reshape(rows, shape), [2, 0, 3, 1, 4]), number)
+
+
+class _Dropout:
+    """Puts zeros at random places; what is left has to be multiplied by `scale`.
+
+    Whoever multiplies it by a kernel can scale that instead, which is smaller.
+    """
+
+    def __init__(self, rate: float, seeds: Iterator[tf.Tensor]):
+        self._num_dropped = round(256 * rate)  # of 256 values of a byte
+        self._seeds = seeds
+        self.scale = 256 / (256 - self._num_dropped)
+
+    def __call__(self, x: tf.Tensor) -> tf.Tensor:
+        if not self._num_dropped:
+            return x
+        size = tf.size(x)
+        words = tf.random.stateless_uniform(
+            [(size + 3) // 4], next(self._seeds), minval=None, maxval=None, dtype=tf.uint32
+        )
+        bytes_ = tf.reshape(tf.bitcast(words, tf.uint8), [-1])[:size]
+        return x * tf.cast(tf.reshape(bytes_, tf.shape(x)) >= self._num_dropped, x.dtype)
+
+
+@tf.custom_gradient
+def _normalised(x: tf.Tensor):
+    """Rows less their mean, by their standard deviation (Ba et al. 2016)."""
+    centred = x - tf.reduce_mean(x, axis=-1, keepdims=True)
+    variance = tf.reduce_mean(tf.square(centred), axis=-1, keepdims=True)
+    scale = tf.math.rsqrt(variance + EPSILON)
+    rows = centred * scale
+
+    def gradient(upstream: tf.Tensor) -> tf.Tensor:
+        along = tf.reduce_mean(upstream * rows, axis=-1, keepdims=True)
+        mean = tf.reduce_mean(upstream, axis=-1, keepdims=True)
+        return (upstream - rows * along - mean) * scale
+
+    return rows, gradient
+
+
+@tf.custom_gradient
+def _product(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
+    """`rows @ kernel + bias` in the type of the rows, with float32 kernel and bias."""
+    cast_kernel = tf.cast(kernel, rows.dtype)
+    made = tf.nn.bias_add(tf.matmul(rows, cast_kernel), tf.cast(bias, rows.dtype))
+
+    def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        # A product again, for TensorFlow's own sum over rows is slow in bfloat16.
+        ones = tf.ones(tf.stack([1, tf.shape(upstream)[0]]), upstream.dtype)
+        return (
+            tf.matmul(upstream, cast_kernel, transpose_b=True),
+            tf.cast(tf.matmul(rows, upstream, transpose_a=True), tf.float32),
+            tf.cast(tf.matmul(ones, upstream)[0], tf.float32),
+        )
+
+    return made, gradient
+
+
+def _smoothed_cross_entropy(
+    rows: tf.Tensor,
+    kernel: tf.Tensor,
+    bias: tf.Tensor,
+    targets: tf.Tensor,
+    label_smoothing: float,
+) -> tf.Tensor:
+    """The sum over all tokens of what logits `rows @ kernel + bias` cost."""
+
+    @tf.custom_gradient
+    def cost_of(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
+        cast_kernel = tf.cast(kernel, rows.dtype)
+        cost, logits_gradient = _cost_and_gradient(
+            tf.matmul(rows, cast_kernel), bias, targets, tf.constant(label_smoothing)
+        )
+
+        def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+            to_rows = tf.matmul(logits_gradient, cast_kernel, transpose_b=True)
+            to_kernel = tf.matmul(rows, logits_gradient, transpose_a=True)
+            ones = tf.ones(tf.stack([1, tf.shape(rows)[0]]), rows.dtype)
+            to_bias = tf.matmul(ones, logits_gradient)[0]
+            return (
+                to_rows * tf.cast(upstream, rows.dtype),
+                tf.cast(to_kernel, tf.float32) * upstream,
+                tf.cast(to_bias, tf.float32) * upstream,
+            )
+
+        return cost, gradient
+
+    return cost_of(rows, kernel, bias)
+
+
+# Compiled, so that each pass over all logits is one; that they are so many makes it worth it.
+@tf.function(jit_compile=True)
+def _cost_and_gradient(
+    logits: tf.Tensor, bias: tf.Tensor, targets: tf.Tensor, label_smoothing: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """The summed cost of `logits + bias (N, V)`, float32, and its gradient, typed as the logits."""
+    size = logits.shape[-1]
+    is_token = tf.not_equal(targets, PAD_ID)[:, None]
+    shifted = tf.cast(logits, tf.float32) + bias
+    shifted -= tf.reduce_max(shifted, axis=-1, keepdims=True)
+    exponentials = tf.exp(shifted)
+    total = tf.reduce_sum(exponentials, axis=-1, keepdims=True)
+    is_target = tf.range(size) == targets[:, None]
+    wanted = tf.where(is_target, 1 - label_smoothing, 0.0) + label_smoothing / size
+    costs = tf.math.log(total) - tf.reduce_sum(wanted * shifted, axis=-1, keepdims=True)
+    gradient = tf.where(is_token, exponentials / total - wanted, 0.0)
+    return tf.reduce_sum(tf.where(is_token, costs, 0.0)), tf.cast(gradient, logits.dtype)
