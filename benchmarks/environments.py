@@ -29,6 +29,8 @@ def python_of(name: str, folder: Path) -> Path:
         print(f"Making the environment of {name} in {environment} ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
         for call in REQUIREMENTS[name]:
-            subprocess.run([python, "-m", "pip", "install", "--quiet", *call], check=True)
+            # By itself: packages on this process's path are none of the environment's.
+            pip = [python, "-I", "-m", "pip", "install", "--quiet", *call]
+            subprocess.run(pip, check=True)
         done.write_text(wanted)
     return python

@@ -154,8 +154,10 @@ def as_dataset(batches: list[Batch]) -> Any:
             for source, target_in, target_out in batches:
                 yield (source, target_in), target_out
 
-    signature = ((ids, ids), ids)
-    return tf.data.Dataset.from_generator(examples, output_signature=signature).prefetch(4)
+    dataset = tf.data.Dataset.from_generator(examples, output_signature=((ids, ids), ids))
+    options = tf.data.Options()
+    options.autotune.enabled = False  # as in `Batches.dataset`, or some turns wait for its thread
+    return dataset.prefetch(4).with_options(options)
 
 
 def train_torch(batches: list[Batch], fields: dict, precision: str, num_threads: int) -> Train:

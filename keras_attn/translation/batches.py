@@ -167,7 +167,10 @@ class Batches:
                 yield (batch.source, batch.target_in), batch.target_out
 
         dataset = tf.data.Dataset.from_generator(examples, output_signature=((ids, ids), ids))
-        return dataset.prefetch(4)
+        options = tf.data.Options()
+        # There is nothing to tune, and who ends with the tuner asleep waits for it up to a minute.
+        options.autotune.enabled = False
+        return dataset.prefetch(4).with_options(options)
 
     def num_tokens(self, step: int) -> int:
         """Source and target tokens of the batch at `step`, padding not counted, nor sampling."""
