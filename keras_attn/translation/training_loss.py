@@ -208,7 +208,7 @@ class _Dropout:
     """
 
     def __init__(self, rate: float, seeds: Iterator[tf.Tensor]):
-        self._num_dropped = round(256 * rate)  # of 256 values of a byte
+        self._num_dropped = min(round(256 * rate), 255)  # of the 256 values of a byte
         self._seeds = seeds
         self.scale = 256 / (256 - self._num_dropped)
 

@@ -139,6 +139,11 @@ def reference_loss_in_graph(logits, targets):
     return tf.reduce_mean(costs[targets != PAD_ID])
 
 
+def test_nearly_everything_may_be_dropped():
+    loss = TrainingLoss(make_model(dropout=0.999), 0.1, "float32", num_positions=10)
+    assert np.isfinite(float(loss(*make_batch(), SEED)))
+
+
 def test_a_model_of_other_parts_is_refused():
     sizes = (9, 1, 8, 16, 2)
     model = Transformer(Encoder(*sizes, norm="rms"), Decoder(*sizes))
