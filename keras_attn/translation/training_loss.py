@@ -10,11 +10,11 @@ import tensorflow as tf
 from keras_attn.positions import PositionalEncoding
 from keras_attn.residual import EPSILON
 from keras_attn.transformer import Transformer
+from keras_attn.translation.folded import HIDDEN
 from keras_attn.translation.folding import check_parts
 from keras_attn.translation.tokenizer import PAD_ID
 from keras_attn.translation.weights import place_of
 
-HIDDEN = -1e9  # added to the scores of what must not be seen
 # Target tokens come in multiples of so many, for each number is compiled once.
 TOKENS = 512
 
@@ -49,6 +49,16 @@ class TrainingLoss:
 
     Raises:
         ValueError: If the model has other parts.
+
+    Example:
+
+    >>> model = Transformer.from_sizes(8, 8, 1, 1, 4, 8, 2)
+    >>> model.build(((None, None), (None, None)))
+    >>> model.set_weights([0 * weight for weight in model.get_weights()])  # all logits are 0
+    >>> loss = TrainingLoss(model, label_smoothing=0.1, dtype="float32", num_positions=4)
+    >>> batch = [tf.constant(ids) for ids in ([[5, 3]], [[2]], [[3]])]
+    >>> round(float(loss(*batch, seed=tf.constant([1, 2]))), 4)  # log 8
+    2.0794
     """
 
     def __init__(self, model: Transformer, label_smoothing: float, dtype: str, num_positions: int):
