@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keras_attn.translation.beam import BLOCK, ROOM, BeamSearch, length_penalty
@@ -119,6 +119,7 @@ def search(table, first, limits, minimums, beam_size, at_once=False, **options):
 
 
 @settings(deadline=None, max_examples=40)
+@example(165, 1, 1, 0.0, 0, 5.0, V, False)  # a score near 0
 @given(
     seed=st.integers(0, 2**32 - 1),
     beam_size=st.integers(1, 5),
@@ -155,7 +156,10 @@ def test_beam_equals_a_search_by_hand(
         )[:num_best]
         assert [tokens for _, tokens in hypotheses] == [tokens for _, tokens in expected]
         np.testing.assert_allclose(
-            [score for score, _ in hypotheses], [score for score, _ in expected], rtol=1e-4
+            [score for score, _ in hypotheses],
+            [score for score, _ in expected],
+            rtol=1e-4,
+            atol=1e-5,  # what float32 can tell of a probability near 1
         )
 
 
