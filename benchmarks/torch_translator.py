@@ -1,0 +1,90 @@
+"""A translator that the PyTorch loop trains, in a process of its own, for `time_to_bleu.py` to ask.
+
+Reads a JSON request a line and answers with a JSON line: `{"load": [FILES], "config": ...}` (an
+epoch of batches in each file), `{"seconds": S}` trains so much longer, `{"translate": [IDS, ...]}`
+translates with the averaged weights, greedily.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch_transformer import BOS_ID, EOS_ID, PAD_ID, Batch, Training, Translator
+from training_peers import read_batches
+
+BATCH_SIZE = 64
+
+
+def main() -> None:
+    precision, num_threads = sys.argv[1], int(sys.argv[2])
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    torch.set_num_threads(num_threads)
+    torch.manual_seed(0)
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "load" in request:
+            batches = endless(request["load"])
+            fields = request["config"]
+            model = Translator(fields["source_size"], fields["target_size"], fields)
+            training = Training(model, fields, precision)
+            answer: Any = None
+        elif "seconds" in request:
+            answer = train(training, batches, request["seconds"])
+        else:
+            training.swap()
+            answer = translate(model, request["translate"])
+            training.swap()
+        print(json.dumps(answer), file=answers)
+
+
+def endless(files: list[str]) -> Iterator[Batch]:
+    for file in itertools.cycle(files):
+        yield from read_batches(Path(file))
+
+
+def train(training: Training, batches: Iterator[Batch], seconds: float) -> int:
+    """Train so long; how many batches that were."""
+    start, steps = time.monotonic(), 0
+    while time.monotonic() - start < seconds:
+        training.step(next(batches))
+        steps += 1
+    return steps
+
+
+@torch.inference_mode()
+def translate(model: Translator, sources: list[list[int]]) -> list[list[int]]:
+    """Target ids of source ids that end with EOS."""
+    model.eval()
+    translations: list[list[int]] = [[] for _ in sources]
+    order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
+    for begin in range(0, len(order), BATCH_SIZE):
+        rows = order[begin : begin + BATCH_SIZE]
+        longest = max(len(sources[i]) for i in rows)
+        source = torch.full((len(rows), longest), PAD_ID)
+        for row, i in enumerate(rows):
+            source[row, : len(sources[i])] = torch.tensor(sources[i])
+        memory, is_padding = model.encode(source)
+        target = torch.full((len(rows), 1), BOS_ID)
+        ended = torch.zeros(len(rows), dtype=torch.bool)
+        while target.shape[1] <= 2 * longest + 10 and not ended.all():
+            logits = model.decode(target, memory, is_padding)[:, -1]
+            logits[:, [PAD_ID, BOS_ID]] = -torch.inf
+            token = torch.where(ended, PAD_ID, logits.argmax(dim=-1))
+            target = torch.cat([target, token[:, None]], dim=1)
+            ended |= token == EOS_ID
+        for i, said in zip(rows, target[:, 1:].tolist(), strict=True):
+            translations[i] = [token for token in said if token not in (PAD_ID, EOS_ID)]
+    return translations
+
+
+if __name__ == "__main__":
+    main()
