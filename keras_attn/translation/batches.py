@@ -168,7 +168,7 @@ class Batches:
 
         dataset = tf.data.Dataset.from_generator(examples, output_signature=((ids, ids), ids))
         options = tf.data.Options()
-        # There is nothing to tune, and who ends with the tuner asleep waits for it up to a minute.
+        # There is nothing to tune, and the end of `fit` sometimes waits seconds for the tuner.
         options.autotune.enabled = False
         return dataset.prefetch(4).with_options(options)
 

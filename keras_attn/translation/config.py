@@ -62,7 +62,7 @@ class Config:
         num_hiddens: Width `D` of the model.
         ffn_num_hiddens: Inner width of the feed-forward networks.
         num_heads: Attention heads `H`; divides `num_hiddens`.
-        dropout: Dropout rate, 0 up to but not including 1; training takes the next of 256 steps.
+        dropout: Dropout rate, 0 up to but not including 1; training rounds it to 1/256.
         label_smoothing: Probability mass spread over the vocabulary, 0 up to but not including 1.
         learning_rate: Highest learning rate, reached at the end of the warm-up.
         warmup_steps: Steps over which the learning rate rises.

@@ -134,6 +134,12 @@ def check_parts(model: Transformer) -> None:
         )
         given, expected = stack.get_config(), standard.get_config()
         others = [f"{name}={given[name]!r}" for name in expected if given[name] != expected[name]]
+        # Both sides have the same sizes.
+        others += [
+            f"{name}={getattr(stack, name)!r} beside {name}={getattr(model.decoder, name)!r}"
+            for name in ("num_hiddens", "num_heads", "dropout")
+            if getattr(stack, name) != getattr(model.decoder, name)
+        ]
         if others:
             raise ValueError(
                 "A model must be one of `Transformer.from_sizes` to be trained here and exported. "

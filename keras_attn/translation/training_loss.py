@@ -28,7 +28,7 @@ class TrainingLoss:
 
     It is the model's own number and gradient, computed in another way: projections of the same
     input are one product; gains and offsets of normalisations go into the kernels behind them;
-    logits are made of real tokens only, and their softmax and its gradient in one compiled pass;
+    logits are made of real tokens only, their softmax and its gradient by a compiled function;
     dropout needs a random byte a number, so its rate is rounded to a multiple of 1/256.
 
     Args:
@@ -256,15 +256,22 @@ def _product(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
     made = tf.nn.bias_add(tf.matmul(rows, cast_kernel), tf.cast(bias, rows.dtype))
 
     def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        # A product again, for TensorFlow's own sum over rows is slow in bfloat16.
-        ones = tf.ones(tf.stack([1, tf.shape(upstream)[0]]), upstream.dtype)
-        return (
-            tf.matmul(upstream, cast_kernel, transpose_b=True),
-            tf.cast(tf.matmul(rows, upstream, transpose_a=True), tf.float32),
-            tf.cast(tf.matmul(ones, upstream)[0], tf.float32),
-        )
+        return _gradients_of_product(rows, cast_kernel, upstream)
 
     return made, gradient
+
+
+def _gradients_of_product(
+    rows: tf.Tensor, kernel: tf.Tensor, upstream: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Of `rows @ kernel + bias`: for the rows in their type, for kernel and bias in float32."""
+    # For the bias a product again: TensorFlow's own sum over rows is slow in bfloat16.
+    ones = tf.ones(tf.stack([1, tf.shape(upstream)[0]]), upstream.dtype)
+    return (
+        tf.matmul(upstream, kernel, transpose_b=True),
+        tf.cast(tf.matmul(rows, upstream, transpose_a=True), tf.float32),
+        tf.cast(tf.matmul(ones, upstream)[0], tf.float32),
+    )
 
 
 def _smoothed_cross_entropy(
@@ -284,22 +291,16 @@ def _smoothed_cross_entropy(
         )
 
         def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-            to_rows = tf.matmul(logits_gradient, cast_kernel, transpose_b=True)
-            to_kernel = tf.matmul(rows, logits_gradient, transpose_a=True)
-            ones = tf.ones(tf.stack([1, tf.shape(rows)[0]]), rows.dtype)
-            to_bias = tf.matmul(ones, logits_gradient)[0]
-            return (
-                to_rows * tf.cast(upstream, rows.dtype),
-                tf.cast(to_kernel, tf.float32) * upstream,
-                tf.cast(to_bias, tf.float32) * upstream,
-            )
+            # Scaled behind the products, where there are fewer numbers than logits.
+            found = _gradients_of_product(rows, cast_kernel, logits_gradient)
+            return tuple(part * tf.cast(upstream, part.dtype) for part in found)
 
         return cost, gradient
 
     return cost_of(rows, kernel, bias)
 
 
-# Compiled, so that each pass over all logits is one; that they are so many makes it worth it.
+# Compiled: there are so many logits that fewer passes over them are worth it.
 @tf.function(jit_compile=True)
 def _cost_and_gradient(
     logits: tf.Tensor, bias: tf.Tensor, targets: tf.Tensor, label_smoothing: tf.Tensor

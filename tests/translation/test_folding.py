@@ -39,3 +39,13 @@ def test_a_model_of_other_parts_is_refused(option):
     (name,) = option
     with pytest.raises(ValueError, match=f"from_sizes.*Received: a Decoder of {name}="):
         fold(model)
+
+
+@pytest.mark.parametrize("option", [{"num_heads": 4}, {"num_hiddens": 8}, {"dropout": 0.2}])
+def test_sides_of_other_sizes_are_refused(option):
+    sizes = {"num_layers": 1, "num_hiddens": 4, "ffn_num_hiddens": 8, "num_heads": 2}
+    model = Transformer(Encoder(5, **{**sizes, **option}), Decoder(6, **sizes))
+    model.build(((None, None), (None, None)))
+    (name,) = option
+    with pytest.raises(ValueError, match=f"from_sizes.*an? Encoder of {name}=.* beside {name}="):
+        fold(model)
