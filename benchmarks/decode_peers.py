@@ -6,14 +6,13 @@ model, `{"texts": [...]}` translates a batch of strings, `{}` asks for the memor
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from machine import memory_of_this_process
+from peer import answer_requests
 
 LONGEST = 128
 
@@ -97,20 +96,19 @@ def make(name: str, num_threads: int) -> Any:
 
 def main() -> int:
     engine = make(sys.argv[1], int(sys.argv[2]))
-    # What libraries print must not come between the answers.
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        request = json.loads(line)
-        answer: dict[str, Any] = {}
+
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
         start = time.perf_counter()
         if "load" in request:
             engine.load(Path(request["load"]))
         elif "texts" in request:
-            answer["texts"] = engine.translate(request["texts"])
-        answer["seconds"] = time.perf_counter() - start
-        answer["peak MiB"] = memory_of_this_process("VmHWM") / 2**20
-        print(json.dumps(answer), file=answers, flush=True)
+            found["texts"] = engine.translate(request["texts"])
+        found["seconds"] = time.perf_counter() - start
+        found["peak MiB"] = memory_of_this_process("VmHWM") / 2**20
+        return found
+
+    answer_requests(answer)
     return 0
 
 

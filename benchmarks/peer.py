@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +60,12 @@ class Peer:
     def end(self) -> None:
         self._process.communicate()
         self._log.close()
+
+
+def answer_requests(answer: Callable[[dict[str, Any]], Any]) -> None:
+    """What such a process does: answer each request, until there are no more."""
+    # Whatever a library prints must not end up among the answers.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), file=answers)

@@ -6,8 +6,6 @@ input and gradient of the output, so that what they compute can be compared.
 
 from __future__ import annotations
 
-import json
-import os
 import statistics
 import sys
 import time
@@ -15,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from peer import answer_requests
 
 # What is timed: functions that compute everything anew and return all that they computed, output
 # first, then gradients of the input and the weights. None of it can be optimised away.
@@ -23,19 +22,16 @@ Passes = dict[str, Callable[[], list[Any]]]
 
 def main() -> None:
     library, num_threads = sys.argv[1], int(sys.argv[2])
-    # Whatever a library prints must not end up among the answers.
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
     make = make_torch_passes if library == "torch" else make_keras_passes
     passes: Passes = {}
-    for line in sys.stdin:
-        request = json.loads(line)
-        if "shape" in request:
-            passes = make(library, num_threads=num_threads, **request)
-            answer: Any = {name: magnitudes(run()) for name, run in passes.items()}
-        else:
-            answer = median_time(passes[request["pass"]], request["seconds"])
-        print(json.dumps(answer), file=answers)
+
+    def answer(request: dict[str, Any]) -> Any:
+        if "shape" not in request:
+            return median_time(passes[request["pass"]], request["seconds"])
+        passes.update(make(library, num_threads=num_threads, **request))
+        return {name: magnitudes(run()) for name, run in passes.items()}
+
+    answer_requests(answer)
 
 
 def median_time(run: Callable[[], list[Any]], seconds: float) -> float:

@@ -8,8 +8,6 @@ translates with the averaged weights, greedily.
 from __future__ import annotations
 
 import itertools
-import json
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from peer import answer_requests
 from torch_transformer import BOS_ID, EOS_ID, PAD_ID, Batch, Training, Translator
 from training_peers import read_batches
 
@@ -25,25 +24,26 @@ BATCH_SIZE = 64
 
 def main() -> None:
     precision, num_threads = sys.argv[1], int(sys.argv[2])
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
     torch.set_num_threads(num_threads)
     torch.manual_seed(0)
-    for line in sys.stdin:
-        request = json.loads(line)
+    training: Training
+    batches: Iterator[Batch]
+
+    def answer(request: dict[str, Any]) -> Any:
+        nonlocal training, batches
         if "load" in request:
-            batches = endless(request["load"])
             fields = request["config"]
             model = Translator(fields["source_size"], fields["target_size"], fields)
-            training = Training(model, fields, precision)
-            answer: Any = None
-        elif "seconds" in request:
-            answer = train(training, batches, request["seconds"])
-        else:
-            training.swap()
-            answer = translate(model, request["translate"])
-            training.swap()
-        print(json.dumps(answer), file=answers)
+            training, batches = Training(model, fields, precision), endless(request["load"])
+            return None
+        if "seconds" in request:
+            return train(training, batches, request["seconds"])
+        training.swap()
+        translations = translate(training.model, request["translate"])
+        training.swap()
+        return translations
+
+    answer_requests(answer)
 
 
 def endless(files: list[str]) -> Iterator[Batch]:

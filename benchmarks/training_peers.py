@@ -8,8 +8,6 @@ seconds; `{"product": SIZE}` gives the operations a second of a product of squar
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from machine import memory_of_this_process
+from peer import answer_requests
 
 Batch = tuple[np.ndarray, np.ndarray, np.ndarray]  # source, target_in, target_out
 # Trains on so many of the batches, from the first.
@@ -26,27 +25,23 @@ Train = Callable[[int], None]
 
 def main() -> None:
     name, precision, num_threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    # Whatever a library prints must not end up among the answers.
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
     make = {"ours": train_ours, "keras_hub": train_keras_hub, "torch": train_torch}
-    train: Train | None = None
-    for line in sys.stdin:
-        request = json.loads(line)
-        start = time.perf_counter()
+    train: Train
+
+    def answer(request: dict[str, Any]) -> Any:
+        nonlocal train
         if "product" in request:
-            answer: Any = product_speed(request["product"], precision)
-        elif "load" in request:
+            return product_speed(request["product"], precision)
+        if "load" in request:
             batches = read_batches(Path(request["load"]))
             train = make[name](batches, request["config"], precision, num_threads)
-            answer = None
-        elif train is not None:
-            train(request["steps"])
-            answer = {
-                "seconds": time.perf_counter() - start,
-                "memory": memory_of_this_process("VmHWM"),
-            }
-        print(json.dumps(answer), file=answers)
+            return None
+        start = time.perf_counter()
+        train(request["steps"])
+        seconds = time.perf_counter() - start
+        return {"seconds": seconds, "memory": memory_of_this_process("VmHWM")}
+
+    answer_requests(answer)
 
 
 def write_batches(batches: Sequence[Batch], path: Path) -> None:
