@@ -92,6 +92,7 @@ def run(given: dict[str, Any]) -> None:
     from keras_attn import Transformer
     from keras_attn.translation import (
         batches,
+        cores,
         corpus,
         curves,
         evaluation,
@@ -105,6 +106,7 @@ def run(given: dict[str, Any]) -> None:
     )
     from keras_attn.translation.config import Config
 
+    cores.divide_by_operations()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
     callbacks = [curves.Curves(board)] if board else []
     earlier, given = fine_tuning.inherit(**given)

@@ -1,12 +1,15 @@
-"""JoeyNMT on our corpus, pieces and sizes, for `train_throughput.py`."""
+"""JoeyNMT on our corpus, pieces and sizes, for `train_throughput.py` and `time_to_bleu.py`."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import signal
 import subprocess
-from collections.abc import Sequence
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -121,10 +124,9 @@ def prepare(
 
 def target_tokens_per_second(python: Path, configuration: Path, num_threads: int) -> list[float]:
     """What it prints of its speed, every `LOG_EVERY` updates."""
-    environment = {**os.environ, "OMP_NUM_THREADS": str(num_threads), "CUDA_VISIBLE_DEVICES": ""}
     ended = subprocess.run(
-        [str(python), "-m", "joeynmt", "train", str(configuration), "--skip-test"],
-        env=environment,
+        _training(python, configuration),
+        env=_environment(num_threads),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -132,3 +134,52 @@ def target_tokens_per_second(python: Path, configuration: Path, num_threads: int
     if ended.returncode:
         raise RuntimeError(f"JoeyNMT ended with code {ended.returncode}:\n{ended.stdout}")
     return [float(found) for found in re.findall(r"Tokens per Sec:\s+(\d+)", ended.stdout)]
+
+
+def translations_after(
+    python: Path, configuration: Path, num_threads: int, minutes: Sequence[float]
+) -> Iterator[list[str]]:
+    """Translations of the split `test` after so many minutes each of one training.
+
+    It stands still while its last checkpoint, from a validation before, translates.
+    """
+    environment = _environment(num_threads)
+    with tempfile.TemporaryFile("w+") as log:
+        training = subprocess.Popen(
+            _training(python, configuration), env=environment, stdout=log, stderr=log
+        )
+        try:
+            done = 0.0
+            for number in minutes:
+                time.sleep(60 * (number - done))
+                done = number
+                if training.poll() is not None:
+                    log.seek(0)
+                    raise RuntimeError(f"JoeyNMT ended before its time:\n{log.read()}")
+                training.send_signal(signal.SIGSTOP)
+                yield _translations(python, configuration, environment)
+                training.send_signal(signal.SIGCONT)
+        finally:
+            training.kill()
+            training.wait()
+
+
+def _translations(python: Path, configuration: Path, environment: dict[str, str]) -> list[str]:
+    folder = configuration.parent
+    settings = json.loads(configuration.read_text(encoding="utf-8"))
+    settings["testing"]["load_model"] = str(folder / "model" / "latest.ckpt")
+    testing = folder / "testing.yaml"
+    testing.write_text(json.dumps(settings), encoding="utf-8")
+    command = [str(python), "-m", "joeynmt", "test", str(testing), "-o", str(folder / "said")]
+    subprocess.run(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
+    )
+    return (folder / "said.test").read_text(encoding="utf-8").splitlines()
+
+
+def _training(python: Path, configuration: Path) -> list[str]:
+    return [str(python), "-m", "joeynmt", "train", str(configuration), "--skip-test"]
+
+
+def _environment(num_threads: int) -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": str(num_threads), "CUDA_VISIBLE_DEVICES": ""}

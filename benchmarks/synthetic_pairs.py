@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow_datasets as tfds
 
-SIZES = (3_000, 200_000, 400_000, 800_000, 1_600_000)
+SIZES = (3_000, 10_000, 100_000, 200_000, 400_000, 800_000, 1_000_000, 1_600_000, 10_000_000)
 
 
 class SyntheticPairs(tfds.core.GeneratorBasedBuilder):

@@ -1,10 +1,12 @@
-"""BLEU for minutes of training: `python benchmarks/time_to_bleu.py --peers ours torch`.
+"""BLEU for minutes of training: `python benchmarks/time_to_bleu.py --peers ours torch joeynmt`.
 
 BLEU of greedy translations of the test split of `tatoeba` after so many minutes on this machine:
 ours, a run of `train.py` for each number of minutes, for its schedule ends with the time; the
-PyTorch loop (`torch_transformer.py`, bfloat16, averaged weights), whose schedule does not, in one
-run that is stopped to translate. Results are added to a file, so that the hours may be spread over
-days. Validation counts in our minutes; the loop has none.
+PyTorch loop (`torch_transformer.py`, bfloat16, averaged weights) and JoeyNMT, whose schedules do
+not, in one run each that is stopped to translate. The peers have the recipe that ours began with:
+Adam, a warm-up, dropout, label smoothing, and the loop averaged weights. Results are added to a
+file, so that the hours may be spread over days, and drawn with `--png` (extra `plots`). Validation
+counts in our minutes; the loop has none, JoeyNMT's is of ten sentences.
 """
 
 from __future__ import annotations
@@ -15,8 +17,11 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import joeynmt_training
 from environments import python_of
 from keras_attn_data import cache
 from machine import describe_machine, num_cores
@@ -27,18 +32,23 @@ from keras_attn.translation import batches, corpus, tokenizer
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Corpus
 from keras_attn.translation.scores import bleu
-from keras_attn.translation.tokenizer import EOS_ID
+from keras_attn.translation.tokenizer import EOS_ID, Tokenizers
 
 ROOT = Path(__file__).parents[1]
 EPOCHS = 6  # of batches, before they come again
+# Of the peers: what ours began with.
+RECIPE = {"learning_rate": 1.5e-3, "warmup_steps": 1000, "beam_size": 1}
+JOEYNMT_CHECKPOINTS = 20  # every so many updates, about a minute
+NAMES = {"ours": "keras_attn", "torch": "PyTorch loop", "joeynmt": "JoeyNMT 2.3"}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default="tatoeba")
-    parser.add_argument("--peers", nargs="+", choices=("ours", "torch"), default=("ours", "torch"))
+    parser.add_argument("--peers", nargs="*", choices=tuple(NAMES), default=tuple(NAMES))
     parser.add_argument("--minutes", nargs="+", type=float, default=(10.0, 20.0, 40.0, 60.0))
     parser.add_argument("--results", type=Path, default=Path("time_to_bleu.json"))
+    parser.add_argument("--png", type=Path, help="picture of all results to draw")
     parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras")), flush=True)
@@ -46,11 +56,15 @@ def main() -> int:
     if "ours" in arguments.peers:
         for number in minutes:
             add(arguments.results, "ours", number, train_ours(arguments.data, number))
-    if "torch" in arguments.peers:
-        pairs = corpus.load(arguments.data)
-        python = python_of("torch", arguments.environments)
-        for number, reached in train_torch(pairs, minutes, python).items():
-            add(arguments.results, "torch", number, reached)
+    for name, train in (("torch", train_torch), ("joeynmt", train_joeynmt)):
+        if name in arguments.peers:
+            pairs = corpus.load(arguments.data)
+            python = python_of(name, arguments.environments)
+            for number, translations in zip(minutes, train(pairs, minutes, python), strict=True):
+                references = [example.references for example in pairs.test]
+                add(arguments.results, name, number, bleu(translations, references, "en"))
+    if arguments.png:
+        draw(json.loads(arguments.results.read_text()), arguments.png)
     return 0
 
 
@@ -70,23 +84,19 @@ def train_ours(data: str, minutes: float) -> float:
     return report["scores"]["bleu"]
 
 
-def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> dict[float, float]:
-    """BLEU after each number of minutes of one run."""
-    config = Config.for_corpus(pairs.num_train, data=pairs.name, minutes=max(minutes))
-    reached = {}
+def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[list[str]]:
+    """Translations of the test split after each number of minutes of one run."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
+        config, tokenizers, fields = prepare(pairs, folder)
         made = batches.make(pairs.parts, tokenizers, config)
         stream = made.stream()
         files = [folder / f"{epoch}.npz" for epoch in range(EPOCHS)]
         for file in files:
             write_batches([tuple(next(stream)) for _ in range(made.steps_per_epoch)], file)
-        sizes = {f"{side}_size": one.vocab_size for side, one in tokenizers._asdict().items()}
         peer = Peer(
             "torch", ["torch_translator.py", "bfloat16", str(num_cores())], num_cores(), python
         )
-        fields = {**dataclasses.asdict(config), **sizes}
         peer.ask(load=[str(file) for file in files], config=fields)
         sources = tokenizers.source.encode([example.source for example in pairs.test])
         done = 0.0
@@ -95,11 +105,51 @@ def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> dict[float
             done = number
             said = peer.ask(translate=[[*ids, EOS_ID] for ids in sources])
             print(f"torch: {steps:,} batches more", flush=True)
-            texts = tokenizers.target.decode(said)
-            references = [example.references for example in pairs.test]
-            reached[number] = bleu(texts, references, config.target)
+            yield tokenizers.target.decode(said)
         peer.end()
-    return reached
+
+
+def train_joeynmt(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[list[str]]:
+    """Translations of the test split after each number of minutes of one run."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _, tokenizers, fields = prepare(pairs, folder)
+        dev, test = (
+            [(example.source, example.references[0]) for example in examples]
+            for examples in (pairs.validation[:10], pairs.test)
+        )
+        configuration = joeynmt_training.prepare(
+            folder / "joeynmt",
+            {"train": pairs.train, "dev": dev, "test": test},
+            tokenizers,
+            fields,
+            updates=1_000_000,
+            validate_every=JOEYNMT_CHECKPOINTS,
+        )
+        yield from joeynmt_training.translations_after(python, configuration, num_cores(), minutes)
+
+
+def prepare(pairs: Corpus, folder: Path) -> tuple[Config, Tokenizers, dict[str, Any]]:
+    """Our configuration and tokenizers, and what a peer has to know of both."""
+    config = Config.for_corpus(pairs.num_train, data=pairs.name)
+    tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
+    sizes = {f"{side}_size": one.vocab_size for side, one in tokenizers._asdict().items()}
+    return config, tokenizers, {**dataclasses.asdict(config), **sizes, **RECIPE}
+
+
+def draw(results: dict[str, dict[str, float]], path: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    for name, reached in results.items():
+        points = sorted((float(minutes), score) for minutes, score in reached.items())
+        axes.plot(*zip(*points, strict=True), marker="o", markersize=4, label=NAMES[name])
+    axes.set_xlabel("minutes of training on 2 CPU cores")
+    axes.set_ylabel("BLEU of the test split, greedy")
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=120)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,6 @@ def main() -> int:
     parser.add_argument("--batches", type=int, default=24, help="of a turn")
     parser.add_argument("--turns", type=int, default=5, help="of each, besides the first")
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
-    parser.add_argument("--threads", type=int, default=num_cores())
     parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras", "keras-hub", "numpy")), flush=True)
@@ -77,8 +76,8 @@ def start(arguments: argparse.Namespace, batches_file: Path, fields: dict) -> di
             continue
         python = python_of("torch", arguments.environments) if name == "torch" else None
         for precision in PRECISIONS:
-            command = ["training_peers.py", name, precision, str(arguments.threads)]
-            peer = Peer(name, command, arguments.threads, python)
+            command = ["training_peers.py", name, precision]
+            peer = Peer(name, command, num_cores(), python)
             peer.ask(load=str(batches_file), config=fields)
             print(f"{name + ' ' + precision:<20}{peer.ask(steps=1)['seconds']:>14.1f}", flush=True)
             peers[f"{name} {precision}"] = peer
@@ -88,7 +87,7 @@ def start(arguments: argparse.Namespace, batches_file: Path, fields: dict) -> di
 def take_turns(peers: dict[str, Peer], some: list[Batch], fields: dict, turns: int) -> None:
     """Train by turns, a product of matrices in each, and print medians."""
     products = {
-        precision: Peer(precision, ["training_peers.py", "product", precision, "0"], num_cores())
+        precision: Peer(precision, ["training_peers.py", "product", precision], num_cores())
         for precision in PRECISIONS
     }
     speeds: dict[str, list[float]] = {name: [] for name in (*peers, *products)}
@@ -161,7 +160,7 @@ def measure_joeynmt(
     configuration = joeynmt_training.prepare(
         folder, texts, tokenizers, fields, JOEYNMT_UPDATES, validate_every=10 * JOEYNMT_UPDATES
     )
-    found = joeynmt_training.target_tokens_per_second(python, configuration, arguments.threads)
+    found = joeynmt_training.target_tokens_per_second(python, configuration, num_cores())
     source, target = (sum(int((b[part] != PAD_ID).sum()) for b in some) for part in (0, 2))
     speed = statistics.median(found[1:]) * (source + target) / target
     print(f"{'joeynmt float32':<20}{speed:>10,.0f}")

@@ -1,7 +1,7 @@
-"""One way to train, in a process of its own, for `train_throughput.py` to ask.
+"""One way to train, in a process of its own, for `train_throughput.py` and `training_cost.py`.
 
-`python training_peers.py NAME PRECISION NUM_THREADS`, with NAME `ours`, `keras_hub`, `torch` or
-`product`. Reads a JSON request a line and answers with a JSON line: `{"load": FILE, "config": ...}`
+`python training_peers.py NAME PRECISION`, with NAME `ours`, `keras_hub`, `torch` or `product`, on
+all cores. Reads a JSON request a line and answers with a JSON line: `{"load": FILE, "config": ...}`
 reads batches (those of `write_batches`); `{"steps": N}` trains on the first N of them and gives the
 seconds; `{"product": SIZE}` gives the operations a second of a product of square matrices.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from machine import memory_of_this_process
+from machine import memory_of_this_process, num_cores
 from peer import answer_requests
 
 Batch = tuple[np.ndarray, np.ndarray, np.ndarray]  # source, target_in, target_out
@@ -24,7 +24,7 @@ Train = Callable[[int], None]
 
 
 def main() -> None:
-    name, precision, num_threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    name, precision = sys.argv[1:]
     make = {"ours": train_ours, "keras_hub": train_keras_hub, "torch": train_torch}
     train: Train
 
@@ -34,7 +34,7 @@ def main() -> None:
             return product_speed(request["product"], precision)
         if "load" in request:
             batches = read_batches(Path(request["load"]))
-            train = make[name](batches, request["config"], precision, num_threads)
+            train = make[name](batches, request["config"], precision)
             return None
         start = time.perf_counter()
         train(request["steps"])
@@ -73,16 +73,15 @@ def product_speed(size: int, precision: str) -> float:
     return 2 * size**3 / min(seconds)
 
 
-def train_ours(batches: list[Batch], fields: dict, precision: str, num_threads: int) -> Train:
+def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     """As `training.fit` does it."""
-    import tensorflow as tf
-
-    tf.config.threading.set_intra_op_parallelism_threads(num_threads)
     from keras_attn import Transformer
+    from keras_attn.translation import cores
     from keras_attn.translation.config import Config
     from keras_attn.translation.objective import WeightAverage
     from keras_attn.translation.training import Averaging, Trainee
 
+    cores.divide_by_operations()
     config = Config(**{**fields, "precision": precision})
     model = Transformer.from_sizes(
         config.vocab_size, config.vocab_size, **config.layer_sizes(), dtype=config.dtype_policy
@@ -99,11 +98,8 @@ def train_ours(batches: list[Batch], fields: dict, precision: str, num_threads: 
     return train
 
 
-def train_keras_hub(batches: list[Batch], fields: dict, precision: str, num_threads: int) -> Train:
+def train_keras_hub(batches: list[Batch], fields: dict, precision: str) -> Train:
     """KerasHub's blocks in a functional model, Keras's loss, `fit`."""
-    import tensorflow as tf
-
-    tf.config.threading.set_intra_op_parallelism_threads(num_threads)
     import keras
     from keras_hub.layers import TokenAndPositionEmbedding, TransformerDecoder, TransformerEncoder
 
@@ -155,12 +151,12 @@ def as_dataset(batches: list[Batch]) -> Any:
     return dataset.prefetch(4).with_options(options)
 
 
-def train_torch(batches: list[Batch], fields: dict, precision: str, num_threads: int) -> Train:
+def train_torch(batches: list[Batch], fields: dict, precision: str) -> Train:
     """The loop of `torch_transformer.py`."""
     import torch
     from torch_transformer import Training, Translator
 
-    torch.set_num_threads(num_threads)
+    torch.set_num_threads(num_cores())
     torch.manual_seed(0)
     model = Translator(fields["vocab_size"], fields["vocab_size"], fields)
     training = Training(model, fields, precision)

@@ -25,8 +25,6 @@ SMALL_CORPUS: dict[str, Any] = {
     "num_decoder_layers": 2,
     "num_hiddens": 128,
     "ffn_num_hiddens": 512,
-    "learning_rate": 3e-3,
-    "warmup_steps": 300,
 }
 
 # A training that sees every pair more often than this learns them by heart with the dropout that is
@@ -64,7 +62,8 @@ class Config:
         num_heads: Attention heads `H`; divides `num_hiddens`.
         dropout: Dropout rate, 0 up to but not including 1; training rounds it to 1/256.
         label_smoothing: Probability mass spread over the vocabulary, 0 up to but not including 1.
-        learning_rate: Highest learning rate, reached at the end of the warm-up.
+        learning_rate: Highest learning rate, reached at the end of the warm-up: of matrices;
+            embeddings, the kernel of the logits and vectors have half of it.
         warmup_steps: Steps over which the learning rate rises.
         cool_down: Last part of the training time over which the learning rate falls to 0, above 0,
             at most 1.
@@ -105,9 +104,9 @@ class Config:
     num_heads: int = 4
     dropout: float = 0.1
     label_smoothing: float = 0.1
-    learning_rate: float = 1.5e-3
-    warmup_steps: int = 1000
-    cool_down: float = 0.25
+    learning_rate: float = 6e-3
+    warmup_steps: int = 300
+    cool_down: float = 0.4
     clip_norm: float = 1.0
     average_decay: float = 0.999
     beam_size: int = 4

@@ -1,4 +1,4 @@
-"""How training moves the weights: learning-rate schedule, Adam, averaged weights."""
+"""What frames the steps of training: the learning-rate schedule and the averaged weights."""
 
 from __future__ import annotations
 
@@ -95,43 +95,6 @@ class CoolDown(keras.optimizers.schedules.LearningRateSchedule):
     def from_config(cls, config):
         schedule = keras.saving.deserialize_keras_object(config["schedule"])
         return cls(schedule, config["share"])
-
-
-@keras.saving.register_keras_serializable(package="keras_attn")
-class FusedAdam(keras.optimizers.Adam):
-    """Keras's Adam in one pass over each weight, by TensorFlow's own kernel.
-
-    The numbers of Kingma and Ba 2015, algorithm 1 (in the order of section 2's last paragraph), a
-    third of the time: Keras composes them of a dozen operations, each a pass of its own.
-
-    Args:
-        learning_rate: A number or a schedule.
-        **options: As `keras.optimizers.Adam` has them, but for `amsgrad`.
-
-    Example:
-
-    >>> weight = keras.Variable([1.0])
-    >>> FusedAdam(learning_rate=0.5).apply([tf.constant([3.0])], [weight])
-    >>> round(float(weight[0]), 3)
-    0.5
-    """
-
-    def update_step(self, gradient, variable, learning_rate):
-        """What Keras calls for each weight."""
-        index = self._get_variable_index(variable)
-        step = tf.cast(self.iterations + 1, tf.float32)
-        tf.raw_ops.ResourceApplyAdam(
-            var=variable.handle,
-            m=self._momentums[index].value.handle,
-            v=self._velocities[index].value.handle,
-            beta1_power=self.beta_1**step,
-            beta2_power=self.beta_2**step,
-            lr=tf.cast(learning_rate, tf.float32),
-            beta1=self.beta_1,
-            beta2=self.beta_2,
-            epsilon=self.epsilon,
-            grad=tf.convert_to_tensor(gradient),
-        )
 
 
 class WeightAverage:

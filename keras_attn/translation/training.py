@@ -13,16 +13,13 @@ import keras
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
+from keras_attn.translation import cores
 from keras_attn.translation.batches import Batches
 from keras_attn.translation.checkpoints import Reached, TrainingState, newest_first
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Example
-from keras_attn.translation.objective import (
-    CoolDown,
-    FusedAdam,
-    InverseSquareRoot,
-    WeightAverage,
-)
+from keras_attn.translation.objective import CoolDown, InverseSquareRoot, WeightAverage
+from keras_attn.translation.optimizer import FusedMuon
 from keras_attn.translation.progress import Progress
 from keras_attn.translation.tokenizer import Tokenizers
 from keras_attn.translation.training_loss import TrainingLoss
@@ -33,6 +30,9 @@ CONFIG = "config.json"
 LOCK = ".lock"
 # What is chosen by the machine and by the time that is left, which may be others when it goes on.
 CHOSEN = ("precision", "dropout")
+# Tried in benchmarks/results/learning.md.
+ADAM_LR_RATIO = 0.5
+NS_STEPS = 3
 
 
 class Run(NamedTuple):
@@ -240,6 +240,7 @@ class Trainee(keras.Model):
         self.model = model
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
         self._seed = config.seed
+        self._num_parts = cores.num_parts()
         self._loss_of = TrainingLoss(
             model, config.label_smoothing, config.precision, num_positions=config.max_pieces
         )
@@ -247,9 +248,13 @@ class Trainee(keras.Model):
         self.schedule = CoolDown(
             InverseSquareRoot(config.learning_rate, config.warmup_steps), config.cool_down
         )
-        optimizer = FusedAdam(
+        optimizer = FusedMuon(
             self.schedule,
-            beta_2=0.98,
+            adam_lr_ratio=ADAM_LR_RATIO,
+            adam_beta_2=0.98,
+            exclude_layers=["logits"],
+            ns_steps=NS_STEPS,
+            dtype=config.precision,
             global_clipnorm=config.clip_norm,
             gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
         )
@@ -263,10 +268,13 @@ class Trainee(keras.Model):
     def train_step(self, data):
         (source, target_in), target_out = data
         weights = self.model.trainable_variables
-        with tf.GradientTape() as tape:
-            seed = tf.stack([tf.constant(self._seed, tf.int64), self.step])
-            loss = self._loss_of(source, target_in, target_out, seed)
-        gradients = tape.gradient(loss, [weight.value for weight in weights])
+        loss, gradients = cores.loss_and_gradients(
+            self._loss_of,
+            [weight.value for weight in weights],
+            (source, target_in, target_out),
+            seed=tf.stack([tf.constant(self._seed, tf.int64), self.step]),
+            parts=self._num_parts,
+        )
         self.optimizer.apply(gradients, weights)
         self._mean_loss.update_state(loss)
         return {"loss": self._mean_loss.result()}

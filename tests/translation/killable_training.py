@@ -7,7 +7,7 @@ import keras
 import numpy as np
 
 from keras_attn import Transformer
-from keras_attn.translation import batches, tokenizer, training
+from keras_attn.translation import batches, cores, tokenizer, training
 from keras_attn.translation.cleaning import Pair
 from keras_attn.translation.config import Config
 from keras_attn.translation.parts import Part
@@ -34,6 +34,7 @@ CONFIG = Config(
     steps=steps,  # noqa: F821
 )
 training.CHECKPOINT_SECONDS = 0.0
+cores.divide_by_operations()
 tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)  # noqa: F821
 stream = batches.make([lambda: Part(PAIRS, [1.0] * len(PAIRS))], tokenizers, CONFIG)
 assert 2 < stream.steps_per_epoch < CONFIG.steps / 3

@@ -1,0 +1,155 @@
+"""What teaches a translator most: `python benchmarks/learning.py --tokens 2.6e6 --try "..." "..."`.
+
+Trains on `tatoeba` for so many source and target tokens with each set of settings, in a process of
+its own, and prints what the validation split costs the averaged weights: nats a sentence, a finer
+measure than BLEU (greedy, printed too). A setting is a field of `Config`, such as `dropout=0.2`, or
+`optimizer=NAME` for one of `keras.optimizers` in place of ours. Tokens and not minutes, so that
+several may run at once and on a busy machine; what a setting costs in time is printed beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+from machine import describe_machine
+
+from keras_attn import Transformer
+from keras_attn.translation import batches, cores, corpus, tokenizer
+from keras_attn.translation.config import Config
+from keras_attn.translation.forced import log_probabilities
+from keras_attn.translation.objective import WeightAverage
+from keras_attn.translation.scores import bleu
+from keras_attn.translation.splits import Example
+from keras_attn.translation.tokenizer import EOS_ID, Tokenizers
+from keras_attn.translation.training import Averaging, Trainee
+from keras_attn.translation.validation import translate_with
+
+BATCH_SIZE = 64
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default="tatoeba")
+    parser.add_argument("--tokens", type=float, default=5.2e6, help="of training, both sides")
+    parser.add_argument("--try", dest="tries", nargs="+", default=[""], help="settings of each run")
+    # What this script calls itself with, so that each run has a process of its own.
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one is not None:
+        print(json.dumps(learn(arguments.data, arguments.tokens, settings_of(arguments.one))))
+        return 0
+    print(describe_machine(("tensorflow", "keras")))
+    print(f"{arguments.data}, {arguments.tokens:,.0f} tokens", flush=True)
+    print(f"{'nats a sentence':>16}{'BLEU':>6}{'steps':>7}{'tokens/s':>10}  settings", flush=True)
+    for settings in arguments.tries:
+        command = [sys.executable, __file__, "--data", arguments.data, "--one", settings]
+        ended = subprocess.run(
+            [*command, "--tokens", str(arguments.tokens)],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        found = json.loads(ended.stdout.splitlines()[-1])
+        print(
+            f"{found['nats']:>16.2f}{found['bleu']:>6.1f}{found['steps']:>7,}"
+            f"{found['speed']:>10,.0f}  {settings}",
+            flush=True,
+        )
+    return 0
+
+
+def settings_of(text: str) -> dict[str, Any]:
+    """`"dropout=0.2 tokenizer=bpe"` as a dict of numbers and words."""
+    found = {}
+    for part in text.split():
+        name, _, value = part.partition("=")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def learn(data: str, num_tokens: float, settings: dict[str, Any]) -> dict[str, float]:
+    """Train and find out what was learnt."""
+    cores.divide_by_operations()
+    optimizer = settings.pop("optimizer", None)
+    pairs = corpus.load(data)
+    config = Config.for_corpus(pairs.num_train, data=data, precision="bfloat16")
+    config = dataclasses.replace(config, **settings)
+    with tempfile.TemporaryDirectory() as name:
+        tokenizers = tokenizer.load_or_train(Path(name), pairs.train, config)
+    batched = batches.make(pairs.parts, tokenizers, config)
+    keras.utils.set_random_seed(config.seed)
+    model = Transformer.from_sizes(
+        *(side.vocab_size for side in tokenizers), **config.layer_sizes()
+    )
+    model.build(((None, None), (None, None)))
+    trainee = Trainee(model, config)
+    if optimizer:
+        trainee.optimizer = getattr(keras.optimizers, optimizer)(
+            trainee.schedule, global_clipnorm=config.clip_norm
+        )
+        trainee.optimizer.build(model.trainable_variables)
+    average = WeightAverage(model.trainable_variables, config.average_decay)
+    steps, tokens = 0, 0
+    while tokens < num_tokens:
+        tokens += batched.num_tokens(steps)
+        steps += 1
+
+    def tell(batch: int, logs: Any) -> None:
+        trainee.step.assign(batch)
+        trainee.schedule.left.assign(1 - batch / steps)
+
+    start = time.monotonic()
+    trainee.fit(
+        batched.dataset(),
+        steps_per_epoch=steps,
+        callbacks=[Averaging(average), keras.callbacks.LambdaCallback(on_train_batch_begin=tell)],
+        shuffle=False,
+        verbose=0,
+    )
+    seconds = time.monotonic() - start
+    average.swap()
+    held_out = pairs.validation
+    translations = translate_with(model, tokenizers, config)([e.source for e in held_out])
+    return {
+        "nats": nats(model, tokenizers, held_out),
+        "bleu": bleu(translations, [e.references for e in held_out], config.target),
+        "steps": steps,
+        "speed": tokens / seconds,
+    }
+
+
+def nats(model: Transformer, tokenizers: Tokenizers, examples: Sequence[Example]) -> float:
+    """What the first reference of an example costs, the mean."""
+    ids = tf.TensorSpec((None, None), tf.int32)
+    score = tf.function(lambda *sides: log_probabilities(model, *sides), input_signature=[ids] * 2)
+    sources = tokenizers.source.encode([example.source for example in examples])
+    targets = tokenizers.target.encode([example.references[0] for example in examples])
+    order = sorted(range(len(examples)), key=lambda i: len(targets[i]))
+    costs = []
+    for begin in range(0, len(order), BATCH_SIZE):
+        rows = order[begin : begin + BATCH_SIZE]
+        sides = (
+            tf.ragged.constant([[*side[i], EOS_ID] for i in rows], tf.int32).to_tensor()
+            for side in (sources, targets)
+        )
+        costs += score(*sides).numpy().tolist()
+    return -math.fsum(costs) / len(costs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

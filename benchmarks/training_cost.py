@@ -1,0 +1,137 @@
+"""How the cost of training grows: `python benchmarks/training_cost.py --png FILE`.
+
+Source and target tokens a second and the highest memory of a process that trains as `train.py`
+does, by width, by depth and by length, all else as for a corpus of 200,000 pairs; made-up batches
+without padding. What each token costs in products is printed beside it, as a share of what the
+machine's product of large matrices reaches. By corpus: `streaming_memory.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from machine import describe_machine, num_cores
+from peer import Peer
+from train_throughput import PRODUCT, operations
+from training_peers import Batch, write_batches
+
+from keras_attn.translation.config import PRECISIONS, Config
+from keras_attn.translation.tokenizer import BOS_ID, EOS_ID
+
+WIDTHS = (128, 256, 384, 512, 768, 1024)
+DEPTHS = (1, 2, 4, 8, 16)  # of the encoder; the decoder has half, at least 1
+LENGTHS = (16, 32, 64, 128, 256, 512)
+USUAL_LENGTH = 16
+NUM_BATCHES = 4
+TURNS = 3
+
+
+class Point(NamedTuple):
+    """What a size reached."""
+
+    size: int
+    tokens_per_second: float
+    share: float
+    memory: int
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--precision", choices=PRECISIONS, default="bfloat16")
+    parser.add_argument("--png", type=Path, help="picture to draw")
+    arguments = parser.parse_args()
+    print(describe_machine(("tensorflow", "keras")), flush=True)
+    usual = dataclasses.replace(Config.for_corpus(200_000), max_pieces=max(LENGTHS))
+    curves: dict[str, list[Point]] = {}
+    for name, sizes in (("width", WIDTHS), ("depth", DEPTHS), ("length", LENGTHS)):
+        print(f"\n{name:>8}{'tokens/s':>10}{'of the peak':>13}{'MiB':>8}", flush=True)
+        curves[name] = []
+        for size in sizes:
+            point = measure(*settings(usual, name, size), arguments.precision, size)
+            curves[name].append(point)
+            print(
+                f"{size:>8}{point.tokens_per_second:>10,.0f}{point.share:>13.0%}"
+                f"{point.memory / 2**20:>8,.0f}",
+                flush=True,
+            )
+    if arguments.png:
+        draw(curves, arguments.png)
+    return 0
+
+
+def settings(usual: Config, name: str, size: int) -> tuple[Config, int]:
+    """Configuration, and length of both sides."""
+    if name == "width":
+        sizes = {"num_hiddens": size, "ffn_num_hiddens": 4 * size, "num_heads": size // 64}
+        return dataclasses.replace(usual, **sizes), USUAL_LENGTH
+    if name == "depth":
+        sizes = {"num_encoder_layers": size, "num_decoder_layers": max(1, size // 2)}
+        return dataclasses.replace(usual, **sizes), USUAL_LENGTH
+    return usual, size
+
+
+def measure(config: Config, length: int, precision: str, size: int) -> Point:
+    """Train, in turns with a product of matrices."""
+    some = [make_batch(config, length, seed) for seed in range(NUM_BATCHES)]
+    fields: dict[str, Any] = dataclasses.asdict(config)
+    ours, product = (
+        Peer(name, ["training_peers.py", name, precision], num_cores())
+        for name in ("ours", "product")
+    )
+    with tempfile.TemporaryDirectory() as name:
+        write_batches(some, Path(name) / "batches.npz")
+        ours.ask(load=str(Path(name) / "batches.npz"), config=fields)
+    ours.ask(steps=NUM_BATCHES)
+    seconds, peaks, memory = [], [], 0
+    for _ in range(TURNS):
+        peaks.append(product.ask(product=PRODUCT))
+        answer = ours.ask(steps=NUM_BATCHES)
+        seconds.append(answer["seconds"])
+        memory = answer["memory"]
+    ours.end()
+    product.end()
+    tokens = sum(batch[part].size for batch in some for part in (0, 2))
+    speed = tokens / statistics.median(seconds)
+    share = operations(some, fields) / tokens * speed / statistics.median(peaks)
+    return Point(size, speed, share, memory)
+
+
+def make_batch(config: Config, length: int, seed: int) -> Batch:
+    """Random pieces, all pairs of that length."""
+    random = np.random.default_rng(seed)
+    shape = (config.batch_tokens // (2 * length), length)
+    source, target = (
+        random.integers(EOS_ID + 1, config.vocab_size, shape).astype(np.int32) for _ in range(2)
+    )
+    source[:, -1] = target[:, -1] = EOS_ID
+    begin = np.full((shape[0], 1), BOS_ID, np.int32)
+    return source, np.concatenate([begin, target[:, :-1]], axis=1), target
+
+
+def draw(curves: dict[str, list[Point]], path: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    figure, (speeds, memories) = plt.subplots(
+        2, len(curves), figsize=(7.2, 4.4), layout="constrained", sharex="col", sharey="row"
+    )
+    for above, below, (name, points) in zip(speeds, memories, curves.items(), strict=True):
+        sizes = [point.size for point in points]
+        above.loglog(sizes, [point.tokens_per_second for point in points], marker="o", markersize=3)
+        below.loglog(sizes, [point.memory / 2**30 for point in points], marker="o", markersize=3)
+        below.set_xlabel(name)
+        below.set_xticks(sizes, [str(size) for size in sizes], rotation=60)
+        below.minorticks_off()
+    speeds[0].set_ylabel("tokens/s")
+    memories[0].set_ylabel("GiB")
+    figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

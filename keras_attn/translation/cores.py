@@ -1,0 +1,86 @@
+"""Training on few cores: a part of each batch to each core, instead of a part of each product."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+
+import tensorflow as tf
+
+# Beyond, the parts of a batch would be small, and each core would read all weights for its own.
+MAX_PARTS = 4
+
+
+def divide_by_operations() -> None:
+    """Let each operation have one core, and as many of them run as there are cores.
+
+    Where there are few cores; TensorFlow divides each operation among all of them, which then wait
+    for each other after each. Once TensorFlow has computed something its threads stay as they are.
+    """
+    cores = _num_cores()
+    if 1 < cores <= MAX_PARTS:
+        with contextlib.suppress(RuntimeError):
+            tf.config.threading.set_intra_op_parallelism_threads(1)
+            tf.config.threading.set_inter_op_parallelism_threads(cores)
+
+
+def _num_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def num_parts() -> int:
+    """In how many parts to train on a batch, as TensorFlow's threads are set.
+
+    Example:
+
+    >>> num_parts() <= MAX_PARTS
+    True
+    """
+    if tf.config.threading.get_intra_op_parallelism_threads() != 1:
+        return 1
+    return max(1, min(tf.config.threading.get_inter_op_parallelism_threads(), MAX_PARTS))
+
+
+def loss_and_gradients(
+    loss_of: Callable[..., tf.Tensor],
+    weights: Sequence[tf.Variable],
+    batch: Sequence[tf.Tensor],
+    seed: tf.Tensor,
+    parts: int,
+) -> tuple[tf.Tensor, list[tf.Tensor]]:
+    """The mean loss of a token of a batch and its gradients, computed in parts side by side.
+
+    Args:
+        loss_of: `TrainingLoss`.
+        weights: What the gradients are for.
+        batch: Source, target_in and target_out, integers `(B, S)`, `(B, T)`, `(B, T)`.
+        seed: Of dropout, integers `(2,)`; each part drops by itself.
+        parts: How many parts, of as many pairs each, or one more.
+
+    Returns:
+        The loss, a float32 scalar, and for each weight its gradient.
+    """
+    num_pairs = tf.shape(batch[0])[0]
+    num_tokens = _num_tokens(batch)
+
+    @tf.function(reduce_retracing=True)  # traced once for all parts
+    def of_part(part: Sequence[tf.Tensor], part_seed: tf.Tensor):
+        with tf.GradientTape() as tape:
+            loss = loss_of(*part, part_seed) * (_num_tokens(part) / num_tokens)
+        return loss, [tf.convert_to_tensor(g) for g in tape.gradient(loss, weights)]
+
+    losses, gradients = [], []
+    for number, part_seed in enumerate(tf.unstack(tf.random.split(seed, parts))):
+        begin, end = (num_pairs * place // parts for place in (number, number + 1))
+        loss, found = of_part([ids[begin:end] for ids in batch], part_seed)
+        losses.append(loss)
+        gradients.append(found)
+    return tf.add_n(losses), [tf.add_n(found) for found in zip(*gradients, strict=True)]
+
+
+def _num_tokens(batch: Sequence[tf.Tensor]) -> tf.Tensor:
+    return tf.maximum(tf.math.count_nonzero(batch[-1], dtype=tf.float32), 1.0)

@@ -1,0 +1,92 @@
+"""Muon for the matrices within a model, Adam for the rest, in few operations."""
+
+from __future__ import annotations
+
+import keras
+import tensorflow as tf
+
+# What moves matrices by about as much as Adam would (Liu et al. 2025, section 2.2).
+RMS_RATE = 0.2
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class FusedMuon(keras.optimizers.Muon):
+    """Keras's Muon, its Adam by TensorFlow's own kernel and its products in a chosen precision.
+
+    A matrix `W` of shape `(m, n)` with gradient `G` goes along the nearest matrix with orthonormal
+    rows or columns to its momentum (Jordan et al. 2024, "Muon"; scaled as by Liu et al. 2025):
+
+        M = 0.95 M + G
+        W = W - 0.2 * rate * sqrt(max(m, n)) * orthogonal(G + 0.95 M)
+
+    where `orthogonal` is a few steps of Newton and Schulz. Embeddings, the kernel of the logits and
+    vectors take the steps of Adam (Kingma and Ba 2015), in one pass over each weight, where Keras
+    needs a dozen.
+
+    Args:
+        learning_rate: Of the matrices, a number or a schedule.
+        adam_lr_ratio: Rate of the other weights, as a share of it.
+        dtype: What `orthogonal` is computed in, `"float32"` or `"bfloat16"`. Defaults to float32.
+        **options: As `keras.optimizers.Muon` has them; weights decay only where that is given.
+
+    Example:
+
+    >>> weight = keras.Variable([1.0])
+    >>> FusedMuon(learning_rate=0.5, adam_lr_ratio=0.5).apply([tf.constant([3.0])], [weight])
+    >>> round(float(weight[0]), 3)
+    0.75
+    """
+
+    def __init__(self, learning_rate=0.001, adam_lr_ratio=1.0, dtype="float32", **options):
+        no_decay = {"weight_decay": None, "adam_weight_decay": None}
+        super().__init__(learning_rate, adam_lr_ratio=adam_lr_ratio, **{**no_decay, **options})
+        self.dtype = dtype
+
+    def update_step(self, gradient, variable, learning_rate):
+        """What Keras calls for each weight."""
+        index = self._get_variable_index(variable)
+        velocity = self.adam_velocities[index]
+        if velocity is None:
+            super().update_step(gradient, variable, learning_rate)
+            return
+        step = tf.cast(self.iterations + 1, tf.float32)
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle,
+            m=self.momentums[index].value.handle,
+            v=velocity.value.handle,
+            beta1_power=self.adam_beta_1**step,
+            beta2_power=self.adam_beta_2**step,
+            lr=tf.cast(learning_rate, tf.float32) * self.adam_lr_ratio,
+            beta1=self.adam_beta_1,
+            beta2=self.adam_beta_2,
+            epsilon=self.epsilon,
+            grad=tf.convert_to_tensor(gradient),
+        )
+
+    def zeropower_via_newtonschulz5(self, x, steps):
+        """What Keras calls for each matrix."""
+        return _orthogonal(x, steps, (self.muon_a, self.muon_b, self.muon_c), self.dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "dtype": self.dtype}
+
+
+# A function, so that it is traced once for all matrices of a shape.
+@tf.function
+def _orthogonal(
+    matrix: tf.Tensor, steps: int, coefficients: tuple[float, float, float], dtype: str
+) -> tf.Tensor:
+    """The matrix with singular values near 1, after so many steps of Newton and Schulz.
+
+    Each step maps a singular value `s` to `a s + b s^3 + c s^5`.
+    """
+    a, b, c = coefficients
+    is_tall = matrix.shape[0] > matrix.shape[1]
+    x = tf.transpose(matrix) if is_tall else matrix
+    # In float32 whatever the products are: no type with fewer digits can sum so many squares.
+    x = tf.cast(tf.math.divide_no_nan(x, tf.norm(x)), dtype)
+    for _ in range(steps):
+        square = tf.matmul(x, x, transpose_b=True)
+        x = a * x + tf.matmul(b * square + c * tf.matmul(square, square), x)
+    x = tf.cast(x, tf.float32)
+    return tf.transpose(x) if is_tall else x

@@ -1,0 +1,64 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn.translation import cores
+
+WEIGHTS = [tf.Variable([[1.0], [2.0], [-1.0]]), tf.Variable([3.0])]
+SEED = tf.constant([1, 2], tf.int64)
+
+
+def loss_of(source, target_in, target_out, seed):
+    """The mean over real target tokens of a number that depends on all three and the weights."""
+    table, factor = WEIGHTS
+    rows = tf.gather(table, source)[:, 0] * factor + tf.cast(target_in, tf.float32)
+    is_token = tf.cast(target_out > 0, tf.float32)
+    costs = is_token * (rows - tf.cast(target_out, tf.float32)) ** 2
+    return tf.reduce_sum(costs) / tf.maximum(tf.reduce_sum(is_token), 1.0)
+
+
+def make_batch(num_pairs):
+    random = np.random.default_rng(num_pairs)
+    sides = [random.integers(0, 3, (num_pairs, length)) for length in (2, 3, 3)]
+    sides[2][:, 0] = 1  # no pair without a token
+    return [tf.constant(side, tf.int32) for side in sides]
+
+
+@pytest.mark.parametrize("num_pairs", [1, 2, 3, 7])
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_parts_make_the_loss_and_gradients_of_the_whole(num_pairs, parts):
+    batch = make_batch(num_pairs)
+    with tf.GradientTape() as tape:
+        expected = loss_of(*batch, SEED)
+    gradients = [tf.convert_to_tensor(g) for g in tape.gradient(expected, WEIGHTS)]
+    loss, found = cores.loss_and_gradients(loss_of, WEIGHTS, batch, SEED, parts)
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+    for one, other in zip(found, gradients, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def test_each_part_has_random_numbers_of_its_own():
+    seeds = []
+
+    def remember(source, target_in, target_out, seed):
+        tf.numpy_function(lambda values: seeds.append(tuple(values.tolist())), [seed], [])
+        return loss_of(source, target_in, target_out, seed)
+
+    for seed in (SEED, SEED + 1):
+        cores.loss_and_gradients(remember, WEIGHTS, make_batch(4), seed, parts=2)
+    assert len(set(seeds)) == 4
+
+
+@pytest.mark.parametrize(("num_cores", "expected"), [(1, 1), (2, 2), (4, 4), (16, 1)])
+def test_parts_by_the_cores_of_the_machine(num_cores, expected):
+    code = (
+        "from keras_attn.translation import cores\n"
+        f"cores._num_cores = lambda: {num_cores}\n"
+        "cores.divide_by_operations()\n"
+        "print(cores.num_parts())"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(found.stdout) == expected
