@@ -33,7 +33,7 @@ from keras_attn.translation.objective import WeightAverage
 from keras_attn.translation.scores import bleu
 from keras_attn.translation.splits import Example
 from keras_attn.translation.tokenizer import EOS_ID, Tokenizers
-from keras_attn.translation.training import Averaging, Trainee
+from keras_attn.translation.training import AVERAGE_EVERY, Averaging, Trainee
 from keras_attn.translation.validation import translate_with
 
 BATCH_SIZE = 64
@@ -103,21 +103,23 @@ def learn(data: str, num_tokens: float, settings: dict[str, Any]) -> dict[str, f
             trainee.schedule, global_clipnorm=config.clip_norm
         )
         trainee.optimizer.build(model.trainable_variables)
-    average = WeightAverage(model.trainable_variables, config.average_decay)
+    average = WeightAverage(model.trainable_variables, config.average_decay**AVERAGE_EVERY)
     steps, tokens = 0, 0
     while tokens < num_tokens:
         tokens += batched.num_tokens(steps)
         steps += 1
 
     def tell(batch: int, logs: Any) -> None:
-        trainee.step.assign(batch)
         trainee.schedule.left.assign(1 - batch / steps)
 
     start = time.monotonic()
     trainee.fit(
         batched.dataset(),
         steps_per_epoch=steps,
-        callbacks=[Averaging(average), keras.callbacks.LambdaCallback(on_train_batch_begin=tell)],
+        callbacks=[
+            Averaging(average, AVERAGE_EVERY),
+            keras.callbacks.LambdaCallback(on_train_batch_begin=tell),
+        ],
         shuffle=False,
         verbose=0,
     )

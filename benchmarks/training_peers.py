@@ -79,7 +79,7 @@ def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     from keras_attn.translation import cores
     from keras_attn.translation.config import Config
     from keras_attn.translation.objective import WeightAverage
-    from keras_attn.translation.training import Averaging, Trainee
+    from keras_attn.translation.training import AVERAGE_EVERY, Averaging, Trainee
 
     cores.divide_by_operations()
     config = Config(**{**fields, "precision": precision})
@@ -88,11 +88,11 @@ def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     )
     model.build(((None, None), (None, None)))
     trainee = Trainee(model, config)
-    average = WeightAverage(model.trainable_variables, config.average_decay)
+    average = WeightAverage(model.trainable_variables, config.average_decay**AVERAGE_EVERY)
     dataset = as_dataset(batches)
 
     def train(steps: int) -> None:
-        callbacks = [Averaging(average)]
+        callbacks = [Averaging(average, AVERAGE_EVERY)]
         trainee.fit(dataset, steps_per_epoch=steps, verbose=0, shuffle=False, callbacks=callbacks)
 
     return train

@@ -68,7 +68,8 @@ class Config:
         cool_down: Last part of the training time over which the learning rate falls to 0, above 0,
             at most 1.
         clip_norm: Largest global norm of the gradients.
-        average_decay: Decay of the moving average of the weights that is evaluated and exported.
+        average_decay: Decay, a batch, of the moving average of the weights that is evaluated and
+            exported.
         beam_size: Hypotheses that the exported model's search follows; 1 is greedy search.
         length_penalty: Exponent `alpha` of the length penalty of Wu et al. 2016, at least 0.
         min_length_ratio: Shortest translation in pieces, as a share of the source's.

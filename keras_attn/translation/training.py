@@ -33,6 +33,7 @@ CHOSEN = ("precision", "dropout")
 # Tried in benchmarks/results/learning.md.
 ADAM_LR_RATIO = 0.5
 NS_STEPS = 3
+AVERAGE_EVERY = 8  # batches
 
 
 class Run(NamedTuple):
@@ -72,10 +73,14 @@ class Budget(keras.callbacks.Callback):
         self._budget = 60 * config.minutes
         self._state = state
         self._schedule = schedule
-        self._step = self._step_before = int(state.step.numpy())
+        self._step_before = self._step
         self._seconds_before = float(state.seconds.numpy())
         self._start = time.monotonic()
         self.reserve_seconds = 0.0  # what validation will take after the last batch
+
+    @property
+    def _step(self) -> int:
+        return int(self._state.step.numpy())
 
     @property
     def seconds(self) -> float:
@@ -101,8 +106,6 @@ class Budget(keras.callbacks.Callback):
         self._schedule.left.assign(self.left)
 
     def on_train_batch_end(self, batch, logs=None):
-        self._step += 1
-        self._state.step.assign(self._step)
         if not self.left:
             self.model.stop_training = True
 
@@ -139,14 +142,30 @@ class Saving(keras.callbacks.Callback):
 
 
 class Averaging(keras.callbacks.Callback):
-    """Takes the weights after each batch into their average."""
+    """Takes the weights into their average, after each epoch and every few batches before.
 
-    def __init__(self, average: WeightAverage):
+    Each time all weights are read and written; between two batches they hardly change.
+
+    Args:
+        average: The average.
+        every: After so many batches.
+    """
+
+    def __init__(self, average: WeightAverage, every: int):
         super().__init__()
         self._average = average
+        self._every = every
+
+    def _is_time(self) -> bool:
+        return int(self.model.step.numpy()) % self._every == 0
 
     def on_train_batch_end(self, batch, logs=None):
-        self._average.update()
+        if self._is_time():
+            self._average.update()
+
+    def on_epoch_end(self, epoch, logs=None):
+        if not self._is_time():
+            self._average.update()
 
 
 @contextmanager
@@ -232,7 +251,7 @@ class Trainee(keras.Model):
 
     Attributes:
         schedule: Has to be told what is left of the training.
-        step: Batches trained on, a TensorFlow variable; who trains sets it.
+        step: Batches trained on, a TensorFlow variable.
     """
 
     def __init__(self, model: Transformer, config: Config):
@@ -276,6 +295,7 @@ class Trainee(keras.Model):
             parts=self._num_parts,
         )
         self.optimizer.apply(gradients, weights)
+        self.step.assign_add(1)
         self._mean_loss.update_state(loss)
         return {"loss": self._mean_loss.result()}
 
@@ -311,7 +331,7 @@ def fit(
     """
     model.build(((None, None), (None, None)))
     trainee = Trainee(model, config)
-    average = WeightAverage(model.trainable_variables, config.average_decay)
+    average = WeightAverage(model.trainable_variables, config.average_decay**AVERAGE_EVERY)
     state = TrainingState(model, trainee.optimizer, average, trainee.step, folder)
     warnings = state.restore()
 
@@ -324,7 +344,14 @@ def fit(
         progress.say(f"Going on from step {first_step}.")
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Saving(state, budget)
-    all_callbacks = [Averaging(average), budget, progress, checking, *callbacks, saving]
+    all_callbacks = [
+        Averaging(average, AVERAGE_EVERY),
+        budget,
+        progress,
+        checking,
+        *callbacks,
+        saving,
+    ]
     with _obeying_ctrl_c(saving):
         while _has_to_go_on(budget, state, config):
             step = int(state.step.numpy())

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import keras
 import pytest
+import tensorflow as tf
 
 from keras_attn import Transformer
 from keras_attn.translation import batches, tokenizer, training
@@ -154,6 +155,19 @@ def test_accumulated_batches_make_one_step(tokenizers, stream, tmp_path):
         for before, after in itertools.pairwise(weights)
     ]
     assert changes == [False, False, False, True] * 2
+
+
+def test_weights_are_averaged_every_few_batches_and_after_each_epoch():
+    step, taken = tf.Variable(0), []
+    average = SimpleNamespace(update=lambda: taken.append(int(step.numpy())))
+    averaging = training.Averaging(average, every=3)
+    averaging.set_model(SimpleNamespace(step=step))
+    for epoch in range(2):
+        for batch in range(5):
+            step.assign_add(1)
+            averaging.on_train_batch_end(batch)
+        averaging.on_epoch_end(epoch)
+    assert taken == [3, 5, 6, 9, 10]
 
 
 def test_further_callbacks_are_told_the_loss_and_the_validation_bleu(tokenizers, stream, tmp_path):
