@@ -5,9 +5,6 @@ from __future__ import annotations
 import keras
 import tensorflow as tf
 
-# What moves matrices by about as much as Adam would (Liu et al. 2025, section 2.2).
-RMS_RATE = 0.2
-
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class FusedMuon(keras.optimizers.Muon):
