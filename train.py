@@ -106,7 +106,7 @@ def run(given: dict[str, Any]) -> None:
     )
     from keras_attn.translation.config import Config
 
-    cores.divide_by_operations()
+    cores.one_core_for_each_operation()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
     callbacks = [curves.Curves(board)] if board else []
     earlier, given = fine_tuning.inherit(**given)

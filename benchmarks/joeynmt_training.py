@@ -17,6 +17,7 @@ from keras_attn.translation.tokenizer import Tokenizers
 
 SPECIAL_PIECES = ("<unk>", "<pad>", "<s>", "</s>")
 LOG_EVERY = 5  # updates
+LATEST = "latest.ckpt"
 
 
 def prepare(
@@ -103,7 +104,8 @@ def prepare(
             "updates": updates,
             "validation_freq": validate_every,
             "logging_freq": LOG_EVERY,
-            "keep_best_ckpts": 1,
+            # At each validation, however it went: the last one translates, not the luckiest.
+            "keep_best_ckpts": -1,
             "shuffle": True,
             "overwrite": True,
             "random_seed": 1,
@@ -141,7 +143,8 @@ def translations_after(
 ) -> Iterator[list[str]]:
     """Translations of the split `test` after so many minutes each of one training.
 
-    It stands still while its last checkpoint, from a validation before, translates.
+    It stands still while its last checkpoint, from the validation before, translates. Its minutes
+    begin when it starts, reading the corpus among them.
     """
     environment = _environment(num_threads)
     with tempfile.TemporaryFile("w+") as log:
@@ -157,6 +160,7 @@ def translations_after(
                     log.seek(0)
                     raise RuntimeError(f"JoeyNMT ended before its time:\n{log.read()}")
                 training.send_signal(signal.SIGSTOP)
+                _delete_all_but_the_last(configuration.parent / "model")
                 yield _translations(python, configuration, environment)
                 training.send_signal(signal.SIGCONT)
         finally:
@@ -167,7 +171,7 @@ def translations_after(
 def _translations(python: Path, configuration: Path, environment: dict[str, str]) -> list[str]:
     folder = configuration.parent
     settings = json.loads(configuration.read_text(encoding="utf-8"))
-    settings["testing"]["load_model"] = str(folder / "model" / "latest.ckpt")
+    settings["testing"]["load_model"] = str(folder / "model" / LATEST)
     testing = folder / "testing.yaml"
     testing.write_text(json.dumps(settings), encoding="utf-8")
     command = [str(python), "-m", "joeynmt", "test", str(testing), "-o", str(folder / "said")]
@@ -175,6 +179,13 @@ def _translations(python: Path, configuration: Path, environment: dict[str, str]
         command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
     )
     return (folder / "said.test").read_text(encoding="utf-8").splitlines()
+
+
+def _delete_all_but_the_last(folder: Path) -> None:
+    last = (folder / LATEST).resolve()
+    for path in folder.glob("*.ckpt"):
+        if path.resolve() != last:
+            path.unlink()
 
 
 def _training(python: Path, configuration: Path) -> list[str]:

@@ -2,9 +2,10 @@
 
 Trains on `tatoeba` for so many source and target tokens with each set of settings, in a process of
 its own, and prints what the validation split costs the averaged weights: nats a sentence, a finer
-measure than BLEU (greedy, printed too). A setting is a field of `Config`, such as `dropout=0.2`, or
-`optimizer=NAME` for one of `keras.optimizers` in place of ours. Tokens and not minutes, so that
-several may run at once and on a busy machine; what a setting costs in time is printed beside it.
+measure than BLEU (greedy, printed too). A setting is a field of `Config`, such as `dropout=0.2`,
+`optimizer=NAME` for one of `keras.optimizers` in place of ours, or `optimizer.NAME=VALUE` for an
+argument of it, such as `optimizer.ns_steps=5`. Tokens and not minutes, so that several may run at
+once and on a busy machine; what a setting costs in time is printed beside it.
 """
 
 from __future__ import annotations
@@ -84,13 +85,16 @@ def settings_of(text: str) -> dict[str, Any]:
 
 def learn(data: str, num_tokens: float, settings: dict[str, Any]) -> dict[str, float]:
     """Train and find out what was learnt."""
-    cores.divide_by_operations()
-    optimizer = settings.pop("optimizer", None)
+    cores.one_core_for_each_operation()
+    name = settings.pop("optimizer", None)
+    prefix = "optimizer."
+    options = {k.removeprefix(prefix): v for k, v in settings.items() if k.startswith(prefix)}
+    settings = {k: v for k, v in settings.items() if not k.startswith(prefix)}
     pairs = corpus.load(data)
     config = Config.for_corpus(pairs.num_train, data=data, precision="bfloat16")
     config = dataclasses.replace(config, **settings)
-    with tempfile.TemporaryDirectory() as name:
-        tokenizers = tokenizer.load_or_train(Path(name), pairs.train, config)
+    with tempfile.TemporaryDirectory() as folder:
+        tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)
     batched = batches.make(pairs.parts, tokenizers, config)
     keras.utils.set_random_seed(config.seed)
     model = Transformer.from_sizes(
@@ -98,11 +102,13 @@ def learn(data: str, num_tokens: float, settings: dict[str, Any]) -> dict[str, f
     )
     model.build(((None, None), (None, None)))
     trainee = Trainee(model, config)
-    if optimizer:
-        trainee.optimizer = getattr(keras.optimizers, optimizer)(
-            trainee.schedule, global_clipnorm=config.clip_norm
-        )
-        trainee.optimizer.build(model.trainable_variables)
+    if name or options:
+        ours = trainee.optimizer
+        kind = getattr(keras.optimizers, name) if name else type(ours)
+        kept = {"global_clipnorm": config.clip_norm} if name else ours.get_config()
+        optimizer = kind(**{**kept, **options, "learning_rate": trainee.schedule})
+        optimizer.build(model.trainable_variables)
+        trainee.compile(optimizer, jit_compile=False)
     average = WeightAverage(model.trainable_variables, config.average_decay**AVERAGE_EVERY)
     steps, tokens = 0, 0
     while tokens < num_tokens:

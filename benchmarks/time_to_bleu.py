@@ -6,7 +6,8 @@ PyTorch loop (`torch_transformer.py`, bfloat16, averaged weights) and JoeyNMT, w
 not, in one run each that is stopped to translate. The peers have the recipe that ours began with:
 Adam, a warm-up, dropout, label smoothing, and the loop averaged weights. Results are added to a
 file, so that the hours may be spread over days, and drawn with `--png` (extra `plots`). Validation
-counts in our minutes; the loop has none, JoeyNMT's is of ten sentences.
+counts in our minutes; the loop has none, JoeyNMT's is of ten sentences, but its reading of the
+corpus counts.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from environments import python_of
 from keras_attn_data import cache
 from machine import describe_machine, num_cores
 from peer import Peer
-from training_peers import write_batches
+from training_peers import RECIPE, write_batches
 
 from keras_attn.translation import batches, corpus, tokenizer
 from keras_attn.translation.config import Config
@@ -36,8 +37,6 @@ from keras_attn.translation.tokenizer import EOS_ID, Tokenizers
 
 ROOT = Path(__file__).parents[1]
 EPOCHS = 6  # of batches, before they come again
-# Of the peers: what ours began with.
-RECIPE = {"learning_rate": 1.5e-3, "warmup_steps": 1000, "beam_size": 1}
 JOEYNMT_CHECKPOINTS = 20  # every so many updates, about a minute
 NAMES = {"ours": "keras_attn", "torch": "PyTorch loop", "joeynmt": "JoeyNMT 2.3"}
 
@@ -134,7 +133,7 @@ def prepare(pairs: Corpus, folder: Path) -> tuple[Config, Tokenizers, dict[str, 
     config = Config.for_corpus(pairs.num_train, data=pairs.name)
     tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
     sizes = {f"{side}_size": one.vocab_size for side, one in tokenizers._asdict().items()}
-    return config, tokenizers, {**dataclasses.asdict(config), **sizes, **RECIPE}
+    return config, tokenizers, {**dataclasses.asdict(config), **sizes, **RECIPE, "beam_size": 1}
 
 
 def draw(results: dict[str, dict[str, float]], path: Path) -> None:
@@ -144,7 +143,7 @@ def draw(results: dict[str, dict[str, float]], path: Path) -> None:
     for name, reached in results.items():
         points = sorted((float(minutes), score) for minutes, score in reached.items())
         axes.plot(*zip(*points, strict=True), marker="o", markersize=4, label=NAMES[name])
-    axes.set_xlabel("minutes of training on 2 CPU cores")
+    axes.set_xlabel(f"minutes of training on {num_cores()} CPU cores")
     axes.set_ylabel("BLEU of the test split, greedy")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)

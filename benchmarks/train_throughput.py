@@ -27,7 +27,7 @@ from environments import python_of
 from keras_attn_data import cache
 from machine import describe_machine, num_cores
 from peer import Peer
-from training_peers import Batch, write_batches
+from training_peers import RECIPE, Batch, write_batches
 
 from keras_attn.translation import batches, corpus, tokenizer
 from keras_attn.translation.config import PRECISIONS, Config
@@ -63,7 +63,9 @@ def main() -> int:
         for peer in peers.values():
             peer.end()
         if "joeynmt" in arguments.peers:
-            measure_joeynmt(arguments, folder / "joeynmt", pairs, tokenizers, fields, some)
+            measure_joeynmt(
+                arguments, folder / "joeynmt", pairs, tokenizers, {**fields, **RECIPE}, some
+            )
     return 0
 
 
@@ -78,7 +80,8 @@ def start(arguments: argparse.Namespace, batches_file: Path, fields: dict) -> di
         for precision in PRECISIONS:
             command = ["training_peers.py", name, precision]
             peer = Peer(name, command, num_cores(), python)
-            peer.ask(load=str(batches_file), config=fields)
+            recipe = {} if name == "ours" else RECIPE
+            peer.ask(load=str(batches_file), config={**fields, **recipe})
             print(f"{name + ' ' + precision:<20}{peer.ask(steps=1)['seconds']:>14.1f}", flush=True)
             peers[f"{name} {precision}"] = peer
     return peers

@@ -29,7 +29,7 @@ WIDTHS = (128, 256, 384, 512, 768, 1024)
 DEPTHS = (1, 2, 4, 8, 16)  # of the encoder; the decoder has half, at least 1
 LENGTHS = (16, 32, 64, 128, 256, 512)
 USUAL_LENGTH = 16
-NUM_BATCHES = 4
+NUM_BATCHES = 8
 TURNS = 3
 
 

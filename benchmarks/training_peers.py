@@ -18,6 +18,8 @@ import numpy as np
 from machine import memory_of_this_process, num_cores
 from peer import answer_requests
 
+# What a peer's Adam is told: what ours began with.
+RECIPE = {"learning_rate": 1.5e-3, "warmup_steps": 1000}
 Batch = tuple[np.ndarray, np.ndarray, np.ndarray]  # source, target_in, target_out
 # Trains on so many of the batches, from the first.
 Train = Callable[[int], None]
@@ -81,7 +83,7 @@ def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     from keras_attn.translation.objective import WeightAverage
     from keras_attn.translation.training import AVERAGE_EVERY, Averaging, Trainee
 
-    cores.divide_by_operations()
+    cores.one_core_for_each_operation()
     config = Config(**{**fields, "precision": precision})
     model = Transformer.from_sizes(
         config.vocab_size, config.vocab_size, **config.layer_sizes(), dtype=config.dtype_policy

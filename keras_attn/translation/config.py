@@ -68,7 +68,7 @@ class Config:
         cool_down: Last part of the training time over which the learning rate falls to 0, above 0,
             at most 1.
         clip_norm: Largest global norm of the gradients.
-        average_decay: Decay, a batch, of the moving average of the weights that is evaluated and
+        average_decay: Decay per batch of the moving average of the weights that is evaluated and
             exported.
         beam_size: Hypotheses that the exported model's search follows; 1 is greedy search.
         length_penalty: Exponent `alpha` of the length penalty of Wu et al. 2016, at least 0.
@@ -77,7 +77,7 @@ class Config:
         no_repeat_ngram: Length of piece sequences that no translation has twice; 0 for any.
         minutes: Training time, validation included.
         steps: Batches to train on, however long they take; 0 for as many as `minutes` allow. With
-            it, the same seed gives the same model on the same machine, interrupted or not.
+            it, the same seed gives the same model on the same cores, interrupted or not.
         patience: Validations in a row without a better BLEU after which training ends; 0 for any.
         seed: Seed of everything random.
         precision: `"float32"` or `"bfloat16"` (weights and the loss stay in float32). `train.py`

@@ -8,15 +8,18 @@ from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
+from keras_attn.translation.tokenizer import PAD_ID
+
 # Beyond, the parts of a batch would be small, and each core would read all weights for its own.
 MAX_PARTS = 4
 
 
-def divide_by_operations() -> None:
-    """Let each operation have one core, and as many of them run as there are cores.
+def one_core_for_each_operation() -> None:
+    """On few cores, let TensorFlow run as many operations at once as there are cores.
 
-    Where there are few cores; TensorFlow divides each operation among all of them, which then wait
-    for each other after each. Once TensorFlow has computed something its threads stay as they are.
+    By itself it divides each operation among all cores, which then wait for each other; on few
+    cores that costs more than it gains. Once it has computed something, its threads stay as they
+    are.
     """
     cores = _num_cores()
     if 1 < cores <= MAX_PARTS:
@@ -37,7 +40,7 @@ def num_parts() -> int:
 
     Example:
 
-    >>> num_parts() <= MAX_PARTS
+    >>> num_parts() >= 1
     True
     """
     if tf.config.threading.get_intra_op_parallelism_threads() != 1:
@@ -55,7 +58,7 @@ def loss_and_gradients(
     """The mean loss of a token of a batch and its gradients, computed in parts side by side.
 
     Args:
-        loss_of: `TrainingLoss`.
+        loss_of: `TrainingLoss`, or another mean over the tokens of a batch.
         weights: What the gradients are for.
         batch: Source, target_in and target_out, integers `(B, S)`, `(B, T)`, `(B, T)`.
         seed: Of dropout, integers `(2,)`; each part drops by itself.
@@ -67,7 +70,7 @@ def loss_and_gradients(
     num_pairs = tf.shape(batch[0])[0]
     num_tokens = _num_tokens(batch)
 
-    @tf.function(reduce_retracing=True)  # traced once for all parts
+    @tf.function(reduce_retracing=True, autograph=False)  # traced once for all parts
     def of_part(part: Sequence[tf.Tensor], part_seed: tf.Tensor):
         with tf.GradientTape() as tape:
             loss = loss_of(*part, part_seed) * (_num_tokens(part) / num_tokens)
@@ -83,4 +86,5 @@ def loss_and_gradients(
 
 
 def _num_tokens(batch: Sequence[tf.Tensor]) -> tf.Tensor:
-    return tf.maximum(tf.math.count_nonzero(batch[-1], dtype=tf.float32), 1.0)
+    is_token = tf.not_equal(batch[-1], PAD_ID)
+    return tf.maximum(tf.math.count_nonzero(is_token, dtype=tf.float32), 1.0)

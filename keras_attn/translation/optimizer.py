@@ -5,6 +5,8 @@ from __future__ import annotations
 import keras
 import tensorflow as tf
 
+from keras_attn.translation.config import PRECISIONS
+
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class FusedMuon(keras.optimizers.Muon):
@@ -16,15 +18,18 @@ class FusedMuon(keras.optimizers.Muon):
         M = 0.95 M + G
         W = W - 0.2 * rate * sqrt(max(m, n)) * orthogonal(G + 0.95 M)
 
-    where `orthogonal` is a few steps of Newton and Schulz. Embeddings, the kernel of the logits and
-    vectors take the steps of Adam (Kingma and Ba 2015), in one pass over each weight, where Keras
-    needs a dozen.
+    where `orthogonal` is a few steps of Newton and Schulz; 0.95 and 0.2 are defaults. Embeddings,
+    vectors and what `exclude_layers` names take the steps of Adam (Kingma and Ba 2015), in one pass
+    over each weight, where Keras needs a dozen.
 
     Args:
         learning_rate: Of the matrices, a number or a schedule.
         adam_lr_ratio: Rate of the other weights, as a share of it.
         dtype: What `orthogonal` is computed in, `"float32"` or `"bfloat16"`. Defaults to float32.
         **options: As `keras.optimizers.Muon` has them; weights decay only where that is given.
+
+    Raises:
+        ValueError: If `dtype` is another.
 
     Example:
 
@@ -35,6 +40,8 @@ class FusedMuon(keras.optimizers.Muon):
     """
 
     def __init__(self, learning_rate=0.001, adam_lr_ratio=1.0, dtype="float32", **options):
+        if dtype not in PRECISIONS:
+            raise ValueError(f'`dtype` must be "float32" or "bfloat16". Received: dtype={dtype!r}.')
         no_decay = {"weight_decay": None, "adam_weight_decay": None}
         super().__init__(learning_rate, adam_lr_ratio=adam_lr_ratio, **{**no_decay, **options})
         self.dtype = dtype
@@ -69,7 +76,7 @@ class FusedMuon(keras.optimizers.Muon):
 
 
 # A function, so that it is traced once for all matrices of a shape.
-@tf.function
+@tf.function(autograph=False)
 def _orthogonal(
     matrix: tf.Tensor, steps: int, coefficients: tuple[float, float, float], dtype: str
 ) -> tf.Tensor:

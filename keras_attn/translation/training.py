@@ -33,7 +33,8 @@ CHOSEN = ("precision", "dropout")
 # Tried in benchmarks/results/learning.md.
 ADAM_LR_RATIO = 0.5
 NS_STEPS = 3
-AVERAGE_EVERY = 8  # batches
+# Batches between two looks at the weights, which hardly change meanwhile.
+AVERAGE_EVERY = 8
 
 
 class Run(NamedTuple):
@@ -144,7 +145,7 @@ class Saving(keras.callbacks.Callback):
 class Averaging(keras.callbacks.Callback):
     """Takes the weights into their average, after each epoch and every few batches before.
 
-    Each time all weights are read and written; between two batches they hardly change.
+    Each time all weights are read and their averages written.
 
     Args:
         average: The average.

@@ -15,8 +15,8 @@ from keras_attn.translation.folding import check_parts
 from keras_attn.translation.tokenizer import PAD_ID
 from keras_attn.translation.weights import place_of
 
-# Target tokens come in multiples of so many, for each number is compiled once.
-TOKENS = 512
+# Target tokens come in multiples of so many, for each number is compiled once: the rest is padding.
+TOKENS = 128
 
 
 class TrainingLoss:

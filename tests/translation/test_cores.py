@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attn.translation import cores
+from keras_attn.translation.training_loss import TrainingLoss
 
 WEIGHTS = [tf.Variable([[1.0], [2.0], [-1.0]]), tf.Variable([3.0])]
 SEED = tf.constant([1, 2], tf.int64)
@@ -40,6 +41,23 @@ def test_parts_make_the_loss_and_gradients_of_the_whole(num_pairs, parts):
         np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("num_pairs", [1, 3])
+@pytest.mark.parametrize("parts", [2, 4])
+def test_parts_of_a_real_model_though_some_have_no_pair(tiny_model, dtype, num_pairs, parts):
+    random = np.random.default_rng(num_pairs)
+    source, target = (random.integers(4, 11, (num_pairs, n)) for n in (5, 4))
+    batch = [tf.constant(side, tf.int32) for side in (source, target, target)]
+    weights = [weight.value for weight in tiny_model.trainable_variables]
+    loss_of = TrainingLoss(tiny_model, label_smoothing=0.1, dtype=dtype, num_positions=8)
+    whole, expected = cores.loss_and_gradients(loss_of, weights, batch, SEED, parts=1)
+    loss, found = cores.loss_and_gradients(loss_of, weights, batch, SEED, parts)
+    near = 1e-4 if dtype == "float32" else 0.03
+    np.testing.assert_allclose(loss, whole, rtol=near)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=near, atol=near * np.abs(other).max())
+
+
 def test_each_part_has_random_numbers_of_its_own():
     seeds = []
 
@@ -57,7 +75,7 @@ def test_parts_by_the_cores_of_the_machine(num_cores, expected):
     code = (
         "from keras_attn.translation import cores\n"
         f"cores._num_cores = lambda: {num_cores}\n"
-        "cores.divide_by_operations()\n"
+        "cores.one_core_for_each_operation()\n"
         "print(cores.num_parts())"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

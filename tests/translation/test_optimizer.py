@@ -60,7 +60,7 @@ def test_bfloat16_is_near_float32_whatever_the_size_of_the_gradient(size):
     steps = []
     for dtype in ("float32", "bfloat16"):
         weight = keras.Variable(np.zeros((256, 1024), np.float32))
-        FusedMuon(1.0, dtype=dtype, epsilon=1e-30).apply([tf.constant(gradient)], [weight])
+        FusedMuon(1.0, dtype=dtype).apply([tf.constant(gradient)], [weight])
         steps.append(np.asarray(weight))
     exact, rounded = steps
     assert np.linalg.norm(rounded - exact) < 0.1 * np.linalg.norm(exact)
@@ -72,15 +72,22 @@ def test_no_gradient_no_step():
     np.testing.assert_array_equal(weight, 1)
 
 
-def test_accumulates():
+@pytest.mark.parametrize("shape", [(4, 6), (5,)])
+def test_accumulates(shape):
     random = np.random.default_rng(5)
-    first, second = (random.normal(size=(4, 6)).astype(np.float32) for _ in range(2))
-    weights = [keras.Variable(np.zeros((4, 6), np.float32)) for _ in range(2)]
+    weights = [keras.Variable(np.zeros(shape, np.float32)) for _ in range(2)]
     whole, parts = FusedMuon(0.1), FusedMuon(0.1, gradient_accumulation_steps=2)
-    for gradient in (first, second):
-        parts.apply([tf.constant(gradient)], weights[:1])
-    whole.apply([tf.constant((first + second) / 2)], weights[1:])
-    np.testing.assert_allclose(weights[0], weights[1], atol=1e-6)
+    for _ in range(3):
+        first, second = (random.normal(size=shape).astype(np.float32) for _ in range(2))
+        for gradient in (first, second):
+            parts.apply([tf.constant(gradient)], weights[:1])
+        whole.apply([tf.constant((first + second) / 2)], weights[1:])
+    np.testing.assert_allclose(weights[0], weights[1], rtol=1e-4, atol=1e-6)
+
+
+def test_another_type_is_refused():
+    with pytest.raises(ValueError, match='must be "float32" or "bfloat16". Received'):
+        FusedMuon(dtype="float16")
 
 
 def test_config_round_trip():
