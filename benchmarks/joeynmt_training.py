@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -69,7 +68,11 @@ def prepare(
         "ff_size": fields["ffn_num_hiddens"],
         "dropout": fields["dropout"],
         "layer_norm": "pre",
-        "embeddings": {"embedding_dim": fields["num_hiddens"], "scale": True, "dropout": 0.0},
+        "embeddings": {
+            "embedding_dim": fields["num_hiddens"],
+            "scale": True,
+            "dropout": fields["dropout"],
+        },
     }
     configuration = {
         "name": "peer",
@@ -84,6 +87,7 @@ def prepare(
             "batch_type": "sentence",
             "eval_metrics": ["bleu"],
             "max_output_length": fields["max_pieces"],
+            "generate_unk": False,
         },
         "training": {
             "optimizer": "adam",
@@ -118,24 +122,20 @@ def prepare(
         },
     }
     path = folder / "config.yaml"
+    _write(configuration, path)
+    return path
+
+
+def _write(configuration: dict[str, Any], path: Path) -> None:
     # JSON is YAML, but for numbers such as 1e-9, which YAML reads as text.
     text = re.sub(r"(?<=: )(\d+)e-", r"\1.0e-", json.dumps(configuration, indent=1))
     path.write_text(text, encoding="utf-8")
-    return path
 
 
 def target_tokens_per_second(python: Path, configuration: Path, num_threads: int) -> list[float]:
     """What it prints of its speed, every `LOG_EVERY` updates."""
-    ended = subprocess.run(
-        _training(python, configuration),
-        env=_environment(num_threads),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    if ended.returncode:
-        raise RuntimeError(f"JoeyNMT ended with code {ended.returncode}:\n{ended.stdout}")
-    return [float(found) for found in re.findall(r"Tokens per Sec:\s+(\d+)", ended.stdout)]
+    printed = _run(_training(python, configuration), _environment(num_threads))
+    return [float(found) for found in re.findall(r"Tokens per Sec:\s+(\d+)", printed)]
 
 
 def translations_after(
@@ -144,21 +144,23 @@ def translations_after(
     """Translations of the split `test` after so many minutes each of one training.
 
     It stands still while its last checkpoint, from the validation before, translates. Its minutes
-    begin when it starts, reading the corpus among them.
+    begin with its first epoch.
     """
     environment = _environment(num_threads)
-    with tempfile.TemporaryFile("w+") as log:
+    path = configuration.parent / "log"
+    with path.open("w") as log:
         training = subprocess.Popen(
             _training(python, configuration), env=environment, stdout=log, stderr=log
         )
         try:
+            while "EPOCH 1" not in path.read_text() and training.poll() is None:
+                time.sleep(0.1)
             done = 0.0
             for number in minutes:
                 time.sleep(60 * (number - done))
                 done = number
                 if training.poll() is not None:
-                    log.seek(0)
-                    raise RuntimeError(f"JoeyNMT ended before its time:\n{log.read()}")
+                    raise RuntimeError(f"JoeyNMT ended before its time:\n{path.read_text()}")
                 training.send_signal(signal.SIGSTOP)
                 _delete_all_but_the_last(configuration.parent / "model")
                 yield _translations(python, configuration, environment)
@@ -173,19 +175,28 @@ def _translations(python: Path, configuration: Path, environment: dict[str, str]
     settings = json.loads(configuration.read_text(encoding="utf-8"))
     settings["testing"]["load_model"] = str(folder / "model" / LATEST)
     testing = folder / "testing.yaml"
-    testing.write_text(json.dumps(settings), encoding="utf-8")
+    _write(settings, testing)
     command = [str(python), "-m", "joeynmt", "test", str(testing), "-o", str(folder / "said")]
-    subprocess.run(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
-    )
-    return (folder / "said.test").read_text(encoding="utf-8").splitlines()
+    _run(command, environment)
+    return (folder / "said.test").read_text(encoding="utf-8").split("\n")[:-1]
 
 
 def _delete_all_but_the_last(folder: Path) -> None:
+    """But not one that is being written, which is newer."""
     last = (folder / LATEST).resolve()
     for path in folder.glob("*.ckpt"):
-        if path.resolve() != last:
+        if path.resolve() != last and path.stat().st_mtime < last.stat().st_mtime:
             path.unlink()
+
+
+def _run(command: list[str], environment: dict[str, str]) -> str:
+    """What JoeyNMT prints."""
+    ended = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if ended.returncode:
+        raise RuntimeError(f"JoeyNMT ended with code {ended.returncode}:\n{ended.stdout}")
+    return ended.stdout
 
 
 def _training(python: Path, configuration: Path) -> list[str]:

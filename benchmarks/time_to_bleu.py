@@ -2,12 +2,14 @@
 
 BLEU of greedy translations of the test split of `tatoeba` after so many minutes on this machine:
 ours, a run of `train.py` for each number of minutes, for its schedule ends with the time; the
-PyTorch loop (`torch_transformer.py`, bfloat16, averaged weights) and JoeyNMT, whose schedules do
-not, in one run each that is stopped to translate. The peers have the recipe that ours began with:
-Adam, a warm-up, dropout, label smoothing, and the loop averaged weights. Results are added to a
-file, so that the hours may be spread over days, and drawn with `--png` (extra `plots`). Validation
-counts in our minutes; the loop has none, JoeyNMT's is of ten sentences, but its reading of the
-corpus counts.
+PyTorch loop (`torch_transformer.py`, averaged weights) and JoeyNMT, whose schedules do not, in one
+run each that is stopped to translate. The peers have the recipe that ours began with: Adam, a
+warm-up, dropout, label smoothing, and the loop averaged weights. Validation counts in our minutes
+and chooses the epoch whose weights are used; the loop has none and JoeyNMT one of ten sentences
+every few minutes, and what they learnt last is what translates.
+
+Results are added to a file with the machine, so that the hours may be spread over days, and drawn
+with `--png` (extra `plots`).
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from machine import describe_machine, num_cores
 from peer import Peer
 from training_peers import RECIPE, write_batches
 
-from keras_attn.translation import batches, corpus, tokenizer
+from keras_attn.translation import batches, corpus, precision, tokenizer
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Corpus
 from keras_attn.translation.scores import bleu
@@ -37,7 +39,7 @@ from keras_attn.translation.tokenizer import EOS_ID, Tokenizers
 
 ROOT = Path(__file__).parents[1]
 EPOCHS = 6  # of batches, before they come again
-JOEYNMT_CHECKPOINTS = 20  # every so many updates, about a minute
+JOEYNMT_CHECKPOINTS = 60  # every so many updates, between one and two minutes
 NAMES = {"ours": "keras_attn", "torch": "PyTorch loop", "joeynmt": "JoeyNMT 2.3"}
 
 
@@ -70,8 +72,10 @@ def main() -> int:
 def add(path: Path, name: str, minutes: float, reached: float) -> None:
     """Print what was reached and remember it."""
     print(f"{name:<10}{minutes:>6g} minutes: BLEU {reached:.1f}", flush=True)
-    results = json.loads(path.read_text()) if path.is_file() else {}
-    results.setdefault(name, {})[f"{minutes:g}"] = reached
+    results = json.loads(path.read_text()) if path.is_file() else []
+    results = [one for one in results if (one["name"], one["minutes"]) != (name, minutes)]
+    machine = describe_machine(("tensorflow", "keras"))
+    results.append({"name": name, "minutes": minutes, "bleu": reached, "machine": machine})
     path.write_text(json.dumps(results, indent=2) + "\n")
 
 
@@ -93,9 +97,8 @@ def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[l
         files = [folder / f"{epoch}.npz" for epoch in range(EPOCHS)]
         for file in files:
             write_batches([tuple(next(stream)) for _ in range(made.steps_per_epoch)], file)
-        peer = Peer(
-            "torch", ["torch_translator.py", "bfloat16", str(num_cores())], num_cores(), python
-        )
+        command = ["torch_translator.py", precision.fastest(), str(num_cores())]
+        peer = Peer("torch", command, num_cores(), python)
         peer.ask(load=[str(file) for file in files], config=fields)
         sources = tokenizers.source.encode([example.source for example in pairs.test])
         done = 0.0
@@ -136,14 +139,15 @@ def prepare(pairs: Corpus, folder: Path) -> tuple[Config, Tokenizers, dict[str, 
     return config, tokenizers, {**dataclasses.asdict(config), **sizes, **RECIPE, "beam_size": 1}
 
 
-def draw(results: dict[str, dict[str, float]], path: Path) -> None:
+def draw(results: list[dict[str, Any]], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-    for name, reached in results.items():
-        points = sorted((float(minutes), score) for minutes, score in reached.items())
-        axes.plot(*zip(*points, strict=True), marker="o", markersize=4, label=NAMES[name])
-    axes.set_xlabel(f"minutes of training on {num_cores()} CPU cores")
+    for name, label in NAMES.items():
+        points = sorted((one["minutes"], one["bleu"]) for one in results if one["name"] == name)
+        if points:
+            axes.plot(*zip(*points, strict=True), marker="o", markersize=4, label=label)
+    axes.set_xlabel("minutes of training")
     axes.set_ylabel("BLEU of the test split, greedy")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-PAD_ID, BOS_ID, EOS_ID = 0, 2, 3
+PAD_ID, UNK_ID, BOS_ID, EOS_ID = range(4)
 Batch = tuple[np.ndarray, np.ndarray, np.ndarray]  # source, target_in, target_out
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 from peer import answer_requests
-from torch_transformer import BOS_ID, EOS_ID, PAD_ID, Batch, Training, Translator
+from torch_transformer import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Batch, Training, Translator
 from training_peers import read_batches
 
 BATCH_SIZE = 64
@@ -77,7 +77,7 @@ def translate(model: Translator, sources: list[list[int]]) -> list[list[int]]:
         ended = torch.zeros(len(rows), dtype=torch.bool)
         while target.shape[1] <= 2 * longest + 10 and not ended.all():
             logits = model.decode(target, memory, is_padding)[:, -1]
-            logits[:, [PAD_ID, BOS_ID]] = -torch.inf
+            logits[:, [PAD_ID, UNK_ID, BOS_ID]] = -torch.inf
             token = torch.where(ended, PAD_ID, logits.argmax(dim=-1))
             target = torch.cat([target, token[:, None]], dim=1)
             ended |= token == EOS_ID

@@ -4,7 +4,8 @@ Source and target tokens a second, padding not counted, on real batches, in the 
 ours, KerasHub's blocks with Keras `fit` (where KerasHub is installed), a loop around PyTorch's
 `nn.Transformer`, and JoeyNMT, at the same sizes. The first two run in this environment, PyTorch and
 JoeyNMT in ones that are made for them. They take turns, but for JoeyNMT, which reads the corpus and
-makes batches of the same budget by itself, and is run after them.
+makes batches of the same padded budget by itself, and is run after them. Ours has Muon and averages
+the weights every eighth batch; the others have Adam and average, but for JoeyNMT, after each.
 
 Useful operations are those of the products that real tokens need, forward and backward; their share
 is that of the speed of a large product of matrices, in float32, measured in the same turns.

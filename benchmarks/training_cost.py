@@ -2,8 +2,8 @@
 
 Source and target tokens a second and the highest memory of a process that trains as `train.py`
 does, by width, by depth and by length, all else as for a corpus of 200,000 pairs; made-up batches
-without padding. What each token costs in products is printed beside it, as a share of what the
-machine's product of large matrices reaches. By corpus: `streaming_memory.py`.
+without padding. Beside them, the useful operations a second (those of `train_throughput.py`) as a
+share of what a product of large matrices reaches here. By corpus: `streaming_memory.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from peer import Peer
 from train_throughput import PRODUCT, operations
 from training_peers import Batch, write_batches
 
-from keras_attn.translation.config import PRECISIONS, Config
+from keras_attn.translation import precision
+from keras_attn.translation.config import Config
 from keras_attn.translation.tokenizer import BOS_ID, EOS_ID
 
 WIDTHS = (128, 256, 384, 512, 768, 1024)
@@ -44,17 +45,17 @@ class Point(NamedTuple):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--precision", choices=PRECISIONS, default="bfloat16")
     parser.add_argument("--png", type=Path, help="picture to draw")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras")), flush=True)
+    fastest = precision.fastest()
     usual = dataclasses.replace(Config.for_corpus(200_000), max_pieces=max(LENGTHS))
     curves: dict[str, list[Point]] = {}
     for name, sizes in (("width", WIDTHS), ("depth", DEPTHS), ("length", LENGTHS)):
         print(f"\n{name:>8}{'tokens/s':>10}{'of the peak':>13}{'MiB':>8}", flush=True)
         curves[name] = []
         for size in sizes:
-            point = measure(*settings(usual, name, size), arguments.precision, size)
+            point = measure(*settings(usual, name, size), fastest, size)
             curves[name].append(point)
             print(
                 f"{size:>8}{point.tokens_per_second:>10,.0f}{point.share:>13.0%}"
@@ -77,13 +78,12 @@ def settings(usual: Config, name: str, size: int) -> tuple[Config, int]:
     return usual, size
 
 
-def measure(config: Config, length: int, precision: str, size: int) -> Point:
+def measure(config: Config, length: int, dtype: str, size: int) -> Point:
     """Train, in turns with a product of matrices."""
     some = [make_batch(config, length, seed) for seed in range(NUM_BATCHES)]
     fields: dict[str, Any] = dataclasses.asdict(config)
     ours, product = (
-        Peer(name, ["training_peers.py", name, precision], num_cores())
-        for name in ("ours", "product")
+        Peer(name, ["training_peers.py", name, dtype], num_cores()) for name in ("ours", "product")
     )
     with tempfile.TemporaryDirectory() as name:
         write_batches(some, Path(name) / "batches.npz")

@@ -61,6 +61,21 @@ def command(*arguments):
     return [sys.executable, str(ROOT / "train.py"), *map(str, arguments)]
 
 
+def test_training_is_divided_among_two_cores():
+    code = f"""
+import runpy, sys
+from keras_attn.translation import cores, corpus
+def stop(*arguments):
+    print(cores.num_shards())
+    sys.exit()
+cores._num_cores, corpus.load = lambda: 2, stop
+sys.argv = ["train.py"]
+runpy.run_path({str(ROOT / "train.py")!r}, run_name="__main__")
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert ended.stdout.strip() == "2", ended.stderr
+
+
 @pytest.fixture(scope="module")
 def finished(corpus_file, tmp_path_factory):
     """A run that was interrupted and went on: what each of the two printed, and the folder."""

@@ -98,7 +98,7 @@ class TrainingState:
         self._checkpoint = tf.train.Checkpoint(
             model=[variable.value for variable in model.variables],
             optimizer=[variable.value for variable in optimizer.variables],
-            average=[*average.values, average.num_updates],
+            average=[*average.values, average.num_batches],
             best=[*self.best, self.best_bleu, self.num_worse],
             position=[self.step, self.seconds, self._history],
         )

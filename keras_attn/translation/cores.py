@@ -1,4 +1,4 @@
-"""Training on few cores: a part of each batch to each core, instead of a part of each product."""
+"""Training on few cores: a shard of each batch to each core, instead of one of each product."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ import tensorflow as tf
 
 from keras_attn.translation.tokenizer import PAD_ID
 
-# Beyond, the parts of a batch would be small, and each core would read all weights for its own.
-MAX_PARTS = 4
+# Measured on 2. With many, shards would be small, and each core would read all weights for its own.
+MAX_SHARDS = 4
 
 
 def one_core_for_each_operation() -> None:
     """On few cores, let TensorFlow run as many operations at once as there are cores.
 
-    By itself it divides each operation among all cores, which then wait for each other; on few
-    cores that costs more than it gains. Once it has computed something, its threads stay as they
-    are.
+    By itself it divides each operation among all cores, which then wait for each other
+    (benchmarks/results/training.md). Once it has computed something, its threads stay as they are.
     """
     cores = _num_cores()
-    if 1 < cores <= MAX_PARTS:
+    if 1 < cores <= MAX_SHARDS and not tf.config.list_physical_devices("GPU"):
         with contextlib.suppress(RuntimeError):
             tf.config.threading.set_intra_op_parallelism_threads(1)
             tf.config.threading.set_inter_op_parallelism_threads(cores)
@@ -35,17 +34,17 @@ def _num_cores() -> int:
     return os.cpu_count() or 1
 
 
-def num_parts() -> int:
-    """In how many parts to train on a batch, as TensorFlow's threads are set.
+def num_shards() -> int:
+    """In how many shards to train on a batch, as TensorFlow's threads are set.
 
     Example:
 
-    >>> num_parts() >= 1
+    >>> num_shards() >= 1
     True
     """
     if tf.config.threading.get_intra_op_parallelism_threads() != 1:
         return 1
-    return max(1, min(tf.config.threading.get_inter_op_parallelism_threads(), MAX_PARTS))
+    return max(1, min(tf.config.threading.get_inter_op_parallelism_threads(), MAX_SHARDS))
 
 
 def loss_and_gradients(
@@ -53,16 +52,16 @@ def loss_and_gradients(
     weights: Sequence[tf.Variable],
     batch: Sequence[tf.Tensor],
     seed: tf.Tensor,
-    parts: int,
+    num_shards: int,
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-    """The mean loss of a token of a batch and its gradients, computed in parts side by side.
+    """The mean loss of a token of a batch and its gradients, computed in shards side by side.
 
     Args:
         loss_of: `TrainingLoss`, or another mean over the tokens of a batch.
         weights: What the gradients are for.
         batch: Source, target_in and target_out, integers `(B, S)`, `(B, T)`, `(B, T)`.
-        seed: Of dropout, integers `(2,)`; each part drops by itself.
-        parts: How many parts, of as many pairs each, or one more.
+        seed: Of dropout, integers `(2,)`; each shard drops by itself.
+        num_shards: How many shards, of as many pairs each, or one more.
 
     Returns:
         The loss, a float32 scalar, and for each weight its gradient.
@@ -70,16 +69,16 @@ def loss_and_gradients(
     num_pairs = tf.shape(batch[0])[0]
     num_tokens = _num_tokens(batch)
 
-    @tf.function(reduce_retracing=True, autograph=False)  # traced once for all parts
-    def of_part(part: Sequence[tf.Tensor], part_seed: tf.Tensor):
+    @tf.function(reduce_retracing=True, autograph=False)  # traced once for all shards
+    def of_shard(shard: Sequence[tf.Tensor], shard_seed: tf.Tensor):
         with tf.GradientTape() as tape:
-            loss = loss_of(*part, part_seed) * (_num_tokens(part) / num_tokens)
+            loss = loss_of(*shard, shard_seed) * (_num_tokens(shard) / num_tokens)
         return loss, [tf.convert_to_tensor(g) for g in tape.gradient(loss, weights)]
 
     losses, gradients = [], []
-    for number, part_seed in enumerate(tf.unstack(tf.random.split(seed, parts))):
-        begin, end = (num_pairs * place // parts for place in (number, number + 1))
-        loss, found = of_part([ids[begin:end] for ids in batch], part_seed)
+    for number, shard_seed in enumerate(tf.unstack(tf.random.split(seed, num_shards))):
+        begin, end = (num_pairs * place // num_shards for place in (number, number + 1))
+        loss, found = of_shard([ids[begin:end] for ids in batch], shard_seed)
         losses.append(loss)
         gradients.append(found)
     return tf.add_n(losses), [tf.add_n(found) for found in zip(*gradients, strict=True)]

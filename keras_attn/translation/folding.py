@@ -143,5 +143,5 @@ def check_parts(model: Transformer) -> None:
         if others:
             raise ValueError(
                 "A model must be one of `Transformer.from_sizes` to be trained here and exported. "
-                f"Received: a {type(stack).__name__} of {', '.join(others)}."
+                f"Received: {type(stack).__name__} of {', '.join(others)}."
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 import tensorflow as tf
 
@@ -39,7 +41,13 @@ class FusedMuon(keras.optimizers.Muon):
     0.75
     """
 
-    def __init__(self, learning_rate=0.001, adam_lr_ratio=1.0, dtype="float32", **options):
+    def __init__(
+        self,
+        learning_rate: float | keras.optimizers.schedules.LearningRateSchedule = 0.001,
+        adam_lr_ratio: float = 1.0,
+        dtype: str = "float32",
+        **options: Any,
+    ):
         if dtype not in PRECISIONS:
             raise ValueError(f'`dtype` must be "float32" or "bfloat16". Received: dtype={dtype!r}.')
         no_decay = {"weight_decay": None, "adam_weight_decay": None}
@@ -64,7 +72,7 @@ class FusedMuon(keras.optimizers.Muon):
             beta1=self.adam_beta_1,
             beta2=self.adam_beta_2,
             epsilon=self.epsilon,
-            grad=tf.convert_to_tensor(gradient),
+            grad=gradient,
         )
 
     def zeropower_via_newtonschulz5(self, x, steps):
@@ -80,7 +88,7 @@ class FusedMuon(keras.optimizers.Muon):
 def _orthogonal(
     matrix: tf.Tensor, steps: int, coefficients: tuple[float, float, float], dtype: str
 ) -> tf.Tensor:
-    """The matrix with singular values near 1, after so many steps of Newton and Schulz.
+    """The matrix with its singular values moved towards 1 by so many steps of Newton and Schulz.
 
     Each step maps a singular value `s` to `a s + b s^3 + c s^5`.
     """

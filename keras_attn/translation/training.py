@@ -10,19 +10,16 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import keras
-import tensorflow as tf
 
 from keras_attn.transformer import Transformer
-from keras_attn.translation import cores
 from keras_attn.translation.batches import Batches
 from keras_attn.translation.checkpoints import Reached, TrainingState, newest_first
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Example
-from keras_attn.translation.objective import CoolDown, InverseSquareRoot, WeightAverage
-from keras_attn.translation.optimizer import FusedMuon
+from keras_attn.translation.objective import CoolDown, WeightAverage
 from keras_attn.translation.progress import Progress
 from keras_attn.translation.tokenizer import Tokenizers
-from keras_attn.translation.training_loss import TrainingLoss
+from keras_attn.translation.trainee import Trainee
 from keras_attn.translation.validation import Validation
 
 CHECKPOINT_SECONDS = 120.0
@@ -30,9 +27,6 @@ CONFIG = "config.json"
 LOCK = ".lock"
 # What is chosen by the machine and by the time that is left, which may be others when it goes on.
 CHOSEN = ("precision", "dropout")
-# Tried in benchmarks/results/learning.md.
-ADAM_LR_RATIO = 0.5
-NS_STEPS = 3
 # Batches between two looks at the weights, which hardly change meanwhile.
 AVERAGE_EVERY = 8
 
@@ -157,16 +151,12 @@ class Averaging(keras.callbacks.Callback):
         self._average = average
         self._every = every
 
-    def _is_time(self) -> bool:
-        return int(self.model.step.numpy()) % self._every == 0
-
     def on_train_batch_end(self, batch, logs=None):
-        if self._is_time():
-            self._average.update()
+        if int(self.model.step.numpy()) % self._every == 0:
+            self._average.update(self.model.step)
 
     def on_epoch_end(self, epoch, logs=None):
-        if not self._is_time():
-            self._average.update()
+        self._average.update(self.model.step)
 
 
 @contextmanager
@@ -243,64 +233,6 @@ def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
     return budget.left > 0 or not int(state.step.numpy())
 
 
-class Trainee(keras.Model):
-    """What Keras `fit` trains: the weights of a `Transformer`, by `TrainingLoss`.
-
-    Args:
-        model: The model, built.
-        config: Loss, optimiser and schedule.
-
-    Attributes:
-        schedule: Has to be told what is left of the training.
-        step: Batches trained on, a TensorFlow variable.
-    """
-
-    def __init__(self, model: Transformer, config: Config):
-        super().__init__()
-        self.model = model
-        self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
-        self._seed = config.seed
-        self._num_parts = cores.num_parts()
-        self._loss_of = TrainingLoss(
-            model, config.label_smoothing, config.precision, num_positions=config.max_pieces
-        )
-        self._mean_loss = keras.metrics.Mean(name="loss")
-        self.schedule = CoolDown(
-            InverseSquareRoot(config.learning_rate, config.warmup_steps), config.cool_down
-        )
-        optimizer = FusedMuon(
-            self.schedule,
-            adam_lr_ratio=ADAM_LR_RATIO,
-            adam_beta_2=0.98,
-            exclude_layers=["logits"],
-            ns_steps=NS_STEPS,
-            dtype=config.precision,
-            global_clipnorm=config.clip_norm,
-            gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
-        )
-        optimizer.build(model.trainable_variables)
-        self.compile(optimizer, jit_compile=False)
-
-    @property
-    def metrics(self):
-        return [self._mean_loss]
-
-    def train_step(self, data):
-        (source, target_in), target_out = data
-        weights = self.model.trainable_variables
-        loss, gradients = cores.loss_and_gradients(
-            self._loss_of,
-            [weight.value for weight in weights],
-            (source, target_in, target_out),
-            seed=tf.stack([tf.constant(self._seed, tf.int64), self.step]),
-            parts=self._num_parts,
-        )
-        self.optimizer.apply(gradients, weights)
-        self.step.assign_add(1)
-        self._mean_loss.update_state(loss)
-        return {"loss": self._mean_loss.result()}
-
-
 def fit(
     model: Transformer,
     batches: Batches,
@@ -332,7 +264,7 @@ def fit(
     """
     model.build(((None, None), (None, None)))
     trainee = Trainee(model, config)
-    average = WeightAverage(model.trainable_variables, config.average_decay**AVERAGE_EVERY)
+    average = WeightAverage(model.trainable_variables, config.average_decay)
     state = TrainingState(model, trainee.optimizer, average, trainee.step, folder)
     warnings = state.restore()
 

@@ -36,7 +36,7 @@ CONFIG = Config(
 training.CHECKPOINT_SECONDS = 0.0
 cores._num_cores = lambda: 2  # on every machine
 cores.one_core_for_each_operation()
-assert cores.num_parts() == 2
+assert cores.num_shards() == 2
 tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)  # noqa: F821
 stream = batches.make([lambda: Part(PAIRS, [1.0] * len(PAIRS))], tokenizers, CONFIG)
 assert 2 < stream.steps_per_epoch < CONFIG.steps / 3

@@ -29,13 +29,13 @@ def make_batch(num_pairs):
 
 
 @pytest.mark.parametrize("num_pairs", [1, 2, 3, 7])
-@pytest.mark.parametrize("parts", [1, 2, 3])
-def test_parts_make_the_loss_and_gradients_of_the_whole(num_pairs, parts):
+@pytest.mark.parametrize("num_shards", [1, 2, 3])
+def test_shards_make_the_loss_and_gradients_of_the_whole(num_pairs, num_shards):
     batch = make_batch(num_pairs)
     with tf.GradientTape() as tape:
         expected = loss_of(*batch, SEED)
     gradients = [tf.convert_to_tensor(g) for g in tape.gradient(expected, WEIGHTS)]
-    loss, found = cores.loss_and_gradients(loss_of, WEIGHTS, batch, SEED, parts)
+    loss, found = cores.loss_and_gradients(loss_of, WEIGHTS, batch, SEED, num_shards)
     np.testing.assert_allclose(loss, expected, rtol=1e-5)
     for one, other in zip(found, gradients, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
@@ -43,22 +43,22 @@ def test_parts_make_the_loss_and_gradients_of_the_whole(num_pairs, parts):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("num_pairs", [1, 3])
-@pytest.mark.parametrize("parts", [2, 4])
-def test_parts_of_a_real_model_though_some_have_no_pair(tiny_model, dtype, num_pairs, parts):
+@pytest.mark.parametrize("num_shards", [2, 4])
+def test_shards_of_a_real_model_though_some_have_no_pair(tiny_model, dtype, num_pairs, num_shards):
     random = np.random.default_rng(num_pairs)
     source, target = (random.integers(4, 11, (num_pairs, n)) for n in (5, 4))
     batch = [tf.constant(side, tf.int32) for side in (source, target, target)]
     weights = [weight.value for weight in tiny_model.trainable_variables]
     loss_of = TrainingLoss(tiny_model, label_smoothing=0.1, dtype=dtype, num_positions=8)
-    whole, expected = cores.loss_and_gradients(loss_of, weights, batch, SEED, parts=1)
-    loss, found = cores.loss_and_gradients(loss_of, weights, batch, SEED, parts)
+    whole, expected = cores.loss_and_gradients(loss_of, weights, batch, SEED, num_shards=1)
+    loss, found = cores.loss_and_gradients(loss_of, weights, batch, SEED, num_shards)
     near = 1e-4 if dtype == "float32" else 0.03
     np.testing.assert_allclose(loss, whole, rtol=near)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=near, atol=near * np.abs(other).max())
 
 
-def test_each_part_has_random_numbers_of_its_own():
+def test_each_shard_has_random_numbers_of_its_own():
     seeds = []
 
     def remember(source, target_in, target_out, seed):
@@ -66,17 +66,17 @@ def test_each_part_has_random_numbers_of_its_own():
         return loss_of(source, target_in, target_out, seed)
 
     for seed in (SEED, SEED + 1):
-        cores.loss_and_gradients(remember, WEIGHTS, make_batch(4), seed, parts=2)
+        cores.loss_and_gradients(remember, WEIGHTS, make_batch(4), seed, num_shards=2)
     assert len(set(seeds)) == 4
 
 
 @pytest.mark.parametrize(("num_cores", "expected"), [(1, 1), (2, 2), (4, 4), (16, 1)])
-def test_parts_by_the_cores_of_the_machine(num_cores, expected):
+def test_shards_by_the_cores_of_the_machine(num_cores, expected):
     code = (
         "from keras_attn.translation import cores\n"
         f"cores._num_cores = lambda: {num_cores}\n"
         "cores.one_core_for_each_operation()\n"
-        "print(cores.num_parts())"
+        "print(cores.num_shards())"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(found.stdout) == expected

@@ -74,11 +74,11 @@ def test_fit_stops_on_budget_with_the_best_averaged_weights_and_one_trace(
         return call(self, *batch)
 
     monkeypatch.setattr(TrainingLoss, "__call__", counting_call)
-    monkeypatch.setattr(cores, "num_parts", lambda: 2)
+    monkeypatch.setattr(cores, "num_shards", lambda: 2)
     model = make_model(tokenizers)
     run = training.fit(model, stream, tokenizers, VALIDATION, CONFIG, tmp_path)
     assert len(stream.shapes) > 1 and run.epochs > 1
-    assert len(traced) == 1  # one graph for batches of every shape and for both parts of each
+    assert len(traced) == 1  # one graph for batches of every shape and for both shards of each
     assert 60 * CONFIG.minutes - 2 < run.seconds < 60 * CONFIG.minutes + 2
     assert run.tokens_per_second > 0
 
@@ -160,7 +160,7 @@ def test_accumulated_batches_make_one_step(tokenizers, stream, tmp_path):
 
 def test_weights_are_averaged_every_few_batches_and_after_each_epoch():
     step, taken = tf.Variable(0), []
-    average = SimpleNamespace(update=lambda: taken.append(int(step.numpy())))
+    average = SimpleNamespace(update=lambda step: taken.append(int(step.numpy())))
     averaging = training.Averaging(average, every=3)
     averaging.set_model(SimpleNamespace(step=step))
     for epoch in range(2):
