@@ -111,7 +111,7 @@ class Config:
     clip_norm: float = 1.0
     average_decay: float = 0.999
     beam_size: int = 4
-    length_penalty: float = 1.0
+    length_penalty: float = 1.2
     min_length_ratio: float = 0.0
     max_length_ratio: float = 2.0
     no_repeat_ngram: int = 0

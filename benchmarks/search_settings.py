@@ -1,0 +1,77 @@
+"""What a search finds by its settings: `python benchmarks/search_settings.py MODEL --try "..."`.
+
+BLEU on the validation split of `tatoeba` of an exported model, with its settings and with others:
+fields of `Config` that only the search reads, such as `--try "" "length_penalty=0.6 beam_size=8"`.
+Beside it, how long the translations are, as a share of the references.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+from decode import load_model, load_tokenizers
+from learning import settings_of
+from machine import describe_machine
+
+from keras_attn.translation import corpus, saved_model
+from keras_attn.translation.config import Config
+from keras_attn.translation.folded import FoldedTransformer
+from keras_attn.translation.saved_model import CONFIG, EXTRA
+from keras_attn.translation.scores import bleu
+from keras_attn.translation.search import best_translations, num_positions
+from keras_attn.translation.tokenizer import EOS_ID, PAD_ID, Tokenizers
+
+BATCH_SIZE = 64
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
+    parser.add_argument("--data", default="tatoeba")
+    parser.add_argument("--try", dest="tries", nargs="+", default=[""], help="settings of a search")
+    arguments = parser.parse_args()
+    print(describe_machine(("tensorflow",)))
+    version = saved_model.newest_version(arguments.model)
+    config = Config.load(version / EXTRA / CONFIG)
+    tokenizers = load_tokenizers(version)
+    model = FoldedTransformer(load_model(version), num_positions(config))
+    examples = corpus.load(arguments.data, config.source, config.target).validation
+    references = [example.references for example in examples]
+    print(f"{len(examples):,} sentences\n\n{'BLEU':>6}{'length':>8}  settings", flush=True)
+    for settings in arguments.tries:
+        tried = dataclasses.replace(config, **settings_of(settings))
+        tried.validate()
+        found = translate([e.source for e in examples], model, tokenizers, tried)
+        length = sum(map(len, found)) / sum(len(texts[0]) for texts in references)
+        print(
+            f"{bleu(found, references, config.target):>6.2f}{length:>8.0%}  {settings}", flush=True
+        )
+    return 0
+
+
+def translate(
+    texts: list[str], model: FoldedTransformer, tokenizers: Tokenizers, config: Config
+) -> list[str]:
+    """As the exported model does it."""
+    ids = [tf.TensorSpec((None, None), tf.int32)]
+    search = tf.function(lambda x: best_translations(model, x, config), input_signature=ids)
+    pieces = [[*p[: config.max_pieces - 1], EOS_ID] for p in tokenizers.source.encode(texts)]
+    order = sorted(range(len(texts)), key=lambda i: len(pieces[i]))
+    translations = [""] * len(texts)
+    for begin in range(0, len(order), BATCH_SIZE):
+        rows = order[begin : begin + BATCH_SIZE]
+        source = tf.ragged.constant([pieces[i] for i in rows], tf.int32).to_tensor(PAD_ID)
+        found = np.asarray(search(source).tokens)[:, 0].tolist()
+        said = [[token for token in line if token != PAD_ID] for line in found]
+        for i, translation in zip(rows, tokenizers.target.decode(said), strict=True):
+            translations[i] = translation
+    return translations
+
+
+if __name__ == "__main__":
+    sys.exit(main())
