@@ -91,7 +91,7 @@ def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[l
     """Translations of the test split after each number of minutes of one run."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        config, tokenizers, fields = prepare(pairs, folder)
+        config, tokenizers, fields = prepare(pairs, folder, minutes[-1])
         made = batches.make(pairs.parts, tokenizers, config)
         stream = made.stream()
         files = [folder / f"{epoch}.npz" for epoch in range(EPOCHS)]
@@ -115,7 +115,7 @@ def train_joeynmt(pairs: Corpus, minutes: list[float], python: Path) -> Iterator
     """Translations of the test split after each number of minutes of one run."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _, tokenizers, fields = prepare(pairs, folder)
+        _, tokenizers, fields = prepare(pairs, folder, minutes[-1])
         dev, test = (
             [(example.source, example.references[0]) for example in examples]
             for examples in (pairs.validation[:10], pairs.test)
@@ -131,9 +131,11 @@ def train_joeynmt(pairs: Corpus, minutes: list[float], python: Path) -> Iterator
         yield from joeynmt_training.translations_after(python, configuration, num_cores(), minutes)
 
 
-def prepare(pairs: Corpus, folder: Path) -> tuple[Config, Tokenizers, dict[str, Any]]:
+def prepare(
+    pairs: Corpus, folder: Path, minutes: float
+) -> tuple[Config, Tokenizers, dict[str, Any]]:
     """Our configuration and tokenizers, and what a peer has to know of both."""
-    config = Config.for_corpus(pairs.num_train, data=pairs.name)
+    config = Config.for_corpus(pairs.num_train, data=pairs.name, minutes=minutes)
     tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
     sizes = {f"{side}_size": one.vocab_size for side, one in tokenizers._asdict().items()}
     return config, tokenizers, {**dataclasses.asdict(config), **sizes, **RECIPE, "beam_size": 1}

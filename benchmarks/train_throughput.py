@@ -49,7 +49,7 @@ def main() -> int:
     parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras", "keras-hub", "numpy")), flush=True)
-    config = dataclasses.replace(Config.for_corpus(200_000), data=arguments.data)
+    config = Config.for_corpus(200_000, data=arguments.data, minutes=60)
     pairs = corpus.load(config.data, config.source, config.target)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

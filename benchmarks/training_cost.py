@@ -49,7 +49,7 @@ def main() -> int:
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras")), flush=True)
     fastest = precision.fastest()
-    usual = dataclasses.replace(Config.for_corpus(200_000), max_pieces=max(LENGTHS))
+    usual = Config.for_corpus(200_000, minutes=60, max_pieces=max(LENGTHS))
     curves: dict[str, list[Point]] = {}
     for name, sizes in (("width", WIDTHS), ("depth", DEPTHS), ("length", LENGTHS)):
         print(f"\n{name:>8}{'tokens/s':>10}{'of the peak':>13}{'MiB':>8}", flush=True)

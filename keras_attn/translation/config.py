@@ -27,13 +27,18 @@ SMALL_CORPUS: dict[str, Any] = {
     "ffn_num_hiddens": 512,
 }
 
-# A training that sees every pair more often than this learns them by heart with the dropout that is
-# best for shorter ones (benchmarks/results/presets.md).
+# A training that sees every pair hardly more than once has nothing to learn by heart, and learns
+# more without dropout (benchmarks/results/learning.md).
+FEW_EPOCHS = 2
+SHORT_TRAINING: dict[str, Any] = {"dropout": 0.0}
+# One that sees every pair more often than this learns them by heart with the dropout that is best
+# for shorter ones (benchmarks/results/presets.md).
 MANY_EPOCHS = 60
 LONG_TRAINING: dict[str, Any] = {"dropout": 0.3}
-# What is known of the epochs before anything is cut into pieces: about.
+# What is known of the epochs before anything is cut into pieces: about, on two cores.
 _TOKENS_OF_A_PAIR = 22
-_TOKENS_IN_A_MINUTE = 600_000
+_TOKENS_IN_A_MINUTE = 500_000
+_TOKENS_IN_A_MINUTE_SMALL = 1_500_000
 
 
 @dataclass(frozen=True)
@@ -125,17 +130,17 @@ class Config:
     @classmethod
     def for_corpus(cls, num_pairs: int, **given: Any) -> Config:
         """The configuration for a corpus of `num_pairs` training pairs, with the `given` values."""
-        sizes = SMALL_CORPUS if num_pairs < SMALL_CORPUS_PAIRS else {}
-        config = cls(**{**sizes, **given})
+        is_small = num_pairs < SMALL_CORPUS_PAIRS
+        config = cls(**{**(SMALL_CORPUS if is_small else {}), **given})
         config.validate()
-        if config._epochs(num_pairs) > MANY_EPOCHS:
-            config = dataclasses.replace(config, **{**LONG_TRAINING, **given})
+        in_a_minute = _TOKENS_IN_A_MINUTE_SMALL if is_small else _TOKENS_IN_A_MINUTE
+        tokens = config.steps * config.batch_tokens or config.minutes * in_a_minute
+        epochs = tokens / (num_pairs * _TOKENS_OF_A_PAIR)
+        if epochs < FEW_EPOCHS:
+            return dataclasses.replace(config, **{**SHORT_TRAINING, **given})
+        if epochs > MANY_EPOCHS:
+            return dataclasses.replace(config, **{**LONG_TRAINING, **given})
         return config
-
-    def _epochs(self, num_pairs: int) -> float:
-        """How often training will see each pair, about."""
-        tokens = self.steps * self.batch_tokens or self.minutes * _TOKENS_IN_A_MINUTE
-        return tokens / (num_pairs * _TOKENS_OF_A_PAIR)
 
     def validate(self) -> None:
         """Raise one `ValueError` that names every value that cannot be used."""

@@ -28,6 +28,12 @@ def test_training_that_sees_its_pairs_many_times_gets_more_dropout_unless_it_is_
     assert Config.for_corpus(200_000, minutes=60).dropout == short.dropout
 
 
+def test_training_that_sees_its_pairs_hardly_more_than_once_gets_no_dropout_unless_it_is_given():
+    assert Config.for_corpus(200_000, minutes=10).dropout == 0
+    assert Config.for_corpus(200_000, minutes=10, dropout=0.1).dropout == 0.1
+    assert Config.for_corpus(200_000, minutes=30).dropout > 0
+
+
 def test_all_faults_are_named_at_once():
     config = Config(
         num_hiddens=30, num_heads=4, dropout=1.0, minutes=0, precision="int8", cool_down=0
