@@ -67,7 +67,7 @@ def go(monkeypatch):
     return go
 
 
-@settings(deadline=None, max_examples=25, derandomize=True)
+@settings(deadline=None, max_examples=12, derandomize=True)
 @given(
     seed=st.integers(0, 2**32 - 1),
     make=st.sampled_from(SCHEMES),
