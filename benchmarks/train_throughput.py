@@ -46,6 +46,8 @@ def main() -> int:
     parser.add_argument("--batches", type=int, default=24, help="of a turn")
     parser.add_argument("--turns", type=int, default=5, help="of each, besides the first")
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
+    # One without bfloat16 takes a hundred times as long to compute in it, by PyTorch.
+    parser.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=PRECISIONS)
     parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras", "keras-hub", "numpy")), flush=True)
@@ -60,7 +62,7 @@ def main() -> int:
         fields["vocab_size"] = max(one.vocab_size for one in tokenizers)
         write_batches(some, folder / "batches.npz")
         peers = start(arguments, folder / "batches.npz", fields)
-        take_turns(peers, some, fields, arguments.turns)
+        take_turns(peers, some, fields, arguments)
         for peer in peers.values():
             peer.end()
         if "joeynmt" in arguments.peers:
@@ -78,7 +80,7 @@ def start(arguments: argparse.Namespace, batches_file: Path, fields: dict) -> di
         if name == "joeynmt" or (name == "keras_hub" and find_spec(name) is None):
             continue
         python = python_of("torch", arguments.environments) if name == "torch" else None
-        for precision in PRECISIONS:
+        for precision in arguments.precisions:
             command = ["training_peers.py", name, precision]
             peer = Peer(name, command, num_cores(), python)
             recipe = {} if name == "ours" else RECIPE
@@ -88,16 +90,18 @@ def start(arguments: argparse.Namespace, batches_file: Path, fields: dict) -> di
     return peers
 
 
-def take_turns(peers: dict[str, Peer], some: list[Batch], fields: dict, turns: int) -> None:
+def take_turns(
+    peers: dict[str, Peer], some: list[Batch], fields: dict, arguments: argparse.Namespace
+) -> None:
     """Train by turns, a product of matrices in each, and print medians."""
     products = {
         precision: Peer(precision, ["training_peers.py", "product", precision], num_cores())
-        for precision in PRECISIONS
+        for precision in {"float32", *arguments.precisions}
     }
     speeds: dict[str, list[float]] = {name: [] for name in (*peers, *products)}
     memory = dict.fromkeys(peers, 0)
     tokens = sum(int((part != PAD_ID).sum()) for batch in some for part in (batch[0], batch[2]))
-    for turn in range(turns + 1):  # the first meets each shape for the first time
+    for turn in range(arguments.turns + 1):  # the first meets each shape for the first time
         for precision, product in products.items():
             speeds[precision] += [product.ask(product=PRODUCT)] if turn else []
         for name, peer in peers.items():

@@ -12,7 +12,7 @@ BACKEND = keras.backend.backend()
 
 if BACKEND != "tensorflow":
     # The translator is TensorFlow's: text, data sets, SavedModel.
-    collect_ignore = ["benchmarks", "data", "examples", "translation", "test_train.py"]
+    collect_ignore = ["benchmarks", "data", "examples", "serving", "translation", "test_train.py"]
 
 if BACKEND == "torch":
     import torch

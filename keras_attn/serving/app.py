@@ -1,0 +1,210 @@
+"""The server: TensorFlow Serving's REST API for one model, a page, health and metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from keras_attn.serving import body, documents, paths, protocol
+from keras_attn.serving.batching import Batcher, Tensors
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.metrics import Metrics
+from keras_attn.serving.observed import Observed
+from keras_attn.serving.servable import Servable
+from keras_attn.serving.settings import Settings
+from keras_attn.serving.versions import Versions
+from keras_attn.translation.config import Config
+from keras_attn.translation.saved_model import CONFIG, EXTRA
+
+PAGE = Path(__file__).parent / "page"
+# The page loads nothing from elsewhere and nobody shows it inside another.
+PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+}
+CLIENT_CLOSED_REQUEST = 499  # as TensorFlow Serving has it; nobody reads it but the logs
+
+_log = logging.getLogger(__name__)
+
+
+class Server:
+    """What answers requests.
+
+    Args:
+        folder: Of the versions of the model; its name is the model's.
+        settings: How it is served.
+    """
+
+    def __init__(self, folder: Path, settings: Settings):
+        self._settings = settings
+        self._versions = Versions(folder, settings.poll_seconds)
+        self._metrics = Metrics()
+        self._batcher = Batcher(settings, self._metrics.batch_rows.observe)
+
+    def app(self) -> Observed:
+        """The application, as a server of ASGI runs it."""
+        routes = [
+            Route("/", self._page),
+            Route("/page/settings.json", self._page_settings),
+            Mount("/page", StaticFiles(directory=PAGE)),
+            Route("/healthz", self._health),
+            Route("/metrics", self._show_metrics),
+            Route("/v1/{rest:path}", self._get, methods=["GET"]),
+            Route("/v1/{rest:path}", self._post, methods=["POST"]),
+        ]
+        app = Starlette(
+            routes=routes,
+            lifespan=self._lifespan,
+            exception_handlers={
+                RequestError: _refused,
+                HTTPException: _not_served,
+                ClientDisconnect: _closed,
+                Exception: _failed,
+            },
+        )
+        return Observed(app, self._metrics)
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(self._versions.watch())
+        yield
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+        self._batcher.close()
+
+    async def _get(self, request: Request) -> Response:
+        target = self._target(request)
+        if target.verb == "status":
+            return JSONResponse(documents.status(self._versions.statuses(target.version)))
+        with self._versions.use(target.version) as servable:
+            name = self._versions.name
+            return JSONResponse(await asyncio.to_thread(documents.metadata, name, servable))
+
+    async def _post(self, request: Request) -> Response:
+        arrived = time.monotonic()
+        target = self._target(request)
+        limits = self._settings
+        content = await body.read(request, limits.max_body, limits.max_seconds)
+        with self._versions.use(target.version) as servable:
+            if target.verb != "predict":
+                raise RequestError(
+                    f"Expected {_METHODS[target.verb]} signature method_name to be "
+                    f"tensorflow/serving/{target.verb}. Was: tensorflow/serving/predict"
+                )
+            document = protocol.read(content)
+            name = protocol.signature_name(document)
+            question = protocol.question(document, servable.signature(name).inputs)
+            self._check_limits(question.inputs)
+            request.state.rows = _num_rows(question.inputs)
+            seconds = limits.max_seconds - (time.monotonic() - arrived)
+            outputs = await self._ask(request, servable, name, question.inputs, seconds)
+        answer = await asyncio.to_thread(protocol.answer, outputs, question.form)
+        return Response(answer, media_type="application/json")
+
+    def _target(self, request: Request) -> paths.Target:
+        path = request.scope["raw_path"].decode("latin-1")
+        return paths.parse(request.method, path, self._versions.name)
+
+    async def _ask(
+        self, request: Request, servable: Servable, name: str, inputs: Tensors, seconds: float
+    ) -> Tensors:
+        asking = self._batcher.ask(servable, name, inputs, _num_rows(inputs))
+        try:
+            async with asyncio.timeout(seconds):
+                return await body.unless_gone(request, asking)
+        except TimeoutError as error:
+            raise RequestError(
+                f"The answer took longer than {self._settings.max_seconds:g} seconds.",
+                HTTPStatus.GATEWAY_TIMEOUT,
+            ) from error
+
+    def _check_limits(self, inputs: Mapping[str, np.ndarray]) -> None:
+        limits = self._settings
+        if _num_rows(inputs) > limits.max_rows:
+            raise RequestError(
+                f"A request must have at most {limits.max_rows} texts. "
+                f"Received: {_num_rows(inputs)}.",
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            )
+        for array in inputs.values():
+            texts = array.ravel() if array.dtype == object else ()
+            longest = max((len(text.decode("utf-8", "replace")) for text in texts), default=0)
+            if longest > limits.max_characters:
+                raise RequestError(
+                    f"A text must have at most {limits.max_characters} characters. "
+                    f"Received: {longest}.",
+                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                )
+
+    async def _page(self, request: Request) -> Response:
+        return FileResponse(PAGE / "index.html", headers=PAGE_HEADERS)
+
+    async def _page_settings(self, request: Request) -> Response:
+        with self._versions.use(None) as servable:
+            config = Config.load(servable.folder / EXTRA / CONFIG)
+            return JSONResponse(
+                {
+                    "name": self._versions.name,
+                    "version": servable.version,
+                    "source": config.source,
+                    "target": config.target,
+                    "max_characters": self._settings.max_characters,
+                }
+            )
+
+    async def _health(self, request: Request) -> Response:
+        current = self._versions.current
+        if current is None:
+            return JSONResponse({"status": "loading"}, HTTPStatus.SERVICE_UNAVAILABLE)
+        return JSONResponse({"status": "ok", "version": current.version})
+
+    async def _show_metrics(self, request: Request) -> Response:
+        current = self._versions.current
+        self._metrics.version.set(current.version if current else 0)
+        self._metrics.queue_rows.set(self._batcher.num_rows)
+        return Response(self._metrics.page(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+_METHODS = {"classify": "classification", "regress": "regression"}
+
+
+def _num_rows(inputs: Mapping[str, np.ndarray]) -> int:
+    return max((len(array) for array in inputs.values() if array.ndim), default=1)
+
+
+async def _refused(request: Request, error: Any) -> Response:
+    return JSONResponse({"error": error.message}, error.status, error.headers)
+
+
+async def _not_served(request: Request, error: Any) -> Response:
+    """A path that is nobody's, or a method that it has not."""
+    message = f"Malformed request: {request.method} {request.scope['raw_path'].decode('latin-1')}"
+    return JSONResponse({"error": message}, error.status_code, error.headers)
+
+
+async def _closed(request: Request, error: Exception) -> Response:
+    return Response(status_code=CLIENT_CLOSED_REQUEST)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return JSONResponse(
+        {"error": "The server has failed to answer; its log says why."},
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+    )

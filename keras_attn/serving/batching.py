@@ -1,0 +1,177 @@
+"""Requests that arrive together are computed together.
+
+A model takes about as long for a few rows as for one. So requests for the same signature of the
+same version wait in a queue; whenever a thread is free, as many as fit into a batch are joined. A
+request that finds a thread free waits `batch_wait` for company, others wait anyway.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+import numpy as np
+
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.servable import Servable
+from keras_attn.serving.settings import Settings
+
+Tensors = dict[str, np.ndarray]
+RETRY_AFTER = 1  # seconds
+
+
+@dataclass(eq=False)
+class _Request:
+    """Inputs that wait for their outputs."""
+
+    servable: Servable
+    signature: str
+    inputs: Tensors
+    num_rows: int
+    answer: asyncio.Future[Tensors] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+    def can_join(self, other: _Request) -> bool:
+        return (
+            self.servable is other.servable
+            and self.signature == other.signature
+            and self.servable.signature(self.signature).joins_rows
+        )
+
+
+class Batcher:
+    """A bounded queue of requests, and the threads that compute them in batches.
+
+    Args:
+        settings: Sizes of batches and queue, number of threads.
+        on_batch: Called with the rows of each batch.
+    """
+
+    def __init__(self, settings: Settings, on_batch: Callable[[int], None] = lambda rows: None):
+        self._settings = settings
+        self._on_batch = on_batch
+        self._waiting: deque[_Request] = deque()
+        self._num_running = 0
+        self._running: set[asyncio.Task[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="batch")
+
+    @property
+    def num_rows(self) -> int:
+        """Rows that wait."""
+        return sum(request.num_rows for request in self._waiting)
+
+    async def ask(
+        self, servable: Servable, signature: str, inputs: Tensors, num_rows: int
+    ) -> Tensors:
+        """The outputs of a signature for these inputs, computed with others' or alone.
+
+        A caller that is cancelled while it waits leaves the queue.
+
+        Raises:
+            RequestError: If the queue is full, or the model refuses the inputs.
+        """
+        if self.num_rows + num_rows > self._settings.queue_rows:
+            raise RequestError(
+                "The server is busy: its queue is full. Try again later.",
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                RETRY_AFTER,
+            )
+        request = _Request(servable, signature, inputs, num_rows)
+        self._waiting.append(request)
+        self._run_when_due()
+        try:
+            return await request.answer
+        finally:
+            if request in self._waiting:
+                self._waiting.remove(request)
+
+    def close(self) -> None:
+        """Wait for what is being computed, and end the threads."""
+        self._threads.shutdown()
+
+    def _run_when_due(self) -> None:
+        """Give batches to free threads: full ones now, another after a wait."""
+        while self._has_free_thread and self.num_rows >= self._settings.batch_rows:
+            self._run()
+        if self._has_free_thread and self._waiting and not self._timer:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._settings.batch_wait, self._run_after_wait)
+
+    def _run_after_wait(self) -> None:
+        self._timer = None
+        if self._has_free_thread and self._waiting:
+            self._run()
+            self._run_when_due()  # some could not join
+
+    @property
+    def _has_free_thread(self) -> bool:
+        return self._num_running < self._settings.threads
+
+    def _run(self) -> None:
+        self._num_running += 1
+        task = asyncio.get_running_loop().create_task(self._compute(self._next_batch()))
+        self._running.add(task)  # a task that nobody refers to may vanish
+        task.add_done_callback(self._running.discard)
+
+    def _next_batch(self) -> list[_Request]:
+        """The request that has waited longest, and those that fit into a batch with it."""
+        first = self._waiting.popleft()
+        batch, num_rows, left = [first], first.num_rows, deque[_Request]()
+        for request in self._waiting:
+            if num_rows + request.num_rows <= self._settings.batch_rows and first.can_join(request):
+                batch.append(request)
+                num_rows += request.num_rows
+            else:
+                left.append(request)
+        self._waiting = left
+        return batch
+
+    async def _compute(self, batch: list[_Request]) -> None:
+        self._on_batch(sum(request.num_rows for request in batch))
+        try:
+            loop = asyncio.get_running_loop()
+            answers = await loop.run_in_executor(self._threads, _answers, batch)
+            for request, answer in zip(batch, answers, strict=True):
+                if request.answer.done():  # its caller has gone
+                    continue
+                if isinstance(answer, Exception):
+                    request.answer.set_exception(answer)
+                else:
+                    request.answer.set_result(answer)
+        finally:
+            self._num_running -= 1
+            self._run_when_due()
+
+
+def _answers(batch: list[_Request]) -> list[Tensors | Exception]:
+    """The outputs of each request, or why there are none."""
+    try:
+        return list(_joined(batch))
+    except Exception as error:
+        if len(batch) == 1:
+            return [error]
+        # One of them is refused: by itself, so that the others are not.
+        return [_answers([request])[0] for request in batch]
+
+
+def _joined(batch: list[_Request]) -> Iterator[Tensors]:
+    """The outputs of each request, of one call of the model."""
+    first = batch[0]
+    if len(batch) == 1:
+        yield first.servable.ask(first.signature, first.inputs)
+        return
+    inputs = {
+        name: np.concatenate([request.inputs[name] for request in batch]) for name in first.inputs
+    }
+    outputs = first.servable.ask(first.signature, inputs)
+    start = 0
+    for request in batch:
+        end = start + request.num_rows
+        yield {name: rows[start:end] for name, rows in outputs.items()}
+        start = end

@@ -1,0 +1,62 @@
+"""The paths of TensorFlow Serving's REST API."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from keras_attn.serving.errors import RequestError
+
+_MODEL = r"/v1/models/(?P<name>[^/:]+)"
+_VERSION = r"(?:/versions/(?P<version>[0-9]+)|/labels/(?P<label>[^/:]+))?"
+_GET = re.compile(rf"{_MODEL}{_VERSION}(?P<metadata>/metadata)?", re.IGNORECASE)
+_POST = re.compile(rf"{_MODEL}{_VERSION}:(?P<verb>classify|regress|predict)", re.IGNORECASE)
+
+
+class Target(NamedTuple):
+    """What a path asks of which version of the served model.
+
+    Attributes:
+        verb: `"status"`, `"metadata"`, `"predict"`, `"classify"` or `"regress"`.
+        version: Its number; nothing for the one that is served.
+    """
+
+    verb: str
+    version: int | None
+
+
+def parse(method: str, path: str, model: str) -> Target:
+    """What a request asks.
+
+    Args:
+        method: Of HTTP.
+        path: As it was sent, with its percent signs.
+        model: Name of the model that is served.
+
+    Raises:
+        RequestError: If it is none of the API's, or of another model.
+    """
+    form = {"GET": _GET, "HEAD": _GET, "POST": _POST}.get(method)
+    found = form.fullmatch(path) if form else None
+    if found is None:
+        raise RequestError(f"Malformed request: {method} {path}")
+    groups = found.groupdict()
+    verb = groups.get("verb", "metadata" if groups.get("metadata") else "status").lower()
+    version = None if groups["version"] is None else int(groups["version"])
+    if version is not None and version >= 2**63:
+        raise RequestError(f"Failed to convert version: {groups['version']} to numeric.")
+    name = unquote(groups["name"])
+    if name != model:
+        raise RequestError(_not_found(verb, name, version), HTTPStatus.NOT_FOUND)
+    if groups["label"] is not None:
+        raise RequestError(f"Unrecognized servable version label: {unquote(groups['label'])}")
+    return Target(verb, version)
+
+
+def _not_found(verb: str, name: str, version: int | None) -> str:
+    if verb == "status":
+        return f"Could not find any versions of model {name}"
+    wanted = f"Latest({name})" if version is None else f"Specific({name}, {version})"
+    return f"Servable not found for request: {wanted}"

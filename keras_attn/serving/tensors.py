@@ -1,0 +1,192 @@
+"""JSON values and tensors, each made of the other as TensorFlow Serving's REST API has it.
+
+The rules and the sentences of errors follow its documentation (`api_rest.md`, "JSON mapping") and
+what its server answers.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from keras_attn.serving.errors import RequestError
+
+BINARY_SUFFIX = "_bytes"  # of the names of outputs whose strings are not text
+_WHOLE_NUMBERS = (tf.int8, tf.uint8, tf.int16, tf.int32, tf.uint32, tf.int64, tf.uint64)
+_FRACTIONS = (tf.float32, tf.float64)
+_SHOWN = 200  # characters of a refused value that an error repeats
+_MAX_RANK = 32
+
+
+def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
+    """The tensor that a JSON value stands for, nested lists row by row.
+
+    Args:
+        value: As `json.loads` gives it.
+        dtype: Of the tensor.
+
+    Raises:
+        RequestError: If lists are of unequal lengths or depths, or a value is of another type.
+    """
+    shape = _shape(value)
+    if len(shape) > _MAX_RANK:
+        raise RequestError(f"Encountered lists nested deeper than {_MAX_RANK} levels")
+    flat: list[Any] = []
+    _flatten(value, shape, 0, dtype, flat)
+    if dtype == tf.string:
+        array = np.empty(len(flat), object)
+        array[:] = flat
+    else:
+        array = np.array(flat, dtype.as_numpy_dtype)
+    return array.reshape(shape)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    shape = []
+    while isinstance(value, list):
+        shape.append(len(value))
+        if not value:
+            break
+        value = value[0]
+    return tuple(shape)
+
+
+def _flatten(
+    value: Any, shape: tuple[int, ...], level: int, dtype: tf.DType, flat: list[Any]
+) -> None:
+    if not isinstance(value, list):
+        if level != len(shape):
+            raise RequestError(
+                f"JSON Value: {shown(value)} found at incorrect level: {level + 1} in the JSON "
+                f"DOM. Expected at level: {len(shape)}"
+            )
+        flat.append(_scalar(value, dtype))
+        return
+    if level >= len(shape):
+        raise RequestError(f"Encountered list at unexpected level: {level} expected < {len(shape)}")
+    if len(value) != shape[level]:
+        raise RequestError(
+            f"Encountered list at unexpected size: {len(value)} at level: {level} "
+            f"expected size: {shape[level]}"
+        )
+    for one in value:
+        _flatten(one, shape, level + 1, dtype, flat)
+
+
+def _scalar(value: Any, dtype: tf.DType) -> Any:
+    if dtype == tf.string:
+        return _bytes(value)
+    if dtype == tf.bool and isinstance(value, bool):
+        return value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if dtype in _FRACTIONS and is_number:
+        return _fraction(value, dtype)
+    if dtype in _WHOLE_NUMBERS and is_number and isinstance(value, int):
+        if dtype.min <= value <= dtype.max:
+            return value
+    raise _type_error(value, dtype)
+
+
+def _fraction(value: float, dtype: tf.DType) -> float:
+    digits = np.finfo(dtype.as_numpy_dtype).nmant + 1
+    if isinstance(value, int):
+        is_lossy = abs(value) >= 2**digits
+    else:
+        with np.errstate(over="ignore"):
+            is_lossy = math.isfinite(value) and not np.isfinite(dtype.as_numpy_dtype(value))
+    if is_lossy:
+        name = "float" if dtype == tf.float32 else "double"
+        raise RequestError(
+            f"Cannot convert JSON value: {shown(value)} to {name} without loss of precision."
+        )
+    return value
+
+
+def _bytes(value: Any) -> bytes:
+    if isinstance(value, dict):
+        if not is_binary(value):
+            raise RequestError(
+                f"JSON Value: {shown(value)} not formatted correctly for base64 data"
+            )
+        try:
+            return base64.b64decode(value["b64"], validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise RequestError("Unable to base64 decode") from error
+    if not isinstance(value, str):
+        raise _type_error(value, tf.string)
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise RequestError("JSON Parse error: The surrogate pair in string is invalid.") from error
+
+
+def _type_error(value: Any, dtype: tf.DType) -> RequestError:
+    return RequestError(
+        f"JSON Value: {shown(value)} Type: {json_type(value)} is not of expected type: {dtype.name}"
+    )
+
+
+def is_binary(value: Any) -> bool:
+    """Whether a JSON value is how bytes are written: `{"b64": "..."}`."""
+    return isinstance(value, dict) and list(value) == ["b64"] and isinstance(value["b64"], str)
+
+
+def json_type(value: Any) -> str:
+    """What TensorFlow Serving calls the type of a JSON value."""
+    if isinstance(value, bool):
+        return str(value)
+    if value is None:
+        return "Null"
+    names: dict[type, str] = {dict: "Object", list: "Array", str: "String"}
+    return next((name for kind, name in names.items() if isinstance(value, kind)), "Number")
+
+
+def shown(value: Any) -> str:
+    """A JSON value as an error repeats it: its beginning."""
+    if isinstance(value, list | dict):
+        value = _beginning(value)
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def _beginning(value: list | dict) -> Any:
+    """Little of a value that may be large, and no deeper than a level."""
+    few = 4
+    if isinstance(value, list):
+        return [_without_inside(one) for one in value[:few]]
+    return {name: _without_inside(one) for name, one in list(value.items())[:few]}
+
+
+def _without_inside(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        return "[...]" if isinstance(value, list) else "{...}"
+    return value[:_SHOWN] if isinstance(value, str) else value
+
+
+def to_json(array: np.ndarray, name: str) -> Any:
+    """The JSON value of an output: nested lists; numbers in as few digits as tell them apart.
+
+    Args:
+        array: The values.
+        name: Of the output; one that ends in `_bytes` holds bytes, other strings are text.
+    """
+    if array.dtype == object:
+        return _strings_to_json(array.tolist(), name.endswith(BINARY_SUFFIX))
+    if array.dtype == np.float32:
+        # By way of their shortest decimals: 0.2, not 0.20000000298.
+        array = array.astype(str).astype(np.float64)
+    return array.tolist()
+
+
+def _strings_to_json(value: Any, is_bytes: bool) -> Any:
+    if isinstance(value, list):
+        return [_strings_to_json(one, is_bytes) for one in value]
+    if is_bytes:
+        return {"b64": base64.b64encode(value).decode("ascii")}
+    return value.decode("utf-8", "replace")

@@ -1,0 +1,172 @@
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import httpx2 as httpx
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn import Transformer
+from keras_attn.translation import tokenizer
+from keras_attn.translation.cleaning import Pair
+from keras_attn.translation.config import Config
+from keras_attn.translation.saved_model import CONFIG, EXTRA, Translator, export
+from keras_attn.translation.warm_up import FILE
+
+# Sentences written for these tests.
+PAIRS = [
+    Pair("猫が窓のそばで寝ている。", "A cat is sleeping by the window."),
+    Pair("明日は早く起きます。", "I will get up early tomorrow."),
+    Pair("この道は駅まで続く。", "This road leads to the station."),
+    Pair("友達に手紙を書いた。", "I wrote a letter to my friend."),
+    Pair("昨日、友達と映画を見ました。", "I watched a movie with my friends yesterday."),
+]
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory):
+    """The folder `ja-en` of an untrained translator whose answers differ from text to text.
+
+    Without the requests that warm it up: compiling for all of them takes a minute.
+    """
+    folder = tmp_path_factory.mktemp("models") / "ja-en"
+    config = Config(vocab_size=400, max_pieces=32, beam_size=3)
+    tokenizers = tokenizer.load_or_train(tmp_path_factory.mktemp("tokenizers"), PAIRS, config)
+    vocabularies = (one.vocab_size for one in tokenizers)
+    model = Transformer.from_sizes(
+        *vocabularies, 2, 2, num_hiddens=16, ffn_num_hiddens=16, num_heads=2
+    )
+    model((np.ones((1, 1), int), np.ones((1, 1), int)))
+    random = np.random.default_rng(1)
+    # Strong weights; scales of the normalisations stay around 1.
+    model.set_weights([(w == 1) + random.normal(0, 0.5, w.shape) for w in model.get_weights()])
+    version = export(model, tokenizers, config, folder)
+    (version / EXTRA / FILE).unlink()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def write_echo():
+    """`write_echo(folder, version)`: a model that answers with its version and the text.
+
+    It has the signatures of a translator that the page asks for, and is there at once: what
+    concerns the server and not what it serves is tested with it.
+    """
+
+    def write_echo(folder, version):
+        texts = tf.TensorSpec([None], tf.string, "text")
+
+        @tf.function(input_signature=[texts])
+        def echo(text):
+            return {"translation": _said(text, version)}
+
+        @tf.function(input_signature=[texts])
+        def nbest(text):
+            said = _said(text, version)
+            second = tf.strings.join([said, " (second)"])
+            translations = tf.stack([said, second, tf.zeros_like(text)], axis=1)
+            scores = tf.constant([[-0.25, -1.5, -float("inf")]])
+            return {"translations": translations, "scores": tf.tile(scores, [tf.size(text), 1])}
+
+        @tf.function(input_signature=[texts])
+        def attend(text):
+            source, target = _pieces(text), _pieces(_said(text, version))
+            weights = _weights(tf.shape(target)[1], tf.shape(source)[1])
+            return {
+                "translation": _said(text, version),
+                "source_pieces": source,
+                "target_pieces": target,
+                "weights": tf.tile(weights[None], [tf.size(text), 1, 1, 1, 1]),
+            }
+
+        folder.mkdir(exist_ok=True)
+        aside = folder / f".{version}"
+        signatures = {"serving_default": echo, "nbest": nbest, "attend": attend}
+        tf.saved_model.save(tf.Module(), str(aside), signatures=signatures)
+        (aside / EXTRA).mkdir(exist_ok=True)
+        Config().save(aside / EXTRA / CONFIG)
+        return aside.rename(folder / str(version))
+
+    return write_echo
+
+
+def _said(text, version):
+    return tf.where(text == "", "", tf.strings.join([f"{version}: ", text]))
+
+
+def _pieces(text):
+    """Each character a piece, and the end mark."""
+    characters = tf.strings.unicode_split(text, "UTF-8")
+    return tf.concat([characters, tf.fill([tf.size(text), 1], "</s>")], axis=1).to_tensor("")
+
+
+def _weights(num_targets, num_sources):
+    """Weights `(2, 3, T, S)`: each of 2 layers and 3 heads looks to another side."""
+    layer, head = tf.reshape(tf.range(2.0), [2, 1, 1, 1]), tf.reshape(tf.range(3.0), [1, 3, 1, 1])
+    t = tf.cast(tf.range(num_targets), tf.float32)[:, None]
+    s = tf.cast(tf.range(num_sources), tf.float32)
+    return tf.nn.softmax(-tf.abs(s - t + 2 * head - layer))
+
+
+@pytest.fixture
+def echo(write_echo, tmp_path):
+    """The folder `ja-en` of such a model with a version 1."""
+    folder = tmp_path / "ja-en"
+    write_echo(folder, 1)
+    return folder
+
+
+@contextmanager
+def running(folder, *options, stderr=subprocess.DEVNULL):
+    command = [sys.executable, "-m", "keras_attn.serving", str(folder), "--port", "0", *options]
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
+    ) as process:
+        try:
+            url = process.stdout.readline().strip().rstrip("/")
+            wait(lambda: httpx.get(f"{url}/healthz").status_code == 200)
+            yield process, url
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def wait(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="session")
+def start_server():
+    """`start_server(folder, *options, stderr=...)`: `python -m keras_attn.serving` in a context.
+
+    The context's value is the process, ready, and its address.
+    """
+    return running
+
+
+@pytest.fixture(scope="session")
+def wait_until():
+    """`wait_until(condition, seconds=60)`: waits for it to be true."""
+    return wait
+
+
+@pytest.fixture(scope="session")
+def server(write_echo, tmp_path_factory):
+    """The address of a server of a model that echoes, named `ja-en`, in a process of its own."""
+    folder = tmp_path_factory.mktemp("served") / "ja-en"
+    write_echo(folder, 1)
+    with running(folder) as (_, url):
+        yield url
+
+
+@pytest.fixture(scope="session")
+def translator(models):
+    """The model of `server`, loaded here."""
+    return Translator.load(models)

@@ -1,0 +1,141 @@
+"""The server, as its callers see it."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
+
+from keras_attn.serving.app import Server
+from keras_attn.serving.settings import Settings
+
+TEXT = "昨日、友達と映画を見ました。"
+PREDICT = "/v1/models/ja-en:predict"
+
+
+@pytest.fixture
+def client(echo, wait_until):
+    settings = Settings(max_body=20_000, max_rows=20, max_characters=300, queue_rows=20)
+    with TestClient(Server(echo, settings).app(), raise_server_exceptions=False) as client:
+        wait_until(lambda: client.get("/healthz").status_code == 200)
+        yield client
+
+
+def test_status_of_the_model(client):
+    (version,) = client.get("/v1/models/ja-en").json()["model_version_status"]
+    assert (version["version"], version["state"]) == ("1", "AVAILABLE")
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ({"instances": ["あ"] * 21}, "at most 20 texts. Received: 21"),
+        ({"instances": ["あ" * 301]}, "at most 300 characters. Received: 301"),
+        ({"instances": ["あ" * 6700]}, "at most 20000 bytes"),
+    ],
+)
+def test_too_much_is_refused_with_the_limit(client, body, says):
+    text = json.dumps(body, ensure_ascii=False).encode()
+    response = client.post(PREDICT, content=text)
+    assert response.status_code == 413
+    assert says in response.json()["error"]
+
+
+def test_a_body_that_grows_beyond_the_limit_is_refused(client):
+    parts = (b" " * 1000 for _ in range(100))  # sent in pieces, no length announced
+    assert client.post(PREDICT, content=parts).status_code == 413
+
+
+def test_an_answer_that_takes_too_long_is_not_waited_for(echo, wait_until):
+    settings = Settings(batch_wait=30.0, max_seconds=0.2)  # it waits for company that never comes
+    with TestClient(Server(echo, settings).app()) as client:
+        wait_until(lambda: client.get("/healthz").status_code == 200)
+        response = client.post(PREDICT, json={"instances": [TEXT]})
+    assert response.status_code == 504
+    assert "longer than 0.2 seconds" in response.json()["error"]
+
+
+def test_a_full_queue_is_answered_503_with_the_time_to_try_again(echo, wait_until):
+    settings = Settings(batch_wait=1.0, queue_rows=3, max_rows=3)
+    with TestClient(Server(echo, settings).app()) as client, ThreadPoolExecutor() as pool:
+        wait_until(lambda: client.get("/healthz").status_code == 200)
+        waiting = pool.submit(client.post, PREDICT, json={"instances": [TEXT] * 2})
+        wait_until(lambda: "keras_attn_queue_rows 2.0" in client.get("/metrics").text)
+        refused = client.post(PREDICT, json={"instances": [TEXT] * 2})
+        assert refused.status_code == 503
+        assert int(refused.headers["retry-after"]) >= 1
+        assert "busy" in refused.json()["error"]
+        assert waiting.result().json() == {"predictions": [f"1: {TEXT}"] * 2}
+
+
+def test_metrics_count_requests_rows_and_seconds(client):
+    client.post(PREDICT, json={"instances": [TEXT, TEXT]})
+    client.post(PREDICT, content=b"?")
+    client.get("/a/path/of/nobody")
+    response = client.get("/metrics")
+    assert response.headers["content-type"].startswith("text/plain")
+    families = text_string_to_metric_families(response.text)
+    samples = {
+        (sample.name, sample.labels.get("kind"), sample.labels.get("status")): sample.value
+        for family in families
+        for sample in family.samples
+    }
+    assert samples["keras_attn_requests_total", "/v1/", "200"] == 1
+    assert samples["keras_attn_requests_total", "/v1/", "400"] == 1
+    assert samples["keras_attn_requests_total", "other", "404"] == 1
+    assert samples["keras_attn_request_seconds_count", "/v1/", None] == 2
+    assert samples["keras_attn_batch_rows_sum", None, None] == 2
+    assert samples["keras_attn_model_version", None, None] == 1
+    assert samples["keras_attn_queue_rows", None, None] == 0
+
+
+def test_logs_say_what_was_asked_and_not_what_was_said(client, caplog):
+    caplog.set_level("INFO")
+    client.post(PREDICT, json={"instances": [TEXT, TEXT]})
+    (record,) = [record for record in caplog.records if record.getMessage() == "request"]
+    assert (record.method, record.path, record.status, record.rows) == ("POST", PREDICT, 200, 2)
+    assert record.milliseconds > 0
+    assert TEXT not in caplog.text
+
+
+def test_the_page_loads_nothing_from_elsewhere(client):
+    response = client.get("/")
+    assert response.headers["content-type"].startswith("text/html")
+    assert "default-src 'self'" in response.headers["content-security-policy"]
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert client.get("/page/settings.json").json() == {
+        "name": "ja-en",
+        "version": 1,
+        "source": "ja",
+        "target": "en",
+        "max_characters": 300,
+    }
+
+
+@pytest.mark.parametrize("path", ["/page/../app.py", "/page/%2e%2e/app.py", "/page/..%2fapp.py"])
+def test_no_file_beside_the_page_is_given(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_before_a_version_is_loaded_the_server_says_so(tmp_path):
+    folder = tmp_path / "ja-en"
+    folder.mkdir()
+    with TestClient(Server(folder, Settings()).app()) as client:
+        assert client.get("/healthz").status_code == 503
+        response = client.post(PREDICT, json={"instances": [TEXT]})
+        assert response.status_code == 404
+        assert "Servable not found" in response.json()["error"]
+        assert client.get("/v1/models/ja-en").status_code == 404
+
+
+def test_a_version_that_is_broken_is_shown_and_the_one_below_is_served(echo, wait_until):
+    (echo / "2").mkdir()
+    (echo / "2" / "saved_model.pb").write_bytes(b"no model")
+    with TestClient(Server(echo, Settings()).app()) as client:
+        wait_until(lambda: client.get("/healthz").status_code == 200)
+        assert client.get("/healthz").json()["version"] == 1
+        second, first = client.get("/v1/models/ja-en").json()["model_version_status"]
+        assert (second["version"], second["state"]) == ("2", "END")
+        assert second["status"]["error_message"]
+        assert first["state"] == "AVAILABLE"

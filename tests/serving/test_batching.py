@@ -1,0 +1,175 @@
+import asyncio
+import threading
+
+import numpy as np
+import pytest
+
+from keras_attn.serving.batching import Batcher
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.settings import Settings
+
+
+class Doubler:
+    """Stands for a model: doubles numbers, and knows with how many others each came."""
+
+    joins_rows = True
+
+    def __init__(self):
+        self.batches = []
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+
+    def signature(self, name):
+        return self
+
+    def ask(self, name, inputs):
+        self.batches.append(inputs["x"].tolist())
+        assert self.may_go_on.wait(10)
+        if np.any(inputs["x"] < 0):
+            raise RequestError("negative")
+        return {"y": 2 * inputs["x"]}
+
+
+async def ask(batcher, model, *numbers, signature="double"):
+    found = await batcher.ask(model, signature, {"x": np.array(numbers)}, len(numbers))
+    return found["y"].tolist()
+
+
+def run(scenario, **settings):
+    """`scenario(batcher, model)`, then the batches that the model saw."""
+    model = Doubler()
+
+    async def main():
+        batcher = Batcher(Settings(**{"threads": 1, "batch_wait": 0.05, **settings}))
+        try:
+            await asyncio.wait_for(scenario(batcher, model), 10)
+        finally:
+            model.may_go_on.set()
+            batcher.close()
+
+    asyncio.run(main())
+    return model.batches
+
+
+def test_requests_that_arrive_together_are_one_batch_and_each_gets_its_own():
+    async def scenario(batcher, model):
+        answers = await asyncio.gather(
+            ask(batcher, model, 1), ask(batcher, model, 2, 3), ask(batcher, model, 4)
+        )
+        assert answers == [[2], [4, 6], [8]]
+
+    assert run(scenario) == [[1, 2, 3, 4]]
+
+
+def test_a_request_alone_waits_no_longer_than_it_is_told():
+    async def scenario(batcher, model):
+        start = asyncio.get_running_loop().time()
+        assert await ask(batcher, model, 1) == [2]
+        assert asyncio.get_running_loop().time() - start < 2
+
+    run(scenario, batch_wait=0.0)
+
+
+def test_a_full_batch_does_not_wait():
+    async def scenario(batcher, model):
+        await asyncio.gather(*(ask(batcher, model, n) for n in range(4)))
+
+    assert run(scenario, batch_wait=60.0, batch_rows=4) == [[0, 1, 2, 3]]
+
+
+def test_a_batch_has_at_most_so_many_rows_but_for_one_request():
+    async def scenario(batcher, model):
+        await asyncio.gather(
+            ask(batcher, model, 1, 1), ask(batcher, model, 2, 2), ask(batcher, model, *[3] * 5)
+        )
+
+    assert run(scenario, batch_rows=3) == [[1, 1], [2, 2], [3] * 5]
+
+
+def test_what_arrives_while_the_model_computes_is_the_next_batch():
+    async def scenario(batcher, model):
+        model.may_go_on.clear()
+        first = asyncio.create_task(ask(batcher, model, 1))
+        while not model.batches:
+            await asyncio.sleep(0.01)
+        others = [asyncio.create_task(ask(batcher, model, n)) for n in (2, 3)]
+        await asyncio.sleep(0.1)
+        assert batcher.num_rows == 2
+        model.may_go_on.set()
+        assert await asyncio.gather(first, *others) == [[2], [4], [6]]
+
+    assert run(scenario) == [[1], [2, 3]]
+
+
+def test_other_signatures_and_versions_are_not_joined():
+    async def scenario(batcher, model):
+        other = Doubler()
+        await asyncio.gather(
+            ask(batcher, model, 1),
+            ask(batcher, model, 2, signature="again"),
+            ask(batcher, other, 3),
+            ask(batcher, model, 4),
+        )
+        assert other.batches == [[3]]
+
+    assert run(scenario) == [[1, 4], [2]]
+
+
+def test_rows_that_would_change_each_other_are_not_joined():
+    async def scenario(batcher, model):
+        model.joins_rows = False
+        await asyncio.gather(ask(batcher, model, 1), ask(batcher, model, 2))
+
+    assert run(scenario) == [[1], [2]]
+
+
+def test_one_that_is_refused_takes_nobody_with_it():
+    async def scenario(batcher, model):
+        answers = await asyncio.gather(
+            ask(batcher, model, 1),
+            ask(batcher, model, -1),
+            ask(batcher, model, 3),
+            return_exceptions=True,
+        )
+        assert answers[0] == [2]
+        assert isinstance(answers[1], RequestError)
+        assert answers[2] == [6]
+
+    run(scenario)
+
+
+def test_a_full_queue_refuses_at_once_and_goes_on():
+    async def scenario(batcher, model):
+        waiting = [asyncio.create_task(ask(batcher, model, n)) for n in range(3)]
+        await asyncio.sleep(0)
+        with pytest.raises(RequestError) as caught:
+            await ask(batcher, model, 1, 1)
+        assert caught.value.status == 503
+        assert int(caught.value.headers["Retry-After"]) > 0
+        assert await asyncio.gather(*waiting) == [[0], [2], [4]]
+        assert await ask(batcher, model, 1, 1) == [2, 2]
+
+    run(scenario, queue_rows=4, max_rows=4)
+
+
+def test_who_leaves_while_waiting_is_not_computed():
+    async def scenario(batcher, model):
+        stays, leaves = (asyncio.create_task(ask(batcher, model, n)) for n in (1, 2))
+        await asyncio.sleep(0)
+        leaves.cancel()
+        assert await stays == [2]
+        assert batcher.num_rows == 0
+
+    assert run(scenario) == [[1]]
+
+
+def test_two_threads_compute_two_batches_at_once():
+    async def scenario(batcher, model):
+        model.may_go_on.clear()
+        first, second = (asyncio.create_task(ask(batcher, model, n)) for n in (1, 2))
+        while len(model.batches) < 2:
+            await asyncio.sleep(0.01)
+        model.may_go_on.set()
+        await asyncio.gather(first, second)
+
+    assert sorted(run(scenario, threads=2, batch_rows=1)) == [[1], [2]]

@@ -1,0 +1,107 @@
+import base64
+import json
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.tensors import shown, to_array, to_json
+
+SHAPES = arrays.array_shapes(min_dims=0, max_dims=3, max_side=4)
+
+
+@given(arrays.arrays(np.float32, SHAPES, elements=st.floats(width=32)))
+def test_floats_come_back_bit_for_bit_through_json(array):
+    text = json.dumps(to_json(array, "x"))
+    np.testing.assert_array_equal(to_array(json.loads(text), tf.float32), array)
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_floats_are_written_in_as_few_digits_as_tell_them_apart(number):
+    written = to_json(np.array(number, np.float32), "x")
+    assert np.float32(written) == np.float32(number)
+    assert len(repr(written)) <= len(repr(float(str(np.float32(number)))))
+
+
+@given(arrays.arrays(np.int64, SHAPES))
+def test_whole_numbers_come_back(array):
+    np.testing.assert_array_equal(to_array(to_json(array, "x"), tf.int64), array)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]))))
+def test_text_comes_back(texts):
+    array = to_array(texts, tf.string)
+    assert array.dtype == object
+    assert [text.decode() for text in array] == texts == to_json(array, "text")
+
+
+@given(st.lists(st.binary(), min_size=1))
+def test_bytes_come_back_by_base64(values):
+    written = [{"b64": base64.b64encode(value).decode()} for value in values]
+    array = to_array(written, tf.string)
+    assert array.tolist() == values
+    assert to_json(array, "image_bytes") == written
+
+
+def test_shapes_are_those_of_the_lists():
+    assert to_array(3, tf.int32).shape == ()
+    assert to_array([], tf.string).shape == (0,)
+    assert to_array([[], []], tf.string).shape == (2, 0)
+    assert to_array([[[1, 2, 3]]], tf.int32).shape == (1, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "says"),
+    [
+        (["a", 1], tf.string, "JSON Value: 1 Type: Number is not of expected type: string"),
+        ([None], tf.string, "JSON Value: null Type: Null is not of expected type: string"),
+        ([True], tf.int32, "JSON Value: true Type: True is not of expected type: int32"),
+        ([1.5], tf.int32, "JSON Value: 1.5 Type: Number is not of expected type: int32"),
+        ([2**31], tf.int32, "is not of expected type: int32"),
+        ([-1], tf.uint8, "is not of expected type: uint8"),
+        (["1"], tf.float32, 'JSON Value: "1" Type: String is not of expected type: float32'),
+        ([1], tf.bool, "is not of expected type: bool"),
+        ([2**25 + 1], tf.float32, "Cannot convert JSON value: 33554433 to float without loss"),
+        ([1e300], tf.float32, "to float without loss of precision"),
+        ([10**400], tf.float64, "to double without loss of precision"),
+        (["a", ["b"]], tf.string, "Encountered list at unexpected level: 1 expected < 1"),
+        ([["a"], "b"], tf.string, "found at incorrect level: 2 in the JSON DOM. Expected at level"),
+        ([["a"], ["b", "c"]], tf.string, "unexpected size: 2 at level: 1 expected size: 1"),
+        ([{"b64": "?"}], tf.string, "Unable to base64 decode"),
+        ([{"b64": "YQ==", "more": 1}], tf.string, "not formatted correctly for base64 data"),
+        ([{"b64": 1}], tf.string, "not formatted correctly for base64 data"),
+        ([{"a": 1}], tf.float32, "Type: Object is not of expected type: float32"),
+        (["\ud800"], tf.string, "The surrogate pair in string is invalid"),
+    ],
+)
+def test_what_is_no_such_tensor_is_refused_in_a_sentence(value, dtype, says):
+    with pytest.raises(RequestError) as caught:
+        to_array(value, dtype)
+    assert says in caught.value.message
+    assert caught.value.status == 400
+
+
+def test_lists_as_deep_as_python_reads_them_are_refused():
+    with pytest.raises(RequestError, match="nested deeper than 32 levels"):
+        to_array(json.loads("[" * 900 + "]" * 900), tf.string)
+
+
+def test_numbers_that_json_has_no_word_for_are_read_and_written():
+    array = to_array(json.loads("[NaN, Infinity, -Infinity]"), tf.float32)
+    assert math.isnan(array[0])
+    assert array[1:].tolist() == [math.inf, -math.inf]
+    assert json.dumps(to_json(array, "x")) == "[NaN, Infinity, -Infinity]"
+
+
+def test_bytes_that_are_no_text_become_text():
+    assert to_json(np.array([b"\xff a"], object), "text") == ["\ufffd a"]
+
+
+def test_an_error_repeats_little_of_a_large_value():
+    assert len(shown(["x" * 10_000] * 1000)) < 300
+    assert shown([[1], {"a": [2]}]) == '["[...]", "{...}"]'

@@ -1,0 +1,58 @@
+"""A server of a translator answers what the translator itself does."""
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from keras_attn.serving.app import Server
+from keras_attn.serving.settings import Settings
+
+TEXT = "昨日、友達と映画を見ました。"
+
+
+@pytest.fixture(scope="module")
+def predict(models, wait_until):
+    """`predict(**body)`: what the server answers."""
+    with TestClient(Server(models, Settings()).app()) as client:
+        wait_until(lambda: client.get("/healthz").status_code == 200)
+        yield lambda **body: client.post("/v1/models/ja-en:predict", json=body).json()
+
+
+def test_strings_in_strings_out_in_rows_and_in_columns(predict, translator):
+    texts = [TEXT, "", "猫が窓のそばで寝ている。"]
+    expected = translator(texts)
+    assert expected[0] != expected[2]
+    assert predict(instances=texts) == {"predictions": expected}
+    assert predict(inputs={"text": texts}) == {"outputs": expected}
+
+
+def test_no_texts_have_no_translations(predict):
+    assert predict(inputs=[]) == {"outputs": []}
+
+
+def test_several_translations_with_their_scores(predict, translator):
+    (found,) = predict(signature_name="nbest", instances=[TEXT])["predictions"]
+    (expected,) = translator.nbest([TEXT])
+    assert found["translations"] == [one.translation for one in expected]
+    np.testing.assert_allclose(found["scores"], [one.score for one in expected], rtol=1e-6)
+
+
+def test_attention_with_its_pieces(predict, translator):
+    (found,) = predict(signature_name="attend", instances=[TEXT])["predictions"]
+    expected = translator.attend(TEXT)
+    assert found["source_pieces"] == expected.source_pieces
+    assert found["target_pieces"] == expected.target_pieces
+    np.testing.assert_allclose(found["weights"], expected.weights, atol=1e-6)
+
+
+def test_a_sample_by_its_seed_in_columns(predict, translator):
+    inputs = {"text": [TEXT], "seed": 3, "temperature": 0.8, "top_k": 0, "top_p": 1.0}
+    expected = translator.sample([TEXT], seed=3, temperature=0.8)
+    assert predict(signature_name="sample", inputs=inputs) == {"outputs": expected}
+
+
+def test_the_probability_of_a_translation(predict, translator):
+    rows = [{"text": TEXT, "translation": "A cat."}, {"text": TEXT, "translation": ""}]
+    expected = translator.score([TEXT, TEXT], ["A cat.", ""])
+    found = predict(signature_name="score", instances=rows)["predictions"]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -1,0 +1,82 @@
+import asyncio
+import shutil
+
+import pytest
+
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.versions import Versions
+
+
+def look_at(folder):
+    versions = Versions(folder, poll_seconds=1.0)
+    asyncio.run(versions.look())
+    return versions
+
+
+def served(versions):
+    return {one.version: one.state for one in versions.statuses(None)}
+
+
+def test_the_highest_number_is_served(echo, write_echo):
+    write_echo(echo, 10)
+    write_echo(echo, 9)
+    versions = look_at(echo)
+    assert versions.current.version == 10
+    assert served(versions) == {10: "AVAILABLE"}
+
+
+def test_other_folders_are_no_versions(echo, write_echo):
+    for name in ("2-old", "x3", ".4", "５"):
+        shutil.copytree(echo / "1", echo / name)
+    (echo / "6").mkdir()  # nothing in it yet
+    assert look_at(echo).current.version == 1
+
+
+def test_an_old_version_stays_until_its_last_request_ends(echo, write_echo):
+    async def scenario():
+        versions = Versions(echo, poll_seconds=1.0)
+        await versions.look()
+        with versions.use(None) as first:
+            write_echo(echo, 2)
+            await versions.look()
+            assert served(versions) == {2: "AVAILABLE", 1: "UNLOADING"}
+            with versions.use(None) as second:
+                assert (first.version, second.version) == (1, 2)
+            with pytest.raises(RequestError, match="Servable not found"), versions.use(1):
+                pass
+        assert served(versions) == {2: "AVAILABLE", 1: "END"}
+
+    asyncio.run(scenario())
+
+
+def test_a_version_that_is_mended_is_loaded(echo, write_echo):
+    async def scenario():
+        (echo / "2").mkdir()
+        (echo / "2" / "saved_model.pb").write_bytes(b"half a file")
+        versions = Versions(echo, poll_seconds=1.0)
+        await versions.look()
+        assert served(versions) == {1: "AVAILABLE", 2: "END"}
+        shutil.rmtree(echo / "2")
+        write_echo(echo, 2)
+        await versions.look()
+        assert versions.current.version == 2
+
+    asyncio.run(scenario())
+
+
+def test_when_all_are_taken_away_the_last_goes_on(echo):
+    async def scenario():
+        versions = Versions(echo, poll_seconds=1.0)
+        await versions.look()
+        shutil.rmtree(echo / "1")
+        await versions.look()
+        with versions.use(None) as servable:
+            assert servable.version == 1
+
+    asyncio.run(scenario())
+
+
+def test_an_unknown_version_has_no_status(echo):
+    with pytest.raises(RequestError, match="Could not find version 7 of model ja-en") as caught:
+        look_at(echo).statuses(7)
+    assert caught.value.status == 404
