@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -21,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from keras_attn.serving import body, documents, paths, protocol
-from keras_attn.serving.batching import Batcher, Tensors
+from keras_attn.serving.batching import RETRY_AFTER, Batcher, Tensors
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.observed import Observed
@@ -32,15 +31,16 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.saved_model import CONFIG, EXTRA
 
 PAGE = Path(__file__).parent / "page"
+# Its files belong together: none is taken from before an upgrade.
+REVALIDATED = {"Cache-Control": "no-cache"}
 # The page loads nothing from elsewhere and nobody shows it inside another.
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
+    **REVALIDATED,
 }
 CLIENT_CLOSED_REQUEST = 499  # as TensorFlow Serving has it; nobody reads it but the logs
-
-_log = logging.getLogger(__name__)
 
 
 class Server:
@@ -62,7 +62,7 @@ class Server:
         routes = [
             Route("/", self._page),
             Route("/page/settings.json", self._page_settings),
-            Mount("/page", StaticFiles(directory=PAGE)),
+            Mount("/page", _PageFiles(directory=PAGE)),
             Route("/healthz", self._health),
             Route("/metrics", self._show_metrics),
             Route("/v1/{rest:path}", self._get, methods=["GET"]),
@@ -157,6 +157,10 @@ class Server:
         return FileResponse(PAGE / "index.html", headers=PAGE_HEADERS)
 
     async def _page_settings(self, request: Request) -> Response:
+        if self._versions.current is None:
+            raise RequestError(
+                "The model is being loaded.", HTTPStatus.SERVICE_UNAVAILABLE, RETRY_AFTER
+            )
         with self._versions.use(None) as servable:
             config = Config.load(servable.folder / EXTRA / CONFIG)
             return JSONResponse(
@@ -171,8 +175,9 @@ class Server:
 
     async def _health(self, request: Request) -> Response:
         current = self._versions.current
-        if current is None:
-            return JSONResponse({"status": "loading"}, HTTPStatus.SERVICE_UNAVAILABLE)
+        if current is None or not self._versions.is_warm:
+            state = "warming up" if current else "loading"
+            return JSONResponse({"status": state}, HTTPStatus.SERVICE_UNAVAILABLE)
         return JSONResponse({"status": "ok", "version": current.version})
 
     async def _show_metrics(self, request: Request) -> Response:
@@ -180,6 +185,13 @@ class Server:
         self._metrics.version.set(current.version if current else 0)
         self._metrics.queue_rows.set(self._batcher.num_rows)
         return Response(self._metrics.page(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+class _PageFiles(StaticFiles):
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        response = super().file_response(*args, **options)
+        response.headers.update(REVALIDATED)
+        return response
 
 
 _METHODS = {"classify": "classification", "regress": "regression"}

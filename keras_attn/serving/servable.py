@@ -94,7 +94,7 @@ class Servable:
         try:
             outputs = signature.function(**tensors)
         except tf.errors.InvalidArgumentError as error:
-            raise RequestError(_first_line(error.message)) from error
+            raise RequestError(_reason(error.message)) from error
         return {name: outputs[name].numpy() for name in signature.outputs}
 
     def warm_up(self) -> int:
@@ -116,6 +116,9 @@ class Servable:
         return dict(saved.meta_graphs[0].signature_def)
 
 
-def _first_line(message: str) -> str:
-    """What TensorFlow says went wrong, without the list of nodes it went through."""
-    return message.strip().partition("\n")[0]
+def _reason(message: str) -> str:
+    """What went wrong, without where: TensorFlow puts it among lines that name nodes."""
+    lines = [line.strip() for line in message.splitlines()]
+    around = ("Graph execution error", "Detected at node", "<stack traces", "[[")
+    reasons = [line for line in lines if line and not line.startswith(around)]
+    return reasons[0] if reasons else "The model refuses the inputs."

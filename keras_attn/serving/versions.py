@@ -1,7 +1,9 @@
 """The versions of a model in a folder: the newest is served, an old one until its last request.
 
 As in TensorFlow Serving, a version is a folder whose name is a number. Where the newest is taken
-away again, the one below it is served; where all are, the last one goes on.
+away again, the one below it is served; where all are, the last one goes on. A version answers the
+requests that came with it, so that nobody waits while something is compiled, before it takes the
+place of another. The first is served at once, for there is none to answer meanwhile.
 """
 
 from __future__ import annotations
@@ -27,11 +29,16 @@ class Versions:
     Args:
         folder: Of the versions; its name is that of the model.
         poll_seconds: Between two looks into it.
+
+    Attributes:
+        name: Of the model.
+        is_warm: Whether what is served has answered the requests that came with it.
     """
 
     def __init__(self, folder: Path, poll_seconds: float):
         self.folder = folder
         self.name = folder.name
+        self.is_warm = False
         self._poll_seconds = poll_seconds
         self._current: Servable | None = None
         self._servables: dict[int, Servable] = {}
@@ -107,23 +114,38 @@ class Versions:
     async def _load(self, number: int, folder: Path) -> bool:
         looks = _looks(folder)
         self._statuses[number] = VersionStatus(number, "LOADING")
+        servable = None
         try:
-            servable = await asyncio.to_thread(_load, folder)
+            servable = await asyncio.to_thread(Servable, folder)
+            if self._current is None:
+                self._serve(servable)
+            await asyncio.to_thread(servable.warm_up)
         except Exception as error:  # whatever TensorFlow makes of a folder that is no model
+            if servable and servable is self._current:
+                self._current = None
+                self._retire(servable)
             self._broken[number] = looks
             self._statuses[number] = VersionStatus(number, "END", str(error))
             _log.exception("A version cannot be loaded.", extra={"version": number})
             return False
-        before, self._current = self._current, servable
-        self._servables[number] = servable
-        self._num_users[servable] = 0
-        self._statuses[number] = VersionStatus(number, "AVAILABLE")
-        _log.info("A version is served.", extra={"version": number})
-        if before:
-            self._statuses[before.version] = VersionStatus(before.version, "UNLOADING")
-            del self._servables[before.version]
-            self._let_go(before)
+        self.is_warm = True
+        if servable is not self._current:
+            self._serve(servable)
         return True
+
+    def _serve(self, servable: Servable) -> None:
+        before, self._current = self._current, servable
+        self._servables[servable.version] = servable
+        self._num_users[servable] = 0
+        self._statuses[servable.version] = VersionStatus(servable.version, "AVAILABLE")
+        _log.info("A version is served.", extra={"version": servable.version})
+        if before:
+            self._retire(before)
+
+    def _retire(self, servable: Servable) -> None:
+        self._statuses[servable.version] = VersionStatus(servable.version, "UNLOADING")
+        del self._servables[servable.version]
+        self._let_go(servable)
 
     def _let_go(self, servable: Servable) -> None:
         """Forget a version that is not served any more and that nobody uses."""
@@ -134,12 +156,6 @@ class Versions:
         _log.info("A version is unloaded.", extra={"version": servable.version})
         # Functions of a SavedModel refer to each other, so nothing but the collector frees them.
         asyncio.get_running_loop().call_soon(gc.collect)
-
-
-def _load(folder: Path) -> Servable:
-    servable = Servable(folder)
-    servable.warm_up()
-    return servable
 
 
 def _version_folders(folder: Path) -> dict[int, Path]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import yaml
 from google.protobuf import text_format
 from tensorflow_serving.config import model_server_config_pb2
 
@@ -28,3 +29,21 @@ def test_batches_have_the_sizes_that_text_is_filled_up_to():
     sizes = [int(x.split(":")[1]) for x in lines if x.startswith("allowed_batch_sizes")]
     assert tuple(sizes) == NUM_TEXTS
     assert f"max_batch_size {{ value: {NUM_TEXTS[-1]} }}" in lines
+
+
+def test_the_manifest_mounts_what_the_models_file_names_and_serves_its_ports():
+    text = (FOLDER / "kubernetes.yaml").read_text(encoding="utf-8")
+    deployment, service = yaml.safe_load_all(text)
+    pod = deployment["spec"]["template"]
+    (container,) = pod["spec"]["containers"]
+    mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    assert mounts == {"models": "/models/ja-en", "config": "/config"}
+    assert mounts.keys() == {volume["name"] for volume in pod["spec"]["volumes"]}
+    for argument in container["args"]:
+        _, _, path = argument.partition("=/config/")
+        assert not path or (FOLDER / path).is_file()
+        assert not path or f"--from-file=examples/tensorflow_serving/{path}" in text
+    labels = deployment["spec"]["selector"]["matchLabels"]
+    assert pod["metadata"]["labels"] == labels == service["spec"]["selector"]
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    assert {port["targetPort"]: port["port"] for port in service["spec"]["ports"]} == ports

@@ -104,6 +104,8 @@ def test_the_page_loads_nothing_from_elsewhere(client):
     assert response.headers["content-type"].startswith("text/html")
     assert "default-src 'self'" in response.headers["content-security-policy"]
     assert response.headers["x-content-type-options"] == "nosniff"
+    for path in ("/", "/page/page.js"):
+        assert client.get(path).headers["cache-control"] == "no-cache"
     assert client.get("/page/settings.json").json() == {
         "name": "ja-en",
         "version": 1,
@@ -123,6 +125,8 @@ def test_before_a_version_is_loaded_the_server_says_so(tmp_path):
     folder.mkdir()
     with TestClient(Server(folder, Settings()).app()) as client:
         assert client.get("/healthz").status_code == 503
+        page = client.get("/page/settings.json")
+        assert (page.status_code, page.headers["retry-after"]) == (503, "1")
         response = client.post(PREDICT, json={"instances": [TEXT]})
         assert response.status_code == 404
         assert "Servable not found" in response.json()["error"]

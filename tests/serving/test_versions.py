@@ -4,6 +4,7 @@ import shutil
 import pytest
 
 from keras_attn.serving.errors import RequestError
+from keras_attn.serving.servable import Servable
 from keras_attn.serving.versions import Versions
 
 
@@ -62,6 +63,38 @@ def test_a_version_that_is_mended_is_loaded(echo, write_echo):
         assert versions.current.version == 2
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_only_the_first_is_served_before_it_is_warm(echo, write_echo, monkeypatch, number):
+    seen = []
+
+    async def scenario():
+        versions = Versions(echo, poll_seconds=1.0)
+        monkeypatch.setattr(
+            Servable, "warm_up", lambda servable: seen.append(versions.current.version)
+        )
+        for version in range(1, number + 1):
+            if version > 1:
+                write_echo(echo, version)
+            await versions.look()
+            assert versions.current.version == version
+            assert versions.is_warm
+
+    asyncio.run(scenario())
+    assert seen == [1, 1][:number]
+
+
+def test_a_version_that_cannot_answer_its_own_requests_is_not_served(echo, monkeypatch):
+    def fail(servable):
+        raise RequestError("no")
+
+    monkeypatch.setattr(Servable, "warm_up", fail)
+    versions = look_at(echo)
+    assert versions.current is None
+    assert not versions.is_warm
+    (status,) = versions.statuses(None)
+    assert (status.state, status.error) == ("END", "no")
 
 
 def test_when_all_are_taken_away_the_last_goes_on(echo):

@@ -1,0 +1,120 @@
+"""The server under load: `python benchmarks/serving_load.py saved_models/ja-en`.
+
+Requests of one sentence each, over loopback, from a process of its own whose connections ask again
+as soon as they are answered: requests a second and their time, beside the limit, which is the same
+SavedModel called directly with batches of 64 sentences, by turns. Then the memory of the server
+over many requests. Every answer is compared with that of the SavedModel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.request import urlopen
+
+from machine import describe_machine, num_cores
+from peer import Peer
+
+from keras_attn.translation import corpus, saved_model
+from keras_attn.translation.config import Config
+from keras_attn.translation.saved_model import CONFIG, EXTRA
+
+ROWS = 64  # of a batch of the limit
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", type=Path, help="the folder of versions")
+    parser.add_argument("--data", help="corpus of the sentences (the one it was trained on)")
+    parser.add_argument("--connections", nargs="+", type=int, default=[1, 8, 64, 256])
+    parser.add_argument("--seconds", type=float, default=15.0, help="of a turn")
+    parser.add_argument("--turns", type=int, default=3, help="of each, besides the first")
+    parser.add_argument("--requests", type=int, default=50_000, help="over which memory is watched")
+    parser.add_argument("--options", nargs="*", default=[], help="of the server, without the --")
+    arguments = parser.parse_args()
+    print(describe_machine(("tensorflow", "starlette", "uvicorn")), flush=True)
+    version = saved_model.newest_version(arguments.model)
+    config = Config.load(version / EXTRA / CONFIG)
+    pairs = corpus.load(arguments.data or config.data, config.source, config.target)
+    texts = sorted({example.source for example in pairs.test + pairs.validation})
+    direct = Peer("direct", ["serving_peer.py", "direct", str(version)], num_cores())
+    expected = direct.ask(translate=texts)
+    with subprocess.Popen(
+        [
+            sys.executable,
+            *("-m", "keras_attn.serving", str(arguments.model), "--port", "0"),
+            *(f"--{option}" for option in arguments.options),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as server:
+        url = server.stdout.readline().strip()  # type: ignore[union-attr]
+        start = time.monotonic()
+        while not is_ready(url):
+            time.sleep(0.5)
+        print(f"warm after {time.monotonic() - start:.0f} s", flush=True)
+        name = arguments.model.resolve().name
+        clients = Peer("clients", ["serving_peer.py", "clients", url, name], num_cores())
+        clients.ask(texts=texts, expected=expected)
+        measure(direct, clients, texts, arguments)
+        watch_memory(clients, server.pid, arguments.requests)
+        clients.end()
+        server.terminate()
+    direct.end()
+    return 0
+
+
+def is_ready(url: str) -> bool:
+    try:
+        with urlopen(f"{url}healthz") as response:
+            return response.status == 200
+    except OSError:
+        return False
+
+
+def measure(direct: Peer, clients: Peer, texts: list[str], arguments: argparse.Namespace) -> None:
+    """Print medians of turns; shares are of the limit of the same turn."""
+    limits: list[float] = []
+    found: dict[int, list[dict]] = {number: [] for number in arguments.connections}
+    for turn in range(arguments.turns + 1):  # the first meets each shape for the first time
+        limit = direct.ask(rows=ROWS, seconds=arguments.seconds)
+        answers = {
+            number: clients.ask(connections=number, seconds=arguments.seconds) for number in found
+        }
+        if turn:
+            limits.append(limit)
+            for number, answer in answers.items():
+                found[number].append(answer)
+    print(f"the SavedModel in batches of {ROWS}: {statistics.median(limits):.0f} sentences/s")
+    print(f"{'connections':>12}{'requests/s':>12}{'of the limit':>14}", end="")
+    print("".join(f"{name:>8}" for name in ("p50 ms", "p95", "p99")), " errors  other answers")
+    for number, turns in found.items():
+        speed = [turn["requests"] / turn["seconds"] for turn in turns]
+        share = [one / limit for one, limit in zip(speed, limits, strict=True)]
+        print(f"{number:>12}{statistics.median(speed):>12.0f}", end="")
+        print(f"{statistics.median(share):>14.0%}", end="")
+        for percentile in ("50", "95", "99"):
+            print(f"{statistics.median(turn[percentile] for turn in turns):>8.0f}", end="")
+        errors, others = (sum(turn[name] for turn in turns) for name in ("errors", "others"))
+        total = sum(turn["requests"] for turn in turns)
+        print(f"{errors:>8}{others:>8} of {total:,}", flush=True)
+
+
+def watch_memory(clients: Peer, server: int, requests: int) -> None:
+    done = 0
+    print(f"{'requests':>12}{'MiB':>8}")
+    while done < requests:
+        answer = clients.ask(connections=64, requests=5000)
+        done += answer["requests"]
+        status = Path(f"/proc/{server}/status").read_text()
+        (line,) = [line for line in status.splitlines() if line.startswith("VmRSS")]
+        print(f"{done:>12,}{int(line.split()[1]) / 1024:>8,.0f}{answer['errors']:>4} errors")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Either side of `serving_load.py`, in a process of its own.
+
+`python serving_peer.py direct VERSION`: the SavedModel itself; `python serving_peer.py clients URL
+NAME`: connections to a server. Reads a JSON request a line and answers with a JSON line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from itertools import cycle
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from peer import answer_requests
+
+
+def main() -> None:
+    {"direct": answer_directly, "clients": answer_as_clients}[sys.argv[1]](*sys.argv[2:])
+
+
+def answer_directly(version: str) -> None:
+    """`{"translate": [...]}` gives translations; `{"rows": N, "seconds": S}` sentences a second."""
+    import tensorflow as tf
+
+    loaded = tf.saved_model.load(version)
+    translate = loaded.signatures["serving_default"]
+    texts: list[str] = []
+
+    def answer(request: dict[str, Any]) -> Any:
+        nonlocal texts
+        if "translate" in request:
+            texts = request["translate"]
+            parts = [texts[i : i + 64] for i in range(0, len(texts), 64)]
+            found = [translate(text=tf.constant(part))["translation"].numpy() for part in parts]
+            return [text.decode() for part in found for text in part]
+        rows = request["rows"]
+        order = np.random.default_rng(0).permutation(len(texts))
+        batches = [
+            tf.constant([texts[j] for j in order[i : i + rows]])
+            for i in range(0, len(order) - rows, rows)
+        ]
+        start, done = time.monotonic(), 0
+        for batch in cycle(batches):
+            translate(text=batch)["translation"].numpy()
+            done += rows
+            if time.monotonic() - start > request["seconds"]:
+                return done / (time.monotonic() - start)
+
+    answer_requests(answer)
+
+
+def answer_as_clients(url: str, name: str) -> None:
+    """`{"texts": ..., "expected": ...}`, then `{"connections": N, "seconds" or "requests": M}`."""
+    address = urlsplit(url)
+    head = f"POST /v1/models/{name}:predict HTTP/1.1\r\nHost: {address.netloc}\r\n"
+    requests: list[tuple[bytes, str]] = []
+
+    def answer(request: dict[str, Any]) -> Any:
+        if "texts" in request:
+            for text, expected in zip(request["texts"], request["expected"], strict=True):
+                body = json.dumps({"instances": [text]}).encode()
+                sent = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+                requests.append((sent, expected))
+            np.random.default_rng(1).shuffle(requests)
+            return None
+        return asyncio.run(load(address.hostname, address.port, requests, request))
+
+    answer_requests(answer)
+
+
+async def load(
+    host: str | None, port: int | None, requests: list[tuple[bytes, str]], asked: dict[str, Any]
+) -> dict[str, Any]:
+    """What so many connections saw in that time, or until so many requests were answered."""
+    following, seconds = cycle(requests), []
+    counts = {"errors": 0, "others": 0}
+    start = time.monotonic()
+
+    def goes_on() -> bool:
+        if "requests" in asked:
+            return len(seconds) < asked["requests"]
+        return time.monotonic() - start < asked["seconds"]
+
+    async def connection() -> None:
+        reader, writer = await asyncio.open_connection(host, port)
+        while goes_on():
+            sent, expected = next(following)
+            began = time.monotonic()
+            writer.write(sent)
+            lines = (await reader.readuntil(b"\r\n\r\n")).lower().split(b"\r\n")
+            (length,) = [line for line in lines if line.startswith(b"content-length:")]
+            body = json.loads(await reader.readexactly(int(length.split(b":")[1])))
+            seconds.append(time.monotonic() - began)
+            counts["errors"] += "predictions" not in body
+            counts["others"] += body.get("predictions") != [expected]
+        writer.close()
+
+    await asyncio.gather(*(connection() for _ in range(asked["connections"])))
+    taken = time.monotonic() - start
+    milliseconds = {
+        str(percentile): 1000 * float(np.percentile(seconds, percentile))
+        for percentile in (50, 95, 99)
+    }
+    return {"requests": len(seconds), "seconds": taken, **milliseconds, **counts}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+/** The page: follows what is written, asks the server, and shows its answers. */
+
+import { Announcer } from "./announcer.js";
+import { Attention } from "./attention.js";
+import { AttentionView } from "./attention_view.js";
+import { byId, element } from "./element.js";
+import { exampleSentences, languageName } from "./languages.js";
+import { Latest } from "./latest.js";
+import { Problem } from "./problem.js";
+import { Model, readSettings } from "./server.js";
+import { TranslationView } from "./translation_view.js";
+
+const PAUSE = 250; // milliseconds without typing before the server is asked
+const PAUSE_COMPOSING = 1000; // while an input method still offers other characters for the last ones
+
+const source = byId("source");
+const problem = new Problem(byId("problem"));
+const settings = await readSettings().catch((error) => {
+  problem.show(error.message, () => location.reload());
+  throw error;
+});
+const languages = { source: language(settings.source), target: language(settings.target) };
+const model = new Model(settings.name);
+const translationView = new TranslationView(settings.target, new Announcer(byId("announcement")));
+const attentionProblem = new Problem(byId("attention-problem"));
+const attentionView = new AttentionView(languages);
+const latest = new Latest();
+let timer = 0;
+let shown = null; // {text, best, attended} of the translation that is shown
+
+introduce();
+listen();
+follow(0); // what the browser kept of the field when the page was loaded again
+
+function language(code) {
+  return { code, name: languageName(code) };
+}
+
+function introduce() {
+  const own = (code) => element("span", { lang: code }, languageName(code, code));
+  byId("title").replaceChildren(own(settings.source), " → ", own(settings.target));
+  byId("title").setAttribute("aria-label", `${languages.source.name} to ${languages.target.name}`);
+  document.title = `${languages.source.name} to ${languages.target.name} · ${settings.name}`;
+  byId("model").textContent = `${settings.name}, version ${settings.version}`;
+  byId("source-label").textContent = languages.source.name;
+  byId("target-label").textContent = languages.target.name;
+  source.lang = settings.source;
+  byId("examples").append(...exampleSentences(settings.source).map(example));
+}
+
+function example(sentence) {
+  const button = element("button", { type: "button", lang: settings.source }, sentence);
+  button.addEventListener("click", () => {
+    source.value = sentence;
+    follow(0);
+  });
+  return element("li", {}, button);
+}
+
+function listen() {
+  source.addEventListener("input", (event) => follow(event.isComposing ? PAUSE_COMPOSING : PAUSE));
+  source.addEventListener("compositionend", () => follow(PAUSE));
+  byId("attention").addEventListener("toggle", () => {
+    // A translation under way looks whether the section is open when it comes to it.
+    if (shown && !shown.attended && !latest.running) latest.run(attend, attentionFailed);
+  });
+}
+
+/** Translate what is written, if nothing more is written for so long. */
+function follow(pause) {
+  const text = source.value;
+  clearTimeout(timer);
+  latest.stop(); // its answer would be of an older text
+  translationView.progress = "";
+  if (!isRightLength(text)) return;
+  if (text.trim()) timer = setTimeout(() => latest.run((signal) => translate(text, signal), failed), pause);
+  else clear();
+}
+
+function isRightLength(text) {
+  const [length, limit] = [[...text].length, settings.max_characters];
+  const isTooLong = length > limit;
+  byId("count").textContent = `${number(length)} / ${number(limit)}`;
+  source.setAttribute("aria-invalid", String(isTooLong));
+  if (isTooLong) {
+    // Not how long it is: a screen reader would read that out after each letter.
+    problem.show(`The text is too long: ${number(limit)} characters can be translated at once.`);
+  } else {
+    problem.clear();
+  }
+  return !isTooLong;
+}
+
+function number(count) {
+  return count.toLocaleString("en");
+}
+
+function clear() {
+  shown = null;
+  translationView.clear();
+  attentionView.clear();
+  attentionProblem.clear();
+}
+
+async function translate(text, signal) {
+  // It may have been changed and changed back.
+  if (text !== shown?.text) {
+    translationView.progress = "Translating …";
+    attentionView.stale = true;
+    const hypotheses = await model.nbest(text, { signal, waiting });
+    if (signal.aborted) return;
+    translationView.progress = "";
+    translationView.show(hypotheses);
+    shown = { text, best: hypotheses[0].text, attended: false };
+  }
+  await attend(signal).catch((error) => {
+    if (!signal.aborted) attentionFailed(error);
+  });
+}
+
+async function attend(signal) {
+  if (!byId("attention").open) return;
+  if (shown.attended) {
+    attentionView.stale = false;
+    return;
+  }
+  const attended = await model.attend(shown.text, { signal, waiting });
+  if (signal.aborted) return;
+  attentionProblem.clear();
+  translationView.progress = "";
+  attentionView.show(new Attention(attended), shown.best);
+  shown.attended = true;
+}
+
+function waiting(seconds) {
+  translationView.progress = `The server is busy; it is asked again in ${seconds} s.`;
+}
+
+function failed(error) {
+  translationView.progress = "";
+  attentionView.stale = false; // it belongs to the translation, which stays too
+  problem.show(error.message, () => {
+    source.focus(); // the button that had the focus goes
+    follow(0);
+  });
+}
+
+function attentionFailed(error) {
+  translationView.progress = "";
+  attentionProblem.show(error.message, () => {
+    byId("attention").querySelector("summary").focus();
+    latest.run(attend, attentionFailed);
+  });
+}

@@ -1,0 +1,95 @@
+/** Requests to the server that this page came from, in the form of TensorFlow Serving's REST API. */
+
+const TRIES = 5;
+const LONGEST_WAIT = 30; // seconds
+
+/** Something that the reader is told: its message is a sentence. */
+export class ServerError extends Error {}
+
+/** What the page is about: `{name, version, source, target, max_characters}`. */
+export async function readSettings() {
+  return answered(await patiently("/page/settings.json", {}));
+}
+
+/** The model of that name. `signal` aborts a request; `waiting(seconds)` is told of each wait. */
+export class Model {
+  #url;
+
+  constructor(name) {
+    this.#url = `/v1/models/${encodeURIComponent(name)}:predict`;
+  }
+
+  /** `[{text, score}, ...]`, best first. */
+  async nbest(text, options) {
+    const { translations, scores } = await this.#predict("nbest", text, options);
+    return translations
+      .map((translation, i) => ({ text: translation, score: scores[i] }))
+      .filter(({ score }, i) => i === 0 || score !== null); // less than asked for were found
+  }
+
+  /** `{translation, source_pieces, target_pieces, weights}`. */
+  attend(text, options) {
+    return this.#predict("attend", text, options);
+  }
+
+  async #predict(signature, text, { signal, waiting }) {
+    const body = JSON.stringify({ signature_name: signature, instances: [text] });
+    const headers = { "Content-Type": "application/json" };
+    const options = { method: "POST", headers, body, signal };
+    const { predictions } = await answered(await patiently(this.#url, options, waiting));
+    return predictions[0];
+  }
+}
+
+/** JSON with the numbers that it does not know, as TensorFlow Serving writes them; these are null. */
+export function readJson(text) {
+  // Whole strings match first, so that what is written in them stays.
+  const known = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?Infinity|NaN/g, (token) =>
+    token.startsWith('"') ? token : "null",
+  );
+  return JSON.parse(known);
+}
+
+/** A response; a server that is busy or still loads is asked again when it says. */
+async function patiently(url, options, waiting = () => {}) {
+  for (let tries = 1; ; tries++) {
+    const response = await asked(url, options);
+    if (response.status !== 503 || tries === TRIES) return response;
+    const seconds = Math.min(Number(response.headers.get("Retry-After")) || 1, LONGEST_WAIT);
+    waiting(seconds);
+    await pause(seconds, options.signal);
+  }
+}
+
+async function asked(url, options) {
+  try {
+    return await fetch(url, options);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new ServerError("The server cannot be reached.");
+  }
+}
+
+async function answered(response) {
+  const body = await response.text();
+  let content;
+  try {
+    content = readJson(body);
+  } catch {
+    throw new ServerError(`The server's answer (${response.status}) cannot be read.`);
+  }
+  if (!response.ok) {
+    throw new ServerError(content?.error ?? `The server answered ${response.status}.`);
+  }
+  return content;
+}
+
+function pause(seconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, 1000 * seconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

@@ -1,0 +1,35 @@
+import { chosenWeights } from "./attention.js";
+import { element } from "./element.js";
+import { languageOf } from "./pieces.js";
+
+const MOST = 4; // pieces that are named
+const LEAST = 0.01;
+
+/** What a choice shows, in words: nodes of a sentence. */
+export function summary(attention, matrix, chosen, { source, target }) {
+  const sourceName = (s) => name(attention.sources[s], source.code);
+  const targetName = (t) => name(attention.targets[t], target.code);
+  const found = chosenWeights(matrix, chosen)
+    .filter(({ weight }) => weight >= LEAST || chosenBoth(chosen))
+    .sort((one, other) => other.weight - one.weight)
+    .slice(0, MOST);
+
+  const beginning =
+    chosen.target === null
+      ? [sourceName(chosen.source), found.length ? " was looked at by " : " was hardly looked at"]
+      : [targetName(chosen.target), " looked at "];
+  const looked = found.flatMap((line, i) => [
+    i ? ", " : "",
+    chosen.target === null ? targetName(line.target) : sourceName(line.source),
+    ` ${Math.round(100 * line.weight)}%`,
+  ]);
+  return [...beginning, ...looked, "."];
+}
+
+function name(piece, code) {
+  return element("b", { lang: languageOf(piece, code) }, piece.name);
+}
+
+function chosenBoth({ target, source }) {
+  return target !== null && source !== null;
+}

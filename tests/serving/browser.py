@@ -1,0 +1,150 @@
+"""The page in Chromium, for its tests and its screenshots.
+
+Debian's packages are `chromium chromium-driver`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from selenium import webdriver
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+OPTIONS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+]
+
+SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+
+# The machine's fonts, and one that has Japanese whatever the machine has.
+FONTS = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <dir>{fonts}</dir>
+  <cachedir>{cache}</cachedir>
+</fontconfig>
+"""
+
+
+def missing() -> str:
+    """What must be installed first, or an empty string."""
+    programs = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+    return f"not installed: {', '.join(programs)}" if programs else ""
+
+
+@contextmanager
+def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
+    """A browser that keeps what it needs in an empty folder and logs its console and requests."""
+    font = Path(package("matplotlib_fontja")) / "fonts"
+    (folder / "fonts.conf").write_text(FONTS.format(fonts=font, cache=folder / "fonts"))
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for option in [*OPTIONS, f"--user-data-dir={folder / 'profile'}"]:
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = webdriver.ChromeService(
+        shutil.which("chromedriver"),
+        env={**os.environ, "FONTCONFIG_FILE": str(folder / "fonts.conf")},
+    )
+    with webdriver.Chrome(options, service) as driver:
+        yield driver
+
+
+def package(name: str) -> str:
+    """The folder of an installed package, which is not imported."""
+    return importlib.util.find_spec(name).submodule_search_locations[0]
+
+
+class Page:
+    """The page of a server in a browser, and what a person does with it.
+
+    Args:
+        driver: The browser.
+        url: Of the server.
+        width: Of the window.
+        scheme: `"light"` or `"dark"`.
+    """
+
+    def __init__(self, driver: webdriver.Chrome, url: str, width: int, scheme: str):
+        self.driver = driver
+        self.run = driver.execute_script
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        # Nothing in motion, so that what is looked at has come to rest.
+        self.prefer({"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
+        driver.get(url)
+        self.wait("return document.getElementById('model').textContent")
+
+    def prefer(self, preferences: Mapping[str, str]) -> None:
+        """Tell the page what the reader prefers, by media feature."""
+        features = [{"name": name, "value": value} for name, value in preferences.items()]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def one(self, name: str) -> WebElement:
+        """The element with that id."""
+        return self.driver.find_element("id", name)
+
+    def all(self, selector: str) -> list[WebElement]:
+        """The elements that a selector of CSS finds."""
+        return self.driver.find_elements("css selector", selector)
+
+    def text(self, name: str) -> str:
+        """What is to be read in the element with that id."""
+        return self.one(name).text
+
+    def wait(self, script: str, *arguments: Any, seconds: float = 60) -> Any:
+        """What the script returns, once that is something."""
+        return WebDriverWait(self.driver, seconds, 0.05).until(
+            lambda driver: driver.execute_script(script, *arguments), f"never true: {script}"
+        )
+
+    def write(self, text: str) -> None:
+        """Add to the text, as a keyboard does."""
+        self.one("source").send_keys(text)
+
+    def set_text(self, *texts: str) -> None:
+        """Let these be the text, one right after the other."""
+        self.run(
+            """
+            const field = document.getElementById("source");
+            for (const text of arguments[0]) {
+              field.value = text;
+              field.dispatchEvent(new InputEvent("input"));
+            }
+            """,
+            texts,
+        )
+
+    def translated(self, translation: str | None = None) -> str:
+        """Wait for a translation, or for this one, and return it."""
+        script = """
+            const { ariaBusy, textContent } = document.getElementById("translation");
+            const isIt = arguments[0] === null ? textContent : textContent === arguments[0];
+            return isIt && ariaBusy !== "true" ? [textContent] : null;
+        """
+        return self.wait(script, translation)[0]
+
+    def attended(self) -> None:
+        """Wait for the attention of the text."""
+        self.wait("return document.querySelector('#figure[aria-busy=false] .scroll')")
+
+    def choose(self, name: str, value: str) -> None:
+        """Choose a `"layer"`, a `"head"` or a `"drawing"`."""
+        selector = f"[value='{value}']" if name == "drawing" else f"#{name} option[value='{value}']"
+        self.all(selector)[0].click()

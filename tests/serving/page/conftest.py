@@ -1,0 +1,64 @@
+import json
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.serving import browser
+
+FAKE_SERVER = Path(__file__).with_name("fake_server.js").read_text("utf-8")
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory):
+    if browser.missing():
+        pytest.skip(f"the page is tested in a browser; {browser.missing()}")
+    with browser.chromium(tmp_path_factory.mktemp("chromium")) as driver:
+        yield driver
+
+
+@pytest.fixture
+def screen():
+    """Width and colour scheme, where they make no difference."""
+    return 1280, "light"
+
+
+@pytest.fixture
+def page(driver, server, screen):
+    """The page, opened anew.
+
+    Whatever a test does, there is no error on the console and nothing is asked of another server.
+    """
+    driver.get_log("browser"), driver.get_log("performance")  # of the test before
+    yield browser.Page(driver, server, *screen)
+    assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    asked = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    urls = [request["request"]["url"] for request in asked]
+    # `chrome:` and `data:`, of which the browser makes its own first page, are no hosts.
+    assert {urlsplit(url).netloc for url in urls if url.startswith(("http", "ws"))} == {
+        urlsplit(server).netloc
+    }
+
+
+@pytest.fixture
+def ask(server):
+    """`ask(signature, text)`: what the server answers without the page."""
+
+    def ask(signature, text):
+        body = {"signature_name": signature, "instances": [text]}
+        response = httpx.post(f"{server}/v1/models/ja-en:predict", json=body, timeout=60)
+        return response.json()["predictions"][0]
+
+    return ask
+
+
+@pytest.fixture
+def fake_server(page):
+    """`fake_server(answer)`: from now on, a function of JavaScript answers; see fake_server.js."""
+
+    def fake_server(answer="echo"):
+        page.run(f"const answer = {answer};\n{FAKE_SERVER}")
+
+    return fake_server

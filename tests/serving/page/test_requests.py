@@ -1,0 +1,115 @@
+import json
+
+import httpx
+
+
+def test_an_older_slow_answer_does_not_replace_a_newer_one(page, fake_server):
+    fake_server(
+        """(signature, text) => ({
+            ...(signature === "nbest" ? nbest(text) : attend(text, ["▁" + text, "</s>"])),
+            seconds: text === "old" ? 1 : 0,
+        })""",
+    )
+    page.write("old")
+    page.wait("return asked.length === 1")
+    page.set_text("new")
+    page.translated("new")
+    page.attended()
+    assert page.run("return signals[0].aborted")
+    page.wait("window.begun ??= Date.now(); return Date.now() > begun + 1200")
+    assert page.translated() == "new"
+    assert page.all(".target li")[0].text == "new"
+    assert page.run("return asked") == ["nbest", "nbest", "attend"]
+
+
+def test_nothing_is_asked_while_the_typing_goes_on(page, fake_server):
+    fake_server()
+    page.set_text("猫", "猫が", "猫がいる", "猫がいる。")
+    page.translated("猫がいる。")
+    page.attended()
+    assert page.run("return asked") == ["nbest", "attend"]
+
+
+def test_a_text_that_is_too_long_is_said_to_be_and_the_last_translation_stays(
+    page, fake_server, server
+):
+    limit = httpx.get(f"{server}/page/settings.json").json()["max_characters"]
+    fake_server()
+    page.write("猫")
+    page.translated("猫")
+    page.set_text("𠮷" * limit)  # a character of two units of UTF-16
+    assert page.text("problem") == ""
+    page.set_text("𠮷" * (limit + 1))
+    assert f"too long: {limit:,} characters" in page.text("problem")
+    assert page.text("count") == f"{limit + 1:,} / {limit:,}"
+    assert page.one("source").get_attribute("aria-invalid") == "true"
+    assert page.text("translation") == "猫"
+    page.set_text("犬")
+    page.translated("犬")
+    assert page.text("problem") == ""
+    assert page.one("source").get_attribute("aria-invalid") == "false"
+
+
+def test_what_went_wrong_is_shown_and_can_be_tried_again(page, fake_server):
+    fake_server(
+        """(signature, text, n) =>
+            n === 2 ? { status: 504, body: { error: "It took too long." } }
+            : echo(signature, text)""",
+    )
+    page.one("attention").find_element("css selector", "summary").click()
+    page.write("猫")
+    page.translated("猫")
+    page.write("犬")
+    page.wait("return document.getElementById('problem').textContent")
+    assert page.text("problem").splitlines()[-2:] == ["It took too long.", "Try again"]
+    assert page.text("translation") == "猫"
+    page.all("#problem button")[0].click()
+    page.translated("猫犬")
+    assert page.text("problem") == ""
+
+
+def test_a_server_that_cannot_be_reached_is_said_to_be(page):
+    page.run("window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
+    page.write("猫")
+    page.wait("return document.getElementById('problem').textContent")
+    assert "The server cannot be reached." in page.text("problem")
+
+
+def test_a_busy_server_is_asked_again_when_it_says(page, fake_server):
+    fake_server(
+        """(signature, text, n) =>
+            n === 1 ? { status: 503, headers: { "Retry-After": "1" }, body: { error: "Busy." } }
+            : echo(signature, text)""",
+    )
+    page.write("猫")
+    page.wait("return document.getElementById('progress').textContent.includes('busy')")
+    assert "in 1 s" in page.text("progress")
+    assert page.run("return asked") == ["nbest"]
+    page.translated("猫")
+    assert page.text("progress") == page.text("problem") == ""
+
+
+def test_attention_is_asked_for_only_while_it_is_open(page, fake_server):
+    fake_server()
+    summary = page.one("attention").find_element("css selector", "summary")
+    summary.click()
+    page.write("猫")
+    page.translated("猫")
+    assert page.run("return asked") == ["nbest"]
+    summary.click()
+    page.attended()
+    assert page.run("return asked") == ["nbest", "attend"]
+
+
+def test_numbers_that_json_does_not_know_are_read(page):
+    def read(text):
+        return page.run(
+            "return import('/page/server.js').then((server) => server.readJson(arguments[0]))", text
+        )
+
+    assert read('{"a": [-Infinity, Infinity, NaN, -0.5, 1e-7]}') == {
+        "a": [None, None, None, -0.5, 1e-7]
+    }
+    strings = ["-Infinity", 'NaN" NaN', "\\", '\\\\" Infinity', "猫\n"]
+    assert read(json.dumps([strings, float("-inf")])) == [strings, None]
+    assert read(json.dumps(["\\" * 100_000 + '"' * 100_000, float("nan")]))[1] is None

@@ -1,0 +1,40 @@
+"""Pictures of the page, for the README: `python tests/serving/screenshots.py URL FOLDER`."""
+
+import base64
+import sys
+import tempfile
+from pathlib import Path
+
+from browser import Page, chromium
+
+SENTENCE = "昨日、友達と映画を見ました。"
+PICTURES = [(1280, "light", "lines"), (390, "dark", "heat-map")]
+
+
+def main(url: str, folder: str) -> None:
+    with tempfile.TemporaryDirectory() as own, chromium(Path(own)) as driver:
+        for width, scheme, drawing in PICTURES:
+            page = Page(driver, url, width, scheme)
+            page.write(SENTENCE)
+            page.attended()
+            page.choose("drawing", drawing)
+            page.run("document.activeElement.blur()")
+            path = Path(folder) / f"page-{width}-{scheme}-{drawing}.png"
+            path.write_bytes(whole_page(driver))
+            print(path)
+
+
+def whole_page(driver) -> bytes:
+    """The page from top to bottom, at twice the pixels, with no pointer over it."""
+    outside = {"type": "mouseMoved", "x": 0, "y": 0}
+    driver.execute_cdp_cmd("Input.dispatchMouseEvent", outside)
+    size = driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+    clip = {**size, "scale": 2}
+    shot = driver.execute_cdp_cmd(
+        "Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True}
+    )
+    return base64.b64decode(shot["data"])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow_serving.apis import prediction_log_pb2
+
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.servable import Servable
+from keras_attn.translation.saved_model import EXTRA
+from keras_attn.translation.warm_up import FILE
+
+
+@pytest.fixture
+def servable(echo):
+    return Servable(echo / "1")
+
+
+def test_inputs_and_outputs_are_those_of_the_signature(servable):
+    signature = servable.signature("nbest")
+    assert {name: spec.dtype for name, spec in signature.inputs.items()} == {"text": tf.string}
+    assert list(signature.outputs) == ["scores", "translations"]
+
+
+def test_rows_are_joined_where_no_row_changes_the_size_of_another(servable):
+    assert servable.signature("serving_default").joins_rows
+    assert servable.signature("nbest").joins_rows
+    assert not servable.signature("attend").joins_rows  # padded to the longest
+
+
+def test_an_unknown_signature_is_refused(servable):
+    with pytest.raises(RequestError, match='"steal" not found in signature def'):
+        servable.ask("steal", {})
+
+
+def test_what_the_model_refuses_is_said_in_a_line(tmp_path):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32, "x")])
+    def inverse(x):
+        with tf.control_dependencies([tf.debugging.assert_positive(x, "x must be above 0")]):
+            return {"y": 1 / x}
+
+    tf.saved_model.save(tf.Module(), str(tmp_path / "1"), signatures=inverse)
+    servable = Servable(tmp_path / "1")
+    with pytest.raises(RequestError, match="x must be above 0") as caught:
+        servable.ask("serving_default", {"x": np.array([0])})
+    assert "\n" not in caught.value.message
+
+
+def test_warm_up_answers_each_request_that_came_with_the_model(servable):
+    assert servable.warm_up() == 0
+    path = servable.folder / EXTRA / FILE
+    with tf.io.TFRecordWriter(str(path)) as file:
+        for name in ("serving_default", "nbest"):
+            log = prediction_log_pb2.PredictionLog()
+            request = log.predict_log.request
+            request.model_spec.signature_name = name
+            request.inputs["text"].CopyFrom(tf.make_tensor_proto(["a", "b"]))
+            file.write(log.SerializeToString())
+    assert servable.warm_up() == 2
+    log.predict_log.request.model_spec.signature_name = "steal"
+    with tf.io.TFRecordWriter(str(path)) as file:
+        file.write(log.SerializeToString())
+    with pytest.raises(RequestError):
+        servable.warm_up()
