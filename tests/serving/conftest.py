@@ -135,7 +135,7 @@ def running(folder, *options, stderr=subprocess.DEVNULL):
             process.wait(30)
 
 
-def wait(condition, seconds=60):
+def wait(condition, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"
@@ -153,7 +153,7 @@ def start_server():
 
 @pytest.fixture(scope="session")
 def wait_until():
-    """`wait_until(condition, seconds=60)`: waits for it to be true."""
+    """`wait_until(condition, seconds=120)`: waits for it to be true."""
     return wait
 
 

@@ -1,4 +1,4 @@
-"""Pictures of the page, for the README: `python tests/serving/screenshots.py URL FOLDER`."""
+"""Pictures of the page, for the README: `python tests/serving/screenshots.py URL FOLDER [TEXT]`."""
 
 import base64
 import sys
@@ -11,11 +11,12 @@ SENTENCE = "昨日、友達と映画を見ました。"
 PICTURES = [(1280, "light", "lines"), (390, "dark", "heat-map")]
 
 
-def main(url: str, folder: str) -> None:
+def main(url: str, folder: str, text: str = SENTENCE) -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as own, chromium(Path(own)) as driver:
         for width, scheme, drawing in PICTURES:
             page = Page(driver, url, width, scheme)
-            page.write(SENTENCE)
+            page.write(text)
             page.attended()
             page.choose("drawing", drawing)
             page.run("document.activeElement.blur()")
