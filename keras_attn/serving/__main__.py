@@ -15,6 +15,20 @@ _NEEDED = (
     '-e ".[serving]"` in the folder of the project.'
 )
 
+HELP = {
+    "host": "address to listen on",
+    "port": "port to listen on; 0 for any that is free",
+    "batch_rows": "texts of several requests that are translated at once, at most",
+    "batch_wait": "seconds that a request waits for others to join it",
+    "threads": "batches that are translated at the same time",
+    "queue_rows": "texts that may wait; requests beyond are answered 503",
+    "max_body": "bytes of a request's body",
+    "max_rows": "texts of a request",
+    "max_characters": "characters of a text",
+    "max_seconds": "from a request to its answer",
+    "poll_seconds": "between two looks for new versions",
+}
+
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
@@ -31,21 +45,6 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
             help=f"{HELP[field.name]} (%(default)s)",
         )
     return parser.parse_args(argv)
-
-
-HELP = {
-    "host": "address to listen on",
-    "port": "port to listen on; 0 for any that is free",
-    "batch_rows": "texts of several requests that are translated at once, at most",
-    "batch_wait": "seconds that a request waits for others to join it",
-    "threads": "batches that are translated at the same time",
-    "queue_rows": "texts that may wait; requests beyond are answered 503",
-    "max_body": "bytes of a request's body",
-    "max_rows": "texts of a request",
-    "max_characters": "characters of a text",
-    "max_seconds": "from a request to its answer",
-    "poll_seconds": "between two looks for new versions",
-}
 
 
 def main(argv: list[str] | None = None) -> int:
