@@ -1,6 +1,6 @@
 import json
 
-import httpx
+import httpx2 as httpx
 
 
 def test_an_older_slow_answer_does_not_replace_a_newer_one(page, fake_server):
