@@ -143,7 +143,7 @@ def test_a_second_replica_comes_when_one_is_too_busy(url, script, folder):
     options = ["--replicas", "1", "--max-replicas", "2", "--batch-size", "2", "--batch-wait", "0.5"]
     script.deploy(script.parse_arguments([str(folder), "--port", port, *options]))
     replicas: set[str] = set()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
 
     def ask_until_two_answer(number):
         while len(replicas) < 2 and time.monotonic() < end:
