@@ -87,6 +87,9 @@ def run(given: dict[str, Any]) -> None:
     start = time.monotonic()
     # Here and not above: TensorFlow takes seconds to import, and --help should not.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    # By itself TensorFlow uses oneDNN only where the processor has AVX-512 or the like, though
+    # products are faster with it elsewhere too (benchmarks/results/training.md).
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     import keras
 
     from keras_attn import Transformer

@@ -8,6 +8,7 @@ seconds; `{"product": SIZE}` gives the operations a second of a product of squar
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ Train = Callable[[int], None]
 
 def main() -> None:
     name, precision = sys.argv[1:]
+    if name == "ours":
+        os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `train.py` does
     make = {"ours": train_ours, "keras_hub": train_keras_hub, "torch": train_torch}
     train: Train
 
