@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,18 +97,14 @@ class Servable:
             raise RequestError(_reason(error.message)) from error
         return {name: outputs[name].numpy() for name in signature.outputs}
 
-    def warm_up(self) -> int:
-        """Answer the requests that came with the model; the number of them."""
+    def warm_up_requests(self) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+        """Signature and inputs of each request that came with the model."""
         path = self.folder / EXTRA / FILE
-        if not path.is_file():
-            return 0
-        count = 0
-        for record in tf.data.TFRecordDataset([str(path)]).as_numpy_iterator():
-            request = prediction_log_pb2.PredictionLog.FromString(record).predict_log.request
-            inputs = {name: tf.make_ndarray(proto) for name, proto in request.inputs.items()}
-            self.ask(request.model_spec.signature_name, inputs)
-            count += 1
-        return count
+        if path.is_file():
+            for record in tf.data.TFRecordDataset([str(path)]).as_numpy_iterator():
+                request = prediction_log_pb2.PredictionLog.FromString(record).predict_log.request
+                inputs = {name: tf.make_ndarray(proto) for name, proto in request.inputs.items()}
+                yield request.model_spec.signature_name, inputs
 
     def signature_defs(self) -> dict[str, meta_graph_pb2.SignatureDef]:
         """The signatures as the file of the model describes them."""

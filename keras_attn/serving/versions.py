@@ -119,7 +119,9 @@ class Versions:
             servable = await asyncio.to_thread(Servable, folder)
             if self._current is None:
                 self._serve(servable)
-            await asyncio.to_thread(servable.warm_up)
+            # One by one, so that a server that is told to stop need not wait for all of them.
+            for request in servable.warm_up_requests():
+                await asyncio.to_thread(servable.ask, *request)
         except Exception as error:  # whatever TensorFlow makes of a folder that is no model
             if servable and servable is self._current:
                 self._current = None

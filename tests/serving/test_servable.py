@@ -44,19 +44,16 @@ def test_what_the_model_refuses_is_said_in_a_line(tmp_path):
     assert "\n" not in caught.value.message
 
 
-def test_warm_up_answers_each_request_that_came_with_the_model(servable):
-    assert servable.warm_up() == 0
-    path = servable.folder / EXTRA / FILE
-    with tf.io.TFRecordWriter(str(path)) as file:
+def test_the_requests_that_came_with_the_model_are_those_it_was_written_with(servable):
+    assert list(servable.warm_up_requests()) == []
+    with tf.io.TFRecordWriter(str(servable.folder / EXTRA / FILE)) as file:
         for name in ("serving_default", "nbest"):
             log = prediction_log_pb2.PredictionLog()
             request = log.predict_log.request
             request.model_spec.signature_name = name
             request.inputs["text"].CopyFrom(tf.make_tensor_proto(["a", "b"]))
             file.write(log.SerializeToString())
-    assert servable.warm_up() == 2
-    log.predict_log.request.model_spec.signature_name = "steal"
-    with tf.io.TFRecordWriter(str(path)) as file:
-        file.write(log.SerializeToString())
-    with pytest.raises(RequestError):
-        servable.warm_up()
+    first, second = servable.warm_up_requests()
+    assert (first[0], second[0]) == ("serving_default", "nbest")
+    assert servable.ask(*first)["translation"].tolist() == [b"1: a", b"1: b"]
+    assert servable.ask(*second)["translations"].shape == (2, 3)

@@ -1,6 +1,7 @@
 import asyncio
 import shutil
 
+import numpy as np
 import pytest
 
 from keras_attn.serving.errors import RequestError
@@ -71,9 +72,12 @@ def test_only_the_first_is_served_before_it_is_warm(echo, write_echo, monkeypatc
 
     async def scenario():
         versions = Versions(echo, poll_seconds=1.0)
-        monkeypatch.setattr(
-            Servable, "warm_up", lambda servable: seen.append(versions.current.version)
-        )
+
+        def requests(servable):
+            seen.append(versions.current.version)
+            yield "serving_default", {"text": np.array([b"a"], object)}
+
+        monkeypatch.setattr(Servable, "warm_up_requests", requests)
         for version in range(1, number + 1):
             if version > 1:
                 write_echo(echo, version)
@@ -86,15 +90,36 @@ def test_only_the_first_is_served_before_it_is_warm(echo, write_echo, monkeypatc
 
 
 def test_a_version_that_cannot_answer_its_own_requests_is_not_served(echo, monkeypatch):
-    def fail(servable):
-        raise RequestError("no")
-
-    monkeypatch.setattr(Servable, "warm_up", fail)
+    requests = [("steal", {})]
+    monkeypatch.setattr(Servable, "warm_up_requests", lambda servable: requests)
     versions = look_at(echo)
     assert versions.current is None
     assert not versions.is_warm
     (status,) = versions.statuses(None)
-    assert (status.state, status.error) == ("END", "no")
+    assert status.state == "END"
+    assert '"steal" not found' in status.error
+
+
+def test_who_is_told_to_stop_does_not_answer_the_rest_of_the_requests(echo, monkeypatch):
+    asked = []
+
+    async def scenario():
+        versions = Versions(echo, poll_seconds=1.0)
+        looking = asyncio.create_task(versions.look())
+
+        def requests(servable):
+            for number in range(1000):
+                asked.append(number)
+                yield "serving_default", {"text": np.array([b"a"], object)}
+                if number == 2:
+                    looking.cancel()
+
+        monkeypatch.setattr(Servable, "warm_up_requests", requests)
+        with pytest.raises(asyncio.CancelledError):
+            await looking
+
+    asyncio.run(scenario())
+    assert len(asked) < 10
 
 
 def test_when_all_are_taken_away_the_last_goes_on(echo):
