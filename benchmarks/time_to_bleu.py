@@ -39,7 +39,7 @@ from keras_attn.translation.tokenizer import EOS_ID, Tokenizers
 
 ROOT = Path(__file__).parents[1]
 EPOCHS = 6  # of batches, before they come again
-JOEYNMT_CHECKPOINTS = 60  # every so many updates, between one and two minutes
+JOEYNMT_CHECKPOINTS = 20  # every so many updates, some minutes at most
 NAMES = {"ours": "keras_attn", "torch": "PyTorch loop", "joeynmt": "JoeyNMT 2.3"}
 
 

@@ -19,19 +19,26 @@ def test_small_corpus_gets_smaller_sizes_unless_they_are_given():
     assert Config.for_corpus(1_000, num_hiddens=512).num_hiddens == 512
 
 
-def test_training_that_sees_its_pairs_many_times_gets_more_dropout_unless_it_is_given():
-    short, long = Config.for_corpus(5_000, minutes=4), Config.for_corpus(5_000, minutes=60)
-    assert short.dropout < long.dropout
-    assert Config.for_corpus(5_000, steps=300).dropout == short.dropout
-    assert Config.for_corpus(5_000, steps=30_000).dropout == long.dropout
-    assert Config.for_corpus(5_000, minutes=60, dropout=0.05).dropout == 0.05
-    assert Config.for_corpus(200_000, minutes=60).dropout == short.dropout
+@pytest.mark.parametrize("num_pairs", [5_000, 200_000])
+def test_the_more_often_a_training_sees_each_pair_the_more_dropout_it_has(num_pairs):
+    budgets = [{"steps": 1 << power} for power in range(18)]
+    rates = [Config.for_corpus(num_pairs, **budget).dropout for budget in budgets]
+    assert rates == sorted(rates)
+    assert set(rates) == {0, 0.05, 0.1, 0.3}
+    minutes = [Config.for_corpus(num_pairs, minutes=1 << power).dropout for power in range(15)]
+    assert minutes == sorted(minutes)
 
 
-def test_training_that_sees_its_pairs_hardly_more_than_once_gets_no_dropout_unless_it_is_given():
-    assert Config.for_corpus(200_000, minutes=10).dropout == 0
-    assert Config.for_corpus(200_000, minutes=10, dropout=0.1).dropout == 0.1
-    assert Config.for_corpus(200_000, minutes=30).dropout > 0
+def test_dropout_that_is_given_stays():
+    for minutes in (10, 60, 6000):
+        assert Config.for_corpus(200_000, minutes=minutes, dropout=0.2).dropout == 0.2
+
+
+def test_a_faster_type_sees_pairs_more_often():
+    slow, fast = (
+        Config.for_corpus(200_000, minutes=60, precision=name) for name in ("float32", "bfloat16")
+    )
+    assert slow.dropout < fast.dropout
 
 
 def test_all_faults_are_named_at_once():
