@@ -15,6 +15,7 @@ from keras_attn.translation.training_loss import TrainingLoss
 # Tried in benchmarks/results/learning.md.
 ADAM_LR_RATIO = 0.5
 NS_STEPS = 3
+MATRICES_EVERY = 2
 
 
 class Trainee(keras.Model):
@@ -49,6 +50,7 @@ class Trainee(keras.Model):
             exclude_layers=["logits"],
             ns_steps=NS_STEPS,
             dtype=config.precision,
+            every=MATRICES_EVERY,
             global_clipnorm=config.clip_norm,
             gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
         )

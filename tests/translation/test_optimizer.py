@@ -54,6 +54,29 @@ def test_a_matrix_goes_along_the_nearest_orthogonal_one():
     np.testing.assert_allclose(along - np.diag(np.diag(along)), 0, atol=1e-3)
 
 
+def test_matrices_go_by_turns_and_as_many_times_as_far():
+    random = np.random.default_rng(6)
+    shapes = [(4, 6), (5,), (6, 4), (3, 3)]
+    each, third = FusedMuon(0.1), FusedMuon(0.1, every=3)
+    moved = []
+    for optimizer in (each, third):
+        moved.append([keras.Variable(np.zeros(shape, np.float32)) for shape in shapes])
+        optimizer.build(moved[-1])
+    for step in range(7):
+        gradients = [tf.constant(random.normal(size=s), tf.float32) for s in shapes]
+        before = [[np.array(weight) for weight in weights] for weights in moved]
+        for optimizer, weights in ((each, moved[0]), (third, moved[1])):
+            optimizer.apply(gradients, weights)
+        steps = [
+            [np.array(new) - old for new, old in zip(*both, strict=True)]
+            for both in zip(moved, before, strict=True)
+        ]
+        np.testing.assert_allclose(steps[1][1], steps[0][1], atol=1e-6)  # the vector, by Adam
+        for turn, place in enumerate((0, 2, 3)):
+            far = 3 if (step + turn) % 3 == 0 else 0
+            np.testing.assert_allclose(steps[1][place], far * steps[0][place], atol=1e-5)
+
+
 @pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
 def test_bfloat16_is_near_float32_whatever_the_size_of_the_gradient(size):
     gradient = size * np.random.default_rng(4).normal(size=(256, 1024)).astype(np.float32)
@@ -90,6 +113,11 @@ def test_another_type_is_refused():
         FusedMuon(dtype="float16")
 
 
+def test_a_step_comes_at_least_each_time():
+    with pytest.raises(ValueError, match="`every` must be at least 1. Received: every=0"):
+        FusedMuon(every=0)
+
+
 def test_config_round_trip():
-    optimizer = FusedMuon(0.2, adam_lr_ratio=0.3, dtype="bfloat16", ns_steps=3)
+    optimizer = FusedMuon(0.2, adam_lr_ratio=0.3, dtype="bfloat16", every=2, ns_steps=3)
     assert FusedMuon.from_config(optimizer.get_config()).get_config() == optimizer.get_config()
