@@ -4,8 +4,9 @@ Trains on `tatoeba` for so many source and target tokens with each set of settin
 its own, and prints what the validation split costs the averaged weights: nats a sentence, a finer
 measure than BLEU (greedy, printed too). A setting is a field of `Config`, such as `dropout=0.2`,
 `optimizer=NAME` for one of `keras.optimizers` in place of ours, or `optimizer.NAME=VALUE` for an
-argument of it, such as `optimizer.ns_steps=5`. Tokens and not minutes, so that several may run at
-once and on a busy machine; what a setting costs in time is printed beside it.
+argument of it, such as `optimizer.ns_steps=5`; the rest is what `train.py` chooses for so many
+tokens. Tokens and not minutes, so that several may run at once and on a busy machine; what a
+setting costs in time is printed beside it.
 
 `--pairs 50000` trains on a random part of the corpus: what a long training of all of it does, which
 sees each pair as often, shows in a fourth of the time.
@@ -111,9 +112,11 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
     prefix = "optimizer."
     options = {k.removeprefix(prefix): v for k, v in settings.items() if k.startswith(prefix)}
     settings = {k: v for k, v in settings.items() if not k.startswith(prefix)}
-    config = Config.for_corpus(
-        pairs.num_train, data=pairs.name, precision=precision.fastest(), **settings
-    )
+    usual = {
+        "precision": precision.fastest(),
+        "steps": int(num_tokens / settings.get("batch_tokens", Config.batch_tokens)),
+    }
+    config = Config.for_corpus(pairs.num_train, data=pairs.name, **{**usual, **settings})
     with tempfile.TemporaryDirectory() as folder:
         tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)
     batched = batches.make(pairs.parts, tokenizers, config)

@@ -27,6 +27,12 @@ SMALL_CORPUS: dict[str, Any] = {
     "ffn_num_hiddens": 512,
 }
 
+# A short training of a larger corpus learns more with fewer layers, which see more of it in the
+# time (benchmarks/results/learning.md). Short is one in which the usual sizes would see so many
+# tokens at most; longer ones are not measured yet.
+SHORT_TRAINING_TOKENS = 3_000_000
+SHORT_TRAINING: dict[str, Any] = {"num_encoder_layers": 2, "num_decoder_layers": 1}
+
 # Dropout by how often, at most, a training sees each pair: what is seen once or twice is not learnt
 # by heart, and teaches more without (benchmarks/results/learning.md; 0.05 is between two that were
 # measured). Below 60 times 0.1 is better than more (benchmarks/results/presets.md).
@@ -130,13 +136,15 @@ class Config:
         is_small = num_pairs < SMALL_CORPUS_PAIRS
         config = cls(**{**(SMALL_CORPUS if is_small else {}), **given})
         config.validate()
-        if "dropout" in given:
-            return config
         in_a_minute = _TOKENS_IN_A_MINUTE[config.precision] * (_SPEED_OF_SMALL if is_small else 1)
         tokens = config.steps * config.batch_tokens or config.minutes * in_a_minute
+        chosen: dict[str, Any] = {}
+        if tokens <= SHORT_TRAINING_TOKENS and not is_small:
+            chosen = dict(SHORT_TRAINING)
         epochs = tokens / (num_pairs * _TOKENS_OF_A_PAIR)
         fitting = (rate for most, rate in DROPOUT_UP_TO_EPOCHS.items() if epochs <= most)
-        return dataclasses.replace(config, dropout=next(fitting, MOST_DROPOUT))
+        chosen["dropout"] = next(fitting, MOST_DROPOUT)
+        return dataclasses.replace(config, **{**chosen, **given})
 
     def validate(self) -> None:
         """Raise one `ValueError` that names every value that cannot be used."""

@@ -19,6 +19,16 @@ def test_small_corpus_gets_smaller_sizes_unless_they_are_given():
     assert Config.for_corpus(1_000, num_hiddens=512).num_hiddens == 512
 
 
+def test_short_training_of_a_large_corpus_gets_fewer_layers_unless_they_are_given():
+    short, long = (Config.for_corpus(200_000, minutes=minutes) for minutes in (10, 60))
+    assert short.num_encoder_layers < long.num_encoder_layers
+    assert short.num_decoder_layers < long.num_decoder_layers
+    assert Config.for_corpus(200_000, steps=100).num_encoder_layers == short.num_encoder_layers
+    assert Config.for_corpus(200_000, steps=9_999).num_encoder_layers == long.num_encoder_layers
+    given = Config.for_corpus(200_000, minutes=10, num_encoder_layers=6)
+    assert (given.num_encoder_layers, given.num_decoder_layers) == (6, short.num_decoder_layers)
+
+
 @pytest.mark.parametrize("num_pairs", [5_000, 200_000])
 def test_the_more_often_a_training_sees_each_pair_the_more_dropout_it_has(num_pairs):
     budgets = [{"steps": 1 << power} for power in range(18)]

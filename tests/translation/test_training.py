@@ -102,6 +102,19 @@ def test_a_later_fit_goes_on_from_the_checkpoint(tokenizers, stream, tmp_path, c
     assert second.validation_bleu >= first.validation_bleu
 
 
+def test_what_a_training_chose_by_its_time_stays_when_it_is_given_more(
+    tokenizers, stream, tmp_path
+):
+    assert training.chosen_so_far(tmp_path) == {}
+    short = dataclasses.replace(CONFIG, steps=1, dropout=0.05)
+    training.prepare_folder(short, tmp_path).close()
+    assert training.chosen_so_far(tmp_path) == {}  # nothing was learnt yet
+    training.fit(make_model(tokenizers), stream, tokenizers, VALIDATION, short, tmp_path)
+    longer = Config.for_corpus(200_000, minutes=600, **training.chosen_so_far(tmp_path))
+    sizes = (longer.num_encoder_layers, longer.num_decoder_layers)
+    assert (sizes, longer.dropout, longer.precision) == ((1, 1), 0.05, "float32")
+
+
 def test_ctrl_c_stops_between_batches_with_a_checkpoint(tokenizers, stream, tmp_path):
     class PressCtrlC(keras.callbacks.Callback):
         def on_train_batch_begin(self, batch, logs=None):
