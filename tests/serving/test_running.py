@@ -1,0 +1,44 @@
+"""A server that listens: where, and how it stops."""
+
+import concurrent.futures
+import signal
+import socket
+import time
+
+import httpx2 as httpx
+import pytest
+
+from keras_attn.serving.__main__ import main
+from keras_attn.serving.running import run
+from keras_attn.serving.settings import Settings
+
+
+def test_sigterm_ends_the_server_after_the_requests_that_have_begun(echo, start_server):
+    # Each waits for company half a second, so they are under way when the signal comes.
+    with start_server(echo, "--batch-wait", "0.5") as (process, url):
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            bodies = [{"instances": [str(number)]} for number in range(4)]
+            asked = [
+                pool.submit(httpx.post, f"{url}/v1/models/ja-en:predict", json=body)
+                for body in bodies
+            ]
+            time.sleep(0.2)
+            process.send_signal(signal.SIGTERM)
+            answers = [one.result().json()["predictions"] for one in asked]
+        assert answers == [[f"1: {number}"] for number in range(4)]
+        assert process.wait(30) in (0, -signal.SIGTERM)
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{url}/healthz")
+
+
+def test_the_folder_of_one_version_is_refused_with_the_one_to_give(echo):
+    with pytest.raises(ValueError, match="must be the folder of the versions") as refused:
+        run(echo / "1", Settings())
+    assert str(refused.value).endswith(f"Give {echo.resolve()}.")
+
+
+def test_a_port_that_is_taken_is_said_in_a_sentence(echo, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main([str(echo), "--port", str(port)]) == 2
+    assert "Address already in use" in capsys.readouterr().err
