@@ -3,10 +3,10 @@
 BLEU of greedy translations of the test split of `tatoeba` after so many minutes on this machine:
 ours, a run of `train.py` for each number of minutes, for its schedule ends with the time; the
 PyTorch loop (`torch_transformer.py`, averaged weights) and JoeyNMT, whose schedules do not, in one
-run each that is stopped to translate. The peers have the recipe that ours began with: Adam, a
-warm-up, dropout, label smoothing, and the loop averaged weights. Validation counts in our minutes
-and chooses the epoch whose weights are used; the loop has none and JoeyNMT one of ten sentences
-every few minutes, and what they learnt last is what translates.
+run each that is stopped to translate. The peers have the recipe that ours began with: 4+2 layers,
+Adam, a warm-up, dropout, label smoothing, and the loop averaged weights. Validation counts in our
+minutes and chooses the epoch whose weights are used; the loop has none and JoeyNMT one of ten
+sentences every few minutes, and what they learnt last is what translates.
 
 Results are added to a file with the machine, so that the hours may be spread over days, and drawn
 with `--png` (extra `plots`).
@@ -134,8 +134,8 @@ def train_joeynmt(pairs: Corpus, minutes: list[float], python: Path) -> Iterator
 def prepare(
     pairs: Corpus, folder: Path, minutes: float
 ) -> tuple[Config, Tokenizers, dict[str, Any]]:
-    """Our configuration and tokenizers, and what a peer has to know of both."""
-    config = Config.for_corpus(pairs.num_train, data=pairs.name, minutes=minutes)
+    """What ours began with, its tokenizers, and what a peer has to know of both."""
+    config = Config(data=pairs.name, minutes=minutes)
     tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
     sizes = {f"{side}_size": one.vocab_size for side, one in tokenizers._asdict().items()}
     return config, tokenizers, {**dataclasses.asdict(config), **sizes, **RECIPE, "beam_size": 1}

@@ -51,7 +51,7 @@ def main() -> int:
     parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras", "keras-hub", "numpy")), flush=True)
-    config = Config.for_corpus(200_000, data=arguments.data, minutes=60)
+    config = Config(data=arguments.data)
     pairs = corpus.load(config.data, config.source, config.target)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,9 +1,9 @@
 """How the cost of training grows: `python benchmarks/training_cost.py --png FILE`.
 
 Source and target tokens a second and the highest memory of a process that trains as `train.py`
-does, by width, by depth and by length, all else as for a corpus of 200,000 pairs; made-up batches
-without padding. Beside them, the useful operations a second (those of `train_throughput.py`) as a
-share of what a product of large matrices reaches here. By corpus: `streaming_memory.py`.
+does, by width, by depth and by length, all else as `Config` has it; made-up batches without
+padding. Beside them, the useful operations a second (those of `train_throughput.py`) as a share of
+what a product of large matrices reaches here. By corpus: `streaming_memory.py`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main() -> int:
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras")), flush=True)
     fastest = precision.fastest()
-    usual = Config.for_corpus(200_000, minutes=60, max_pieces=max(LENGTHS))
+    usual = Config(max_pieces=max(LENGTHS))
     curves: dict[str, list[Point]] = {}
     for name, sizes in (("width", WIDTHS), ("depth", DEPTHS), ("length", LENGTHS)):
         print(f"\n{name:>8}{'tokens/s':>10}{'of the peak':>13}{'MiB':>8}", flush=True)

@@ -28,10 +28,10 @@ SMALL_CORPUS: dict[str, Any] = {
 }
 
 # A short training of a larger corpus learns more with fewer layers, which see more of it in the
-# time (benchmarks/results/learning.md). Short is one in which the usual sizes would see so many
-# tokens at most; longer ones are not measured yet.
-SHORT_TRAINING_TOKENS = 3_000_000
-SHORT_TRAINING: dict[str, Any] = {"num_encoder_layers": 2, "num_decoder_layers": 1}
+# time: layers of encoder and decoder, by the tokens that the usual sizes would see at most. 2+1 are
+# measured up to 5 million, where they gain less over 3+1 than in half as many; what is beyond is
+# drawn from that (benchmarks/results/learning.md).
+LAYERS_UP_TO_TOKENS = {7_000_000: (2, 1), 20_000_000: (3, 1)}
 
 # Dropout by how often, at most, a training sees each pair: what is seen once or twice is not learnt
 # by heart, and teaches more without (benchmarks/results/learning.md; 0.05 is between two that were
@@ -138,12 +138,11 @@ class Config:
         config.validate()
         in_a_minute = _TOKENS_IN_A_MINUTE[config.precision] * (_SPEED_OF_SMALL if is_small else 1)
         tokens = config.steps * config.batch_tokens or config.minutes * in_a_minute
-        chosen: dict[str, Any] = {}
-        if tokens <= SHORT_TRAINING_TOKENS and not is_small:
-            chosen = dict(SHORT_TRAINING)
+        usual = (config.num_encoder_layers, config.num_decoder_layers)
+        layers = usual if is_small else _up_to(tokens, LAYERS_UP_TO_TOKENS, usual)
+        chosen = dict(zip(("num_encoder_layers", "num_decoder_layers"), layers, strict=True))
         epochs = tokens / (num_pairs * _TOKENS_OF_A_PAIR)
-        fitting = (rate for most, rate in DROPOUT_UP_TO_EPOCHS.items() if epochs <= most)
-        chosen["dropout"] = next(fitting, MOST_DROPOUT)
+        chosen["dropout"] = _up_to(epochs, DROPOUT_UP_TO_EPOCHS, MOST_DROPOUT)
         return dataclasses.replace(config, **{**chosen, **given})
 
     def validate(self) -> None:
@@ -297,3 +296,8 @@ class Config:
             for name, ours in dataclasses.asdict(self).items()
             if name not in ("minutes", "steps") and ours != getattr(other, name)
         ]
+
+
+def _up_to(amount: float, table: dict[Any, Any], beyond: Any) -> Any:
+    """What the table has for the least bound that `amount` does not pass."""
+    return next((found for most, found in table.items() if amount <= most), beyond)
