@@ -34,6 +34,7 @@ from keras_attn.translation import batches, corpus, tokenizer
 from keras_attn.translation.config import PRECISIONS, Config
 from keras_attn.translation.corpus import Corpus
 from keras_attn.translation.tokenizer import PAD_ID, Tokenizers
+from keras_attn.translation.trainee import SAMPLED_SHARE
 
 PEERS = ("ours", "keras_hub", "torch", "joeynmt")
 PRODUCT = 2048  # rows and columns
@@ -109,13 +110,18 @@ def take_turns(
             speeds[name] += [tokens / answer["seconds"]] if turn else []
             memory[name] = answer["memory"]
     peak = {name: statistics.median(speeds[name]) for name in products}
-    cost = operations(some, fields) / tokens
-    print(f"\n{tokens:,} tokens in {len(some)} batches, {cost / 1e6:.1f} million operations each;")
+    costs = {
+        name: operations(some, fields, num_logits(name, fields["vocab_size"])) / tokens
+        for name in peers
+    }
+    print(f"\n{tokens:,} tokens in {len(some)} batches; million operations each:", end=" ")
+    print(", ".join(f"{name} {cost / 1e6:.1f}" for name, cost in costs.items()))
     print(", ".join(f"product in {name}: {peak[name] / 1e9:.0f} G/s" for name in products))
     ratios = "".join(f"{'x ' + name:>20}" for name in peers if not name.startswith("ours"))
     print(f"\n{'':<20}{'tokens/s':>10}{'of float32 peak':>17}{'MiB':>8}{ratios}")
     for name in peers:
-        print(row(name, peers, speeds, cost / peak["float32"], memory[name]), flush=True)
+        cost = costs[name] / peak["float32"]
+        print(row(name, peers, speeds, cost, memory[name]), flush=True)
     for product in products.values():
         product.end()
 
@@ -133,7 +139,12 @@ def row(
     return line
 
 
-def operations(some: list[Batch], fields: dict[str, Any]) -> float:
+def num_logits(name: str, vocab_size: int) -> int:
+    """How many logits are made of a target token: ours trains by a sample of them."""
+    return int(SAMPLED_SHARE * vocab_size) if name.startswith("ours") else vocab_size
+
+
+def operations(some: list[Batch], fields: dict[str, Any], num_logits: int) -> float:
     """Multiplications and additions that the tokens of these batches need, forward and backward.
 
     Those of products with weights and of attention; a causal mask leaves half of its products, and
@@ -149,7 +160,7 @@ def operations(some: list[Batch], fields: dict[str, Any]) -> float:
         decoder += 4 * t * s * width
         total += float(np.sum(fields["num_encoder_layers"] * encoder))
         total += float(np.sum(fields["num_decoder_layers"] * decoder))
-        total += float(np.sum(t * 2 * width * fields["vocab_size"]))
+        total += float(np.sum(t * 2 * width * num_logits))
     return 3 * total
 
 

@@ -16,6 +16,8 @@ from keras_attn.translation.training_loss import TrainingLoss
 ADAM_LR_RATIO = 0.5
 NS_STEPS = 3
 MATRICES_EVERY = 2
+# Of the target vocabulary, whose logits a batch is trained by.
+SAMPLED_SHARE = 0.25
 
 
 class Trainee(keras.Model):
@@ -37,7 +39,11 @@ class Trainee(keras.Model):
         self._seed = config.seed
         self._num_shards = cores.num_shards()
         self._loss_of = TrainingLoss(
-            model, config.label_smoothing, config.precision, num_positions=config.max_pieces
+            model,
+            config.label_smoothing,
+            config.precision,
+            num_positions=config.max_pieces,
+            num_sampled=int(SAMPLED_SHARE * model.decoder.vocab_size),
         )
         self._mean_loss = keras.metrics.Mean(name="loss")
         self.schedule = CoolDown(

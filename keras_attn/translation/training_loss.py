@@ -10,8 +10,10 @@ import tensorflow as tf
 from keras_attn.positions import PositionalEncoding
 from keras_attn.residual import EPSILON
 from keras_attn.transformer import Transformer
+from keras_attn.translation.cross_entropy import sampled_cross_entropy, smoothed_cross_entropy
 from keras_attn.translation.folded import HIDDEN
 from keras_attn.translation.folding import check_parts
+from keras_attn.translation.products import product
 from keras_attn.translation.tokenizer import PAD_ID
 from keras_attn.translation.weights import place_of
 
@@ -37,15 +39,17 @@ class TrainingLoss:
         dtype: What the products are computed in, `"float32"` or `"bfloat16"`; the residual stream
             and the softmax over the vocabulary are float32.
         num_positions: Greatest length of either side.
+        num_sampled: Pieces of the vocabulary whose logits a batch is trained by
+            (`sampled_cross_entropy`); nothing for all.
 
     Call arguments:
         source: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         target_in: BOS and pieces, int32 `(B, T)`, padded.
         target_out: Pieces and EOS, int32 `(B, T)`, padded.
-        seed: Of dropout, integers `(2,)`.
+        seed: Of dropout and sample, integers `(2,)`.
 
     Returns:
-        The mean cost of a token, a float32 scalar.
+        The mean cost of a token, a float32 scalar; of a sample, an estimate of it.
 
     Raises:
         ValueError: If the model has other parts.
@@ -61,7 +65,14 @@ class TrainingLoss:
     2.0794
     """
 
-    def __init__(self, model: Transformer, label_smoothing: float, dtype: str, num_positions: int):
+    def __init__(
+        self,
+        model: Transformer,
+        label_smoothing: float,
+        dtype: str,
+        num_positions: int,
+        num_sampled: int | None = None,
+    ):
         check_parts(model)
         self._weights = {place_of(v.path): v.value for v in model.trainable_variables}
         self._num_encoder_layers = model.encoder.num_layers
@@ -70,6 +81,7 @@ class TrainingLoss:
         self._head_size = self._num_hiddens // self._num_heads
         self._rate = model.decoder.dropout
         self._label_smoothing = label_smoothing
+        self._num_sampled = num_sampled
         self._dtype = tf.dtypes.as_dtype(dtype)
         zeros = np.zeros((1, num_positions, self._num_hiddens), np.float32)
         self._positions = tf.convert_to_tensor(PositionalEncoding()(zeros))[0]
@@ -77,9 +89,11 @@ class TrainingLoss:
     def __call__(
         self, source: tf.Tensor, target_in: tf.Tensor, target_out: tf.Tensor, seed: tf.Tensor
     ) -> tf.Tensor:
-        # One for each embedding, for the weights of each attention, and after each sub-layer.
-        num_seeds = 2 + 3 * self._num_encoder_layers + 5 * self._num_decoder_layers
-        drop = _Dropout(self._rate, iter(tf.unstack(tf.random.split(seed, num_seeds))))
+        # Of what is dropped at each embedding, of the weights of each attention and after each
+        # sub-layer; of the sample.
+        num_seeds = 2 + 3 * self._num_encoder_layers + 5 * self._num_decoder_layers + 1
+        seeds = iter(tf.unstack(tf.random.split(seed, num_seeds)))
+        drop = _Dropout(self._rate, seeds)
         hidden = tf.where(tf.equal(source, PAD_ID), HIDDEN, 0.0)[:, None, None]  # (B, 1, 1, S)
         hidden = tf.cast(hidden, self._dtype)
         memory = self._encode(source, hidden, drop)
@@ -93,7 +107,11 @@ class TrainingLoss:
         targets = tf.pad(tf.gather(targets, is_token), [[0, missing]], constant_values=PAD_ID)
         kernel, bias = self._behind_norm("decoder/norm", "decoder/logits/kernel")
         bias += self._weights["decoder/logits/bias"]
-        cost = _smoothed_cross_entropy(states, kernel, bias, targets, self._label_smoothing)
+        inputs = (states, kernel, bias, targets, self._label_smoothing)
+        if self._num_sampled is None:
+            cost = smoothed_cross_entropy(*inputs)
+        else:
+            cost = sampled_cross_entropy(*inputs, self._num_sampled, next(seeds))
         return cost / tf.cast(tf.maximum(num_tokens, 1), tf.float32)
 
     def _encode(
@@ -112,7 +130,7 @@ class TrainingLoss:
             for part in ("key", "value")
         ]
         kernel, bias = self._behind_norm("encoder/norm", *names)
-        rows = _product(self._normalised(x), kernel, bias)
+        rows = product(self._normalised(x), kernel, bias)
         parts = self._heads(rows, batch_size, length, len(names))
         return list(zip(parts[::2], parts[1::2], strict=True))
 
@@ -132,7 +150,7 @@ class TrainingLoss:
             block = f"decoder/block_{i}"
             x += self._attend_to_self(block, x, batch_size, length, later, drop)
             kernel, bias = self._queries_of(block, "cross_attention")
-            rows = _product(self._normalised(x), kernel, bias)
+            rows = product(self._normalised(x), kernel, bias)
             (queries,) = self._heads(rows, batch_size, length, 1)
             x += self._attend(f"{block}/cross_attention", queries, keys, values, hidden, drop)
             x += self._feed_forward(block, x, drop)
@@ -154,7 +172,7 @@ class TrainingLoss:
         drop: _Dropout,
     ) -> tf.Tensor:
         kernel, bias = self._queries_of(block, "self_attention", "key", "value")
-        rows = _product(self._normalised(x), kernel, bias)
+        rows = product(self._normalised(x), kernel, bias)
         queries, keys, values = self._heads(rows, batch_size, length, 3)
         return self._attend(f"{block}/self_attention", queries, keys, values, hidden, drop)
 
@@ -180,9 +198,9 @@ class TrainingLoss:
         kernel, bias = self._behind_norm(
             f"{block}/around_feed_forward/norm", f"{layer}/inner/kernel"
         )
-        inner = _product(self._normalised(x), kernel, bias + self._weights[f"{layer}/inner/bias"])
+        inner = product(self._normalised(x), kernel, bias + self._weights[f"{layer}/inner/bias"])
         kernel, bias = (self._weights[f"{layer}/outer/{part}"] for part in ("kernel", "bias"))
-        outer = _product(tf.nn.relu(inner), kernel * drop.scale, bias * drop.scale)
+        outer = product(tf.nn.relu(inner), kernel * drop.scale, bias * drop.scale)
         return tf.cast(drop(outer), tf.float32)
 
     def _normalised(self, x: tf.Tensor) -> tf.Tensor:
@@ -247,73 +265,3 @@ def _normalised(x: tf.Tensor):
         return (upstream - rows * along - mean) * scale
 
     return rows, gradient
-
-
-@tf.custom_gradient
-def _product(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
-    """`rows @ kernel + bias` in the type of the rows, with float32 kernel and bias."""
-    cast_kernel = tf.cast(kernel, rows.dtype)
-    made = tf.nn.bias_add(tf.matmul(rows, cast_kernel), tf.cast(bias, rows.dtype))
-
-    def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        return _gradients_of_product(rows, cast_kernel, upstream)
-
-    return made, gradient
-
-
-def _gradients_of_product(
-    rows: tf.Tensor, kernel: tf.Tensor, upstream: tf.Tensor
-) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Of `rows @ kernel + bias`: for the rows in their type, for kernel and bias in float32."""
-    # For the bias a product again: TensorFlow's own sum over rows is slow in bfloat16.
-    ones = tf.ones(tf.stack([1, tf.shape(upstream)[0]]), upstream.dtype)
-    return (
-        tf.matmul(upstream, kernel, transpose_b=True),
-        tf.cast(tf.matmul(rows, upstream, transpose_a=True), tf.float32),
-        tf.cast(tf.matmul(ones, upstream)[0], tf.float32),
-    )
-
-
-def _smoothed_cross_entropy(
-    rows: tf.Tensor,
-    kernel: tf.Tensor,
-    bias: tf.Tensor,
-    targets: tf.Tensor,
-    label_smoothing: float,
-) -> tf.Tensor:
-    """The sum over all tokens of what logits `rows @ kernel + bias` cost."""
-
-    @tf.custom_gradient
-    def cost_of(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
-        cast_kernel = tf.cast(kernel, rows.dtype)
-        cost, logits_gradient = _cost_and_gradient(
-            tf.matmul(rows, cast_kernel), bias, targets, tf.constant(label_smoothing)
-        )
-
-        def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-            # Scaled behind the products, where there are fewer numbers than logits.
-            found = _gradients_of_product(rows, cast_kernel, logits_gradient)
-            return tuple(part * tf.cast(upstream, part.dtype) for part in found)
-
-        return cost, gradient
-
-    return cost_of(rows, kernel, bias)
-
-
-# Compiled: there are so many logits that fewer passes over them are worth it.
-@tf.function(jit_compile=True)
-def _cost_and_gradient(
-    logits: tf.Tensor, bias: tf.Tensor, targets: tf.Tensor, label_smoothing: tf.Tensor
-) -> tuple[tf.Tensor, tf.Tensor]:
-    """The summed cost of `logits + bias (N, V)`, float32, and its gradient, typed as the logits."""
-    size = logits.shape[-1]
-    is_token = tf.not_equal(targets, PAD_ID)[:, None]
-    shifted = tf.cast(logits, tf.float32) + bias
-    shifted -= tf.reduce_max(shifted, axis=-1, keepdims=True)
-    exponentials = tf.exp(shifted)
-    total = tf.reduce_sum(exponentials, axis=-1, keepdims=True)
-    is_target = tf.range(size) == targets[:, None]
-    wanted = tf.where(is_target, 1 - label_smoothing, 0.0) + label_smoothing / size
-    costs = tf.math.log(total) - tf.reduce_sum(wanted * shifted, axis=-1, keepdims=True)
-    gradient = tf.where(is_token, exponentials / total - wanted, 0.0)
-    return tf.reduce_sum(tf.where(is_token, costs, 0.0)), tf.cast(gradient, logits.dtype)

@@ -20,7 +20,6 @@ def test_operations_are_those_of_the_products_of_real_tokens():
         "ffn_num_hiddens": 10,
         "num_encoder_layers": 3,
         "num_decoder_layers": 2,
-        "vocab_size": 50,
     }
     source = np.array([[5, 6, 7, 3, 0], [5, 3, 0, 0, 0]])
     target = np.array([[5, 6, 3], [9, 3, 0]])
@@ -32,4 +31,4 @@ def test_operations_are_those_of_the_products_of_real_tokens():
         decoder = 4 * product(t, 6, 6) + causal + t * feed_forward
         decoder += 2 * product(t, 6, 6) + 2 * product(s, 6, 6) + 2 * product(t, 6, s)
         forward += 3 * encoder + 2 * decoder + product(t, 6, 50)
-    assert operations([(source, target, target)], fields) == 3 * forward
+    assert operations([(source, target, target)], fields, num_logits=50) == 3 * forward

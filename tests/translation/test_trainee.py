@@ -6,15 +6,15 @@ import tensorflow as tf
 
 from keras_attn import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.trainee import MATRICES_EVERY, Trainee
+from keras_attn.translation.trainee import MATRICES_EVERY, SAMPLED_SHARE, Trainee
 
 CONFIG = Config(
     num_encoder_layers=1, num_decoder_layers=1, num_hiddens=8, ffn_num_hiddens=16, num_heads=2
 )
 
 
-def make_trainee(config=CONFIG):
-    model = Transformer.from_sizes(13, 11, **config.layer_sizes())
+def make_trainee(config=CONFIG, vocab_size=11):
+    model = Transformer.from_sizes(13, vocab_size, **config.layer_sizes())
     model.build(((None, None), (None, None)))
     return Trainee(model, config)
 
@@ -47,6 +47,17 @@ def test_a_step_follows_the_schedule_and_counts():
     assert np.isfinite(loss)
     for one, other in zip(trainee.model.get_weights(), before, strict=True):
         assert np.any(one != other) or not other.any()
+
+
+def test_a_step_teaches_the_targets_and_a_sample_of_the_vocabulary():
+    trainee = make_trainee(vocab_size=400)
+    trainee.train_step(
+        ((tf.constant([[5, 6, 3]]), tf.constant([[2, 4, 5]])), tf.constant([[4, 5, 3]]))
+    )
+    (bias,) = (w for w in trainee.model.trainable_variables if w.path.endswith("logits/bias"))
+    learnt = np.asarray(bias) != 0
+    assert learnt.sum() == int(SAMPLED_SHARE * 400)
+    assert learnt[[3, 4, 5]].all()
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.5])

@@ -1,0 +1,154 @@
+"""What target tokens cost over a vocabulary, or a sample of it, in few passes over the logits."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from keras_attn.translation.products import gradients_of_product
+from keras_attn.translation.tokenizer import PAD_ID
+
+
+def smoothed_cross_entropy(
+    rows: tf.Tensor,
+    kernel: tf.Tensor,
+    bias: tf.Tensor,
+    targets: tf.Tensor,
+    label_smoothing: float,
+) -> tf.Tensor:
+    """What target tokens cost, with smoothed targets (Szegedy et al. 2016, section 7).
+
+    With logits `l = row @ kernel + bias`, target `y`, smoothing `e` and a vocabulary of `V` pieces:
+
+        cost = log(sum_v(exp(l[v]))) - (1 - e) * l[y] - e / V * sum_v(l[v])
+
+    Args:
+        rows: `(N, D)`, of the type that products are computed in.
+        kernel: float32 `(D, V)`.
+        bias: float32 `(V,)`.
+        targets: Piece ids `(N,)`; padding costs nothing.
+        label_smoothing: `e`.
+
+    Returns:
+        The sum over all tokens, a float32 scalar.
+
+    Example:
+
+    >>> rows, kernel, targets = tf.zeros((2, 3)), tf.zeros((3, 8)), tf.constant([4, 5])
+    >>> round(float(smoothed_cross_entropy(rows, kernel, tf.zeros(8), targets, 0.1)), 4)  # 2 log 8
+    4.1589
+    """
+    counts = tf.ones([kernel.shape[-1]])
+    is_token = tf.not_equal(targets, PAD_ID)
+    return _cost(rows, kernel, bias, counts, targets, is_token, label_smoothing)
+
+
+def sampled_cross_entropy(
+    rows: tf.Tensor,
+    kernel: tf.Tensor,
+    bias: tf.Tensor,
+    targets: tf.Tensor,
+    label_smoothing: float,
+    num_sampled: int,
+    seed: tf.Tensor,
+) -> tf.Tensor:
+    """An estimate of `smoothed_cross_entropy` from the logits of some pieces of the vocabulary.
+
+    Logits are made of every piece that is a target in the batch, and of as many others, drawn
+    alike, as make `num_sampled` together. Each of these stands for `c` pieces, so that the sums
+    over the vocabulary are estimated without bias (importance sampling: Bengio and Senécal 2003;
+    for translation with the targets of a part of the corpus: Jean et al. 2015, section 3):
+
+        cost = log(sum_v(c[v] * exp(l[v]))) - (1 - e) * l[y] - e / V * sum_v(c[v] * l[v])
+
+    What a model says often is a target of nearly every batch, so little is left to estimate.
+
+    Args:
+        rows: As for `smoothed_cross_entropy`, and so the next four.
+        kernel: ...
+        bias: ...
+        targets: ...
+        label_smoothing: ...
+        num_sampled: Pieces to make logits of, at most `V`. A batch of no fewer different targets
+            has those of the whole vocabulary.
+        seed: Of the draw, integers `(2,)`.
+
+    Returns:
+        The estimated sum over all tokens, a float32 scalar.
+    """
+    size = kernel.shape[-1]
+    is_target = tf.math.bincount(targets, minlength=size, maxlength=size) > 0
+    num_targets = tf.math.count_nonzero(is_target, dtype=tf.int32)
+
+    def sampled() -> tf.Tensor:
+        chances = tf.where(is_target, 2.0, tf.random.stateless_uniform([size], seed))
+        chosen = tf.math.top_k(chances, num_sampled, sorted=False).indices
+        others = (size - num_targets) / (num_sampled - num_targets)
+        counts = tf.where(tf.gather(is_target, chosen), 1.0, tf.cast(others, tf.float32))
+        places = tf.scatter_nd(chosen[:, None], tf.range(num_sampled), [size])
+        return _cost(
+            rows,
+            tf.gather(kernel, chosen, axis=1),
+            tf.gather(bias, chosen),
+            counts,
+            tf.gather(places, targets),
+            tf.not_equal(targets, PAD_ID),
+            label_smoothing,
+        )
+
+    def whole() -> tf.Tensor:
+        return smoothed_cross_entropy(rows, kernel, bias, targets, label_smoothing)
+
+    return tf.cond(num_targets < num_sampled, sampled, whole)
+
+
+def _cost(
+    rows: tf.Tensor,
+    kernel: tf.Tensor,
+    bias: tf.Tensor,
+    counts: tf.Tensor,
+    targets: tf.Tensor,
+    is_token: tf.Tensor,
+    label_smoothing: float,
+) -> tf.Tensor:
+    """The summed cost where each column of the kernel stands for so many pieces."""
+
+    @tf.custom_gradient
+    def cost_of(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
+        cast_kernel = tf.cast(kernel, rows.dtype)
+        logits = tf.matmul(rows, cast_kernel)
+        cost, logits_gradient = _cost_and_gradient(
+            logits, bias, counts, targets, is_token, tf.constant(label_smoothing)
+        )
+
+        def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+            # Scaled behind the products, where there are fewer numbers than logits.
+            found = gradients_of_product(rows, cast_kernel, logits_gradient)
+            return tuple(part * tf.cast(upstream, part.dtype) for part in found)
+
+        return cost, gradient
+
+    return cost_of(rows, kernel, bias)
+
+
+# Compiled: there are so many logits that fewer passes over them are worth it.
+@tf.function(jit_compile=True)
+def _cost_and_gradient(
+    logits: tf.Tensor,
+    bias: tf.Tensor,
+    counts: tf.Tensor,
+    targets: tf.Tensor,
+    is_token: tf.Tensor,
+    label_smoothing: tf.Tensor,
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """The summed cost of `logits + bias (N, C)`, float32, and its gradient, typed as the logits."""
+    shifted = tf.cast(logits, tf.float32) + bias
+    shifted -= tf.reduce_max(shifted, axis=-1, keepdims=True)
+    exponentials = counts * tf.exp(shifted)
+    total = tf.reduce_sum(exponentials, axis=-1, keepdims=True)
+    is_target = tf.range(logits.shape[-1]) == targets[:, None]
+    smooth = label_smoothing / tf.reduce_sum(counts) * counts
+    wanted = tf.where(is_target, 1 - label_smoothing, 0.0) + smooth
+    costs = tf.math.log(total) - tf.reduce_sum(wanted * shifted, axis=-1, keepdims=True)
+    gradient = tf.where(is_token[:, None], exponentials / total - wanted, 0.0)
+    cost = tf.reduce_sum(tf.where(is_token[:, None], costs, 0.0))
+    return cost, tf.cast(gradient, logits.dtype)
