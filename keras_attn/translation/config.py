@@ -71,7 +71,7 @@ class Config:
         dropout: Dropout rate, 0 up to but not including 1; training rounds it to 1/256.
         label_smoothing: Probability mass spread over the vocabulary, 0 up to but not including 1.
         learning_rate: Highest learning rate, reached at the end of the warm-up: of matrices;
-            embeddings, the kernel of the logits and vectors have half of it.
+            embeddings, the kernel of the logits and vectors have twice as much.
         warmup_steps: Steps over which the learning rate rises.
         cool_down: Last part of the training time over which the learning rate falls to 0, above 0,
             at most 1.

@@ -13,7 +13,7 @@ from keras_attn.translation.optimizer import FusedMuon
 from keras_attn.translation.training_loss import TrainingLoss
 
 # Tried in benchmarks/results/learning.md.
-ADAM_LR_RATIO = 0.5
+ADAM_LR_RATIO = 2.0
 NS_STEPS = 3
 MATRICES_EVERY = 2
 # Of the target vocabulary, whose logits a batch is trained by.
