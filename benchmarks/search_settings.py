@@ -36,10 +36,7 @@ def main() -> int:
     parser.add_argument("--try", dest="tries", nargs="+", default=[""], help="settings of a search")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow",)))
-    version = saved_model.newest_version(arguments.model)
-    config = Config.load(version / EXTRA / CONFIG)
-    tokenizers = load_tokenizers(version)
-    model = FoldedTransformer(load_model(version), num_positions(config))
+    model, tokenizers, config = load(arguments.model)
     examples = corpus.load(arguments.data, config.source, config.target).validation
     references = [example.references for example in examples]
     print(f"{len(examples):,} sentences\n\n{'BLEU':>6}{'length':>8}  settings", flush=True)
@@ -52,6 +49,14 @@ def main() -> int:
             f"{bleu(found, references, config.target):>6.2f}{length:>8.0%}  {settings}", flush=True
         )
     return 0
+
+
+def load(path: Path) -> tuple[FoldedTransformer, Tokenizers, Config]:
+    """What searches and how, of an exported version or the newest of a folder."""
+    version = saved_model.newest_version(path)
+    config = Config.load(version / EXTRA / CONFIG)
+    model = FoldedTransformer(load_model(version), num_positions(config))
+    return model, load_tokenizers(version), config
 
 
 def translate(

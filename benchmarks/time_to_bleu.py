@@ -8,6 +8,7 @@ Adam, a warm-up, dropout, label smoothing, and the loop averaged weights. Valida
 minutes and chooses the epoch whose weights are used; the loop has none and JoeyNMT one of ten
 sentences every few minutes, and what they learnt last is what translates.
 
+Beside the greedy translations of ours, what the exported model reaches with its own search.
 Results are added to a file with the machine, so that the hours may be spread over days, and drawn
 with `--png` (extra `plots`).
 """
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import joeynmt_training
+import search_settings
 from environments import python_of
 from keras_attn_data import cache
 from machine import describe_machine, num_cores
@@ -56,7 +58,7 @@ def main() -> int:
     minutes = sorted(arguments.minutes)
     if "ours" in arguments.peers:
         for number in minutes:
-            add(arguments.results, "ours", number, train_ours(arguments.data, number))
+            add(arguments.results, "ours", number, **train_ours(arguments.data, number))
     for name, train in (("torch", train_torch), ("joeynmt", train_joeynmt)):
         if name in arguments.peers:
             pairs = corpus.load(arguments.data)
@@ -69,22 +71,30 @@ def main() -> int:
     return 0
 
 
-def add(path: Path, name: str, minutes: float, reached: float) -> None:
+def add(path: Path, name: str, minutes: float, reached: float, **more: float) -> None:
     """Print what was reached and remember it."""
-    print(f"{name:<10}{minutes:>6g} minutes: BLEU {reached:.1f}", flush=True)
+    found = {"bleu": reached, **more}
+    said = ", ".join(f"{what} {number:.1f}" for what, number in found.items())
+    print(f"{name:<10}{minutes:>6g} minutes: {said}", flush=True)
     results = json.loads(path.read_text()) if path.is_file() else []
     results = [one for one in results if (one["name"], one["minutes"]) != (name, minutes)]
     machine = describe_machine(("tensorflow", "keras"))
-    results.append({"name": name, "minutes": minutes, "bleu": reached, "machine": machine})
+    results.append({"name": name, "minutes": minutes, **found, "machine": machine})
     path.write_text(json.dumps(results, indent=2) + "\n")
 
 
-def train_ours(data: str, minutes: float) -> float:
+def train_ours(data: str, minutes: float) -> dict[str, float]:
+    """Greedy like the peers', and what the exported model reaches with its own search."""
     with tempfile.TemporaryDirectory() as name:
-        command = ["train.py", "--data", data, "--minutes", str(minutes), "--beam-size", "1"]
-        subprocess.run([sys.executable, *command, "--out", name], cwd=ROOT, check=True)
+        command = ["train.py", "--data", data, "--minutes", str(minutes), "--out", name]
+        subprocess.run([sys.executable, *command], cwd=ROOT, check=True)
         report = json.loads((Path(name) / "1" / "report.json").read_text())
-    return report["scores"]["bleu"]
+        model, tokenizers, config = search_settings.load(Path(name))
+    greedy = dataclasses.replace(config, beam_size=1)
+    examples = corpus.load(data, config.source, config.target).test
+    said = search_settings.translate([e.source for e in examples], model, tokenizers, greedy)
+    reached = bleu(said, [example.references for example in examples], config.target)
+    return {"reached": reached, "bleu_of_export": report["scores"]["bleu"]}
 
 
 def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[list[str]]:
