@@ -111,7 +111,7 @@ def take_turns(
             memory[name] = answer["memory"]
     peak = {name: statistics.median(speeds[name]) for name in products}
     costs = {
-        name: operations(some, fields, num_logits(name, fields["vocab_size"])) / tokens
+        name: operations(some, fields, logits_of_a_token(name, fields["vocab_size"])) / tokens
         for name in peers
     }
     print(f"\n{tokens:,} tokens in {len(some)} batches; million operations each:", end=" ")
@@ -139,7 +139,7 @@ def row(
     return line
 
 
-def num_logits(name: str, vocab_size: int) -> int:
+def logits_of_a_token(name: str, vocab_size: int) -> int:
     """How many logits are made of a target token: ours trains by a sample of them."""
     return int(SAMPLED_SHARE * vocab_size) if name.startswith("ours") else vocab_size
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from machine import describe_machine, num_cores
 from peer import Peer
-from train_throughput import PRODUCT, num_logits, operations
+from train_throughput import PRODUCT, logits_of_a_token, operations
 from training_peers import Batch, write_batches
 
 from keras_attn.translation import precision
@@ -99,7 +99,7 @@ def measure(config: Config, length: int, dtype: str, size: int) -> Point:
     product.end()
     tokens = sum(batch[part].size for batch in some for part in (0, 2))
     speed = tokens / statistics.median(seconds)
-    cost = operations(some, fields, num_logits(ours.name, config.vocab_size))
+    cost = operations(some, fields, logits_of_a_token(ours.name, config.vocab_size))
     share = cost / tokens * speed / statistics.median(peaks)
     return Point(size, speed, share, memory)
 

@@ -63,17 +63,25 @@ def sampled_cross_entropy(
     What a model says often is a target of nearly every batch, so little is left to estimate.
 
     Args:
-        rows: As for `smoothed_cross_entropy`, and so the next four.
-        kernel: ...
-        bias: ...
-        targets: ...
-        label_smoothing: ...
+        rows: `(N, D)`, of the type that products are computed in.
+        kernel: float32 `(D, V)`.
+        bias: float32 `(V,)`.
+        targets: Piece ids `(N,)`; padding costs nothing.
+        label_smoothing: `e`.
         num_sampled: Pieces to make logits of, at most `V`. A batch of no fewer different targets
             has those of the whole vocabulary.
         seed: Of the draw, integers `(2,)`.
 
     Returns:
         The estimated sum over all tokens, a float32 scalar.
+
+    Example:
+
+    >>> rows, kernel, targets = tf.zeros((2, 3)), tf.zeros((3, 8)), tf.constant([4, 5])
+    >>> parts = (rows, kernel, tf.zeros(8), targets, 0.1)
+    >>> cost = sampled_cross_entropy(*parts, num_sampled=3, seed=tf.constant([1, 2]))
+    >>> round(float(cost), 4)  # the third stands for 6, so 2 log 8 again
+    4.1589
     """
     size = kernel.shape[-1]
     is_target = tf.math.bincount(targets, minlength=size, maxlength=size) > 0

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 @tf.custom_gradient
 def product(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
-    """`rows @ kernel + bias` in the type of the rows, with float32 kernel and bias."""
+    """`rows @ kernel + bias`, `(N, C)`, in the type of the rows; kernel and bias are float32."""
     cast_kernel = tf.cast(kernel, rows.dtype)
     made = tf.nn.bias_add(tf.matmul(rows, cast_kernel), tf.cast(bias, rows.dtype))
 

@@ -31,7 +31,8 @@ class TrainingLoss:
     It is the model's own number and gradient, computed in another way: projections of the same
     input are one product; gains and offsets of normalisations go into the kernels behind them;
     logits are made of real tokens only, their softmax and its gradient by a compiled function;
-    dropout needs a random byte a number, so its rate is rounded to a multiple of 1/256.
+    dropout needs a random byte a number, so its rate is rounded to a multiple of 1/256. With
+    `num_sampled`, both are estimates, of the logits of a part of the vocabulary.
 
     Args:
         model: A built model of `Transformer.from_sizes`.
