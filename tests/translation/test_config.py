@@ -49,7 +49,7 @@ def test_dropout_that_is_given_stays():
 
 def test_a_faster_type_sees_pairs_more_often():
     slow, fast = (
-        Config.for_corpus(200_000, minutes=60, precision=name) for name in ("float32", "bfloat16")
+        Config.for_corpus(200_000, minutes=40, precision=name) for name in ("float32", "bfloat16")
     )
     assert slow.dropout < fast.dropout
 
