@@ -72,7 +72,9 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         help="one tokenizer for both languages",
     )
     sizes.add_argument(
-        "--subword-alpha", type=float, help="cut words anew in each batch, by this; 0 does not"
+        "--subword-alpha",
+        type=float,
+        help="cut words anew in each batch: 0.3 to 1 for unigram, 0.1 for BPE, 0 never",
     )
     sizes.add_argument("--max-pieces", type=int, help="longest sentence in pieces")
     sizes.add_argument("--num-encoder-layers", type=int)

@@ -58,7 +58,7 @@ class Config:
         tokenizer: How SentencePiece finds pieces, `"unigram"` or `"bpe"`.
         shared_vocab: Whether one tokenizer serves both languages.
         subword_alpha: How training cuts words anew in each batch (`Tokenizer.sample`); 0 for always
-            the same way.
+            the same way. Unigram pieces want 0.3 or more: less cuts most words to letters.
         max_pieces: Longest side in pieces, end mark included: longer pairs are left out of
             training, longer texts are cut when translating.
         batch_tokens: Source and target tokens of a batch, padding included, at most.
