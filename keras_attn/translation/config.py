@@ -33,13 +33,13 @@ SMALL_CORPUS: dict[str, Any] = {
 LAYERS_UP_TO_TOKENS = {4_000_000: (1, 1), 13_000_000: (2, 1), 25_000_000: (3, 1)}
 
 # Dropout by how often, at most, a training sees each pair: what is seen once or twice is not learnt
-# by heart, and teaches more without (benchmarks/results/learning.md; 0.05 is between two that were
-# measured). Below 60 times 0.1 is better than more (benchmarks/results/presets.md).
+# by heart, and teaches more without (benchmarks/results/learning.md). Below 60
+# times 0.1 is better than more (benchmarks/results/presets.md).
 DROPOUT_UP_TO_EPOCHS = {2: 0.0, 5: 0.05, 60: 0.1}
 MOST_DROPOUT = 0.3
-# What is known of the epochs before anything is cut into pieces: about, on two cores, with few
-# layers (an hour of `tatoeba` with 3+1 layers in float32: 408,000).
+# What is known of the epochs before anything is cut into pieces: about, on two cores.
 _TOKENS_OF_A_PAIR = 22
+# 3+1 layers see 408,000 in float32; for bfloat16 it is a guess.
 _TOKENS_IN_A_MINUTE = {"float32": 400_000, "bfloat16": 600_000}
 _SPEED_OF_SMALL = 3
 
@@ -58,7 +58,7 @@ class Config:
         tokenizer: How SentencePiece finds pieces, `"unigram"` or `"bpe"`.
         shared_vocab: Whether one tokenizer serves both languages.
         subword_alpha: How training cuts words anew in each batch (`Tokenizer.sample`); 0 for always
-            the same way. Unigram pieces want 0.3 or more: less cuts most words to letters.
+            the same way. Unigram pieces want 0.3 or more: less cuts into far more pieces.
         max_pieces: Longest side in pieces, end mark included: longer pairs are left out of
             training, longer texts are cut when translating.
         batch_tokens: Source and target tokens of a batch, padding included, at most.
