@@ -20,6 +20,11 @@ from keras_attn.translation.weights import place_of
 # Target tokens come in multiples of so many, for each number is compiled once: the rest is padding.
 TOKENS = 128
 
+# Float32 rows that are a multiple of so many bytes long share few places of a processor's cache:
+# some products took twice as long (benchmarks/results/training.md).
+SLOW_ROW_BYTES = 2048
+SPARE_COLUMNS = 16
+
 
 class TrainingLoss:
     """Smoothed cross-entropy of the tokens that a `Transformer` is to say, fast on a CPU.
@@ -199,10 +204,19 @@ class TrainingLoss:
         kernel, bias = self._behind_norm(
             f"{block}/around_feed_forward/norm", f"{layer}/inner/kernel"
         )
-        inner = product(self._normalised(x), kernel, bias + self._weights[f"{layer}/inner/bias"])
-        kernel, bias = (self._weights[f"{layer}/outer/{part}"] for part in ("kernel", "bias"))
-        outer = product(tf.nn.relu(inner), kernel * drop.scale, bias * drop.scale)
+        bias += self._weights[f"{layer}/inner/bias"]
+        spare = [0, self._num_spare(kernel.shape[1])]
+        inner = product(self._normalised(x), tf.pad(kernel, [[0, 0], spare]), tf.pad(bias, [spare]))
+        kernel, bias = (
+            self._weights[f"{layer}/outer/{part}"] * drop.scale for part in ("kernel", "bias")
+        )
+        outer = product(tf.nn.relu(inner), tf.pad(kernel, [spare, [0, 0]]), bias)
         return tf.cast(drop(outer), tf.float32)
+
+    def _num_spare(self, width: int) -> int:
+        """Columns of zeros that rows of this width want behind them to be fast."""
+        is_slow = self._dtype == tf.float32 and width * tf.float32.size % SLOW_ROW_BYTES == 0
+        return SPARE_COLUMNS if is_slow else 0
 
     def _normalised(self, x: tf.Tensor) -> tf.Tensor:
         return tf.cast(_normalised(x), self._dtype)

@@ -9,8 +9,8 @@ from keras_attn.translation.training_loss import TrainingLoss
 SEED = tf.constant([3, 4], tf.int64)
 
 
-def make_model(dropout=0.0, spread=0.4):
-    model = Transformer.from_sizes(13, 11, 2, 2, 8, 16, 2, dropout=dropout)
+def make_model(dropout=0.0, spread=0.4, ffn_num_hiddens=16):
+    model = Transformer.from_sizes(13, 11, 2, 2, 8, ffn_num_hiddens, 2, dropout=dropout)
     model.build(((None, None), (None, None)))
     random = np.random.default_rng(1)
     for weight in model.trainable_variables:
@@ -54,9 +54,11 @@ def value_and_gradients(function, model):
     return float(value), [tf.convert_to_tensor(g) for g in tape.gradient(value, weights)]
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.6])
-def test_value_and_gradients_are_those_of_the_model(smoothing):
-    model = make_model()
+@pytest.mark.parametrize(
+    ("smoothing", "ffn_num_hiddens"), [(0.0, 16), (0.1, 16), (0.6, 16), (0.1, 512)]
+)
+def test_value_and_gradients_are_those_of_the_model(smoothing, ffn_num_hiddens):
+    model = make_model(ffn_num_hiddens=ffn_num_hiddens)
     source, target_in, target_out = make_batch()
     loss = TrainingLoss(model, smoothing, "float32", num_positions=10)
     value, gradients = value_and_gradients(lambda: loss(source, target_in, target_out, SEED), model)
