@@ -29,17 +29,23 @@ SMALL_CORPUS: dict[str, Any] = {
 
 # A short training of a larger corpus learns more with fewer layers, which see more of it in the
 # time: layers of encoder and decoder, by the tokens that it would see at most. Up to 8 million were
-# measured beside others; what is beyond is drawn from that (benchmarks/results/learning.md).
-LAYERS_UP_TO_TOKENS = {4_000_000: (1, 1), 13_000_000: (2, 1), 25_000_000: (3, 1)}
+# measured beside others, and an hour; what is between is drawn from that
+# (benchmarks/results/learning.md).
+LAYERS_UP_TO_TOKENS = {4_000_000: (1, 1), 13_000_000: (2, 1), 20_000_000: (3, 1)}
 
 # Dropout by how often, at most, a training sees each pair: what is seen once or twice is not learnt
 # by heart, and teaches more without (benchmarks/results/learning.md). Below 60
 # times 0.1 is better than more (benchmarks/results/presets.md).
 DROPOUT_UP_TO_EPOCHS = {2: 0.0, 5: 0.05, 60: 0.1}
 MOST_DROPOUT = 0.3
+
+# Part of the steps over which the learning rate rises: with as few steps as a short training wants,
+# a long one would have a low rate most of the time (benchmarks/results/learning.md).
+WARM_UP_SHARE = 1 / 6
+
 # What is known of the epochs before anything is cut into pieces: about, on two cores.
 _TOKENS_OF_A_PAIR = 22
-# 3+1 layers see 408,000 in float32; for bfloat16 it is a guess.
+# An hour of 4+2 layers saw 331,000 in float32, fewer layers see more; for bfloat16 it is a guess.
 _TOKENS_IN_A_MINUTE = {"float32": 400_000, "bfloat16": 600_000}
 _SPEED_OF_SMALL = 3
 
@@ -72,7 +78,8 @@ class Config:
         label_smoothing: Probability mass spread over the vocabulary, 0 up to but not including 1.
         learning_rate: Highest learning rate, reached at the end of the warm-up: of matrices;
             embeddings, the kernel of the logits and vectors have twice as much.
-        warmup_steps: Steps over which the learning rate rises.
+        warmup_steps: Steps over which the learning rate rises; the more there are, the slower it
+            sinks behind them.
         cool_down: Last part of the training time over which the learning rate falls to 0, above 0,
             at most 1.
         clip_norm: Largest global norm of the gradients.
@@ -143,6 +150,8 @@ class Config:
         chosen = dict(zip(("num_encoder_layers", "num_decoder_layers"), layers, strict=True))
         epochs = tokens / (num_pairs * _TOKENS_OF_A_PAIR)
         chosen["dropout"] = _up_to(epochs, DROPOUT_UP_TO_EPOCHS, MOST_DROPOUT)
+        steps = tokens / config.batch_tokens
+        chosen["warmup_steps"] = max(1, round(WARM_UP_SHARE * steps))
         return dataclasses.replace(config, **{**chosen, **given})
 
     def validate(self) -> None:

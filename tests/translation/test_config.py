@@ -21,7 +21,7 @@ def test_small_corpus_gets_smaller_sizes_unless_they_are_given():
 
 def test_short_training_of_a_large_corpus_gets_fewer_layers_unless_they_are_given():
     short, *_, long = chosen = [
-        Config.for_corpus(200_000, minutes=minutes) for minutes in (10, 30, 60, 600)
+        Config.for_corpus(200_000, minutes=minutes) for minutes in (10, 30, 45, 600)
     ]
     numbers = [config.num_encoder_layers for config in chosen]
     assert numbers == sorted(set(numbers))
@@ -52,6 +52,16 @@ def test_a_faster_type_sees_pairs_more_often():
         Config.for_corpus(200_000, minutes=40, precision=name) for name in ("float32", "bfloat16")
     )
     assert slow.dropout < fast.dropout
+
+
+@pytest.mark.parametrize("num_pairs", [5_000, 200_000])
+def test_the_rate_rises_over_as_large_a_part_of_a_long_training_as_of_a_short_one(num_pairs):
+    for steps in (1, 60, 6_000, 600_000):
+        warmup_steps = Config.for_corpus(num_pairs, steps=steps).warmup_steps
+        assert warmup_steps == pytest.approx(max(1, steps / 6), abs=0.5)
+    hour, day = (Config.for_corpus(num_pairs, minutes=60 * hours) for hours in (1, 24))
+    assert day.warmup_steps == pytest.approx(24 * hour.warmup_steps, abs=12)
+    assert Config.for_corpus(num_pairs, warmup_steps=7).warmup_steps == 7
 
 
 def test_all_faults_are_named_at_once():
