@@ -185,7 +185,8 @@ def _delete_all_but_the_last(folder: Path) -> None:
     """But not one that is being written, which is newer."""
     last = (folder / LATEST).resolve()
     for path in folder.glob("*.ckpt"):
-        if path.resolve() != last and path.stat().st_mtime < last.stat().st_mtime:
+        # The link to the best one may lead nowhere already.
+        if not path.is_symlink() and path.stat().st_mtime < last.stat().st_mtime:
             path.unlink()
 
 
