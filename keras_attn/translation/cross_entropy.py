@@ -5,7 +5,6 @@ from __future__ import annotations
 import tensorflow as tf
 
 from keras_attn.translation.products import gradients_of_product
-from keras_attn.translation.tokenizer import PAD_ID
 
 
 def smoothed_cross_entropy(
@@ -25,7 +24,7 @@ def smoothed_cross_entropy(
         rows: `(N, D)`, of the type that products are computed in.
         kernel: float32 `(D, V)`.
         bias: float32 `(V,)`.
-        targets: Piece ids `(N,)`; padding costs nothing.
+        targets: Piece ids `(N,)`.
         label_smoothing: `e`.
 
     Returns:
@@ -38,8 +37,7 @@ def smoothed_cross_entropy(
     4.1589
     """
     counts = tf.ones([kernel.shape[-1]])
-    is_token = tf.not_equal(targets, PAD_ID)
-    return _cost(rows, kernel, bias, counts, targets, is_token, label_smoothing)
+    return _cost(rows, kernel, bias, counts, targets, label_smoothing)
 
 
 def sampled_cross_entropy(
@@ -66,7 +64,7 @@ def sampled_cross_entropy(
         rows: `(N, D)`, of the type that products are computed in.
         kernel: float32 `(D, V)`.
         bias: float32 `(V,)`.
-        targets: Piece ids `(N,)`; padding costs nothing.
+        targets: Piece ids `(N,)`.
         label_smoothing: `e`.
         num_sampled: Pieces to make logits of, at most `V`. A batch of no fewer different targets
             has those of the whole vocabulary.
@@ -99,7 +97,6 @@ def sampled_cross_entropy(
             tf.gather(bias, chosen),
             counts,
             tf.gather(places, targets),
-            tf.not_equal(targets, PAD_ID),
             label_smoothing,
         )
 
@@ -115,48 +112,33 @@ def _cost(
     bias: tf.Tensor,
     counts: tf.Tensor,
     targets: tf.Tensor,
-    is_token: tf.Tensor,
     label_smoothing: float,
 ) -> tf.Tensor:
-    """The summed cost where each column of the kernel stands for so many pieces."""
+    """The summed cost where each column of the kernel stands for so many pieces, a target for 1."""
+    log_counts = tf.math.log(counts)
+    smooth = label_smoothing / tf.reduce_sum(counts) * counts
 
     @tf.custom_gradient
     def cost_of(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
         cast_kernel = tf.cast(kernel, rows.dtype)
-        logits = tf.matmul(rows, cast_kernel)
-        cost, logits_gradient = _cost_and_gradient(
-            logits, bias, counts, targets, is_token, tf.constant(label_smoothing)
-        )
+        # c * exp(l) is exp(l + log(c)), so that an ordinary softmax does.
+        products = tf.cast(tf.matmul(rows, cast_kernel), tf.float32)
+        weighted = tf.nn.bias_add(products, bias + log_counts)
+        shares = tf.nn.softmax(weighted)
+        # Of the greatest, whose share is at least 1 / C: that of a target may have come to 0.
+        log_totals = tf.reduce_max(weighted, axis=-1) - tf.math.log(tf.reduce_max(shares, axis=-1))
+        of_targets = tf.gather(weighted, targets, batch_dims=1)
+        of_all = tf.linalg.matvec(weighted, smooth) - tf.tensordot(smooth, log_counts, 1)
+        cost = tf.reduce_sum(log_totals - (1 - label_smoothing) * of_targets - of_all)
 
         def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+            places = tf.stack([tf.range(tf.size(targets)), targets], axis=1)
+            wanted = tf.fill([tf.size(targets)], 1 - label_smoothing)
+            of_logits = tf.tensor_scatter_nd_sub(shares - smooth, places, wanted)
             # Scaled behind the products, where there are fewer numbers than logits.
-            found = gradients_of_product(rows, cast_kernel, logits_gradient)
+            found = gradients_of_product(rows, cast_kernel, tf.cast(of_logits, rows.dtype))
             return tuple(part * tf.cast(upstream, part.dtype) for part in found)
 
         return cost, gradient
 
     return cost_of(rows, kernel, bias)
-
-
-# Compiled: there are so many logits that fewer passes over them are worth it.
-@tf.function(jit_compile=True)
-def _cost_and_gradient(
-    logits: tf.Tensor,
-    bias: tf.Tensor,
-    counts: tf.Tensor,
-    targets: tf.Tensor,
-    is_token: tf.Tensor,
-    label_smoothing: tf.Tensor,
-) -> tuple[tf.Tensor, tf.Tensor]:
-    """The summed cost of `logits + bias (N, C)`, float32, and its gradient, typed as the logits."""
-    shifted = tf.cast(logits, tf.float32) + bias
-    shifted -= tf.reduce_max(shifted, axis=-1, keepdims=True)
-    exponentials = counts * tf.exp(shifted)
-    total = tf.reduce_sum(exponentials, axis=-1, keepdims=True)
-    is_target = tf.range(logits.shape[-1]) == targets[:, None]
-    smooth = label_smoothing / tf.reduce_sum(counts) * counts
-    wanted = tf.where(is_target, 1 - label_smoothing, 0.0) + smooth
-    costs = tf.math.log(total) - tf.reduce_sum(wanted * shifted, axis=-1, keepdims=True)
-    gradient = tf.where(is_token[:, None], exponentials / total - wanted, 0.0)
-    cost = tf.reduce_sum(tf.where(is_token[:, None], costs, 0.0))
-    return cost, tf.cast(gradient, logits.dtype)

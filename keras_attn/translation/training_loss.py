@@ -17,9 +17,6 @@ from keras_attn.translation.products import product
 from keras_attn.translation.tokenizer import PAD_ID
 from keras_attn.translation.weights import place_of
 
-# Target tokens come in multiples of so many, for each number is compiled once: the rest is padding.
-TOKENS = 128
-
 # Float32 rows that are a multiple of so many bytes long share few places of a processor's cache:
 # some products took twice as long (benchmarks/results/training.md).
 SLOW_ROW_BYTES = 2048
@@ -35,9 +32,9 @@ class TrainingLoss:
 
     It is the model's own number and gradient, computed in another way: projections of the same
     input are one product; gains and offsets of normalisations go into the kernels behind them;
-    logits are made of real tokens only, their softmax and its gradient by a compiled function;
-    dropout needs a random byte a number, so its rate is rounded to a multiple of 1/256. With
-    `num_sampled`, both are estimates, of the logits of a part of the vocabulary.
+    logits are made of real tokens only; dropout needs a random byte a number, so its rate is
+    rounded to a multiple of 1/256. With `num_sampled`, both are estimates, of the logits of a part
+    of the vocabulary.
 
     Args:
         model: A built model of `Transformer.from_sizes`.
@@ -107,10 +104,7 @@ class TrainingLoss:
 
         targets = tf.reshape(target_out, [-1])
         is_token = tf.where(tf.not_equal(targets, PAD_ID))[:, 0]
-        num_tokens = tf.size(is_token)
-        missing = -num_tokens % TOKENS
-        states = tf.pad(tf.gather(states, is_token), [[0, missing], [0, 0]])
-        targets = tf.pad(tf.gather(targets, is_token), [[0, missing]], constant_values=PAD_ID)
+        states, targets = tf.gather(states, is_token), tf.gather(targets, is_token)
         kernel, bias = self._behind_norm("decoder/norm", "decoder/logits/kernel")
         bias += self._weights["decoder/logits/bias"]
         inputs = (states, kernel, bias, targets, self._label_smoothing)
@@ -118,7 +112,7 @@ class TrainingLoss:
             cost = smoothed_cross_entropy(*inputs)
         else:
             cost = sampled_cross_entropy(*inputs, self._num_sampled, next(seeds))
-        return cost / tf.cast(tf.maximum(num_tokens, 1), tf.float32)
+        return cost / tf.cast(tf.maximum(tf.size(targets), 1), tf.float32)
 
     def _encode(
         self, source: tf.Tensor, hidden: tf.Tensor, drop: _Dropout

@@ -3,10 +3,9 @@ import pytest
 import tensorflow as tf
 
 from keras_attn.translation.cross_entropy import sampled_cross_entropy, smoothed_cross_entropy
-from keras_attn.translation.tokenizer import PAD_ID
 
 SIZE, WIDTH = 40, 5
-TARGETS = np.array([7, 9, 7, PAD_ID, 30], np.int32)
+TARGETS = np.array([7, 9, 7, 0, 30], np.int32)
 
 
 @pytest.fixture
@@ -26,7 +25,6 @@ def reference_cost(logits, smoothing):
     return -sum(
         (1 - smoothing) * row[y] + smoothing * row.mean()
         for row, y in zip(log_p, TARGETS, strict=True)
-        if y != PAD_ID
     )
 
 
@@ -43,9 +41,27 @@ def test_cost_is_that_of_smoothed_targets(inputs, smoothing):
     assert float(cost) == pytest.approx(reference_cost(logits_of(*inputs), smoothing), rel=1e-5)
 
 
+def test_a_target_of_no_share_still_has_a_cost(inputs):
+    rows, kernel, bias = inputs
+    bias -= 500 * tf.one_hot(TARGETS[0], SIZE)  # exp(-500) is 0 in float32
+    cost = smoothed_cross_entropy(rows, kernel, bias, tf.constant(TARGETS), 0.1)
+    expected = reference_cost(logits_of(rows, kernel, bias), 0.1)
+    assert float(cost) == pytest.approx(expected, rel=1e-5)
+
+
+def test_no_tokens_cost_nothing(inputs):
+    rows, *rest = inputs
+    none = tf.zeros([0], tf.int32)
+    value, gradients = value_and_gradients(
+        lambda *parts: smoothed_cross_entropy(*parts, none, 0.1), [rows[:0], *rest]
+    )
+    assert float(value) == 0
+    assert not any(np.any(gradient) for gradient in gradients)
+
+
 @pytest.mark.parametrize("num_sampled", [SIZE, 4, 3, 1])
 def test_a_sample_of_all_or_too_small_for_the_targets_is_the_whole_vocabulary(inputs, num_sampled):
-    """Targets and padding are 4 different pieces."""
+    """The targets are 4 different pieces."""
     targets, seed = tf.constant(TARGETS), tf.constant([1, 2])
     whole, gradients = value_and_gradients(
         lambda *parts: smoothed_cross_entropy(*parts, targets, 0.1), inputs
