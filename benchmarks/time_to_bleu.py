@@ -9,8 +9,8 @@ minutes and chooses the epoch whose weights are used; the loop has none and Joey
 sentences every few minutes, and what they learnt last is what translates.
 
 Beside the greedy translations of ours, what the exported model reaches with its own search.
-Results are added to a file with the machine, so that the hours may be spread over days, and drawn
-with `--png` (extra `plots`).
+Results are added to a file with the machine, so that the hours may be spread over days; those of
+machines like this one are drawn with `--png` (extra `plots`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> int:
     parser.add_argument("--png", type=Path, help="picture of all results to draw")
     parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
-    print(describe_machine(("tensorflow", "keras")), flush=True)
+    print(machine(), flush=True)
     minutes = sorted(arguments.minutes)
     if "ours" in arguments.peers:
         for number in minutes:
@@ -77,10 +77,14 @@ def add(path: Path, name: str, minutes: float, reached: float, **more: float) ->
     said = ", ".join(f"{what} {number:.1f}" for what, number in found.items())
     print(f"{name:<10}{minutes:>6g} minutes: {said}", flush=True)
     results = json.loads(path.read_text()) if path.is_file() else []
-    results = [one for one in results if (one["name"], one["minutes"]) != (name, minutes)]
-    machine = describe_machine(("tensorflow", "keras"))
-    results.append({"name": name, "minutes": minutes, **found, "machine": machine})
+    place = {"name": name, "minutes": minutes, "machine": machine()}
+    results = [one for one in results if any(one[key] != place[key] for key in place)]
+    results.append({**place, **found})
     path.write_text(json.dumps(results, indent=2) + "\n")
+
+
+def machine() -> str:
+    return describe_machine(("tensorflow", "keras"))
 
 
 def train_ours(data: str, minutes: float) -> dict[str, float]:
@@ -155,8 +159,9 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    here = [one for one in results if one["machine"] == machine()]
     for name, label in NAMES.items():
-        points = sorted((one["minutes"], one["bleu"]) for one in results if one["name"] == name)
+        points = sorted((one["minutes"], one["bleu"]) for one in here if one["name"] == name)
         if points:
             axes.plot(*zip(*points, strict=True), marker="o", markersize=4, label=label)
     axes.set_xlabel("minutes of training")
