@@ -51,7 +51,7 @@ def main() -> int:
     parser.add_argument("--peers", nargs="*", choices=tuple(NAMES), default=tuple(NAMES))
     parser.add_argument("--minutes", nargs="+", type=float, default=(10.0, 20.0, 40.0, 60.0))
     parser.add_argument("--results", type=Path, default=Path("time_to_bleu.json"))
-    parser.add_argument("--png", type=Path, help="picture of all results to draw")
+    parser.add_argument("--png", type=Path, help="picture of this machine's results to draw")
     parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
     print(machine(), flush=True)

@@ -114,7 +114,11 @@ def _cost(
     targets: tf.Tensor,
     label_smoothing: float,
 ) -> tf.Tensor:
-    """The summed cost where each column of the kernel stands for so many pieces, a target for 1."""
+    """The summed cost where each column of the kernel stands for so many pieces, a target for 1.
+
+    Not compiled by XLA: of TensorFlow 2.21, two threads must not be the first to run one compiled
+    reduction at once, as shards would (benchmarks/results/training.md).
+    """
     log_counts = tf.math.log(counts)
     smooth = label_smoothing / tf.reduce_sum(counts) * counts
 
