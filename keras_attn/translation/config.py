@@ -39,9 +39,8 @@ LAYERS_UP_TO_TOKENS = {4_000_000: (1, 1), 13_000_000: (2, 1), 20_000_000: (3, 1)
 DROPOUT_UP_TO_EPOCHS = {2: 0.0, 5: 0.05, 60: 0.1}
 MOST_DROPOUT = 0.3
 
-# Part of the steps over which the learning rate rises: with as few steps as a short training wants,
-# a long one would have a low rate most of the time (benchmarks/results/learning.md).
-WARM_UP_SHARE = 1 / 6
+# Part of the steps over which the learning rate rises (benchmarks/results/learning.md).
+WARM_UP_SHARE = 1 / 12
 
 # What is known of the epochs before anything is cut into pieces: about, on two cores.
 _TOKENS_OF_A_PAIR = 22
@@ -78,8 +77,7 @@ class Config:
         label_smoothing: Probability mass spread over the vocabulary, 0 up to but not including 1.
         learning_rate: Highest learning rate, reached at the end of the warm-up: of matrices;
             embeddings, the kernel of the logits and vectors have twice as much.
-        warmup_steps: Steps over which the learning rate rises; the more there are, the slower it
-            sinks behind them.
+        warmup_steps: Steps over which the learning rate rises.
         cool_down: Last part of the training time over which the learning rate falls to 0, above 0,
             at most 1.
         clip_norm: Largest global norm of the gradients.
@@ -120,7 +118,7 @@ class Config:
     num_heads: int = 4
     dropout: float = 0.1
     label_smoothing: float = 0.1
-    learning_rate: float = 6e-3
+    learning_rate: float = 4e-3
     warmup_steps: int = 300
     cool_down: float = 0.4
     clip_norm: float = 1.0

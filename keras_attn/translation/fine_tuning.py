@@ -26,7 +26,7 @@ INHERITED = (
     "num_heads",
 )
 # Trained weights want smaller steps than new ones.
-DEFAULTS: dict[str, Any] = {"learning_rate": 1.2e-3, "warmup_steps": 200}
+DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4, "warmup_steps": 200}
 
 
 def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:

@@ -10,53 +10,18 @@ from keras import ops
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class InverseSquareRoot(keras.optimizers.schedules.LearningRateSchedule):
-    """Linear warm-up, then decay with the inverse square root of the step.
+class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
+    """A learning rate that rises, stays, and falls to 0 towards the end of the training time.
 
-    `rate(n) = peak * min(n / warmup, sqrt(warmup / n))`, with `n` counted from 1; the shape of
-    Vaswani et al. 2017, section 5.3, its height given by `peak`.
+    `rate(n) = peak * min(n / warmup, 1, left / cool_down)`, with `n` counted from 1 and `left` the
+    part of the training time that is left: the schedule of Hu et al. 2024 (arXiv:2404.06395),
+    its fall a line. A budget of time ends where it ends; without the fall the last steps would
+    still be large ones.
 
     Args:
         peak: Highest learning rate, reached at the end of the warm-up.
         warmup_steps: Steps of the warm-up, at least 1.
-
-    Call arguments:
-        step: Step counted from 0.
-
-    Returns:
-        The learning rate, a float32 scalar.
-
-    Example:
-
-    >>> schedule = InverseSquareRoot(peak=1.0, warmup_steps=4)
-    >>> [round(float(schedule(step)), 2) for step in (0, 3, 15)]
-    [0.25, 1.0, 0.5]
-    """
-
-    def __init__(self, peak: float, warmup_steps: int):
-        self.peak = peak
-        self.warmup_steps = warmup_steps
-
-    def __call__(self, step):
-        count = ops.cast(step, "float32") + 1.0
-        rise = count / self.warmup_steps
-        decay = ops.sqrt(self.warmup_steps / count)
-        return self.peak * ops.minimum(rise, decay)
-
-    def get_config(self):
-        return {"peak": self.peak, "warmup_steps": self.warmup_steps}
-
-
-@keras.saving.register_keras_serializable(package="keras_attn")
-class CoolDown(keras.optimizers.schedules.LearningRateSchedule):
-    """Another schedule, that falls to 0 towards the end of the training time.
-
-    `rate(n) * min(1, left / share)`, with `left` the part of the training time that is left. A
-    budget of time ends where it ends; without the fall the last steps would still be large ones.
-
-    Args:
-        schedule: The schedule before the fall.
-        share: Last part of the training time over which the rate falls, above 0, at most 1.
+        cool_down: Last part of the training time over which the rate falls, above 0, at most 1.
 
     Call arguments:
         step: Step counted from 0.
@@ -70,31 +35,32 @@ class CoolDown(keras.optimizers.schedules.LearningRateSchedule):
 
     Example:
 
-    >>> schedule = CoolDown(InverseSquareRoot(peak=1.0, warmup_steps=1), share=0.2)
+    >>> schedule = WarmUpStableDecay(peak=1.0, warmup_steps=4, cool_down=0.2)
+    >>> [float(schedule(step)) for step in (0, 3, 15)]
+    [0.25, 1.0, 1.0]
     >>> schedule.left.assign(0.1)  # doctest: +ELLIPSIS
     <...>
-    >>> round(float(schedule(0)), 2)
+    >>> float(schedule(99))
     0.5
     """
 
-    def __init__(self, schedule: keras.optimizers.schedules.LearningRateSchedule, share: float):
-        self.schedule = schedule
-        self.share = share
+    def __init__(self, peak: float, warmup_steps: int, cool_down: float):
+        self.peak = peak
+        self.warmup_steps = warmup_steps
+        self.cool_down = cool_down
         self.left = tf.Variable(1.0, trainable=False)
 
     def __call__(self, step):
-        return self.schedule(step) * ops.minimum(1.0, self.left / self.share)
+        rise = (ops.cast(step, "float32") + 1.0) / self.warmup_steps
+        fall = self.left / self.cool_down
+        return self.peak * ops.minimum(1.0, ops.minimum(rise, fall))
 
     def get_config(self):
         return {
-            "schedule": keras.saving.serialize_keras_object(self.schedule),
-            "share": self.share,
+            "peak": self.peak,
+            "warmup_steps": self.warmup_steps,
+            "cool_down": self.cool_down,
         }
-
-    @classmethod
-    def from_config(cls, config):
-        schedule = keras.saving.deserialize_keras_object(config["schedule"])
-        return cls(schedule, config["share"])
 
 
 class WeightAverage:

@@ -8,7 +8,7 @@ import tensorflow as tf
 from keras_attn.transformer import Transformer
 from keras_attn.translation import cores
 from keras_attn.translation.config import Config
-from keras_attn.translation.objective import CoolDown, InverseSquareRoot
+from keras_attn.translation.objective import WarmUpStableDecay
 from keras_attn.translation.optimizer import FusedMuon
 from keras_attn.translation.training_loss import TrainingLoss
 
@@ -46,8 +46,8 @@ class Trainee(keras.Model):
             num_sampled=int(SAMPLED_SHARE * model.decoder.vocab_size),
         )
         self._mean_loss = keras.metrics.Mean(name="loss")
-        self.schedule = CoolDown(
-            InverseSquareRoot(config.learning_rate, config.warmup_steps), config.cool_down
+        self.schedule = WarmUpStableDecay(
+            config.learning_rate, config.warmup_steps, config.cool_down
         )
         optimizer = FusedMuon(
             self.schedule,

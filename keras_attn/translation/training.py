@@ -16,7 +16,7 @@ from keras_attn.translation.batches import Batches
 from keras_attn.translation.checkpoints import Reached, TrainingState, newest_first
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Example
-from keras_attn.translation.objective import CoolDown, WeightAverage
+from keras_attn.translation.objective import WarmUpStableDecay, WeightAverage
 from keras_attn.translation.progress import Progress
 from keras_attn.translation.tokenizer import Tokenizers
 from keras_attn.translation.trainee import Trainee
@@ -62,7 +62,7 @@ class Budget(keras.callbacks.Callback):
         schedule: Is told before each batch.
     """
 
-    def __init__(self, config: Config, state: TrainingState, schedule: CoolDown):
+    def __init__(self, config: Config, state: TrainingState, schedule: WarmUpStableDecay):
         super().__init__()
         self._steps = config.steps
         self._budget = 60 * config.minutes

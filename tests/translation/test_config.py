@@ -58,7 +58,7 @@ def test_a_faster_type_sees_pairs_more_often():
 def test_the_rate_rises_over_as_large_a_part_of_a_long_training_as_of_a_short_one(num_pairs):
     for steps in (1, 60, 6_000, 600_000):
         warmup_steps = Config.for_corpus(num_pairs, steps=steps).warmup_steps
-        assert warmup_steps == pytest.approx(max(1, steps / 6), abs=0.5)
+        assert warmup_steps == pytest.approx(max(1, steps / 12), abs=0.5)
     hour, day = (Config.for_corpus(num_pairs, minutes=60 * hours) for hours in (1, 24))
     assert day.warmup_steps == pytest.approx(24 * hour.warmup_steps, abs=12)
     assert Config.for_corpus(num_pairs, warmup_steps=7).warmup_steps == 7

@@ -2,35 +2,36 @@ import keras
 import numpy as np
 import pytest
 
-from keras_attn.translation.objective import CoolDown, InverseSquareRoot, WeightAverage
+from keras_attn.translation.objective import WarmUpStableDecay, WeightAverage
 
 
-def test_rate_rises_linearly_then_falls_with_the_square_root():
-    schedule = InverseSquareRoot(peak=0.5, warmup_steps=10)
-    rates = [float(schedule(step)) for step in range(1000)]
+def test_rate_rises_in_a_line_then_stays():
+    schedule = WarmUpStableDecay(peak=0.5, warmup_steps=10, cool_down=0.4)
+    rates = [float(schedule(step)) for step in range(100)]
     np.testing.assert_allclose(rates[:10], [0.05 * n for n in range(1, 11)], rtol=1e-6)
-    np.testing.assert_allclose(rates[39], 0.25, rtol=1e-6)
-    assert max(rates) == rates[9]
+    np.testing.assert_allclose(rates[10:], 0.5, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("left", "factor"), [(1.0, 1), (0.4, 1), (0.1, 0.25), (0.0, 0)])
-def test_rate_falls_to_zero_over_the_last_part_of_the_time(left, factor):
-    before = InverseSquareRoot(peak=0.5, warmup_steps=10)
-    schedule = CoolDown(before, share=0.4)
+@pytest.mark.parametrize(("left", "rate"), [(1.0, 0.5), (0.4, 0.5), (0.1, 0.125), (0.0, 0.0)])
+def test_rate_falls_to_zero_over_the_last_part_of_the_time(left, rate):
+    schedule = WarmUpStableDecay(peak=0.5, warmup_steps=10, cool_down=0.4)
     schedule.left.assign(left)
-    for step in (0, 9, 99):
-        assert float(schedule(step)) == pytest.approx(factor * float(before(step)))
+    for step in (9, 99, 999):
+        assert float(schedule(step)) == pytest.approx(rate)
 
 
-@pytest.mark.parametrize(
-    "thing",
-    [
-        InverseSquareRoot(0.1, 7),
-        CoolDown(InverseSquareRoot(0.1, 7), 0.3),
-    ],
-)
-def test_config_round_trip(thing):
-    assert type(thing).from_config(thing.get_config()).get_config() == thing.get_config()
+def test_a_training_that_ends_within_the_warm_up_falls_too():
+    schedule = WarmUpStableDecay(peak=0.5, warmup_steps=10, cool_down=0.5)
+    schedule.left.assign(0.1)
+    assert float(schedule(0)) == pytest.approx(0.05)
+    assert float(schedule(4)) == pytest.approx(0.1)
+
+
+def test_config_round_trip():
+    schedule = WarmUpStableDecay(0.1, 7, 0.3)
+    again = WarmUpStableDecay.from_config(schedule.get_config())
+    assert again.get_config() == schedule.get_config()
+    assert float(again(2)) == float(schedule(2)) > 0
 
 
 def test_average_follows_the_formula_and_swaps_back():

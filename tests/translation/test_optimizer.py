@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn.translation.objective import InverseSquareRoot
+from keras_attn.translation.objective import WarmUpStableDecay
 from keras_attn.translation.optimizer import FusedMuon
 
 SHAPES = {"wide": (5, 9), "tall": (9, 5), "logits": (5, 7), "embedding": (7, 5), "vector": (5,)}
@@ -28,7 +28,7 @@ def test_takes_the_steps_of_keras_muon(options):
     options = {"exclude_layers": ["logits"], **no_decay, **options}
     ways = [
         (
-            kind(InverseSquareRoot(0.3, 4), adam_lr_ratio=0.5, **options),
+            kind(WarmUpStableDecay(0.3, 4, 0.4), adam_lr_ratio=0.5, **options),
             make_weights(starts),
         )
         for kind in (FusedMuon, keras.optimizers.Muon)
