@@ -1,13 +1,15 @@
-"""Memory of reading a corpus in parts: `python benchmarks/streaming_memory.py`.
+"""What reading a corpus costs by its size: `python benchmarks/streaming_memory.py --png FILE`.
 
 Makes translation sets of TensorFlow Datasets of several sizes, reads each as training does, from
 the shards to the last batch of an epoch of every part, in a process of its own, and prints the
-highest memory of each.
+highest memory of each and how fast it reads: source and target tokens a second of the first epoch,
+once the tokenizers are there. By width, depth and length of the model: `training_cost.py`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import subprocess
@@ -16,13 +18,16 @@ import tempfile
 import time
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import synthetic_pairs
 from machine import describe_machine
 
 from keras_attn.translation import batches, corpus, tokenizer
 from keras_attn.translation.config import Config
 from keras_attn.translation.reading import TranslationSet
+from keras_attn.translation.tokenizer import PAD_ID
 
 
 def main() -> int:
@@ -34,6 +39,7 @@ def main() -> int:
         default=(200_000, 400_000, 800_000, 1_600_000),
         choices=synthetic_pairs.SIZES,
     )
+    parser.add_argument("--png", type=Path, help="picture to draw (extra `plots`)")
     # What this script calls itself with, so that each step has a process of its own.
     parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -41,16 +47,30 @@ def main() -> int:
         STEPS[arguments.step](arguments.pairs[0])
         return 0
     print(describe_machine(("tensorflow", "tensorflow-datasets", "sentencepiece")), flush=True)
-    print("    pairs  parts  batches  peak GiB  seconds", flush=True)
+    print("     pairs  parts  batches   tokens/s  peak GiB", flush=True)
+    found = []
     with tempfile.TemporaryDirectory() as folder:
         for num_pairs in arguments.pairs:
-            for step in STEPS:
-                subprocess.run(
-                    [sys.executable, __file__, "--step", step, "--pairs", str(num_pairs)],
-                    env={**os.environ, "KERAS_ATTN_CACHE": folder, "TF_CPP_MIN_LOG_LEVEL": "3"},
-                    check=True,
-                )
+            call("make", num_pairs, folder)
+            found.append(json.loads(call("read", num_pairs, folder)))
+            print(
+                "{pairs:>10,} {parts:>6} {batches:>8,} {speed:>10,.0f} {memory:>9.2f}".format(
+                    **found[-1]
+                ),
+                flush=True,
+            )
+    if arguments.png:
+        draw(found, arguments.png)
     return 0
+
+
+def call(step: str, num_pairs: int, folder: str) -> str:
+    """What a step prints, in a process of its own."""
+    command = [sys.executable, __file__, "--step", step, "--pairs", str(num_pairs)]
+    environment = {**os.environ, "KERAS_ATTN_CACHE": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    return subprocess.run(
+        command, env=environment, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
 
 
 def make(num_pairs: int) -> None:
@@ -61,21 +81,33 @@ def make(num_pairs: int) -> None:
 
 def read(num_pairs: int) -> None:
     """Read it as training does and print what that took."""
-    start = time.monotonic()
     pairs = corpus.load(f"tfds:synthetic_pairs/{num_pairs}")
     config = Config(vocab_size=2000)
     with tempfile.TemporaryDirectory() as folder:
         tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)
+    start = time.monotonic()
     batched = batches.make(pairs.parts, tokenizers, config)
     num_steps = batched.steps_per_epoch * len(pairs.parts)
-    for _, _batch in zip(range(num_steps), batched.stream(), strict=False):
-        pass
-    seconds = time.monotonic() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(
-        f"{num_pairs:>9,} {len(pairs.parts):>6} {num_steps:>8,} {peak:>9.2f} {seconds:>8.0f}",
-        flush=True,
-    )
+    num_tokens = 0
+    for _, batch in zip(range(num_steps), batched.stream(), strict=False):
+        num_tokens += sum(int(np.count_nonzero(batch[part] != PAD_ID)) for part in (0, 2))
+    speed = num_tokens / (time.monotonic() - start)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    found = {"pairs": num_pairs, "parts": len(pairs.parts), "batches": num_steps}
+    print(json.dumps({**found, "speed": speed, "memory": memory}))
+
+
+def draw(found: list[dict[str, Any]], path: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    figure, both = plt.subplots(1, 2, figsize=(6.4, 2.6), layout="constrained")
+    pairs = [one["pairs"] for one in found]
+    for axes, what, label in zip(both, ("speed", "memory"), ("tokens/s", "GiB"), strict=True):
+        axes.semilogx(pairs, [one[what] for one in found], marker="o", markersize=3)
+        axes.set_xlabel("pairs of the corpus")
+        axes.set_ylabel(f"{label}, reading")
+        axes.set_ylim(bottom=0)
+    figure.savefig(path, dpi=120)
 
 
 STEPS = {"make": make, "read": read}
