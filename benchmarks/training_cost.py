@@ -125,12 +125,14 @@ def draw(curves: dict[str, list[Point]], path: Path) -> None:
     for above, below, (name, points) in zip(speeds, memories, curves.items(), strict=True):
         sizes = [point.size for point in points]
         above.loglog(sizes, [point.tokens_per_second for point in points], marker="o", markersize=3)
-        below.loglog(sizes, [point.memory / 2**30 for point in points], marker="o", markersize=3)
+        below.loglog(
+            sizes, [point.memory / 2**30 for point in points], marker="o", markersize=3, base=2
+        )
         below.set_xlabel(name)
         below.set_xticks(sizes, [str(size) for size in sizes], rotation=60)
-        below.minorticks_off()
+        below.yaxis.set_major_formatter("{x:g}")
     speeds[0].set_ylabel("tokens/s")
-    memories[0].set_ylabel("GiB")
+    memories[0].set_ylabel("GiB at most")
     figure.savefig(path, dpi=120)
 
 
