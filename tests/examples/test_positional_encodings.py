@@ -1,5 +1,6 @@
 """What depends on distances alone, and is what the papers say."""
 
+import keras
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ def script(example):
 
 @pytest.fixture(scope="module")
 def found(script):
+    keras.utils.set_random_seed(0)
     return script.attention_by_scheme(24, 32)
 
 
@@ -40,7 +42,7 @@ def test_schemes_inside_the_scores_know_the_distance_alone(script, found, name):
 @pytest.mark.parametrize("name", ["sinusoidal, added", "learned, added"])
 def test_what_is_added_to_the_input_tells_more_than_the_distance(script, found, name):
     _, wavering = script.by_distance(script.scores_of(found[name][0]))
-    assert wavering > 0.05
+    assert wavering > 0.01
 
 
 def test_alibi_takes_off_a_quarter_for_each_position_in_the_first_of_four_heads(script, found):
@@ -65,7 +67,7 @@ def test_it_prints_a_row_for_each_scheme_and_draws_four_pictures(script, tmp_pat
     wavering = {row[0][:18].strip(): float(row[1]) for row in rows if row and "e" in row[-1]}
     added, inside = ["sinusoidal, added", "learned, added"], ["rotary", "ALiBi", "T5", "Shaw"]
     assert list(wavering) == ["sinusoidal", *added, *inside]
-    assert all((number > 0.05) == (name in added) for name, number in wavering.items())
+    assert all((number > 0.01) == (name in added) for name, number in wavering.items())
     pictures = sorted(path.name for path in tmp_path.iterdir())
     assert pictures == [
         f"positions-{x}.png" for x in ("curves", "heat-map", "scores", "similarity")
