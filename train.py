@@ -42,14 +42,16 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     how.add_argument(
         "--patience", type=int, help="stop after so many epochs without a better validation BLEU"
     )
-    how.add_argument("--seed", type=int, help="the same seed gives the same model")
+    how.add_argument(
+        "--seed", type=int, help="with --steps and --precision, the same gives the same model"
+    )
     how.add_argument(
         "--precision", choices=("float32", "bfloat16"), help="of the computation (the faster one)"
     )
     how.add_argument("--batch-tokens", type=int, help="source and target tokens of a batch")
     how.add_argument("--accumulate", type=int, help="batches that make one step together")
     how.add_argument("--learning-rate", type=float, help="highest learning rate")
-    how.add_argument("--warmup-steps", type=int, help="steps until it is reached")
+    how.add_argument("--warmup-steps", type=int, help="batches until it is reached")
     how.add_argument("--label-smoothing", type=float)
     how.add_argument("--dropout", type=float)
     search = parser.add_argument_group("search of the exported model")
@@ -124,7 +126,9 @@ def run(given: dict[str, Any]) -> None:
     pairs = corpus.load(wanted.data, wanted.source, wanted.target)
     print(pairs.summary())
     work = out / "training"
-    given = {"precision": precision.fastest(), **training.chosen_so_far(work), **given}
+    given = {**training.chosen_so_far(work), **given}
+    if "precision" not in given:
+        given["precision"] = precision.fastest()
     config = Config.for_corpus(pairs.num_train, **given)
     print(f"Configuration: {config}")
     lock = training.prepare_folder(config, work)
@@ -168,7 +172,7 @@ def run(given: dict[str, Any]) -> None:
             "credit": pairs.credit,
             "configuration": vars(config),
             "training": {**trained.totals(), "parameters": model.count_params()},
-            "machine": f"{platform.machine()}, {os.cpu_count()} CPU cores",
+            "machine": f"{platform.machine()}, {cores.num_cores()} CPU cores",
         },
     )
     if pictures.can_be_drawn():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -70,8 +71,8 @@ class TrainingState:
         step: Batches trained on.
         seconds: Training time, validation included.
         best_bleu: Highest validation BLEU, -1 before the first.
-        best: The averaged weights that reached it.
-        num_worse: Validations since then.
+        best: The averaged weights that reached it last.
+        num_worse: Validations since it was first reached.
     """
 
     # It grows by a row with each epoch.
@@ -95,6 +96,7 @@ class TrainingState:
         self.best = [tf.Variable(value, trainable=False) for value in average.values]
         self._weights = [weight.value for weight in model.trainable_variables]
         self._folder = folder
+        self._damaged: set[Path] = set()
         self._checkpoint = tf.train.Checkpoint(
             model=[variable.value for variable in model.variables],
             optimizer=[variable.value for variable in optimizer.variables],
@@ -120,20 +122,24 @@ class TrainingState:
         Raises:
             OSError: If it cannot be written.
         """
-        step = int(self.step.numpy())
-        before = newest_first(self._folder)
-        if before and before[0] == self._path(step):
+        path = self._path(int(self.step.numpy()))
+        before = [old for old in newest_first(self._folder) if old not in self._damaged]
+        if before and before[0] == path:
             return
+        # TensorFlow writes into such a folder first; that of a killed training would stay.
+        for unfinished in self._folder.glob(f"{PREFIX}*_temp"):
+            shutil.rmtree(unfinished)
         try:
-            self._checkpoint.write(str(self._path(step)))
+            self._checkpoint.write(str(path))
         except tf.errors.OpError as error:
             raise OSError(
                 f"A checkpoint cannot be written to `{self._folder}`: {error.message} What was "
                 "saved before is whole: the same command goes on from there."
             ) from error
-        for old in before[KEPT - 1 :]:
+        for old in (*before[KEPT - 1 :], *(self._damaged - {path})):
             for file in self._folder.glob(f"{old.name}.*"):
                 file.unlink()
+        self._damaged.clear()
 
     def restore(self) -> list[str]:
         """Go on from the latest checkpoint that can be read, if there is one.
@@ -148,6 +154,7 @@ class TrainingState:
             # TensorFlow says in many ways that a file ends too early.
             except (tf.errors.OpError, AssertionError, LookupError, ValueError) as error:
                 reason = f"{type(error).__name__}: {error}".splitlines()[0]  # some say nothing
+                self._damaged.add(path)
                 warnings.append(f"the checkpoint `{path}` is damaged and left out: {reason}")
             else:
                 return warnings
@@ -162,12 +169,12 @@ class TrainingState:
         return self._folder / f"{PREFIX}{step}"
 
     def keep_if_best(self, bleu: float, averages: Sequence[tf.Variable]) -> bool:
-        """Keep the averaged weights if no earlier ones reached this BLEU."""
-        if bleu < float(self.best_bleu.numpy()):
-            self.num_worse.assign_add(1)
+        """Keep the averaged weights if no earlier ones had a higher BLEU."""
+        best_bleu = float(self.best_bleu.numpy())
+        self.num_worse.assign(0 if bleu > best_bleu else self.num_worse + 1)
+        if bleu < best_bleu:
             return False
         self.best_bleu.assign(bleu)
-        self.num_worse.assign(0)
         for best, average in zip(self.best, averages, strict=True):
             best.assign(average)
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +78,7 @@ class Config:
         label_smoothing: Probability mass spread over the vocabulary, 0 up to but not including 1.
         learning_rate: Highest learning rate, reached at the end of the warm-up: of matrices;
             embeddings, the kernel of the logits and vectors have twice as much.
-        warmup_steps: Steps over which the learning rate rises.
+        warmup_steps: Batches over which the learning rate rises.
         cool_down: Last part of the training time over which the learning rate falls to 0, above 0,
             at most 1.
         clip_norm: Largest global norm of the gradients.
@@ -196,9 +197,9 @@ class Config:
             if not 0 <= getattr(self, name) < 1
         ]
         faults += [
-            f"`{name}` must be above 0. Received: {name}={getattr(self, name)!r}."
+            f"`{name}` must be finite and above 0. Received: {name}={getattr(self, name)!r}."
             for name in ("learning_rate", "clip_norm", "minutes")
-            if not getattr(self, name) > 0
+            if not 0 < getattr(self, name) < math.inf
         ]
         if not 0 < self.cool_down <= 1:
             faults.append(
@@ -225,8 +226,10 @@ class Config:
                 "`subword_alpha` must be from 0 to 1. "
                 f"Received: subword_alpha={self.subword_alpha!r}."
             )
-        if not 0 <= self.seed < 2**32:
-            faults.append(f"`seed` must be from 0 to 2**32 - 1. Received: seed={self.seed!r}.")
+        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**32:
+            faults.append(
+                f"`seed` must be a whole number from 0 to 2**32 - 1. Received: seed={self.seed!r}."
+            )
         if self.min_length_ratio > self.max_length_ratio:
             faults.append(
                 "`min_length_ratio` must be at most `max_length_ratio`. Received: min_length_ratio="
@@ -283,9 +286,9 @@ class Config:
             raise ValueError(f"`{path}` is not the configuration of a translator.") from error
         if version != FORMAT_VERSION:
             raise ValueError(
-                f"`{path.parent.parent}` was exported by another version of keras_attn: expected "
-                f"format version {FORMAT_VERSION}. Received: format_version={version!r}. "
-                "Train it again, or use the version of keras_attn that wrote it."
+                f"`{path}` was written by another version of keras_attn: expected format version "
+                f"{FORMAT_VERSION}. Received: format_version={version!r}. Train again into another "
+                "folder, or use the version of keras_attn that wrote it."
             )
         known = {field.name for field in dataclasses.fields(cls)}
         if set(record) != known:

@@ -20,14 +20,14 @@ def one_core_for_each_operation() -> None:
     By itself it divides each operation among all cores, which then wait for each other
     (benchmarks/results/training.md). Once it has computed something, its threads stay as they are.
     """
-    cores = _num_cores()
+    cores = num_cores()
     if 1 < cores <= MAX_SHARDS and not tf.config.list_physical_devices("GPU"):
         with contextlib.suppress(RuntimeError):
             tf.config.threading.set_intra_op_parallelism_threads(1)
             tf.config.threading.set_inter_op_parallelism_threads(cores)
 
 
-def _num_cores() -> int:
+def num_cores() -> int:
     """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -20,7 +20,8 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
 
     Args:
         peak: Highest learning rate, reached at the end of the warm-up.
-        warmup_steps: Steps of the warm-up, at least 1.
+        warmup_steps: Steps of the warm-up, at least 1; of accumulated gradients, Keras counts each
+            batch.
         cool_down: Last part of the training time over which the rate falls, above 0, at most 1.
 
     Call arguments:

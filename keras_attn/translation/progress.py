@@ -31,7 +31,8 @@ class Progress(keras.callbacks.Callback):
 
     Attributes:
         tokens_per_second: Source and target tokens, padding not counted, per second of training
-            so far; validation and the first step, which builds the graph, not counted.
+            so far; validation and the first step of each epoch, before which there may be one or a
+            graph to build, not counted.
     """
 
     def __init__(self, batches: Batches, clock: Clock, start_step: int):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -56,6 +57,8 @@ class Run(NamedTuple):
 class Budget(keras.callbacks.Callback):
     """Knows what is left of a training: of its steps, where they are given, or of its time.
 
+    Comes after validation, whose time counts.
+
     Args:
         config: Holds `steps` and `minutes`.
         state: Holds the steps and the seconds before this start.
@@ -102,6 +105,10 @@ class Budget(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         if not self.left:
+            self.model.stop_training = True
+
+    def on_epoch_end(self, epoch, logs=None):
+        if not self.left:  # validation took the rest
             self.model.stop_training = True
 
 
@@ -205,7 +212,9 @@ def prepare_folder(config: Config, folder: Path) -> IO:
             )
         if differences:  # it ended before anything was learnt
             for file in folder.iterdir():
-                if file.name != LOCK:
+                if file.is_dir():  # a checkpoint that was being written when training was killed
+                    shutil.rmtree(file)
+                elif file.name != LOCK:
                     file.unlink()
     config.save(path)
     return lock
@@ -242,25 +251,27 @@ def fit(
     folder: Path,
     callbacks: Sequence[keras.callbacks.Callback] = (),
 ) -> Run:
-    """Train `model` for `config.minutes` and leave it with its best averaged weights.
+    """Train `model` within its budget and leave it with its best averaged weights.
 
     Training that was interrupted goes on from the last checkpoint in `folder`.
 
     Args:
-        model: The model, new.
+        model: The model, with the weights to begin with.
         batches: The training data.
         tokenizers: For the translations of the validation sentences.
         validation: Sentences whose BLEU after each epoch decides which weights are the best.
-        config: Budget, schedule and seeds.
+        config: Budget (`minutes` or `steps`, and `patience`), schedule and seeds.
         folder: Where checkpoints are kept.
         callbacks: Further Keras callbacks, called before what is reached is saved; after each epoch
-            they are told `val_bleu`.
+            they are told `val_bleu`. One that sets `stop_training` ends the training.
 
     Returns:
         How it went.
 
     Raises:
         KeyboardInterrupt: On Ctrl-C, after a checkpoint was written.
+        OSError: If a checkpoint cannot be written.
+        ValueError: If there are checkpoints and none can be read.
     """
     model.build(((None, None), (None, None)))
     trainee = Trainee(model, config)
@@ -279,14 +290,14 @@ def fit(
     saving = Saving(state, budget)
     all_callbacks = [
         Averaging(average, AVERAGE_EVERY),
-        budget,
         progress,
         checking,
         *callbacks,
+        budget,
         saving,
     ]
     with _obeying_ctrl_c(saving):
-        while _has_to_go_on(budget, state, config):
+        while not trainee.stop_training and _has_to_go_on(budget, state, config):
             step = int(state.step.numpy())
             epoch, done = divmod(step, batches.steps_per_epoch)
             trainee.fit(
@@ -299,6 +310,8 @@ def fit(
                 shuffle=False,  # the stream is shuffled
                 verbose=0,
             )
+    if saving.interrupted:  # after the last checkpoint
+        raise KeyboardInterrupt
     if float(state.best_bleu.numpy()) < 0:
         state.keep_if_best(0.0, average.values)
     state.use_best()

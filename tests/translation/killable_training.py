@@ -34,7 +34,7 @@ CONFIG = Config(
     steps=steps,  # noqa: F821
 )
 training.CHECKPOINT_SECONDS = 0.0
-cores._num_cores = lambda: 2  # on every machine
+cores.num_cores = lambda: 2  # on every machine
 cores.one_core_for_each_operation()
 assert cores.num_shards() == 2
 tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)  # noqa: F821

@@ -80,7 +80,7 @@ def test_an_epoch_holds_every_pair_once_with_its_marks():
     assert sorted(seen) == sorted(expected)
 
 
-def test_padding_is_at_most_a_tenth_counted_on_the_batches_themselves():
+def test_padding_is_at_most_a_few_percent_counted_on_the_batches_themselves():
     batches = make(20_000, batch_tokens=4096)
     real = padded = 0
     for batch in epoch(batches):

@@ -70,6 +70,41 @@ def test_damaged_checkpoint_is_left_out_with_a_warning(tmp_path, suffix):
         make_state(tmp_path, seed=2)[1].restore()
 
 
+def test_damaged_checkpoint_does_not_push_out_the_good_one(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    for step in (3, 9):
+        state.step.assign(step)
+        state.save()
+    (tmp_path / "checkpoint-9.index").write_bytes(b"")
+    _, restored = make_state(tmp_path, seed=2)
+    restored.restore()
+    restored.step.assign(5)
+    restored.save()
+    assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-5", "checkpoint-3"]
+
+
+def test_damaged_checkpoint_is_written_anew_when_its_step_is_reached_again(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    for step in (3, 9):
+        state.step.assign(step)
+        state.save()
+    (tmp_path / "checkpoint-9.index").write_bytes(b"")
+    _, restored = make_state(tmp_path, seed=2)
+    restored.restore()
+    restored.step.assign(9)
+    restored.save()
+    _, again = make_state(tmp_path, seed=3)
+    assert again.restore() == [] and int(again.step.numpy()) == 9
+
+
+def test_what_a_killed_training_left_of_a_checkpoint_is_removed(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    (tmp_path / "checkpoint-4_temp").mkdir()
+    (tmp_path / "checkpoint-4_temp" / "part-00000-of-00001.data-00000-of-00001").touch()
+    state.save()
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == []
+
+
 def test_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
     _, state = make_state(tmp_path, seed=1)
     state.save()
@@ -82,6 +117,14 @@ def test_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monke
     with pytest.raises(OSError, match="No space left on device What was saved before is whole"):
         state.save()
     assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-0"]
+
+
+def test_as_good_again_is_kept_and_still_no_better(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    numbers = [state.keep_if_best(bleu, state.best) for bleu in (0.0, 0.0, 0.0)]
+    assert numbers == [True] * 3 and int(state.num_worse.numpy()) == 2
+    assert state.keep_if_best(0.5, state.best) and int(state.num_worse.numpy()) == 0
+    assert not state.keep_if_best(0.25, state.best) and int(state.num_worse.numpy()) == 1
 
 
 def test_only_better_weights_are_kept(tmp_path):

@@ -74,7 +74,7 @@ def test_each_shard_has_random_numbers_of_its_own():
 def test_shards_by_the_cores_of_the_machine(num_cores, expected):
     code = (
         "from keras_attn.translation import cores\n"
-        f"cores._num_cores = lambda: {num_cores}\n"
+        f"cores.num_cores = lambda: {num_cores}\n"
         "cores.one_core_for_each_operation()\n"
         "print(cores.num_shards())"
     )

@@ -282,7 +282,7 @@ def test_model_of_another_version_is_refused(folder, tmp_path):
     path = tmp_path / "1" / EXTRA / CONFIG
     record = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**record, "format_version": 0}), encoding="utf-8")
-    with pytest.raises(ValueError, match="exported by another version of keras_attn"):
+    with pytest.raises(ValueError, match="written by another version of keras_attn"):
         Translator.load(tmp_path)
 
 

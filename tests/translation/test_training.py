@@ -131,6 +131,54 @@ def test_ctrl_c_stops_between_batches_with_a_checkpoint(tokenizers, stream, tmp_
     assert newest_first(tmp_path)[0].name == "checkpoint-3"
 
 
+def test_ctrl_c_after_the_last_batch_is_not_lost(tokenizers, stream, tmp_path):
+    press = keras.callbacks.LambdaCallback(
+        on_train_end=lambda logs: signal.raise_signal(signal.SIGINT)
+    )
+    config = dataclasses.replace(CONFIG, steps=2)
+    with pytest.raises(KeyboardInterrupt):
+        training.fit(
+            make_model(tokenizers), stream, tokenizers, VALIDATION, config, tmp_path, [press]
+        )
+
+
+def test_a_callback_can_end_the_training(tokenizers, stream, tmp_path):
+    class Stop(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            self.model.stop_training = batch == 2
+
+    config = dataclasses.replace(CONFIG, steps=100)
+    run = training.fit(
+        make_model(tokenizers), stream, tokenizers, VALIDATION, config, tmp_path, [Stop()]
+    )
+    assert run.steps == 3 and len(run.history) == 1
+
+
+def test_time_that_runs_out_in_a_validation_costs_no_further_batch(
+    tokenizers, stream, tmp_path, monkeypatch
+):
+    late = keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: monkeypatch.setattr(
+            training.time, "monotonic", lambda: 1e6
+        )
+    )
+    config = dataclasses.replace(CONFIG, minutes=60)
+    run = training.fit(
+        make_model(tokenizers), stream, tokenizers, VALIDATION, config, tmp_path, [late]
+    )
+    assert run.steps == stream.steps_per_epoch and len(run.history) == 1
+
+
+def test_a_folder_with_an_unfinished_first_checkpoint_takes_another_configuration(tmp_path):
+    training.prepare_folder(CONFIG, tmp_path).close()
+    (tmp_path / "checkpoint-4_temp").mkdir()
+    (tmp_path / "checkpoint-4_temp" / "part").touch()
+    other = dataclasses.replace(CONFIG, dropout=0.2)
+    training.prepare_folder(other, tmp_path).close()
+    assert Config.load(tmp_path / training.CONFIG) == other
+    assert not (tmp_path / "checkpoint-4_temp").exists()
+
+
 def test_fit_trains_as_many_steps_as_are_asked_for_whatever_the_time(tokenizers, stream, tmp_path):
     steps = 2 * stream.steps_per_epoch + 1
     config = dataclasses.replace(CONFIG, minutes=0.001, steps=steps)
