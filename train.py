@@ -43,7 +43,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "--patience", type=int, help="stop after so many epochs without a better validation BLEU"
     )
     how.add_argument(
-        "--seed", type=int, help="with --steps and --precision, the same gives the same model"
+        "--seed", type=int, help="the same, with --steps and --precision, gives the same model"
     )
     how.add_argument(
         "--precision", choices=("float32", "bfloat16"), help="of the computation (the faster one)"
