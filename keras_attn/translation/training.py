@@ -239,7 +239,8 @@ def _lock(folder: Path) -> IO:
 def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
     if config.patience and int(state.num_worse.numpy()) >= config.patience:
         return False
-    return budget.left > 0 or not int(state.step.numpy())
+    # What was never validated has no best weights: out of time, it takes a batch more, and these.
+    return budget.left > 0 or float(state.best_bleu.numpy()) < 0
 
 
 def fit(
@@ -312,8 +313,6 @@ def fit(
             )
     if saving.interrupted:  # after the last checkpoint
         raise KeyboardInterrupt
-    if float(state.best_bleu.numpy()) < 0:
-        state.keep_if_best(0.0, average.values)
     state.use_best()
     steps = int(state.step.numpy())
     return Run(

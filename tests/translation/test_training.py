@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attn import Transformer
-from keras_attn.translation import batches, cores, tokenizer, training
+from keras_attn.translation import batches, cores, tokenizer, training, validation
 from keras_attn.translation.checkpoints import TrainingState, newest_first
 from keras_attn.translation.cleaning import Pair
 from keras_attn.translation.config import Config
@@ -43,7 +43,8 @@ def clock(monkeypatch):
     """A time that passes only when it is looked at, so that budgets are the same everywhere."""
     looks = itertools.count()
     fake = SimpleNamespace(monotonic=lambda: 0.2 * next(looks))
-    monkeypatch.setattr(training, "time", fake)
+    for module in (training, validation):
+        monkeypatch.setattr(module, "time", fake)
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +130,12 @@ def test_ctrl_c_stops_between_batches_with_a_checkpoint(tokenizers, stream, tmp_
         )
     assert signal.getsignal(signal.SIGINT) is before
     assert newest_first(tmp_path)[0].name == "checkpoint-3"
+
+    # Before a first validation; with no time left it goes on to one.
+    less = dataclasses.replace(CONFIG, minutes=0.001)
+    run = training.fit(make_model(tokenizers), stream, tokenizers, VALIDATION, less, tmp_path)
+    assert run.steps == 4
+    assert [reached.bleu for reached in run.history] == [run.validation_bleu]
 
 
 def test_ctrl_c_after_the_last_batch_is_not_lost(tokenizers, stream, tmp_path):
