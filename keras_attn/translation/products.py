@@ -7,12 +7,11 @@ import tensorflow as tf
 
 @tf.custom_gradient
 def product(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
-    """`rows @ kernel + bias`, `(N, C)`, in the type of the rows; kernel and bias are float32."""
-    cast_kernel = tf.cast(kernel, rows.dtype)
-    made = tf.nn.bias_add(tf.matmul(rows, cast_kernel), tf.cast(bias, rows.dtype))
+    """`rows @ kernel + bias`, `(N, C)`, in the type of rows and kernel; the bias is float32."""
+    made = tf.nn.bias_add(tf.matmul(rows, kernel), tf.cast(bias, rows.dtype))
 
     def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        return gradients_of_product(rows, cast_kernel, upstream)
+        return gradients_of_product(rows, kernel, upstream)
 
     return made, gradient
 
@@ -20,11 +19,11 @@ def product(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
 def gradients_of_product(
     rows: tf.Tensor, kernel: tf.Tensor, upstream: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Of `rows @ kernel + bias`: for the rows in their type, for kernel and bias in float32."""
+    """Of `rows @ kernel + bias`, each in the type of what it is for."""
     # For the bias a product again: TensorFlow's own sum over rows is slow in bfloat16.
     ones = tf.ones(tf.stack([1, tf.shape(upstream)[0]]), upstream.dtype)
     return (
         tf.matmul(upstream, kernel, transpose_b=True),
-        tf.cast(tf.matmul(rows, upstream, transpose_a=True), tf.float32),
+        tf.matmul(rows, upstream, transpose_a=True),
         tf.cast(tf.matmul(ones, upstream)[0], tf.float32),
     )

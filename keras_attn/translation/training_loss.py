@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -10,17 +11,11 @@ import tensorflow as tf
 from keras_attn.positions import PositionalEncoding
 from keras_attn.residual import EPSILON
 from keras_attn.transformer import Transformer
-from keras_attn.translation.cross_entropy import sampled_cross_entropy, smoothed_cross_entropy
+from keras_attn.translation.cross_entropy import Sample, draw_sample, smoothed_cross_entropy
 from keras_attn.translation.folded import HIDDEN
-from keras_attn.translation.folding import check_parts
 from keras_attn.translation.products import product
 from keras_attn.translation.tokenizer import PAD_ID
-from keras_attn.translation.weights import place_of
-
-# Float32 rows that are a multiple of so many bytes long share few places of a processor's cache:
-# some products took twice as long (benchmarks/results/training.md).
-SLOW_ROW_BYTES = 2048
-SPARE_COLUMNS = 16
+from keras_attn.translation.training_kernels import TrainingKernels
 
 
 class TrainingLoss:
@@ -30,11 +25,10 @@ class TrainingLoss:
     `-(1 - e) * log p[y] - e * mean_v(log p[v])` (Szegedy et al. 2016, section 7); the loss is the
     mean over the tokens of the batch, padding not counted.
 
-    It is the model's own number and gradient, computed in another way: projections of the same
-    input are one product; gains and offsets of normalisations go into the kernels behind them;
-    logits are made of real tokens only; dropout needs a random byte a number, so its rate is
-    rounded to a multiple of 1/256. With `num_sampled`, both are estimates, of the logits of a part
-    of the vocabulary.
+    It is the model's own number and gradient, computed in another way: by `TrainingKernels`; logits
+    are made of real tokens only; dropout needs a random byte a number, so its rate is rounded to a
+    multiple of 1/256. With `num_sampled`, both are estimates, of the logits of a part of the
+    vocabulary.
 
     Args:
         model: A built model of `Transformer.from_sizes`.
@@ -42,8 +36,8 @@ class TrainingLoss:
         dtype: What the products are computed in, `"float32"` or `"bfloat16"`; the residual stream
             and the softmax over the vocabulary are float32.
         num_positions: Greatest length of either side.
-        num_sampled: Pieces of the vocabulary whose logits a batch is trained by
-            (`sampled_cross_entropy`); nothing for all.
+        num_sampled: Pieces of the vocabulary whose logits a batch is trained by (`draw_sample`);
+            nothing for all.
 
     Call arguments:
         source: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
@@ -76,13 +70,14 @@ class TrainingLoss:
         num_positions: int,
         num_sampled: int | None = None,
     ):
-        check_parts(model)
-        self._weights = {place_of(v.path): v.value for v in model.trainable_variables}
         self._num_encoder_layers = model.encoder.num_layers
         self._num_decoder_layers = model.decoder.num_layers
         self._num_hiddens, self._num_heads = model.decoder.num_hiddens, model.decoder.num_heads
         self._head_size = self._num_hiddens // self._num_heads
-        self._rate = model.decoder.dropout
+        self._vocab_size = model.decoder.vocab_size
+        self._num_dropped = min(round(256 * model.decoder.dropout), 255)  # of the values of a byte
+        self._scale = 256 / (256 - self._num_dropped)  # of what is left by dropout
+        self._kernels = TrainingKernels(model, dtype, self._scale)
         self._label_smoothing = label_smoothing
         self._num_sampled = num_sampled
         self._dtype = tf.dtypes.as_dtype(dtype)
@@ -92,75 +87,98 @@ class TrainingLoss:
     def __call__(
         self, source: tf.Tensor, target_in: tf.Tensor, target_out: tf.Tensor, seed: tf.Tensor
     ) -> tf.Tensor:
+        first, second = tf.unstack(tf.random.split(seed, 2))
+        shared = self.share(target_out, first)
+        return self.of_shard(*shared, source, target_in, target_out, second)
+
+    def share(
+        self, target_out: tf.Tensor, seed: tf.Tensor
+    ) -> tuple[dict[str, tf.Tensor], Sample | None]:
+        """What the shards of a batch have in common: kernels, made of the weights, and the sample.
+
+        Args:
+            target_out: Of the whole batch.
+            seed: Of the sample, integers `(2,)`.
+        """
+        if self._num_sampled is None:
+            return self._kernels(), None
+        sample = draw_sample(target_out, self._vocab_size, self._num_sampled, seed)
+        return self._kernels(sample.pieces), sample
+
+    def of_shard(
+        self,
+        kernels: dict[str, tf.Tensor],
+        sample: Sample | None,
+        source: tf.Tensor,
+        target_in: tf.Tensor,
+        target_out: tf.Tensor,
+        seed: tf.Tensor,
+    ) -> tf.Tensor:
+        """The mean cost of a token of some pairs of a batch, by what `share` made for all of it."""
         # Of what is dropped at each embedding, of the weights of each attention and after each
-        # sub-layer; of the sample.
-        num_seeds = 2 + 3 * self._num_encoder_layers + 5 * self._num_decoder_layers + 1
+        # sub-layer.
+        num_seeds = 2 + 3 * self._num_encoder_layers + 5 * self._num_decoder_layers
         seeds = iter(tf.unstack(tf.random.split(seed, num_seeds)))
-        drop = _Dropout(self._rate, seeds)
+        parts = _Parts(kernels, _Dropout(self._num_dropped, seeds))
         hidden = tf.where(tf.equal(source, PAD_ID), HIDDEN, 0.0)[:, None, None]  # (B, 1, 1, S)
         hidden = tf.cast(hidden, self._dtype)
-        memory = self._encode(source, hidden, drop)
-        states = self._decode(target_in, memory, hidden, drop)
+        memory = self._encode(source, hidden, parts)
+        states = self._decode(target_in, memory, hidden, parts)
 
         targets = tf.reshape(target_out, [-1])
         is_token = tf.where(tf.not_equal(targets, PAD_ID))[:, 0]
         states, targets = tf.gather(states, is_token), tf.gather(targets, is_token)
-        kernel, bias = self._behind_norm("decoder/norm", "decoder/logits/kernel")
-        bias += self._weights["decoder/logits/bias"]
-        inputs = (states, kernel, bias, targets, self._label_smoothing)
-        if self._num_sampled is None:
-            cost = smoothed_cross_entropy(*inputs)
-        else:
-            cost = sampled_cross_entropy(*inputs, self._num_sampled, next(seeds))
+        cost = smoothed_cross_entropy(
+            states,
+            kernels["logits/kernel"],
+            kernels["logits/bias"],
+            targets if sample is None else tf.gather(sample.places, targets),
+            self._label_smoothing,
+            None if sample is None else sample.counts,
+        )
         return cost / tf.cast(tf.maximum(tf.size(targets), 1), tf.float32)
 
     def _encode(
-        self, source: tf.Tensor, hidden: tf.Tensor, drop: _Dropout
+        self, source: tf.Tensor, hidden: tf.Tensor, parts: _Parts
     ) -> list[tuple[tf.Tensor, tf.Tensor]]:
         """Keys and values of each decoder layer, `(B, H, S, D/H)`."""
         batch_size, length = tf.unstack(tf.shape(source))
-        x = self._embed("encoder", source, drop)
+        x = self._embed("encoder", source, parts)
         for i in range(self._num_encoder_layers):
             block = f"encoder/block_{i}"
-            x += self._attend_to_self(block, x, batch_size, length, hidden, drop)
-            x += self._feed_forward(block, x, drop)
-        names = [
-            f"decoder/block_{i}/cross_attention/{part}/kernel"
-            for i in range(self._num_decoder_layers)
-            for part in ("key", "value")
-        ]
-        kernel, bias = self._behind_norm("encoder/norm", *names)
-        rows = product(self._normalised(x), kernel, bias)
-        parts = self._heads(rows, batch_size, length, len(names))
-        return list(zip(parts[::2], parts[1::2], strict=True))
+            x += self._attend_to_self(block, x, batch_size, length, hidden, parts)
+            x += self._feed_forward(block, x, parts)
+        rows = parts.product("memory", self._normalised(x))
+        of_layers = self._heads(rows, batch_size, length, 2 * self._num_decoder_layers)
+        return list(zip(of_layers[::2], of_layers[1::2], strict=True))
 
     def _decode(
         self,
         target: tf.Tensor,
         memory: list[tuple[tf.Tensor, tf.Tensor]],
         hidden: tf.Tensor,
-        drop: _Dropout,
+        parts: _Parts,
     ) -> tf.Tensor:
         """What logits are made of, normalised, `(B * T, D)`."""
         batch_size, length = tf.unstack(tf.shape(target))
         places = tf.range(length)
         later = tf.cast(tf.where(places[:, None] < places, HIDDEN, 0.0), self._dtype)  # (T, T)
-        x = self._embed("decoder", target, drop)
+        x = self._embed("decoder", target, parts)
         for i, (keys, values) in enumerate(memory):
             block = f"decoder/block_{i}"
-            x += self._attend_to_self(block, x, batch_size, length, later, drop)
-            kernel, bias = self._queries_of(block, "cross_attention")
-            rows = product(self._normalised(x), kernel, bias)
+            x += self._attend_to_self(block, x, batch_size, length, later, parts)
+            layer = f"{block}/cross_attention"
+            rows = parts.product(f"{layer}/input", self._normalised(x))
             (queries,) = self._heads(rows, batch_size, length, 1)
-            x += self._attend(f"{block}/cross_attention", queries, keys, values, hidden, drop)
-            x += self._feed_forward(block, x, drop)
+            x += self._attend(layer, queries, keys, values, hidden, parts)
+            x += self._feed_forward(block, x, parts)
         return self._normalised(x)
 
-    def _embed(self, stack: str, ids: tf.Tensor, drop: _Dropout) -> tf.Tensor:
+    def _embed(self, stack: str, ids: tf.Tensor, parts: _Parts) -> tf.Tensor:
         """Rows `(B * T, D)`."""
-        table = self._weights[f"{stack}/embedding/tokens/embeddings"]
-        x = tf.gather(table, ids) * self._num_hiddens**0.5 + self._positions[: tf.shape(ids)[1]]
-        return drop(tf.reshape(x, [-1, self._num_hiddens])) * drop.scale
+        x = tf.gather(parts.kernels[f"{stack}/embeddings"], ids) * self._num_hiddens**0.5
+        x += self._positions[: tf.shape(ids)[1]]
+        return parts.drop(tf.reshape(x, [-1, self._num_hiddens])) * self._scale
 
     def _attend_to_self(
         self,
@@ -169,12 +187,12 @@ class TrainingLoss:
         batch_size: tf.Tensor,
         length: tf.Tensor,
         hidden: tf.Tensor,
-        drop: _Dropout,
+        parts: _Parts,
     ) -> tf.Tensor:
-        kernel, bias = self._queries_of(block, "self_attention", "key", "value")
-        rows = product(self._normalised(x), kernel, bias)
+        layer = f"{block}/self_attention"
+        rows = parts.product(f"{layer}/input", self._normalised(x))
         queries, keys, values = self._heads(rows, batch_size, length, 3)
-        return self._attend(f"{block}/self_attention", queries, keys, values, hidden, drop)
+        return self._attend(layer, queries, keys, values, hidden, parts)
 
     def _attend(
         self,
@@ -183,52 +201,22 @@ class TrainingLoss:
         keys: tf.Tensor,
         values: tf.Tensor,
         hidden: tf.Tensor,
-        drop: _Dropout,
+        parts: _Parts,
     ) -> tf.Tensor:
         """Rows `(B * T, D)` of scaled queries and of keys and values, `(B, H, T or S, D/H)`."""
         scores = tf.matmul(queries, keys, transpose_b=True) + hidden
-        sums = tf.matmul(drop(tf.nn.softmax(scores)), values)
+        sums = tf.matmul(parts.drop(tf.nn.softmax(scores)), values)
         rows = tf.reshape(tf.transpose(sums, [0, 2, 1, 3]), [-1, self._num_hiddens])
-        # Scaled for what was dropped before it and what will be behind it.
-        kernel = self._weights[f"{layer}/output/kernel"] * drop.scale**2
-        return tf.cast(drop(tf.matmul(rows, tf.cast(kernel, self._dtype))), tf.float32)
+        made = tf.matmul(rows, parts.kernels[f"{layer}/output/kernel"])
+        return tf.cast(parts.drop(made), tf.float32)
 
-    def _feed_forward(self, block: str, x: tf.Tensor, drop: _Dropout) -> tf.Tensor:
+    def _feed_forward(self, block: str, x: tf.Tensor, parts: _Parts) -> tf.Tensor:
         layer = f"{block}/feed_forward"
-        kernel, bias = self._behind_norm(
-            f"{block}/around_feed_forward/norm", f"{layer}/inner/kernel"
-        )
-        bias += self._weights[f"{layer}/inner/bias"]
-        spare = [0, self._num_spare(kernel.shape[1])]
-        inner = product(self._normalised(x), tf.pad(kernel, [[0, 0], spare]), tf.pad(bias, [spare]))
-        kernel, bias = (
-            self._weights[f"{layer}/outer/{part}"] * drop.scale for part in ("kernel", "bias")
-        )
-        outer = product(tf.nn.relu(inner), tf.pad(kernel, [spare, [0, 0]]), bias)
-        return tf.cast(drop(outer), tf.float32)
-
-    def _num_spare(self, width: int) -> int:
-        """Columns of zeros that rows of this width want behind them to be fast."""
-        is_slow = self._dtype == tf.float32 and width * tf.float32.size % SLOW_ROW_BYTES == 0
-        return SPARE_COLUMNS if is_slow else 0
+        inner = tf.nn.relu(parts.product(f"{layer}/inner", self._normalised(x)))
+        return tf.cast(parts.drop(parts.product(f"{layer}/outer", inner)), tf.float32)
 
     def _normalised(self, x: tf.Tensor) -> tf.Tensor:
         return tf.cast(_normalised(x), self._dtype)
-
-    def _queries_of(self, block: str, kind: str, *others: str) -> tuple[tf.Tensor, tf.Tensor]:
-        """Kernel and bias that make scaled queries of a normalised input, and other parts."""
-        names = [f"{block}/{kind}/{part}/kernel" for part in ("query", *others)]
-        kernel, bias = self._behind_norm(f"{block}/around_{kind}/norm", *names)
-        width = self._num_hiddens
-        scale = np.ones(width * len(names), np.float32)
-        scale[:width] = self._head_size**-0.5
-        return kernel * scale, bias * scale
-
-    def _behind_norm(self, norm: str, *names: str) -> tuple[tf.Tensor, tf.Tensor]:
-        """Kernel and bias of what has gain `g` and offset `b` before it: `g * W` and `b W`."""
-        gain, offset = self._weights[f"{norm}/gamma"], self._weights[f"{norm}/beta"]
-        kernel = tf.concat([self._weights[name] for name in names], axis=1)
-        return gain[:, None] * kernel, tf.linalg.matvec(kernel, offset, transpose_a=True)
 
     def _heads(
         self, rows: tf.Tensor, batch_size: tf.Tensor, length: tf.Tensor, number: int
@@ -239,15 +227,15 @@ class TrainingLoss:
 
 
 class _Dropout:
-    """Puts zeros at random places; what is left has to be multiplied by `scale`.
+    """Puts zeros at random places: where a byte has one of so many of its 256 values.
 
-    Whoever multiplies it by a kernel can scale that instead, which is smaller.
+    What is left has to be scaled. Whoever multiplies it by a kernel can scale that instead, which
+    is smaller.
     """
 
-    def __init__(self, rate: float, seeds: Iterator[tf.Tensor]):
-        self._num_dropped = min(round(256 * rate), 255)  # of the 256 values of a byte
+    def __init__(self, num_dropped: int, seeds: Iterator[tf.Tensor]):
+        self._num_dropped = num_dropped
         self._seeds = seeds
-        self.scale = 256 / (256 - self._num_dropped)
 
     def __call__(self, x: tf.Tensor) -> tf.Tensor:
         if not self._num_dropped:
@@ -258,6 +246,16 @@ class _Dropout:
         )
         bytes_ = tf.reshape(tf.bitcast(words, tf.uint8), [-1])[:size]
         return x * tf.cast(tf.reshape(bytes_, tf.shape(x)) >= self._num_dropped, x.dtype)
+
+
+class _Parts(NamedTuple):
+    """What the sub-layers of one pass use."""
+
+    kernels: dict[str, tf.Tensor]
+    drop: _Dropout
+
+    def product(self, name: str, rows: tf.Tensor) -> tf.Tensor:
+        return product(rows, self.kernels[f"{name}/kernel"], self.kernels[f"{name}/bias"])
 
 
 @tf.custom_gradient

@@ -12,13 +12,23 @@ WEIGHTS = [tf.Variable([[1.0], [2.0], [-1.0]]), tf.Variable([3.0])]
 SEED = tf.constant([1, 2], tf.int64)
 
 
-def loss_of(source, target_in, target_out, seed):
+class SquaredError:
     """The mean over real target tokens of a number that depends on all three and the weights."""
-    table, factor = WEIGHTS
-    rows = tf.gather(table, source)[:, 0] * factor + tf.cast(target_in, tf.float32)
-    is_token = tf.cast(target_out > 0, tf.float32)
-    costs = is_token * (rows - tf.cast(target_out, tf.float32)) ** 2
-    return tf.reduce_sum(costs) / tf.maximum(tf.reduce_sum(is_token), 1.0)
+
+    def share(self, target_out, seed):
+        table, factor = WEIGHTS
+        made = {"table": tf.convert_to_tensor(table), "factor": 2.0 * factor}
+        return made, tf.reduce_max(target_out)
+
+    def of_shard(self, made, greatest, source, target_in, target_out, seed):
+        rows = tf.gather(made["table"], source)[:, 0] * made["factor"]
+        rows += tf.cast(target_in * greatest, tf.float32)
+        is_token = tf.cast(target_out > 0, tf.float32)
+        costs = is_token * (rows - tf.cast(target_out, tf.float32)) ** 2
+        return tf.reduce_sum(costs) / tf.maximum(tf.reduce_sum(is_token), 1.0)
+
+
+LOSS = SquaredError()
 
 
 def make_batch(num_pairs):
@@ -33,9 +43,9 @@ def make_batch(num_pairs):
 def test_shards_make_the_loss_and_gradients_of_the_whole(num_pairs, num_shards):
     batch = make_batch(num_pairs)
     with tf.GradientTape() as tape:
-        expected = loss_of(*batch, SEED)
+        expected = LOSS.of_shard(*LOSS.share(batch[-1], SEED), *batch, SEED)
     gradients = [tf.convert_to_tensor(g) for g in tape.gradient(expected, WEIGHTS)]
-    loss, found = cores.loss_and_gradients(loss_of, WEIGHTS, batch, SEED, num_shards)
+    loss, found = cores.loss_and_gradients(LOSS, WEIGHTS, batch, SEED, num_shards)
     np.testing.assert_allclose(loss, expected, rtol=1e-5)
     for one, other in zip(found, gradients, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
@@ -61,13 +71,21 @@ def test_shards_of_a_real_model_though_some_have_no_pair(tiny_model, dtype, num_
 def test_each_shard_has_random_numbers_of_its_own():
     seeds = []
 
-    def remember(source, target_in, target_out, seed):
+    def remember(seed):
         tf.numpy_function(lambda values: seeds.append(tuple(values.tolist())), [seed], [])
-        return loss_of(source, target_in, target_out, seed)
+
+    class Remembering(SquaredError):
+        def share(self, target_out, seed):
+            remember(seed)
+            return super().share(target_out, seed)
+
+        def of_shard(self, made, greatest, source, target_in, target_out, seed):
+            remember(seed)
+            return super().of_shard(made, greatest, source, target_in, target_out, seed)
 
     for seed in (SEED, SEED + 1):
-        cores.loss_and_gradients(remember, WEIGHTS, make_batch(4), seed, num_shards=2)
-    assert len(set(seeds)) == 4
+        cores.loss_and_gradients(Remembering(), WEIGHTS, make_batch(4), seed, num_shards=2)
+    assert len(set(seeds)) == 6
 
 
 @pytest.mark.parametrize(("num_cores", "expected"), [(1, 1), (2, 2), (4, 4), (16, 1)])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn.translation.cross_entropy import sampled_cross_entropy, smoothed_cross_entropy
+from keras_attn.translation.cross_entropy import draw_sample, smoothed_cross_entropy
 
 SIZE, WIDTH = 40, 5
 TARGETS = np.array([7, 9, 7, 0, 30], np.int32)
@@ -14,6 +14,14 @@ def inputs():
     random = np.random.default_rng(2)
     shapes = ((len(TARGETS), WIDTH), (WIDTH, SIZE), (SIZE,))
     return [tf.constant(random.normal(0, 1, shape), tf.float32) for shape in shapes]
+
+
+def sampled_cost(rows, kernel, bias, targets, smoothing, num_sampled, seed):
+    """The cost by the logits of a sample."""
+    sample = draw_sample(targets, kernel.shape[1], num_sampled, seed)
+    kernel, bias = tf.gather(kernel, sample.pieces, axis=1), tf.gather(bias, sample.pieces)
+    places = tf.gather(sample.places, targets)
+    return smoothed_cross_entropy(rows, kernel, bias, places, smoothing, sample.counts)
 
 
 def logits_of(rows, kernel, bias):
@@ -67,7 +75,7 @@ def test_a_sample_of_all_or_too_small_for_the_targets_is_the_whole_vocabulary(in
         lambda *parts: smoothed_cross_entropy(*parts, targets, 0.1), inputs
     )
     sampled, of_sample = value_and_gradients(
-        lambda *parts: sampled_cross_entropy(*parts, targets, 0.1, num_sampled, seed), inputs
+        lambda *parts: sampled_cost(*parts, targets, 0.1, num_sampled, seed), inputs
     )
     assert float(sampled) == pytest.approx(float(whole), rel=1e-6)
     for mine, expected in zip(of_sample, gradients, strict=True):
@@ -81,7 +89,7 @@ def test_sums_over_the_vocabulary_are_estimated_without_bias(inputs):
 
     @tf.function
     def cost(smoothing, seed):
-        return sampled_cross_entropy(rows, kernel, bias, tf.constant(target), smoothing, 12, seed)
+        return sampled_cost(rows, kernel, bias, tf.constant(target), smoothing, 12, seed)
 
     seeds = [tf.constant([3, number]) for number in range(1500)]
     plain = np.array([float(cost(0.0, seed)) for seed in seeds])
@@ -95,7 +103,7 @@ def test_sums_over_the_vocabulary_are_estimated_without_bias(inputs):
 
 def test_gradients_of_a_sample_are_those_of_its_cost(inputs):
     def cost(*parts):
-        return sampled_cross_entropy(*parts, tf.constant(TARGETS), 0.1, 12, tf.constant([1, 5]))
+        return sampled_cost(*parts, tf.constant(TARGETS), 0.1, 12, tf.constant([1, 5]))
 
     _, gradients = value_and_gradients(cost, inputs)
     random = np.random.default_rng(3)
@@ -113,9 +121,7 @@ def test_gradients_of_a_sample_are_those_of_its_cost(inputs):
 
 def test_only_pieces_of_the_sample_learn(inputs):
     _, (_, kernel_gradient, bias_gradient) = value_and_gradients(
-        lambda *parts: sampled_cross_entropy(
-            *parts, tf.constant(TARGETS), 0.1, 12, tf.constant([1, 5])
-        ),
+        lambda *parts: sampled_cost(*parts, tf.constant(TARGETS), 0.1, 12, tf.constant([1, 5])),
         inputs,
     )
     learns = np.any(kernel_gradient != 0, axis=0)
@@ -127,6 +133,7 @@ def test_only_pieces_of_the_sample_learn(inputs):
 def test_bfloat16_is_near(inputs):
     rows, *rest = inputs
     exact = smoothed_cross_entropy(rows, *rest, tf.constant(TARGETS), 0.1)
-    near = smoothed_cross_entropy(tf.cast(rows, tf.bfloat16), *rest, tf.constant(TARGETS), 0.1)
+    rows, kernel = (tf.cast(one, tf.bfloat16) for one in (rows, rest[0]))
+    near = smoothed_cross_entropy(rows, kernel, rest[1], tf.constant(TARGETS), 0.1)
     assert near.dtype == tf.float32
     assert float(near) == pytest.approx(float(exact), rel=0.02)

@@ -14,7 +14,7 @@ def test_value_and_gradients_are_those_of_a_product_and_a_sum(dtype, error):
     )
     with tf.GradientTape() as tape:
         tape.watch([rows, kernel, bias])
-        made = product(tf.cast(rows, dtype), kernel, bias)
+        made = product(tf.cast(rows, dtype), tf.cast(kernel, dtype), bias)
         value = tf.reduce_sum(tf.cast(made, tf.float32) * along)
     gradients = tape.gradient(value, [rows, kernel, bias])
     assert made.dtype == dtype
