@@ -68,13 +68,13 @@ def test_fit_stops_on_budget_with_the_best_averaged_weights_and_one_trace(
     tokenizers, stream, tmp_path, capsys, monkeypatch
 ):
     traced = []
-    call = TrainingLoss.__call__
+    of_shard = TrainingLoss.of_shard
 
-    def counting_call(self, *batch):
+    def counting(self, *shard):
         traced.append(None)
-        return call(self, *batch)
+        return of_shard(self, *shard)
 
-    monkeypatch.setattr(TrainingLoss, "__call__", counting_call)
+    monkeypatch.setattr(TrainingLoss, "of_shard", counting)
     monkeypatch.setattr(cores, "num_shards", lambda: 2)
     model = make_model(tokenizers)
     run = training.fit(model, stream, tokenizers, VALIDATION, CONFIG, tmp_path)
