@@ -98,6 +98,7 @@ def run(given: dict[str, Any]) -> None:
 
     from keras_attn import Transformer
     from keras_attn.translation import (
+        allocator,
         batches,
         cores,
         corpus,
@@ -113,6 +114,7 @@ def run(given: dict[str, Any]) -> None:
     )
     from keras_attn.translation.config import Config
 
+    allocator.keep_freed_memory()
     cores.one_core_for_each_operation()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
     callbacks = [curves.Curves(board)] if board else []

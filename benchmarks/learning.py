@@ -32,7 +32,7 @@ import tensorflow as tf
 from machine import describe_machine
 
 from keras_attn import Transformer
-from keras_attn.translation import batches, cores, corpus, precision, tokenizer
+from keras_attn.translation import allocator, batches, cores, corpus, precision, tokenizer
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import Corpus
 from keras_attn.translation.forced import log_probabilities
@@ -107,6 +107,7 @@ def part_of(pairs: Corpus, number: int | None) -> Corpus:
 
 def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[str, float]:
     """Train and find out what was learnt."""
+    allocator.keep_freed_memory()
     cores.one_core_for_each_operation()
     name = settings.pop("optimizer", None)
     prefix = "optimizer."

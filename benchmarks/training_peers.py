@@ -81,12 +81,13 @@ def product_speed(size: int, precision: str) -> float:
 def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     """As `training.fit` does it."""
     from keras_attn import Transformer
-    from keras_attn.translation import cores
+    from keras_attn.translation import allocator, cores
     from keras_attn.translation.config import Config
     from keras_attn.translation.objective import WeightAverage
     from keras_attn.translation.trainee import Trainee
     from keras_attn.translation.training import AVERAGE_EVERY, Averaging
 
+    allocator.keep_freed_memory()
     cores.one_core_for_each_operation()
     config = Config(**{**fields, "precision": precision})
     model = Transformer.from_sizes(
