@@ -59,7 +59,7 @@ class ShardedLoss(Protocol):
 
 
 def loss_and_gradients(
-    loss_of: ShardedLoss,
+    sharded: ShardedLoss,
     weights: Sequence[tf.Variable],
     batch: Sequence[tf.Tensor],
     seed: tf.Tensor,
@@ -70,7 +70,7 @@ def loss_and_gradients(
     What shards share is made of the weights once, and its gradients go back to them once.
 
     Args:
-        loss_of: `TrainingLoss`, or another mean over the tokens of a batch.
+        sharded: `TrainingLoss`, or another mean over the tokens of a batch.
         weights: What the gradients are for.
         batch: Source, target_in and target_out, integers `(B, S)`, `(B, T)`, `(B, T)`.
         seed: Of dropout and sample, integers `(2,)`; each shard drops by itself.
@@ -87,12 +87,12 @@ def loss_and_gradients(
     def of_shard(made: Any, others: Any, shard: Sequence[tf.Tensor], shard_seed: tf.Tensor):
         with tf.GradientTape() as tape:
             tape.watch(made)
-            loss = loss_of.of_shard(made, others, *shard, shard_seed)
+            loss = sharded.of_shard(made, others, *shard, shard_seed)
             loss *= _num_tokens(shard) / num_tokens
         return loss, tape.gradient(loss, tf.nest.flatten(made))
 
     with tf.GradientTape() as tape:
-        made, others = loss_of.share(batch[-1], first)
+        made, others = sharded.share(batch[-1], first)
     losses, gradients = [], []
     for number, shard_seed in enumerate(seeds):
         begin, end = (num_pairs * place // num_shards for place in (number, number + 1))
