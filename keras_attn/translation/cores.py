@@ -52,10 +52,16 @@ class ShardedLoss(Protocol):
     """A mean over the tokens of a batch that can be computed in shards, as `TrainingLoss` is."""
 
     def share(self, target_out: tf.Tensor, seed: tf.Tensor) -> tuple[Any, Any]:
-        """What all shards need: tensors made of the weights, and what has no gradient."""
+        """What all shards need: tensors made of the weights, and what has no gradient.
+
+        Of `target_out (B, T)` of the whole batch and a seed `(2,)`.
+        """
 
     def of_shard(self, made: Any, others: Any, *shard: tf.Tensor) -> tf.Tensor:
-        """The mean over the tokens of a shard: source, target_in, target_out and a seed."""
+        """The mean over the tokens of a shard, a scalar.
+
+        Of `source (B, S)`, `target_in (B, T)`, `target_out (B, T)` and a seed `(2,)`.
+        """
 
 
 def loss_and_gradients(

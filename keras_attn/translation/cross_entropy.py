@@ -40,6 +40,9 @@ def draw_sample(targets: tf.Tensor, size: int, num_sampled: int, seed: tf.Tensor
             the sample is the whole vocabulary.
         seed: Of the draw, integers `(2,)`.
 
+    Returns:
+        The sample, of `num_sampled` pieces or of `size`.
+
     Example:
 
     >>> sample = draw_sample(tf.constant([4, 5]), size=8, num_sampled=3, seed=tf.constant([1, 2]))

@@ -97,8 +97,12 @@ class TrainingLoss:
         """What the shards of a batch have in common: kernels, made of the weights, and the sample.
 
         Args:
-            target_out: Of the whole batch.
+            target_out: Of the whole batch, int32 `(B, T)`.
             seed: Of the sample, integers `(2,)`.
+
+        Returns:
+            What `TrainingKernels` makes, and the sample; nothing in place of it where all pieces
+            have logits.
         """
         if self._num_sampled is None:
             return self._kernels(), None
@@ -114,7 +118,16 @@ class TrainingLoss:
         target_out: tf.Tensor,
         seed: tf.Tensor,
     ) -> tf.Tensor:
-        """The mean cost of a token of some pairs of a batch, by what `share` made for all of it."""
+        """The mean cost of a token of some pairs of a batch, by what `share` made for all of it.
+
+        Args:
+            kernels: As `share` made them.
+            sample: As `share` drew it.
+            source: Of the shard, int32 `(B, S)`.
+            target_in: Of the shard, int32 `(B, T)`.
+            target_out: Of the shard, int32 `(B, T)`.
+            seed: Of dropout, integers `(2,)`.
+        """
         # Of what is dropped at each embedding, of the weights of each attention and after each
         # sub-layer.
         num_seeds = 2 + 3 * self._num_encoder_layers + 5 * self._num_decoder_layers
