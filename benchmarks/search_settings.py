@@ -12,13 +12,13 @@ import dataclasses
 import sys
 from pathlib import Path
 
-import numpy as np
 import tensorflow as tf
 from decode import load_model, load_tokenizers
 from learning import settings_of
 from machine import describe_machine
 
 from keras_attn.translation import corpus, saved_model
+from keras_attn.translation.beam import NEVER
 from keras_attn.translation.config import Config
 from keras_attn.translation.folded import FoldedTransformer
 from keras_attn.translation.saved_model import CONFIG, EXTRA
@@ -63,19 +63,34 @@ def translate(
     texts: list[str], model: FoldedTransformer, tokenizers: Tokenizers, config: Config
 ) -> list[str]:
     """As the exported model does it."""
+    found = search(texts, model, tokenizers, config, num_best=1)
+    return tokenizers.target.decode([tokens for ((tokens, _),) in found])
+
+
+def search(
+    texts: list[str],
+    model: FoldedTransformer,
+    tokenizers: Tokenizers,
+    config: Config,
+    num_best: int,
+) -> list[list[tuple[list[int], float]]]:
+    """Up to so many hypotheses of each text, best first: pieces and score."""
     ids = [tf.TensorSpec((None, None), tf.int32)]
-    search = tf.function(lambda x: best_translations(model, x, config), input_signature=ids)
+    best = tf.function(lambda x: best_translations(model, x, config, num_best), input_signature=ids)
     pieces = [[*p[: config.max_pieces - 1], EOS_ID] for p in tokenizers.source.encode(texts)]
     order = sorted(range(len(texts)), key=lambda i: len(pieces[i]))
-    translations = [""] * len(texts)
+    found: list[list[tuple[list[int], float]]] = [[] for _ in texts]
     for begin in range(0, len(order), BATCH_SIZE):
         rows = order[begin : begin + BATCH_SIZE]
         source = tf.ragged.constant([pieces[i] for i in rows], tf.int32).to_tensor(PAD_ID)
-        found = np.asarray(search(source).tokens)[:, 0].tolist()
-        said = [[token for token in line if token != PAD_ID] for line in found]
-        for i, translation in zip(rows, tokenizers.target.decode(said), strict=True):
-            translations[i] = translation
-    return translations
+        tokens, scores = (part.numpy().tolist() for part in best(source))
+        for i, *hypotheses in zip(rows, tokens, scores, strict=True):
+            found[i] = [
+                ([token for token in line if token != PAD_ID], score)
+                for line, score in zip(*hypotheses, strict=True)
+                if score > NEVER
+            ]
+    return found
 
 
 if __name__ == "__main__":

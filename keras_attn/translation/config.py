@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 # Raised when a model exported before can no longer be read by this code.
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 PRECISIONS = ("float32", "bfloat16")
 TOKENIZERS = ("unigram", "bpe")
@@ -33,6 +33,11 @@ SMALL_CORPUS: dict[str, Any] = {
 # measured beside others, and an hour; what is between is drawn from that
 # (benchmarks/results/learning.md).
 LAYERS_UP_TO_TOKENS = {4_000_000: (1, 1), 13_000_000: (2, 1), 20_000_000: (3, 1)}
+
+# Part of the matrices' rate that Adam has for the rest, up to so many tokens of a large corpus and
+# for small ones: beyond, the usual one learns less by heart (benchmarks/results/learning.md).
+SHORT_TRAINING_TOKENS = max(LAYERS_UP_TO_TOKENS)
+SHORT_TRAINING_ADAM_LR_RATIO = 2.0
 
 # Dropout by how often, at most, a training sees each pair: what is seen once or twice is not learnt
 # by heart, and teaches more without (benchmarks/results/learning.md). Below 60
@@ -77,8 +82,8 @@ class Config:
         num_heads: Attention heads `H`; divides `num_hiddens`.
         dropout: Dropout rate, 0 up to but not including 1; training rounds it to 1/256.
         label_smoothing: Probability mass spread over the vocabulary, 0 up to but not including 1.
-        learning_rate: Highest learning rate, reached at the end of the warm-up: of matrices;
-            embeddings, the kernel of the logits and vectors have twice as much.
+        learning_rate: Highest learning rate, reached at the end of the warm-up: of matrices.
+        adam_lr_ratio: How much of it embeddings, the kernel of the logits and vectors have.
         warmup_steps: Batches over which the learning rate rises.
         cool_down: Last part of the training time over which the learning rate falls to 0, above 0,
             at most 1.
@@ -121,6 +126,7 @@ class Config:
     dropout: float = 0.1
     label_smoothing: float = 0.1
     learning_rate: float = 4e-3
+    adam_lr_ratio: float = 0.5
     warmup_steps: int = 300
     cool_down: float = 0.4
     clip_norm: float = 1.0
@@ -148,6 +154,8 @@ class Config:
         usual = (config.num_encoder_layers, config.num_decoder_layers)
         layers = usual if is_small else _up_to(tokens, LAYERS_UP_TO_TOKENS, usual)
         chosen = dict(zip(("num_encoder_layers", "num_decoder_layers"), layers, strict=True))
+        if is_small or tokens <= SHORT_TRAINING_TOKENS:
+            chosen["adam_lr_ratio"] = SHORT_TRAINING_ADAM_LR_RATIO
         epochs = tokens / (num_pairs * _TOKENS_OF_A_PAIR)
         chosen["dropout"] = _up_to(epochs, DROPOUT_UP_TO_EPOCHS, MOST_DROPOUT)
         steps = tokens / config.batch_tokens
@@ -199,7 +207,7 @@ class Config:
         ]
         faults += [
             f"`{name}` must be finite and above 0. Received: {name}={getattr(self, name)!r}."
-            for name in ("learning_rate", "clip_norm", "minutes")
+            for name in ("learning_rate", "adam_lr_ratio", "clip_norm", "minutes")
             if not 0 < getattr(self, name) < math.inf
         ]
         if not 0 < self.cool_down <= 1:

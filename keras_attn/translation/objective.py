@@ -8,15 +8,19 @@ import keras
 import tensorflow as tf
 from keras import ops
 
+# Steps up to which the rate stays (benchmarks/results/learning.md).
+STABLE_STEPS = 675
+
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
-    """A learning rate that rises, stays, and falls to 0 towards the end of the training time.
+    """A learning rate that rises, stays, sinks in a long training, and falls to 0 at its end.
 
-    `rate(n) = peak * min(n / warmup, 1, left / cool_down)`, with `n` counted from 1 and `left` the
-    part of the training time that is left: the schedule of Hu et al. 2024 (arXiv:2404.06395),
-    its fall a line. A budget of time ends where it ends; without the fall the last steps would
-    still be large ones.
+    `rate(n) = peak * min(n / warmup, 1, sqrt(675 / n), left / cool_down)`, with `n` counted from 1
+    and `left` the part of the training time that is left: the schedule of Hu et al. 2024
+    (arXiv:2404.06395), its fall a line, with the inverse square root of Vaswani et al. 2017
+    (section 5.3) where it would stay for longer. A budget of time ends where it ends; without the
+    fall the last steps would still be large ones.
 
     Args:
         peak: Highest learning rate, reached at the end of the warm-up.
@@ -52,9 +56,10 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
         self.left = tf.Variable(1.0, trainable=False)
 
     def __call__(self, step):
-        rise = (ops.cast(step, "float32") + 1.0) / self.warmup_steps
-        fall = self.left / self.cool_down
-        return self.peak * ops.minimum(1.0, ops.minimum(rise, fall))
+        number = ops.cast(step, "float32") + 1.0
+        rise, fall = number / self.warmup_steps, self.left / self.cool_down
+        sunk = ops.sqrt(STABLE_STEPS / number)
+        return self.peak * ops.minimum(ops.minimum(rise, fall), ops.minimum(sunk, 1.0))
 
     def get_config(self):
         return {

@@ -13,7 +13,6 @@ from keras_attn.translation.optimizer import FusedMuon
 from keras_attn.translation.training_loss import TrainingLoss
 
 # Tried in benchmarks/results/learning.md.
-ADAM_LR_RATIO = 2.0
 NS_STEPS = 3
 MATRICES_EVERY = 2
 # Of the target vocabulary, whose logits a batch is trained by.
@@ -51,7 +50,7 @@ class Trainee(keras.Model):
         )
         optimizer = FusedMuon(
             self.schedule,
-            adam_lr_ratio=ADAM_LR_RATIO,
+            adam_lr_ratio=config.adam_lr_ratio,
             adam_beta_2=0.98,
             exclude_layers=["logits"],
             ns_steps=NS_STEPS,

@@ -27,7 +27,14 @@ CHECKPOINT_SECONDS = 120.0
 CONFIG = "config.json"
 LOCK = ".lock"
 # What is chosen by the machine and by the time that is left, which may be others when it goes on.
-CHOSEN = ("precision", "dropout", "warmup_steps", "num_encoder_layers", "num_decoder_layers")
+CHOSEN = (
+    "precision",
+    "dropout",
+    "adam_lr_ratio",
+    "warmup_steps",
+    "num_encoder_layers",
+    "num_decoder_layers",
+)
 # Batches between two looks at the weights, which hardly change meanwhile.
 AVERAGE_EVERY = 8
 

@@ -32,6 +32,13 @@ def test_short_training_of_a_large_corpus_gets_fewer_layers_unless_they_are_give
     assert (given.num_encoder_layers, given.num_decoder_layers) == (6, short.num_decoder_layers)
 
 
+def test_a_long_training_of_a_large_corpus_has_smaller_steps_of_adam():
+    short, long = (Config.for_corpus(200_000, minutes=minutes) for minutes in (10, 60))
+    assert short.adam_lr_ratio > long.adam_lr_ratio
+    assert Config.for_corpus(5_000, minutes=600).adam_lr_ratio == short.adam_lr_ratio
+    assert Config.for_corpus(200_000, minutes=10, adam_lr_ratio=1.0).adam_lr_ratio == 1.0
+
+
 @pytest.mark.parametrize("num_pairs", [5_000, 200_000])
 def test_the_more_often_a_training_sees_each_pair_the_more_dropout_it_has(num_pairs):
     budgets = [{"steps": 1 << power} for power in range(18)]
@@ -92,6 +99,7 @@ def test_all_faults_are_named_at_once():
         {"clip_norm": float("nan")},
         {"label_smoothing": 1.0},
         {"learning_rate": 0.0},
+        {"adam_lr_ratio": 0.0},
         {"beam_size": 0},
         {"length_penalty": -1.0},
         {"min_length_ratio": 3.0},

@@ -60,6 +60,21 @@ def test_a_step_teaches_the_targets_and_a_sample_of_the_vocabulary():
     assert learnt[[3, 4, 5]].all()
 
 
+def test_adam_moves_its_weights_by_its_share_of_the_rate():
+    batch = tf.constant([[5, 6, 3]]), tf.constant([[2, 4, 5]]), tf.constant([[4, 5, 3]])
+    moved = []
+    for ratio in (0.5, 2.0):
+        config = dataclasses.replace(CONFIG, adam_lr_ratio=ratio, warmup_steps=1, dropout=0.0)
+        trainee = make_trainee(config)
+        (bias,) = (w for w in trainee.model.trainable_variables if w.path.endswith("logits/bias"))
+        trainee.train_step((batch[:2], batch[2]))
+        moved.append(abs(np.asarray(bias)).max())
+    # The first step of Adam is as long as the rate.
+    np.testing.assert_allclose(
+        moved, [0.5 * config.learning_rate, 2 * config.learning_rate], rtol=0.01
+    )
+
+
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
 def test_dropout_follows_from_the_seed_and_the_step(dropout):
     config = dataclasses.replace(CONFIG, dropout=dropout, learning_rate=1e-12)

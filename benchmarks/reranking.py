@@ -1,0 +1,127 @@
+"""Which of a search's hypotheses to take: `python benchmarks/reranking.py MODEL --beam-size 12`.
+
+BLEU and chrF on a split of `tatoeba` of an exported model's best hypotheses, chosen in other ways
+than by the length penalty that they were found with (Wu et al. 2016): by other penalties, by a
+reward for each piece (He et al. 2016), and by how well a hypothesis agrees with the others: its
+expected chrF, where each is right with its probability, flattened by a temperature (minimum Bayes
+risk: Kumar and Byrne 2004; with chrF, Freitag et al. 2022). The brevity penalty is BLEU's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from machine import describe_machine
+from sacrebleu.metrics import BLEU, CHRF
+from search_settings import load, search
+
+from keras_attn.translation import corpus
+from keras_attn.translation.beam import length_penalty
+from keras_attn.translation.config import Config
+from keras_attn.translation.folded import FoldedTransformer
+from keras_attn.translation.tokenizer import Tokenizers
+
+PENALTIES = (1.0, 1.2, 1.4, 1.6)
+REWARDS = (0.4, 0.6, 0.8)
+TEMPERATURES = (1.0, 2.0, 3.0)
+
+
+class Hypothesis(NamedTuple):
+    """A translation, its log probability and its pieces, EOS among them."""
+
+    text: str
+    log_probability: float
+    num_pieces: int
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
+    parser.add_argument("--data", default="tatoeba")
+    parser.add_argument("--split", choices=("validation", "test"), default="validation")
+    parser.add_argument("--beam-size", type=int, default=12)
+    arguments = parser.parse_args()
+    print(describe_machine(("tensorflow",)))
+    model, tokenizers, config = load(arguments.model)
+    config = dataclasses.replace(config, beam_size=arguments.beam_size)
+    config.validate()
+    pairs = corpus.load(arguments.data, config.source, config.target)
+    examples = getattr(pairs, arguments.split)
+    found = hypotheses_of([e.source for e in examples], model, tokenizers, config)
+    references = [e.references for e in examples]
+    print(f"{len(found):,} sentences of {arguments.split}, {config.beam_size} hypotheses each\n")
+    print(f"{'BLEU':>6}{'brevity':>9}{'chrF':>6}  chosen by", flush=True)
+    for name, choose in ways():
+        print(f"{scores([choose(these) for these in found], references)}  {name}", flush=True)
+    return 0
+
+
+def hypotheses_of(
+    texts: list[str], model: FoldedTransformer, tokenizers: Tokenizers, config: Config
+) -> list[list[Hypothesis]]:
+    """All that the search finds of each text."""
+    found = []
+    for these in search(texts, model, tokenizers, config, config.beam_size):
+        said = tokenizers.target.decode([tokens for tokens, _ in these])
+        numbers = [len(tokens) + 1 for tokens, _ in these]
+        penalties = [float(length_penalty(number, config.length_penalty)) for number in numbers]
+        totals = [score * by for (_, score), by in zip(these, penalties, strict=True)]
+        found.append(list(map(Hypothesis, said, totals, numbers)))
+    return found
+
+
+def ways() -> list[tuple[str, Callable[[Sequence[Hypothesis]], str]]]:
+    """What can be tried, with its name."""
+
+    def by(score: Callable[[Hypothesis], float]) -> Callable[[Sequence[Hypothesis]], str]:
+        return lambda hypotheses: max(hypotheses, key=score).text
+
+    def penalised(alpha: float) -> Callable[[Hypothesis], float]:
+        return lambda one: one.log_probability / float(length_penalty(one.num_pieces, alpha))
+
+    def rewarded(reward: float) -> Callable[[Hypothesis], float]:
+        return lambda one: one.log_probability + reward * one.num_pieces
+
+    def agreeing(temperature: float) -> Callable[[Sequence[Hypothesis]], str]:
+        return lambda hypotheses: agreed(hypotheses, temperature)
+
+    return [
+        *((f"length penalty {alpha}", by(penalised(alpha))) for alpha in PENALTIES),
+        *((f"reward of {reward} a piece", by(rewarded(reward))) for reward in REWARDS),
+        *((f"expected chrF, temperature {t}", agreeing(t)) for t in TEMPERATURES),
+    ]
+
+
+def agreed(hypotheses: Sequence[Hypothesis], temperature: float) -> str:
+    """The hypothesis of the greatest expected chrF."""
+    log_probabilities = np.array([one.log_probability for one in hypotheses])
+    weights = np.exp((log_probabilities - log_probabilities.max()) / temperature)
+    texts = [one.text for one in hypotheses]
+    metric = CHRF()
+    expected = [
+        sum(
+            w * metric.sentence_score(text, [other]).score
+            for w, other in zip(weights, texts, strict=True)
+        )
+        for text in texts
+    ]
+    return texts[int(np.argmax(expected))]
+
+
+def scores(translations: list[str], references: Sequence[Sequence[str]]) -> str:
+    """BLEU, its brevity penalty and chrF."""
+    most = max(map(len, references))
+    columns = [[r[i] if i < len(r) else None for r in references] for i in range(most)]
+    bleu = BLEU().corpus_score(translations, columns)
+    chrf = CHRF().corpus_score(translations, columns).score
+    return f"{bleu.score:>6.2f}{bleu.bp:>9.3f}{chrf:>6.1f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
