@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -10,7 +11,14 @@ import tensorflow as tf
 from keras_attn.translation import double_array
 from keras_attn.translation.double_array import NONE
 from keras_attn.translation.trie_ops import Trie
-from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN, Sampling
+from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN
+
+
+class Sampling(NamedTuple):
+    """How to pass over pairs by chance: `alpha`, float32 `()`, and a seed, int32 `()`."""
+
+    alpha: tf.Tensor
+    seed: tf.Tensor
 
 
 class BytePairEncoding:
@@ -54,7 +62,7 @@ class BytePairEncoding:
     def __call__(
         self, code_points: tf.Tensor, lengths: tf.Tensor, sampling: Sampling | None = None
     ) -> tf.Tensor:
-        """Cuts each text; arguments and result are those of `Unigram`.
+        """Cuts each text; the other arguments and the result are those of `Unigram`.
 
         With `sampling`, a pair is passed over with probability `alpha` (Provilkov et al. 2020).
         """

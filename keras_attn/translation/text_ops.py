@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from sentencepiece import sentencepiece_model_pb2
 
 from keras_attn.translation import utf8_ops
-from keras_attn.translation.bpe_ops import BytePairEncoding
+from keras_attn.translation.bpe_ops import BytePairEncoding, Sampling
 from keras_attn.translation.normalizer_ops import MARK, Normalizer
-from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN, Sampling, Unigram
+from keras_attn.translation.tokenizer import ModelProto
+from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN, Unigram
 
 # Texts are cut in a function that is compiled for each number of texts and of bytes, so there are
 # few of either: what is asked for is filled up to the next.
@@ -20,9 +20,6 @@ NUM_TEXTS = (1, 8, 32, 128)
 NUM_BYTES = tuple(4**k for k in range(3, 15))
 # Texts times bytes that are cut at once.
 MAX_CELLS = 1 << 13
-
-# Made when it is imported, so that nobody who checks types knows it.
-ModelProto = sentencepiece_model_pb2.ModelProto  # type: ignore[attr-defined]
 
 _SPACE, _REPLACEMENT = b" ", "\ufffd".encode()
 _NORMAL, _UNKNOWN, _CONTROL, _BYTE = 1, 2, 3, 6  # `SentencePiece.Type` of the model's format
@@ -115,7 +112,7 @@ class TextOps:
         return tf.RaggedTensor.from_row_lengths(values, tf.cast(counts, tf.int64), validate=False)
 
     def sample(self, text: tf.Tensor, alpha: tf.Tensor, seed: tf.Tensor) -> tf.RaggedTensor:
-        """The same, but one of the ways to cut each text, drawn (`Tokenizer.sample`).
+        """The same by a BPE model, each merge left out by chance (`Tokenizer.sample`).
 
         Args:
             text: Strings `(B,)`, at most `NUM_TEXTS[-1]`.
@@ -212,11 +209,11 @@ class TextOps:
         alpha: tf.Tensor | None = None,
         seed: tf.Tensor | None = None,
     ) -> _Cut:
-        sampling = None if alpha is None else Sampling(alpha, seed)
+        sampling = [] if alpha is None else [Sampling(alpha, seed)]
         rows = tf.cast(rows, tf.int32)
         is_byte = tf.range(tf.shape(rows)[1]) < lengths[:, None]
         normalized = self._normalizer(tf.where(is_byte, rows, utf8_ops.NONE), lengths)
-        ends = self._model(normalized.code_points, normalized.lengths, sampling)[..., None]
+        ends = self._model(normalized.code_points, normalized.lengths, *sampling)[..., None]
         piece = tf.gather(tf.constant(self._ids), tf.maximum(ends - 1, 0))
         piece = tf.pad(piece, [[0, 0], [0, 0], [0, 3]], constant_values=_NO_ID)
         spelt = utf8_ops.encode(normalized.code_points)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -14,17 +13,6 @@ from keras_attn.translation.trie_ops import Trie
 # What a character without a piece costs beyond the piece of the lowest score.
 UNKNOWN_PENALTY = 10.0
 NOTHING, UNKNOWN = 0, -1
-
-
-# (place (), sums by last piece (B, K)) -> (sum up to the place (B,), the last piece (B,))
-Choose = Callable[[tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
-
-
-class Sampling(NamedTuple):
-    """How to draw a way to cut text: `alpha`, float32 `()`, and a seed, int32 `()`."""
-
-    alpha: tf.Tensor
-    seed: tf.Tensor
 
 
 class Unigram:
@@ -43,16 +31,12 @@ class Unigram:
         self._scores = np.array(scores, np.float32)
         self._unknown = np.float32(self._scores.min() - np.float32(UNKNOWN_PENALTY))
 
-    def __call__(
-        self, code_points: tf.Tensor, lengths: tf.Tensor, sampling: Sampling | None = None
-    ) -> tf.Tensor:
+    def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
         """Cuts each text.
 
         Args:
             code_points: Int32 `(B, M)`.
             lengths: How many of them count, int32 `(B,)`.
-            sampling: How to draw one of all ways, a way of probability `p` in proportion to
-                `p ** alpha`; the best way without.
 
         Returns:
             What ends at each place, int32 `(B, M)`: 1 more than the number of a piece, `UNKNOWN`
@@ -70,8 +54,7 @@ class Unigram:
         is_character = tf.range(self._trie.longest) == self._trie.longest - 1
         otherwise = tf.where(is_character, self._unknown, float("-inf"))
         scores = tf.where(pieces == NONE, otherwise, scores)
-        longest = tf.reduce_max(lengths)
-        chosen = _best(scores, longest) if sampling is None else _draw(scores, longest, sampling)
+        chosen = _best(scores, tf.reduce_max(lengths))
         last = tf.gather(pieces, chosen, batch_dims=2)
         said = tf.where(last == NONE, UNKNOWN, last + 1)
         return tf.transpose(_on_the_way(said, self._trie.longest - chosen, lengths))
@@ -87,32 +70,6 @@ def _best(scores: tf.Tensor, longest: tf.Tensor) -> tf.Tensor:
     Returns:
         Int32 `(M, B)`; of equally good ones the first.
     """
-
-    def choose(place, totals):
-        return tf.reduce_max(totals, axis=1), tf.argmax(totals, axis=1, output_type=tf.int32)
-
-    return _place_by_place(scores, longest, choose)
-
-
-def _draw(scores: tf.Tensor, longest: tf.Tensor, sampling: Sampling) -> tf.Tensor:
-    """The same, drawn: forward the sum over all ways to each place, and the last piece of one.
-
-    The largest of the logarithms with Gumbel noise added is a draw in proportion to what they are
-    the logarithms of (Gumbel 1954).
-    """
-    uniform = tf.random.stateless_uniform(
-        tf.shape(scores), [sampling.seed, 0], minval=np.finfo(np.float32).tiny
-    )
-    noise = -tf.math.log(-tf.math.log(uniform))
-
-    def choose(place, totals):
-        choice = tf.argmax(totals + noise[place], axis=1, output_type=tf.int32)
-        return tf.reduce_logsumexp(totals, axis=1), choice
-
-    return _place_by_place(sampling.alpha * scores, longest, choose)
-
-
-def _place_by_place(scores: tf.Tensor, longest: tf.Tensor, choose: Choose) -> tf.Tensor:
     places, batch, num_sizes = tf.unstack(tf.shape(scores))
     chosen = tf.TensorArray(tf.int32, size=places, element_shape=[None])
 
@@ -120,8 +77,9 @@ def _place_by_place(scores: tf.Tensor, longest: tf.Tensor, choose: Choose) -> tf
         return place < longest
 
     def step(place, before, chosen):
-        up_to_here, choice = choose(place, scores[place] + before)
-        sums = tf.concat([before[:, 1:], up_to_here[:, None]], axis=1)
+        totals = scores[place] + before
+        sums = tf.concat([before[:, 1:], tf.reduce_max(totals, axis=1, keepdims=True)], axis=1)
+        choice = tf.argmax(totals, axis=1, output_type=tf.int32)
         return place + 1, tf.ensure_shape(sums, before.shape), chosen.write(place, choice)
 
     # The sums up to the places before, as many as the longest piece has characters.

@@ -2,8 +2,8 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.bpe_ops import BytePairEncoding
-from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN, Sampling
+from keras_attn.translation.bpe_ops import BytePairEncoding, Sampling
+from keras_attn.translation.unigram_ops import NOTHING, UNKNOWN
 
 # In the order in which they were learnt.
 PIECES = ["ab", "bc", "abc", "aa", "aab", "cc", "xy", "a", "b", "c"]

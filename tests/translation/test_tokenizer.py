@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import sentencepiece
 
@@ -11,6 +12,7 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.tokenizer import (
     BOS_ID,
     EOS_ID,
+    NUM_WAYS,
     PAD_ID,
     UNK_ID,
     Tokenizer,
@@ -173,3 +175,19 @@ def test_samples_follow_from_their_seed_and_decode_to_the_text(model_type, tmp_p
     command = [sys.executable, "-c", code, str(tmp_path / "model"), json.dumps(texts)]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(result.stdout.splitlines()[-1]) == first
+
+
+def test_likely_ways_are_drawn_in_proportion_to_their_probability_to_the_power_of_alpha():
+    trained = train(["the cat", "the dog", "that dog"], vocab_size=300, character_coverage=1.0)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=trained.proto)
+    ways = processor.nbest_encode_as_ids("the dog", NUM_WAYS)
+    weights = [np.exp(0.3 * sum(map(processor.get_score, way))) for way in ways]
+    drawn = trained.sample(["the dog"] * 5_000, 0.3, seed=1)
+    assert len(ways) > 2 and max(weights) > 1.2 * min(weights)
+    for way, weight in zip(ways, weights, strict=True):
+        assert drawn.count(way) / 5_000 == pytest.approx(weight / sum(weights), abs=0.025)
+
+
+def test_nothing_and_what_has_one_way_stay_as_they_are():
+    trained = train(ENGLISH, 300, 1.0)
+    assert trained.sample(["", "  ", "箱"], 0.1, seed=1) == trained.encode(["", "  ", "箱"])

@@ -9,7 +9,6 @@ from keras_attn.translation.unigram_ops import (
     NOTHING,
     UNKNOWN,
     UNKNOWN_PENALTY,
-    Sampling,
     Unigram,
 )
 
@@ -64,17 +63,3 @@ def test_rows_do_not_depend_on_each_other():
     together = model(rows, tf.constant([5, 3, 1])).numpy()
     for text, row in zip(texts, together, strict=True):
         assert row[row != NOTHING].tolist() == [number for _, number in cut(model, text)]
-
-
-def test_ways_are_drawn_in_proportion_to_their_probability_to_the_power_of_alpha():
-    model = Unigram(["a", "aa", "aaa"], [-1.0, -1.5, -1.75])
-    rows = tf.constant([[97, 97, 97]] * 20_000)
-    lengths = tf.fill([20_000], 3)
-    found = model(rows, lengths, Sampling(tf.constant(0.7), tf.constant(5))).numpy()
-    ways = {(1, 1, 1): -3.0, (0, 2, 1): -2.5, (1, 0, 2): -2.5, (0, 0, 3): -1.75}
-    weights = {way: np.exp(0.7 * score) for way, score in ways.items()}
-    for way, weight in weights.items():
-        share = (found == way).all(axis=1).mean()
-        np.testing.assert_allclose(share, weight / sum(weights.values()), atol=0.015)
-    again = model(rows, lengths, Sampling(tf.constant(0.7), tf.constant(5))).numpy()
-    np.testing.assert_array_equal(again, found)
