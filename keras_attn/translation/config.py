@@ -45,6 +45,12 @@ SHORT_TRAINING_ADAM_LR_RATIO = 2.0
 DROPOUT_UP_TO_EPOCHS = {2: 0.0, 5: 0.05, 60: 0.1}
 MOST_DROPOUT = 0.3
 
+# A training of a large corpus that sees each pair more often than this cuts it anew each time: what
+# comes in other pieces is not learnt by heart. The small model of a small corpus has no room for
+# that (benchmarks/results/learning.md), and cutting BPE pieces anew would take a third of the time.
+EPOCHS_CUT_THE_SAME_WAY = 5
+SUBWORD_ALPHA = 0.2
+
 # Part of the steps over which the learning rate rises (benchmarks/results/learning.md).
 WARM_UP_SHARE = 1 / 12
 
@@ -70,7 +76,7 @@ class Config:
         tokenizer: How SentencePiece finds pieces, `"unigram"` or `"bpe"`.
         shared_vocab: Whether one tokenizer serves both languages.
         subword_alpha: How training cuts words anew in each batch (`Tokenizer.sample`); 0 for always
-            the same way. Unigram pieces want 0.3 or more: less cuts into far more pieces.
+            the same way.
         max_pieces: Longest side in pieces, end mark included: longer pairs are left out of
             training, longer texts are cut when translating.
         batch_tokens: Source and target tokens of a batch, padding included, at most.
@@ -158,6 +164,9 @@ class Config:
             chosen["adam_lr_ratio"] = SHORT_TRAINING_ADAM_LR_RATIO
         epochs = tokens / (num_pairs * _TOKENS_OF_A_PAIR)
         chosen["dropout"] = _up_to(epochs, DROPOUT_UP_TO_EPOCHS, MOST_DROPOUT)
+        is_cut_anew = not is_small and epochs > EPOCHS_CUT_THE_SAME_WAY
+        if is_cut_anew and config.tokenizer == "unigram":
+            chosen["subword_alpha"] = SUBWORD_ALPHA
         steps = tokens / config.batch_tokens
         chosen["warmup_steps"] = max(1, round(WARM_UP_SHARE * steps))
         return dataclasses.replace(config, **{**chosen, **given})

@@ -30,6 +30,7 @@ LOCK = ".lock"
 CHOSEN = (
     "precision",
     "dropout",
+    "subword_alpha",
     "adam_lr_ratio",
     "warmup_steps",
     "num_encoder_layers",

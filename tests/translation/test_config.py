@@ -39,6 +39,14 @@ def test_a_long_training_of_a_large_corpus_has_smaller_steps_of_adam():
     assert Config.for_corpus(200_000, minutes=10, adam_lr_ratio=1.0).adam_lr_ratio == 1.0
 
 
+def test_what_a_large_corpus_shows_often_is_cut_anew_each_time():
+    short, long = (Config.for_corpus(200_000, minutes=minutes) for minutes in (20, 90))
+    assert short.subword_alpha == 0 < long.subword_alpha
+    assert Config.for_corpus(200_000, minutes=90, tokenizer="bpe").subword_alpha == 0
+    assert Config.for_corpus(200_000, minutes=90, subword_alpha=0.0).subword_alpha == 0
+    assert Config.for_corpus(5_000, minutes=90).subword_alpha == 0
+
+
 @pytest.mark.parametrize("num_pairs", [5_000, 200_000])
 def test_the_more_often_a_training_sees_each_pair_the_more_dropout_it_has(num_pairs):
     budgets = [{"steps": 1 << power} for power in range(18)]
