@@ -25,6 +25,7 @@ from keras_attn.translation import corpus
 from keras_attn.translation.beam import length_penalty
 from keras_attn.translation.config import Config
 from keras_attn.translation.folded import FoldedTransformer
+from keras_attn.translation.scores import streams
 from keras_attn.translation.tokenizer import Tokenizers
 
 PENALTIES = (1.0, 1.2, 1.4, 1.6)
@@ -116,10 +117,8 @@ def agreed(hypotheses: Sequence[Hypothesis], temperature: float) -> str:
 
 def scores(translations: list[str], references: Sequence[Sequence[str]]) -> str:
     """BLEU, its brevity penalty and chrF."""
-    most = max(map(len, references))
-    columns = [[r[i] if i < len(r) else None for r in references] for i in range(most)]
-    bleu = BLEU().corpus_score(translations, columns)
-    chrf = CHRF().corpus_score(translations, columns).score
+    bleu = BLEU().corpus_score(translations, streams(references))
+    chrf = CHRF().corpus_score(translations, streams(references)).score
     return f"{bleu.score:>6.2f}{bleu.bp:>9.3f}{chrf:>6.1f}"
 
 

@@ -62,7 +62,7 @@ def bleu(
     """BLEU alone (Papineni et al. 2002), as in `score`."""
     _check(hypotheses, references)
     metric = _bleu_metric(target_language)
-    return metric.corpus_score(hypotheses, _streams(references)).score
+    return metric.corpus_score(hypotheses, streams(references)).score
 
 
 def score(
@@ -86,17 +86,17 @@ def score(
     from sacrebleu.metrics import CHRF, TER
 
     _check(hypotheses, references)
-    streams = _streams(references)
+    by_place = streams(references)
     bleu_metric, chrf = _bleu_metric(target_language), CHRF()
     ter = TER(normalized=True, asian_support=_language(target_language) in _BLEU_TOKENIZERS)
-    found = bleu_metric.corpus_score(hypotheses, streams, n_bootstrap=NUM_RESAMPLES)
+    found = bleu_metric.corpus_score(hypotheses, by_place, n_bootstrap=NUM_RESAMPLES)
     return Scores(
         bleu=found.score,
         bleu_interval=found._ci,  # which sacreBLEU prints and gives in no other way
         bleu_signature=str(bleu_metric.get_signature()),
-        chrf=chrf.corpus_score(hypotheses, streams).score,
+        chrf=chrf.corpus_score(hypotheses, by_place).score,
         chrf_signature=str(chrf.get_signature()),
-        ter=ter.corpus_score(hypotheses, streams).score,
+        ter=ter.corpus_score(hypotheses, by_place).score,
         ter_signature=str(ter.get_signature()),
     )
 
@@ -130,7 +130,7 @@ def compare(
     systems: list[tuple[str, Sequence[str]]] = [("baseline", baseline), ("now", hypotheses)]
     metrics = {"BLEU": _bleu_metric(target_language)}
     test = PairedTest(
-        systems, metrics, _streams(references), test_type="bs", n_samples=NUM_RESAMPLES
+        systems, metrics, streams(references), test_type="bs", n_samples=NUM_RESAMPLES
     )
     found: dict[str, Any] = test()[1]
     before, now = found["BLEU"]
@@ -148,7 +148,7 @@ def _bleu_metric(target_language: str) -> Any:
     return BLEU(tokenize=_BLEU_TOKENIZERS.get(language, _DEFAULT_BLEU_TOKENIZER))
 
 
-def _streams(references: Sequence[Sequence[str]]) -> list[Any]:
+def streams(references: Sequence[Sequence[str]]) -> list[Any]:
     """The first references of all, the second ones of all, ...; None where none is."""
     most = max(map(len, references))
     return [[row[i] if i < len(row) else None for row in references] for i in range(most)]
