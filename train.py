@@ -76,7 +76,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     sizes.add_argument(
         "--subword-alpha",
         type=float,
-        help="cut words anew in each batch: 0.1 to 0.5; 0 never",
+        help="cut words anew in each batch: 0.1 to 0.5 for unigram, 0.1 for BPE, 0 never",
     )
     sizes.add_argument("--max-pieces", type=int, help="longest sentence in pieces")
     sizes.add_argument("--num-encoder-layers", type=int)

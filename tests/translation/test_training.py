@@ -114,6 +114,7 @@ def test_what_a_training_chose_by_its_time_stays_when_it_is_given_more(
     longer = Config.for_corpus(200_000, minutes=600, **training.chosen_so_far(tmp_path))
     sizes = (longer.num_encoder_layers, longer.num_decoder_layers)
     assert (sizes, longer.dropout, longer.precision) == ((1, 1), 0.05, "float32")
+    assert longer.subword_alpha == 0
 
 
 def test_ctrl_c_stops_between_batches_with_a_checkpoint(tokenizers, stream, tmp_path):
