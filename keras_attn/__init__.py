@@ -22,6 +22,8 @@ from keras_attn.scoring import (
 from keras_attn.softmax import masked_softmax
 from keras_attn.transformer import Transformer
 
+__version__ = "0.1.0"
+
 __all__ = [
     "AdditiveAttention",
     "AlibiBias",

@@ -1,16 +1,17 @@
-"""The same attention in little memory: a block of queries at a time, and again for the gradient."""
+"""Attention in little memory: one block of queries at a time, computed again for the gradient."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import keras
 from keras import ops
 
-from keras_attn.heads import as_groups, keep_finite, multiply, pool, score, sees_any, transpose
-from keras_attn.masks import hides_nothing, join_masks_of_block
-from keras_attn.relative import OffsetTerms, by_offset, by_pair
-from keras_attn.softmax import masked_softmax
+from keras_attn.derivatives import Block, Tensors, as_inputs, differentiable
+from keras_attn.heads import keep_finite, match_batch, precise_dtype, sees_any
+from keras_attn.masks import hides_nothing, join_masks, join_masks_of_block
+from keras_attn.relative import OffsetTerms
 
 # Queries of a block, and weights of a block: enough for fast products, little enough to stay near
 # the processor.
@@ -18,89 +19,138 @@ BLOCK_QUERIES = 512
 BLOCK_WEIGHTS = 2**23
 
 
-def attend_blockwise(queries, keys, values, masks, terms, dropout=0.0, seed=None):
-    """What `heads.attend` gives, in memory that grows with `T + S` and not with `T * S`.
+def attend_blockwise(
+    queries: Any,
+    keys: Any,
+    values: Any,
+    masks: Tensors,
+    terms: OffsetTerms,
+    dropout: float = 0.0,
+    seed: Any = None,
+    soft_cap: float | None = None,
+    sinks: Any = None,
+    in_blocks: Any = True,
+) -> Any:
+    """Same sums as `heads.attend`, in memory that grows with `T + S` and not with `T * S`.
 
     A block of queries meets all keys, so that its softmax needs no second pass. No weights are
-    kept: the gradient computes those of a block again (Rabe and Staats 2021, section 3, with
-    blocks of queries alone: rescaling the sums for blocks of keys costs more than it saves).
+    kept: the gradient computes the weights of a block again (Rabe and Staats 2021, section 3, with
+    blocks of queries alone: rescaling the sums for blocks of keys costs more than it saves). The
+    second derivative is computed in blocks too.
 
     Args:
         queries: Scaled queries `(B, H, T, K)`.
-        keys: `(B, G, S, K)`, `G` a divisor of `H`.
-        values: `(B, G, S, K)`.
+        keys: `(B, G, S, K)`, `G` a divisor of `H`; batch size `B` or 1.
+        values: `(B, G, S, Kv)`; batch size `B` or 1.
         masks: Arguments of `join_masks` by name.
         terms: `OffsetTerms` of a position scheme.
-        dropout: Rate at which weights are dropped.
+        dropout: Rate at which weights are dropped. Defaults to 0.
         seed: Seed of the dropout, two integers; not needed if `dropout` is 0.
+        soft_cap: Bound `c` of the scores: `c * tanh(score / c)`. Defaults to None, no bound.
+        sinks: Logits `(H,)` that take part in the denominator of the softmax alone. Defaults to
+            None.
+        in_blocks: Whether to go block by block. A boolean tensor decides at run time: False computes
+            the weights of all queries at once, and again for the gradient. Defaults to True.
 
     Returns:
-        Sums `(B, H, T, K)`.
+        Sums `(B, H, T, Kv)`.
     """
+    keys, values = match_batch(keys, queries), match_batch(values, queries)
     finite = None
     if not hides_nothing(masks):
         values, finite = keep_finite(values)
-    blocks = _Blocks(queries, keys, masks, finite, dropout, seed)
-    given = {name: part for name, part in terms._asdict().items() if part is not None}
-    names = ("q", "k", "v", *given)
+    inputs = as_inputs(queries, keys, values, terms, sinks)
+    given = (masks, finite, dropout, seed, soft_cap)
+    blocks = _Blocks(inputs, *given)
+    whole = _Whole(inputs, *given)
 
-    @ops.custom_gradient
-    def attention(*arrays):
-        inputs = dict(zip(names, arrays, strict=True))
-        sums = blocks.forward(inputs)
+    def choose(method):
+        def by_either_way(*args):
+            if in_blocks is True:
+                return getattr(blocks, method)(*args)
+            return ops.cond(
+                in_blocks,
+                lambda: getattr(blocks, method)(*args),
+                lambda: getattr(whole, method)(*args),
+            )
 
-        def gradient(*args, upstream=None):
-            # Backends differ in how they hand over the gradient of the output.
-            upstream = args[0] if upstream is None else upstream
-            found = blocks.backward(inputs, sums, upstream)
-            return tuple(found[name] for name in names)
+        return by_either_way
 
-        return sums, gradient
-
-    dtype = queries.dtype
-    return attention(queries, keys, values, *(ops.cast(part, dtype) for part in given.values()))
+    # The choice is inside of a gradient of its own: XLA cannot compile the gradient of
+    # TensorFlow's `cond`, which passes on tensors of unknown sizes as empty ones.
+    attention = differentiable(
+        tuple(inputs), choose("forward"), choose("gradients"), choose("second_gradients")
+    )
+    return attention(*inputs.values())
 
 
 class FixedSeed(keras.random.SeedGenerator):
     """A seed that stays, so that the gradient drops what was dropped."""
 
-    def __init__(self, seed):
+    def __init__(self, seed: Any) -> None:
         self._seed = seed
         self._initial_seed = 0  # not None, with which Keras on torch would drop by no seed at all
 
-    def next(self, ordered=True):
+    def next(self, ordered: bool = True) -> Any:
         return self._seed
 
 
-class _Block(NamedTuple):
-    """Some queries of one share and what they make of its keys, `r` queries and `h` heads.
+def fixed_dropout(rate: float, seed: Any) -> Callable[[Any], Any]:
+    """Function that drops the same weights each time."""
+    if not rate:
+        return lambda weights: weights
+    return lambda weights: keras.random.dropout(weights, rate, seed=FixedSeed(seed))
 
-    Attributes:
-        queries: `(1, h, r, K)`.
-        terms: Their part of the `OffsetTerms`.
-        weights: `(1, h, r, S)`.
-        spoilt: Which of them may attend to a value that is not finite, or None.
-        drop: Function that applies dropout to the weights, the same each time.
-    """
 
-    queries: Any
-    terms: OffsetTerms
-    weights: Any
-    spoilt: Any
-    drop: Any
+class _Whole:
+    """All queries as one block."""
+
+    def __init__(self, inputs, masks, finite, dropout, seed, soft_cap):
+        self.sizes = ops.shape(inputs["q"])[2], ops.shape(inputs["k"])[2]
+        self.masks, self.finite, self.soft_cap = masks, finite, soft_cap
+        self.drop = fixed_dropout(dropout, seed)
+
+    def forward(self, inputs):
+        return self._block(inputs).sums()
+
+    def gradients(self, inputs, sums, upstream):
+        return _like(inputs, self._block(inputs).gradients(upstream, sums))
+
+    def second_gradients(self, inputs, upstream, directions):
+        found = self._block(inputs).second_gradients(upstream, directions)
+        return _like({**inputs, "upstream": upstream}, found)
+
+    def _block(self, inputs):
+        mask = join_masks(*self.sizes, **self.masks)
+        mask = mask[:, None] if mask is not None and len(mask.shape) == 3 else mask
+        spoilt = None if mask is None else sees_any(mask, ops.logical_not(self.finite))
+        return Block(inputs, mask, spoilt, self.drop, self.soft_cap)
+
+
+def _like(tensors, found):
+    return {name: ops.cast(found[name], x.dtype) for name, x in tensors.items()}
+
+
+# Axes that a loop takes a part of.
+ROWS = ("q", "sums", "upstream")  # queries, of a share
+GROUPS = ("k", "v")  # none, of a share
+HEADS = ("bias", "sinks")  # of some heads, shared by the examples
+TABLES = ("keys", "values")  # of all
+OFFSETS = ("bias", *TABLES)  # a part for each block
 
 
 class _Blocks:
     """Sizes and masks of one call, and the loops over its blocks.
 
-    The outer loop goes over shares: one example, and so many of its heads that a block has about
+    The outer loop goes over shares: one example, and as many of its heads as give a block about
     `BLOCK_WEIGHTS` weights. The inner loop goes over blocks of queries.
     """
 
-    def __init__(self, queries, keys, masks, finite, dropout, seed):
-        self.batch_size, num_heads, self.num_queries, self.head_size = ops.shape(queries)
-        num_groups, self.num_keys = keys.shape[1], ops.shape(keys)[2]
-        self.masks, self.finite, self.dropout, self.seed = masks, finite, dropout, seed
+    def __init__(self, inputs, masks, finite, dropout, seed, soft_cap):
+        self.batch_size, num_heads, self.num_queries, _ = ops.shape(inputs["q"])
+        num_groups, self.num_keys = inputs["k"].shape[1], ops.shape(inputs["k"])[2]
+        self.masks, self.finite, self.soft_cap = masks, finite, soft_cap
+        self.dropout, self.seed = dropout, seed
         self.num_blocks, self.block_size = block_sizes(self.num_queries)
         self.num_padded = self.num_blocks * self.block_size - self.num_queries
         heads_of_a_group = num_heads // num_groups
@@ -109,108 +159,72 @@ class _Blocks:
         self.shares_per_example = num_groups // self.groups
 
     def forward(self, inputs):
-        """Sums `(B, H, T, K)` of the inputs of `attend_blockwise`, by name."""
-        inputs = self._pad(inputs)
-        shares = self._to_shares(inputs)
+        """Sums `(B, H, T, Kv)` of the inputs of `attend_blockwise`, by name."""
+        shape = (self.batch_size, self.heads * self.shares_per_example, self.num_queries)
+        like = {"sums": (*shape, inputs["v"].shape[-1])}
+        dtype = inputs["v"].dtype
+        found = self._collect(inputs, like, dtype, lambda block, parts: {"sums": block.sums()})
+        return found["sums"]
 
-        def attend_share(_, index):
-            share = self._share(shares, index)
+    def gradients(self, inputs, sums, upstream):
+        """Gradients of the inputs, by name, in their shapes and dtypes."""
 
-            def attend_block(i, sums):
-                block = self._block(inputs, share, i)
-                made = pool(block.drop(block.weights), share["v"], block.terms)
-                if block.spoilt is not None:
-                    made = ops.where(block.spoilt, ops.cast(float("nan"), made.dtype), made)
-                return ops.slice_update(sums, (0, 0, i * self.block_size, 0), made)
+        def of_block(block, parts):
+            return block.gradients(parts["upstream"], parts.get("sums"))
 
-            sums = ops.fori_loop(0, self.num_blocks, attend_block, ops.zeros_like(share["q"]))
-            return sums, sums
+        arrays = {**inputs, "upstream": upstream}
+        if sums is not None:
+            arrays["sums"] = sums
+        return self._gradients_like(inputs, arrays, of_block)
 
-        # The carry is not used, but a backend wants one that looks like the result.
-        _, sums = ops.scan(attend_share, ops.zeros_like(shares["q"][0]), self._indices())
-        return self._from_shares(sums)[:, :, : self.num_queries]
+    def second_gradients(self, inputs, upstream, directions):
+        """Gradients of the inputs, and of `upstream`, by name."""
 
-    def backward(self, inputs, sums, upstream):
-        """The gradients of the inputs, by name, in their shapes and dtypes."""
-        padded = self._pad({**inputs, "sums": sums, "upstream": upstream})
-        shares = self._to_shares(padded)
-        # float32, because each block adds to what others have added.
-        start = {
-            name: ops.zeros(ops.shape(shares[name][0] if name in shares else part), "float32")
-            for name, part in padded.items()
-            if name in inputs
-        }
+        def of_block(block, parts):
+            directions = {name[2:]: part for name, part in parts.items() if name[:2] == "d_"}
+            return block.second_gradients(parts["upstream"], directions)
+
+        directions = {f"d_{name}": part for name, part in directions.items()}
+        arrays = {**inputs, "upstream": upstream}
+        return self._gradients_like(arrays, {**arrays, **directions}, of_block)
+
+    def _gradients_like(self, tensors, arrays, of_block):
+        shapes = {name: ops.shape(x) for name, x in tensors.items()}
+        # Precise, because each block adds to what others have added.
+        dtype = precise_dtype(arrays["v"].dtype)
+        return _like(tensors, self._collect(arrays, shapes, dtype, of_block))
+
+    def _collect(self, arrays, shapes, dtype, of_block):
+        """What all blocks add up to, by name.
+
+        Args:
+            arrays: Tensors that the blocks get their parts of.
+            shapes: Shapes of the results by name.
+            dtype: Dtype of the results.
+            of_block: Function of a `Block` and the parts it was made of; returns results by name.
+        """
+        shares = {name: self._as_shares(name, self._pad(name, x)) for name, x in arrays.items()}
+        start = {name: ops.zeros(self._shape(name, s), dtype) for name, s in shapes.items()}
 
         def add_share(_, index):
             share = self._share(shares, index)
 
-            def add_block(i, sums):
-                return self._add_block(padded, share, i, sums)
+            def add_block(i, totals):
+                parts = {name: self._part(name, x, i) for name, x in share.items()}
+                found = of_block(self._block(parts, index, i), parts)
+                return {name: self._add(name, x, found[name], i) for name, x in totals.items()}
 
-            sums = ops.fori_loop(0, self.num_blocks, add_block, start)
-            return sums, sums
+            totals = ops.fori_loop(0, self.num_blocks, add_block, start)
+            return totals, totals
 
-        _, sums = ops.scan(add_share, start, self._indices())
-        gradients = {}
-        for name, part in inputs.items():
-            if name in ("keys", "values"):
-                total = ops.sum(sums[name], axis=0)[self.num_padded :]
-            elif name == "bias":
-                total = ops.sum(self._from_shares(sums[name]), axis=0)[:, 0, self.num_padded :]
-            else:
-                total = self._from_shares(sums[name])
-                total = total[:, :, : self.num_queries] if name == "q" else total
-            gradients[name] = ops.cast(total, part.dtype)
-        return gradients
+        # The carry is not used, but a backend wants one that looks like the result.
+        indices = ops.arange(self.batch_size * self.shares_per_example, dtype="int32")
+        _, totals = ops.scan(add_share, start, indices)
+        return {name: self._from_shares(name, total) for name, total in totals.items()}
 
-    def _add_block(self, inputs, share, i, sums):
-        """The gradients that one block adds to `sums`."""
-        block = self._block(inputs, share, i)
-        upstream, made = self._rows(share["upstream"], i), self._rows(share["sums"], i)
-        if block.spoilt is not None:
-            nothing = ops.zeros_like(upstream)
-            upstream = ops.where(block.spoilt, nothing, upstream)
-            made = ops.where(block.spoilt, nothing, made)
-        dropped = block.drop(block.weights)
-        d_weights = multiply(upstream, transpose(share["v"]))
-        if block.terms.values is not None:
-            d_weights = d_weights + by_pair(ops.matmul(upstream, transpose(block.terms.values)))
-        # d softmax: p * (dp - sum(p * dp)), and that sum is upstream * output (Dao et al. 2022).
-        products = ops.cast(upstream, "float32") * ops.cast(made, "float32")
-        total = ops.sum(products, axis=-1, keepdims=True)
-        d_scores = ops.cast(block.drop(d_weights), "float32") - total
-        d_scores = ops.cast(ops.cast(block.weights, "float32") * d_scores, upstream.dtype)
-
-        d_queries = multiply(d_scores, share["k"])
-        added = {
-            "k": self._of_groups(d_scores, block.queries),
-            "v": self._of_groups(dropped, upstream),
-        }
-        first = (self.num_blocks - 1 - i) * self.block_size
-        sums = dict(sums)
-        if block.terms.bias is not None or block.terms.keys is not None:
-            by_distance = by_offset(d_scores)  # (1, h, r, R)
-        if block.terms.bias is not None:
-            d_bias = ops.sum(by_distance, axis=2, keepdims=True)
-            sums["bias"] = _add_at(sums["bias"], (0, 0, 0, first), d_bias)
-        if block.terms.keys is not None:
-            d_queries = d_queries + ops.matmul(by_distance, block.terms.keys)
-            d_keys = self._of_all_heads(by_distance, block.queries)
-            sums["keys"] = _add_at(sums["keys"], (first, 0), d_keys)
-        if block.terms.values is not None:
-            d_values = self._of_all_heads(by_offset(dropped), upstream)
-            sums["values"] = _add_at(sums["values"], (first, 0), d_values)
-        for name, term in added.items():
-            sums[name] = sums[name] + ops.cast(term, "float32")
-        d_queries = ops.cast(d_queries, "float32")
-        sums["q"] = ops.slice_update(sums["q"], (0, 0, i * self.block_size, 0), d_queries)
-        return sums
-
-    def _block(self, inputs, share, i):
-        queries = self._rows(share["q"], i)
-        terms = self._terms(inputs, share, i)
-        example = share["index"] // self.shares_per_example
-        first_head = share["index"] % self.shares_per_example * self.heads
+    def _block(self, parts, index, i):
+        example = index // self.shares_per_example
+        first_head = index % self.shares_per_example * self.heads
         mask = join_masks_of_block(
             i * self.block_size + ops.arange(self.block_size, dtype="int32"),
             self.num_keys,
@@ -218,91 +232,100 @@ class _Blocks:
             first_head + ops.arange(self.heads, dtype="int32"),
             **self.masks,
         )
-        weights = masked_softmax(score(queries, share["k"], terms), mask=mask)
         spoilt = None
         if mask is not None:
             finite = ops.take(self.finite, example[None], axis=0)
             spoilt = sees_any(mask, ops.logical_not(finite))
-        return _Block(queries, terms, weights, spoilt, self._drop(share, i))
+        drop = fixed_dropout(0.0, None)
+        if self.dropout:
+            number = index * self.num_blocks + i
+            seed = self.seed + ops.cast(ops.stack([0 * number, number]), self.seed.dtype)
+            drop = fixed_dropout(self.dropout, seed)
+        names = ("q", *GROUPS, *HEADS, *TABLES)
+        inputs = {name: parts[name] for name in names if name in parts}
+        return Block(inputs, mask, spoilt, drop, self.soft_cap)
 
-    def _drop(self, share, i):
-        if not self.dropout:
-            return lambda weights: weights
-        number = share["index"] * self.num_blocks + i
-        seed = self.seed + ops.cast(ops.stack([0 * number, number]), self.seed.dtype)
-        return lambda weights: keras.random.dropout(weights, self.dropout, seed=FixedSeed(seed))
+    def _first_offset(self, i):
+        """The first offset that block `i` meets: the last block meets the first ones."""
+        return (self.num_blocks - 1 - i) * self.block_size
 
-    def _rows(self, x, i):
-        shape = (1, self.heads, self.block_size, self.head_size)
-        return ops.slice(x, (0, 0, i * self.block_size, 0), shape)
+    def _part(self, name, x, i):
+        """The part of a share's tensor that block `i` gets."""
+        kind = name.removeprefix("d_")
+        num_offsets = self.block_size + self.num_keys - 1
+        if kind in ROWS:
+            shape = (1, self.heads, self.block_size, x.shape[-1])
+            return ops.slice(x, (0, 0, i * self.block_size, 0), shape)
+        if kind == "bias":
+            return ops.slice(x, (0, self._first_offset(i)), (self.heads, num_offsets))
+        if kind in TABLES:
+            return ops.slice(x, (self._first_offset(i), 0), (num_offsets, x.shape[-1]))
+        return x
 
-    def _terms(self, inputs, share, i):
-        """The terms of the offsets that block `i` meets: the last block meets the first ones."""
-        first = (self.num_blocks - 1 - i) * self.block_size
-        size = self.block_size + self.num_keys - 1
-        terms = OffsetTerms()
-        if "bias" in inputs:
-            bias = ops.slice(share["bias"], (0, 0, 0, first), (1, self.heads, 1, size))
-            terms = terms._replace(bias=bias[0, :, 0])
-        for name in ("keys", "values"):
-            if name in inputs:
-                rows = ops.slice(inputs[name], (first, 0), (size, self.head_size))
-                terms = terms._replace(**{name: rows})
-        return terms
+    def _add(self, name, total, part, i):
+        """The total of a share with what block `i` adds."""
+        part = ops.cast(part, total.dtype)
+        if name in ROWS:
+            return ops.slice_update(total, (0, 0, i * self.block_size, 0), part)
+        if name in OFFSETS:
+            start = (0, self._first_offset(i)) if name == "bias" else (self._first_offset(i), 0)
+            part = ops.slice(total, start, ops.shape(part)) + part
+            return ops.slice_update(total, start, part)
+        return total + part
 
-    def _pad(self, inputs):
-        """Inputs with queries for whole blocks; offsets before the first are those of the added."""
-        padded = dict(inputs)
-        for name in {"q", "sums", "upstream"} & set(inputs):
-            padded[name] = ops.pad(inputs[name], [(0, 0), (0, 0), (0, self.num_padded), (0, 0)])
-        for name in {"keys", "values"} & set(inputs):
-            padded[name] = ops.pad(inputs[name], [(self.num_padded, 0), (0, 0)])
-        if "bias" in inputs:
-            padded["bias"] = ops.pad(inputs["bias"], [(0, 0), (self.num_padded, 0)])
-        return padded
+    def _pad(self, name, x):
+        """Tensor with queries for whole blocks; offsets before the first are of added queries."""
+        kind = name.removeprefix("d_")
+        if kind in ROWS:
+            return ops.pad(x, [(0, 0), (0, 0), (0, self.num_padded), (0, 0)])
+        if kind == "bias":
+            return ops.pad(x, [(0, 0), (self.num_padded, 0)])
+        return ops.pad(x, [(self.num_padded, 0), (0, 0)]) if kind in TABLES else x
 
-    def _indices(self):
-        return ops.arange(self.batch_size * self.shares_per_example, dtype="int32")
+    def _shape(self, name, shape):
+        """The shape of one share of a result of the given shape, padded."""
+        if name in ROWS:
+            return (1, self.heads, self.num_blocks * self.block_size, shape[-1])
+        if name in GROUPS:
+            return (1, self.groups, *shape[2:])
+        if name in TABLES:
+            return (shape[0] + self.num_padded, shape[1])
+        return (self.heads, shape[1] + self.num_padded) if name == "bias" else (self.heads,)
+
+    def _as_shares(self, name, x):
+        """Tensor with a first axis of shares; of `HEADS`, shares of one example."""
+        kind = name.removeprefix("d_")
+        if kind in TABLES:
+            return x
+        if kind in HEADS:
+            return ops.reshape(x, (self.shares_per_example, self.heads, *ops.shape(x)[1:]))
+        heads = self.groups if kind in GROUPS else self.heads
+        num_shares = self.batch_size * self.shares_per_example
+        return ops.reshape(x, (num_shares, 1, heads, *ops.shape(x)[2:]))
 
     def _share(self, shares, index):
-        """What one turn of the outer loop gets: one example and some heads."""
-        parts = {name: ops.take(part, index, axis=0) for name, part in shares.items()}
-        return {"index": index, **parts}
+        """Tensors of one turn of the outer loop: one example and some heads."""
+        share = {}
+        for name, x in shares.items():
+            kind = name.removeprefix("d_")
+            of_head = index % self.shares_per_example if kind in HEADS else index
+            share[name] = x if kind in TABLES else ops.take(x, of_head, axis=0)
+        return share
 
-    def _to_shares(self, inputs):
-        """What all turns get, stacked: `(shares, 1, h, ...)`."""
-        num_shares = self.batch_size * self.shares_per_example
-        shares = {}
-        for name, heads in (
-            ("q", self.heads),
-            ("sums", self.heads),
-            ("upstream", self.heads),
-            ("k", self.groups),
-            ("v", self.groups),
-        ):
-            if name in inputs:
-                shape = (num_shares, 1, heads, *ops.shape(inputs[name])[2:])
-                shares[name] = ops.reshape(inputs[name], shape)
-        if "bias" in inputs:
-            bias = ops.reshape(inputs["bias"], (self.shares_per_example, 1, self.heads, 1, -1))
-            shares["bias"] = ops.tile(bias, (self.batch_size, 1, 1, 1, 1))
-        return shares
-
-    def _from_shares(self, x):
-        """`(shares, 1, h, T, K)` as `(B, H, T, K)`."""
+    def _from_shares(self, name, x):
+        """Result of all shares, stacked, in the shape of the input; the reverse of `_as_shares`."""
+        if name in TABLES:
+            return ops.sum(x, axis=0)[self.num_padded :]
+        if name in HEADS:
+            shape = (self.batch_size, self.shares_per_example * self.heads, *ops.shape(x)[2:])
+            total = ops.sum(ops.reshape(x, shape), axis=0)
+            return total[:, self.num_padded :] if name == "bias" else total
         heads = self.shares_per_example * x.shape[2]
-        return ops.reshape(x, (self.batch_size, heads, *ops.shape(x)[3:]))
-
-    def _of_groups(self, left, right):
-        """`left^T right` by key-value head: `(1, h, r, X)` and `(1, h, r, Y)` to `(1, g, X, Y)`."""
-        return ops.matmul(transpose(as_groups(left, self.groups)), as_groups(right, self.groups))
-
-    def _of_all_heads(self, left, right):
-        """`left^T right` over all heads: `(1, h, r, X)` and `(1, h, r, Y)` to `(X, Y)`."""
-        return ops.matmul(transpose(as_groups(left, 1)), as_groups(right, 1))[0, 0]
+        x = ops.reshape(x, (self.batch_size, heads, *ops.shape(x)[3:]))
+        return x[:, :, : self.num_queries] if name in ROWS else x
 
 
-def most_groups(num_groups, weights_of_a_group):
+def most_groups(num_groups: int, weights_of_a_group: Any) -> int:
     """How many key-value heads share a block: a divisor of their number, 1 if sizes are unknown."""
     if not isinstance(weights_of_a_group, int):
         return 1
@@ -314,12 +337,9 @@ def most_groups(num_groups, weights_of_a_group):
     return max(fitting, default=1)
 
 
-def _add_at(x, start, part):
-    part = ops.cast(part, x.dtype)
-    return ops.slice_update(x, start, ops.slice(x, start, ops.shape(part)) + part)
-
-
-def seen_by_blocks(batch_size, num_queries, num_keys, masks):
+def seen_by_blocks(
+    batch_size: Any, num_queries: Any, num_keys: Any, masks: Tensors
+) -> tuple[Any, Any]:
     """`masks.seen` of masks that never exist as a whole.
 
     Args:
@@ -336,28 +356,32 @@ def seen_by_blocks(batch_size, num_queries, num_keys, masks):
     has_heads = attention_mask is not None and len(attention_mask.shape) == 4
     heads = ops.arange(ops.shape(attention_mask)[1] if has_heads else 1, dtype="int32")
 
-    def look_at_example(_, example):
+    def look_at_example(example, found):
+        example = ops.convert_to_tensor(example, "int32")  # TensorFlow counts in Python when eager
+
         def look_at_block(i, found):
             queries, keys = found
             rows = i * block_size + ops.arange(block_size, dtype="int32")
             mask = join_masks_of_block(rows, num_keys, example, heads, **masks)
             mask = ops.any(mask, axis=(0, 1))  # (r or 1, S)
             mask = ops.logical_and(mask, (rows < num_queries)[:, None])
-            queries = ops.slice_update(queries, (i * block_size,), ops.any(mask, axis=-1))
-            return queries, ops.logical_or(keys, ops.any(mask, axis=0))
+            seen = ops.any(mask, axis=-1)[None]
+            queries = ops.slice_update(queries, (example, i * block_size), seen)
+            seen = ops.logical_or(keys[example], ops.any(mask, axis=0))
+            return queries, ops.slice_update(keys, (example, 0), seen[None])
 
-        found = ops.fori_loop(0, num_blocks, look_at_block, nothing)
-        return found, found
+        return ops.fori_loop(0, num_blocks, look_at_block, found)
 
     nothing = (
-        ops.zeros((num_blocks * block_size,), "bool"),
-        ops.zeros((num_keys,), "bool"),
+        ops.zeros((batch_size, num_blocks * block_size), "bool"),
+        ops.zeros((batch_size, num_keys), "bool"),
     )
-    _, (queries, keys) = ops.scan(look_at_example, nothing, ops.arange(batch_size, dtype="int32"))
+    queries, keys = ops.fori_loop(0, batch_size, look_at_example, nothing)
     return queries[:, :num_queries], keys
 
 
-def block_sizes(num_queries):
-    """How many blocks of how many queries; those past `num_queries` are padding."""
+def block_sizes(num_queries: Any) -> tuple[Any, Any]:
+    """How many blocks of how many queries, at least one; those past `num_queries` are padding."""
     num_blocks = (num_queries + BLOCK_QUERIES - 1) // BLOCK_QUERIES
+    num_blocks = max(num_blocks, 1) if isinstance(num_blocks, int) else ops.maximum(num_blocks, 1)
     return num_blocks, (num_queries + num_blocks - 1) // num_blocks

@@ -1,9 +1,10 @@
-"""What arguments must be, said the same way by every layer."""
+"""Checks of arguments, with the same wording in every layer."""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
@@ -11,50 +12,78 @@ import numpy as np
 from keras import ops
 
 
-def check_positive_integer(name: str, value: Any) -> None:
-    """Refuse what is not an integer of 1 or more; True is not one.
+def check_positive_integer(name: str, value: Any) -> int:
+    """Return `value` as an `int`; NumPy integers are accepted, booleans are not.
 
     Raises:
-        ValueError: If `value` is something else.
+        ValueError: If `value` is not an integer of at least 1.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"`{name}` must be a positive integer. Received: {name}={value!r}.")
+    return int(value)
 
 
-def check_rate(name: str, value: Any) -> None:
-    """Refuse what is not a number from 0 up to, but without, 1: a rate of dropout.
+def check_rate(name: str, value: Any) -> float:
+    """Return a dropout rate as a `float`; NumPy numbers are accepted.
 
     Raises:
-        ValueError: If `value` is something else.
+        ValueError: If `value` is not a number of at least 0 and below 1.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
+    if not _is_number(value) or not 0 <= value < 1:
         raise ValueError(
             f"`{name}` must be a number of at least 0 and below 1. Received: {name}={value!r}."
         )
+    return float(value)
 
 
-def check_positive_number(name: str, value: Any) -> None:
-    """Refuse what is not a finite number above 0.
+def check_positive_number(name: str, value: Any) -> float:
+    """Return `value` as a `float`; NumPy numbers are accepted.
 
     Raises:
-        ValueError: If `value` is something else.
+        ValueError: If `value` is not a finite number above 0.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+    if not _is_number(value) or not 0 < value < math.inf:
         raise ValueError(f"`{name}` must be a number above 0. Received: {name}={value!r}.")
+    return float(value)
 
 
-def check_boolean(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False.
+def check_boolean(name: str, value: Any) -> bool:
+    """Return `value` as a `bool`; NumPy booleans are accepted.
 
     Raises:
-        ValueError: If `value` is something else.
+        ValueError: If `value` is neither True nor False.
     """
-    if not isinstance(value, bool):
+    if not isinstance(value, bool | np.bool_):
         raise ValueError(f"`{name}` must be True or False. Received: {name}={value!r}.")
+    return bool(value)
+
+
+def optional(check: Callable[[str, Any], Any], name: str, value: Any) -> Any:
+    """Return None for None, else what `check` returns."""
+    return None if value is None else check(name, value)
+
+
+def check_seed(name: str, value: Any) -> int | None:
+    """Return a seed as an `int`, or None.
+
+    Raises:
+        ValueError: If `value` is neither None nor an integer of at least 0.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
+        raise ValueError(
+            f"`{name}` must be None or an integer of at least 0. Received: {name}={value!r}."
+        )
+    return int(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
 def check_choice(name: str, value: Any, choices: tuple) -> None:
-    """Refuse what is not one of `choices`.
+    """Check that `value` is one of `choices`.
 
     Raises:
         ValueError: If `value` is something else.
@@ -65,7 +94,7 @@ def check_choice(name: str, value: Any, choices: tuple) -> None:
 
 
 def get_activation(name: str, value: Any) -> Any:
-    """The activation function that Keras knows under `value`.
+    """Return the activation function that Keras knows as `value`.
 
     Raises:
         ValueError: If Keras knows none.
@@ -81,14 +110,16 @@ def get_activation(name: str, value: Any) -> Any:
 
 
 def check_start(start: Any) -> None:
-    """Refuse a first position below 0, or that is no integer; a tensor's value is not looked into.
+    """Check that a first position is an integer of at least 0, or a scalar tensor of an integer.
+
+    The value of a tensor is not checked.
 
     Raises:
         ValueError: If `start` is something else.
     """
     if hasattr(start, "shape") and not isinstance(start, numbers.Number):
-        dtype = keras.backend.standardize_dtype(start.dtype)
-        if len(start.shape) or "int" not in dtype:
+        dtype = _dtype_of(start)
+        if len(start.shape) or ("int" not in dtype and not is_tracing_shapes()):
             raise ValueError(
                 "`start` must be an integer or a scalar tensor of one. "
                 f"Received: start.shape={tuple(start.shape)}, start.dtype={dtype}."
@@ -102,10 +133,10 @@ def check_start(start: Any) -> None:
 
 
 def check_layout(name: str, x: Any, layout: str) -> None:
-    """Refuse a tensor, or a shape, that has not one size for each letter of `layout`.
+    """Check that a tensor, or a shape, has one axis for each letter of `layout`.
 
     Raises:
-        ValueError: If the rank is another.
+        ValueError: If the rank differs.
     """
     shape = tuple(getattr(x, "shape", x))
     if len(shape) != len(layout):
@@ -114,37 +145,68 @@ def check_layout(name: str, x: Any, layout: str) -> None:
         )
 
 
-def check_integers(name: str, x: Any) -> None:
-    """Refuse what holds no integers: floats may have been rounded already.
+def check_features(name: str, shape: Any, size: int) -> None:
+    """Check the last axis of an input against the size that a layer was built with.
 
     Raises:
-        ValueError: If the dtype is another.
+        ValueError: If the size is known and differs.
+    """
+    if isinstance(shape[-1], int) and shape[-1] != size:
+        raise ValueError(
+            f"`{name}` must have {size} features, the size that this layer was built with. "
+            f"Received: {name}.shape={tuple(shape)}."
+        )
+
+
+def check_integers(name: str, x: Any) -> None:
+    """Check that `x` holds integers: floats may have been rounded already.
+
+    Keras rebuilds a subclassed model with float placeholders when it loads one; while Keras asks
+    for shapes alone, any dtype passes.
+
+    Raises:
+        ValueError: If the dtype is not an integer.
     """
     dtype = _dtype_of(x)
-    if "int" not in dtype:
+    if "int" not in dtype and not is_tracing_shapes():
         raise ValueError(
             f"`{name}` must be integers. Received: {name}.dtype={dtype}. "
             'Cast them, or declare the input with dtype="int32".'
         )
 
 
-def check_lengths(name: str, lengths: Any, num_keys: Any) -> None:
-    """Refuse lengths that are no integers or, where their values can be seen, not in `[0, S]`.
-
-    Args:
-        name: Of the argument.
-        lengths: The valid lengths.
-        num_keys: `S`; anything but an integer if it is known at run time only.
+def check_ids(name: str, ids: Any, vocab_size: int) -> None:
+    """Check that token ids are integers in `[0, V)`, as far as their values are known.
 
     Raises:
-        ValueError: If they are something else.
+        ValueError: If the dtype or a known value is wrong.
+    """
+    check_integers(name, ids)
+    values = None if is_tracing_shapes() else known_values(ids)
+    if values is not None and values.size and not 0 <= values.min() <= values.max() < vocab_size:
+        raise ValueError(
+            f"`{name}` must be at least 0 and below vocab_size={vocab_size}. "
+            f"Received: {name} from {values.min()} to {values.max()}."
+        )
+
+
+def check_lengths(name: str, lengths: Any, num_keys: Any) -> None:
+    """Check that lengths are integers in `[0, S]`, as far as their values are known.
+
+    Args:
+        name: Name of the argument.
+        lengths: Valid lengths.
+        num_keys: `S`; anything but an integer if `S` is known at run time only.
+
+    Raises:
+        ValueError: If the dtype or a known value is wrong.
     """
     check_integers(name, lengths)
     values = known_values(lengths)
-    if values is None or not values.size:
+    if is_tracing_shapes() or values is None or not values.size:
         return
     ends = int(values.min()), int(values.max())
-    limit = num_keys if isinstance(num_keys, int) and not is_tracing_shapes() else ends[1]
+    limit = num_keys if isinstance(num_keys, int) else ends[1]
     if ends[0] < 0 or ends[1] > limit:
         raise ValueError(
             f"`{name}` must be at least 0 and at most S={num_keys}, the number of keys. "
@@ -153,17 +215,42 @@ def check_lengths(name: str, lengths: Any, num_keys: Any) -> None:
 
 
 def check_mask(name: str, mask: Any) -> None:
-    """Refuse a mask of floats: added to scores it would mean the opposite of True = may attend.
+    """Check that a mask is not of floats: added to scores, such a mask means the opposite.
 
     Raises:
-        ValueError: If it is neither boolean nor of integers.
+        ValueError: If the dtype is a float.
     """
     dtype = _dtype_of(mask)
-    if dtype != "bool" and "int" not in dtype:
+    if dtype != "bool" and "int" not in dtype and not is_tracing_shapes():
         raise ValueError(
             f"`{name}` must be boolean, True = may attend. Received: {name}.dtype={dtype}. "
             'Compare it (`mask > 0`), or declare the input with dtype="bool".'
         )
+
+
+def check_symbolic_dtypes(arguments: Mapping[str, Any]) -> None:
+    """Check the dtypes of Keras inputs in a functional model, by the names of call arguments.
+
+    Inside the layer such an input cannot be told from a placeholder of Keras's own, which any
+    dtype passes (`check_integers`).
+
+    Raises:
+        ValueError: If ids or lengths are no integers, or a mask is a float.
+    """
+    for name, x in arguments.items():
+        if not isinstance(x, keras.KerasTensor):
+            continue
+        dtype = _dtype_of(x)
+        if (name == "ids" or name.endswith("valid_lens")) and "int" not in dtype:
+            raise ValueError(
+                f"`{name}` must be integers. Received: {name}.dtype={dtype}. "
+                'Declare the input with dtype="int32".'
+            )
+        if name.endswith("mask") and dtype != "bool" and "int" not in dtype:
+            raise ValueError(
+                f"`{name}` must be boolean, True = may attend. Received: {name}.dtype={dtype}. "
+                'Declare the input with dtype="bool".'
+            )
 
 
 def _dtype_of(x: Any) -> str:
@@ -171,7 +258,7 @@ def _dtype_of(x: Any) -> str:
 
 
 def known_values(x: Any) -> np.ndarray | None:
-    """The values of an array or eager tensor; None for a tensor whose values come later."""
+    """Return the values of an array or eager tensor; None if the values come later."""
     try:
         return np.asarray(ops.convert_to_numpy(x) if hasattr(x, "dtype") else x)
     except (TypeError, ValueError, RuntimeError):  # as backends differ in what they raise
@@ -179,6 +266,6 @@ def known_values(x: Any) -> np.ndarray | None:
 
 
 def is_tracing_shapes() -> bool:
-    """Whether Keras calls a layer for its shapes only; a length may then be a made-up number."""
+    """Whether Keras calls a layer for its shapes only; lengths and dtypes may be placeholders."""
     with keras.SymbolicScope() as scope:
         return scope.original_scope is not None

@@ -39,8 +39,8 @@ class DecoderBlock(Block):
         start: Position of the first row of `x`; an integer, or a scalar tensor. Defaults to 0.
         return_attention_scores: Whether the attention weights are returned too.
         training: Whether dropout applies.
-        x_mask, memory_mask: Boolean `(B, T)` and `(B, S)`; Keras fills them. With a cache
-            `x_mask` is not used.
+        x_mask, memory_mask: Boolean `(B, T)` and `(B, S)`; Keras fills them. A cache keeps them.
+        positions: Positions of the rows, as in `MultiHeadAttention`.
 
     Returns:
         `(B, T, D)`; with `return_attention_scores`, then `{"self_attention": weights (B, H, T, T),
@@ -58,22 +58,21 @@ class DecoderBlock(Block):
 
     def __init__(
         self,
-        num_hiddens,
-        ffn_num_hiddens,
-        num_heads,
-        dropout=0.0,
-        norm_first=True,
-        cross_attention=True,
-        **options,
-    ):
+        num_hiddens: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        norm_first: bool = True,
+        cross_attention: bool = True,
+        **options: Any,
+    ) -> None:
         super().__init__(num_hiddens, ffn_num_hiddens, num_heads, dropout, norm_first, **options)
-        check_boolean("cross_attention", cross_attention)
-        self.cross_attention = cross_attention
-        if cross_attention:
-            self._cross_attention = self._attention("cross_attention")
-            self._around_cross_attention = self._around("cross_attention")
+        self.cross_attention = check_boolean("cross_attention", cross_attention)
+        if self.cross_attention:
+            self._cross_attention = self._make_attention("cross_attention")
+            self._around_cross_attention = self._make_residual("cross_attention")
 
-    def build(self, x_shape, memory_shape=None):
+    def build(self, x_shape: tuple, memory_shape: tuple | None = None) -> None:
         super().build(x_shape)
         if self.cross_attention:
             self._cross_attention.build(x_shape, memory_shape or x_shape)
@@ -81,18 +80,20 @@ class DecoderBlock(Block):
 
     def call(
         self,
-        x,
-        memory=None,
-        memory_valid_lens=None,
-        cache=None,
-        start=0,
-        return_attention_scores=False,
-        training=None,
-        x_mask=None,
-        memory_mask=None,
-    ):
+        x: Any,
+        memory: Any = None,
+        memory_valid_lens: Any = None,
+        cache: dict[str, Any] | None = None,
+        start: Any = 0,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+        x_mask: Any = None,
+        memory_mask: Any = None,
+        positions: Any = None,
+    ) -> Any:
         check_layout("x", x.shape, "BTD")
-        self._check_memory(memory, cache)
+        x = self._to_float(x)
+        self.check_memory(memory, cache)
         self._check_cache(cache)
         if self.cross_attention:
             self._check_memory_shapes(x, memory, cache, memory_valid_lens, memory_mask)
@@ -107,9 +108,11 @@ class DecoderBlock(Block):
                 use_causal_mask=True,
                 return_attention_scores=return_attention_scores,
                 training=training,
+                query_mask=x_mask,
                 key_mask=x_mask,
                 start=start,
                 cache=None if cache is None else cache["self"],
+                positions=positions,
             )
 
         def take(results, name, cache_name):
@@ -126,11 +129,11 @@ class DecoderBlock(Block):
         # 2. each position to the memory
         def attend_to_memory(y):
             return self._cross_attention(
-                y,
-                memory if cache is None else None,
+                *((y, memory) if cache is None else (y,)),
                 valid_lens=memory_valid_lens,
                 return_attention_scores=return_attention_scores,
                 training=training,
+                query_mask=x_mask,
                 key_mask=memory_mask,
                 cache=None if cache is None else cache["memory"],
             )
@@ -147,7 +150,8 @@ class DecoderBlock(Block):
         asked_for += [new_cache] if cache is not None else []
         return (x, *asked_for) if asked_for else x
 
-    def _check_memory(self, memory, cache):
+    def check_memory(self, memory: Any, cache: Any) -> None:
+        """Check that a memory is given where this block attends to one."""
         if self.cross_attention and memory is None and cache is None:
             raise ValueError(
                 "`memory` must be given to a block with `cross_attention`, or a `cache` that "
@@ -178,15 +182,26 @@ class DecoderBlock(Block):
             memory_mask=memory_mask,
         )
 
-    def make_cache(self, batch_size, length, memory=None):
-        """An empty cache for `length` positions, with the memory projected once."""
+    def make_cache(
+        self, batch_size: Any, length: Any, memory: Any = None, memory_mask: Any = None
+    ) -> dict[str, Any]:
+        """Return an empty cache, with the memory projected once.
+
+        Args:
+            batch_size: `B`.
+            length: Number of positions that fit in.
+            memory: `(B, S, Dm)`, for a block with `cross_attention`.
+            memory_mask: Boolean `(B, S)`. Defaults to the Keras mask of `memory`.
+        """
+        self.check_memory(memory, None)
+        if not self.built:
+            self.build((None, None, self.num_hiddens), None if memory is None else memory.shape)
         cache = {"self": self._self_attention.make_cache(batch_size, length)}
         if self.cross_attention:
-            self._check_memory(memory, None)
-            cache["memory"] = self._cross_attention.project_memory(memory)
+            cache["memory"] = self._cross_attention.project_memory(memory, memory_mask=memory_mask)
         return cache
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "cross_attention": self.cross_attention}
 
 
@@ -212,6 +227,8 @@ class Decoder(Stack):
         tie_embeddings: Whether logits are products with the embeddings of the tokens (Press and
             Wolf 2017), rather than a dense layer's. Defaults to False.
         position: As in `Encoder`. Defaults to `"sinusoidal"`.
+        embeddings_initializer, embeddings_regularizer, embeddings_constraint: As in
+            `TokenEmbedding`.
         **options: The further arguments of `EncoderBlock`.
 
     Call arguments:
@@ -249,19 +266,19 @@ class Decoder(Stack):
 
     def __init__(
         self,
-        vocab_size,
-        num_layers,
-        num_hiddens,
-        ffn_num_hiddens,
-        num_heads,
-        dropout=0.0,
-        norm_first=True,
-        cross_attention=True,
-        tie_embeddings=False,
-        **options,
-    ):
+        vocab_size: int,
+        num_layers: int,
+        num_hiddens: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        norm_first: bool = True,
+        cross_attention: bool = True,
+        tie_embeddings: bool = False,
+        **options: Any,
+    ) -> None:
         # Before the blocks are made, which ask for it.
-        self.cross_attention = cross_attention
+        self.cross_attention = check_boolean("cross_attention", cross_attention)
         super().__init__(
             vocab_size,
             num_layers,
@@ -272,32 +289,32 @@ class Decoder(Stack):
             norm_first,
             **options,
         )
-        check_boolean("tie_embeddings", tie_embeddings)
-        self.tie_embeddings = tie_embeddings
-        if not tie_embeddings:
-            self._logits_dense = keras.layers.Dense(
-                vocab_size, name="logits", dtype=self.dtype_policy
-            )
+        self.tie_embeddings = check_boolean("tie_embeddings", tie_embeddings)
+        if not self.tie_embeddings:
+            self._logits_dense = self._make_projection(self.vocab_size, "logits")
 
-    def _make_block(self, **options):
+    def _make_block(self, **options: Any) -> DecoderBlock:
         return DecoderBlock(cross_attention=self.cross_attention, **options)
 
-    def build(self, ids_shape, memory_shape=None):
+    def build(self, ids_shape: tuple, memory_shape: tuple | None = None) -> None:
         self._build_stack(ids_shape, memory_shape)
         if not self.tie_embeddings:
             self._logits_dense.build((*ids_shape, self.num_hiddens))
 
+    def compute_output_shape(self, ids_shape: tuple, memory_shape: tuple | None = None) -> tuple:
+        return (*ids_shape, self.vocab_size)
+
     def call(
         self,
-        ids,
-        memory=None,
-        memory_valid_lens=None,
-        cache=None,
-        start=0,
-        return_attention_scores=False,
-        training=None,
-        memory_mask=None,
-    ):
+        ids: Any,
+        memory: Any = None,
+        memory_valid_lens: Any = None,
+        cache: list[dict[str, Any]] | None = None,
+        start: Any = 0,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+        memory_mask: Any = None,
+    ) -> Any:
         if cache is not None and (
             not isinstance(cache, list | tuple) or len(cache) != self.num_layers
         ):
@@ -305,14 +322,17 @@ class Decoder(Stack):
                 f"`cache` must be a list of {self.num_layers} caches, one for each block, as "
                 f"make_cache returns it. Received: cache={cache!r}."
             )
-        x = self._embedding(ids, start=start, training=training)
+        x = self.embedding(ids, start=start, training=training)
         ids_mask = self.compute_mask(ids)
         weights: dict[str, Any] = {}
         new_cache: list[Any] = []
-        for i, block in enumerate(self._blocks):
+        # Positional where it is given: rematerialization takes neither None nor gradients of
+        # keyword arguments.
+        given = () if memory is None else (memory,)
+        for i, block in enumerate(self.blocks):
             results = block(
                 x,
-                memory,
+                *given,
                 memory_valid_lens=memory_valid_lens,
                 cache=None if cache is None else cache[i],
                 start=start,
@@ -327,16 +347,28 @@ class Decoder(Stack):
                 weights |= {f"{block.name}/{name}": part for name, part in found.items()}
             new_cache += rest
         x = x if self._norm is None else self._norm(x)
-        logits = self._embedding.logits(x) if self.tie_embeddings else self._logits_dense(x)
+        logits = self.embedding.logits(x) if self.tie_embeddings else self._logits_dense(x)
         asked_for: list[Any] = [weights] if return_attention_scores else []
         asked_for += [new_cache] if cache is not None else []
         return (logits, *asked_for) if asked_for else logits
 
-    def make_cache(self, batch_size, length, memory=None):
-        """A cache for each block, for `length` positions, with the memory projected once."""
-        return [block.make_cache(batch_size, length, memory) for block in self._blocks]
+    def make_cache(
+        self, batch_size: Any, length: Any, memory: Any = None, memory_mask: Any = None
+    ) -> list[dict[str, Any]]:
+        """Return an empty cache for each block, with the memory projected once.
 
-    def get_config(self):
+        Args:
+            batch_size: `B`.
+            length: Number of positions that fit in.
+            memory: `(B, S, Dm)`, for a decoder with `cross_attention`.
+            memory_mask: Boolean `(B, S)`. Defaults to the Keras mask of `memory`.
+        """
+        self.block_0.check_memory(memory, None)
+        if not self.built:
+            self.build((None, None), None if memory is None else memory.shape)
+        return [block.make_cache(batch_size, length, memory, memory_mask) for block in self.blocks]
+
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
             "cross_attention": self.cross_attention,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from keras import backend, ops
+
+from keras_attn.heads import match_batch
 
 # Exact powers of two, which `2.0**n` need not be on every device.
 LOWEST_POWER = -90
 POWERS = 2.0 ** np.arange(LOWEST_POWER, 128)
 
 
-def squared_distances(query, key):
+def squared_distances(query: Any, key: Any) -> Any:
     """`|q - k|^2` for each query and key, about as exact as from the differences `q - k`.
 
     Three matrix products of sizes `D`, `2D` and `3D`; nothing of size `(T, S, D)`. The textbook's
@@ -26,7 +30,7 @@ def squared_distances(query, key):
 
     Args:
         query: Floats `(B, T, D)`.
-        key: Floats `(B, S, D)`.
+        key: Floats `(B, S, D)`; batch size `B` or 1.
 
     Returns:
         `(B, T, S)`, in float64 for float64, else in float32: squares overflow float16.
@@ -52,7 +56,7 @@ def squared_distances(query, key):
     return (exact + cross) + rest
 
 
-def split_digits(x):
+def split_digits(x: Any) -> tuple[Any, Any, Any]:
     """`x` as the sum of three tensors, the first two of few digits.
 
     `a` holds the leading digits of `x`, as many as let a sum over `D` of products of two of them
@@ -62,7 +66,8 @@ def split_digits(x):
     is_double = backend.standardize_dtype(x.dtype) == "float64"
     x = x if is_double else ops.cast(x, "float32")
     digits = ((53 if is_double else 24) - 1 - int(np.ceil(np.log2(x.shape[-1])))) // 2
-    largest = ops.max(ops.abs(ops.stop_gradient(x)), axis=-1, keepdims=True)
+    # With a first value, because Keras refuses the largest of no numbers at all.
+    largest = ops.max(ops.abs(ops.stop_gradient(x)), axis=-1, keepdims=True, initial=0.0)
     exponent = ops.cast(ops.floor(ops.log2(largest)), "int32") + 1 - digits
     # Clipped as integers: the logarithms of 0, infinity and NaN give any number here.
     index = ops.clip(exponent - LOWEST_POWER, digits, len(POWERS) - 1)
@@ -81,8 +86,7 @@ def _dot(x, y):
 
 def _from_products(query_terms, key_terms, query_parts, key_parts):
     """`query_terms + key_terms - 2 * (query_parts . key_parts)`, of shape `(B, T, S)`."""
-    products = ops.matmul(
-        -2.0 * ops.concatenate(query_parts, axis=-1),
-        ops.transpose(ops.concatenate(key_parts, axis=-1), (0, 2, 1)),
-    )
+    queries = -2.0 * ops.concatenate(query_parts, axis=-1)
+    keys = match_batch(ops.concatenate(key_parts, axis=-1), queries)
+    products = ops.matmul(queries, ops.transpose(keys, (0, 2, 1)))
     return query_terms[:, :, None] + key_terms[:, None, :] + products

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import keras
-from keras import ops
+from typing import Any
 
-from keras_attn.checks import check_integers, check_layout, check_positive_integer, check_rate
+import keras
+from keras import constraints, initializers, ops, regularizers
+
+from keras_attn.checks import check_ids, check_layout, check_positive_integer, check_rate
+from keras_attn.layer import Layer
 from keras_attn.positions import (
     LearnedPositionalEncoding,
     PositionalEncoding,
+    copy_position,
     deserialize_position,
     serialize_position,
 )
+from keras_attn.projection import copy_initializer
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class TokenEmbedding(keras.layers.Layer):
+class TokenEmbedding(Layer):
     """Embeds token ids, scales and adds positions: where every encoder and decoder starts.
 
     `sqrt(D) * E[id] + P[t]` (Vaswani et al. 2017, sections 3.4 and 3.5). The way back, from a
@@ -28,10 +33,16 @@ class TokenEmbedding(keras.layers.Layer):
         num_hiddens: `D`, a positive integer.
         dropout: Rate at which the sum is dropped in training. Defaults to 0.
         position: `"sinusoidal"`, a layer that adds positions (`PositionalEncoding`,
-            `LearnedPositionalEncoding`), or None for none. Defaults to `"sinusoidal"`.
+            `LearnedPositionalEncoding`; this layer makes a copy of its own), or None for none.
+            Defaults to `"sinusoidal"`.
+        embeddings_initializer: Initializer of the embeddings. Defaults to a normal distribution
+            with standard deviation `1 / sqrt(D)`.
+        embeddings_regularizer: Regularizer of the embeddings. Defaults to None.
+        embeddings_constraint: Constraint of the embeddings. Defaults to None.
+        **kwargs: `seed` of the dropout, and Keras's own arguments.
 
     Call arguments:
-        ids: Integers `(B, T)`.
+        ids: Integers `(B, T)` in `[0, V)`.
         start: Position of the first column; an integer, or a scalar tensor. Defaults to 0.
         training: Whether dropout applies.
 
@@ -40,7 +51,7 @@ class TokenEmbedding(keras.layers.Layer):
 
     Raises:
         ValueError: If a size is not a positive integer, `position` is something else, or `ids`
-            are not integers `(B, T)`.
+            are not integers `(B, T)` in `[0, V)` (values are checked where they are known).
 
     Example:
 
@@ -48,68 +59,86 @@ class TokenEmbedding(keras.layers.Layer):
     (2, 3, 4)
     """
 
-    def __init__(self, vocab_size, num_hiddens, dropout=0.0, position="sinusoidal", **kwargs):
+    def __init__(
+        self,
+        vocab_size: int,
+        num_hiddens: int,
+        dropout: float = 0.0,
+        position: Any = "sinusoidal",
+        embeddings_initializer: Any = None,
+        embeddings_regularizer: Any = None,
+        embeddings_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
-        check_positive_integer("vocab_size", vocab_size)
-        check_positive_integer("num_hiddens", num_hiddens)
-        check_rate("dropout", dropout)
+        self.vocab_size = check_positive_integer("vocab_size", vocab_size)
+        self.num_hiddens = check_positive_integer("num_hiddens", num_hiddens)
+        self.dropout = check_rate("dropout", dropout)
         adds = isinstance(position, PositionalEncoding | LearnedPositionalEncoding)
         if not adds and position not in ("sinusoidal", None):
             raise ValueError(
                 '`position` must be "sinusoidal", PositionalEncoding, LearnedPositionalEncoding or '
                 f"None. Received: position={position!r}."
             )
-        self.vocab_size = vocab_size
-        self.num_hiddens = num_hiddens
-        self.dropout = dropout
-        self.position = position
+        self.position = copy_position(position)
+        self.embeddings_initializer = initializers.get(
+            embeddings_initializer or initializers.RandomNormal(stddev=self.num_hiddens**-0.5)
+        )
+        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
+        self.embeddings_constraint = constraints.get(embeddings_constraint)
         self._embedding = keras.layers.ReversibleEmbedding(
-            vocab_size,
-            num_hiddens,
-            embeddings_initializer=keras.initializers.RandomNormal(stddev=num_hiddens**-0.5),
+            self.vocab_size,
+            self.num_hiddens,
+            embeddings_initializer=copy_initializer(self.embeddings_initializer),
+            embeddings_regularizer=self.embeddings_regularizer,
+            embeddings_constraint=self.embeddings_constraint,
             reverse_dtype=self.compute_dtype,
             dtype=self.dtype_policy,
             name="tokens",
         )
         self._embedding.supports_masking = True  # on the way back, vectors come with a mask
+        self._positions = self.position
         if position == "sinusoidal":
-            position = PositionalEncoding(dtype=self.dtype_policy, name="positions")
-        self._positions = position
-        self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+            self._positions = PositionalEncoding(dtype=self.dtype_policy, name="positions")
+        self._dropout = self._make_dropout(self.dropout)
 
-    def build(self, ids_shape):
+    def build(self, ids_shape: tuple) -> None:
         x_shape = (*ids_shape, self.num_hiddens)
         self._embedding.build(ids_shape)
-        # A layer that was read from a configuration comes built.
-        if self._positions is not None and not self._positions.built:
+        if self._positions is not None:
             self._positions.build(x_shape)
         self._dropout.build(x_shape)
 
-    def call(self, ids, start=0, training=None):
+    def call(self, ids: Any, start: Any = 0, training: bool | None = None) -> Any:
         check_layout("ids", ids.shape, "BT")
-        # Floats may have been rounded already: bfloat16 holds no odd number above 256.
-        check_integers("ids", ids)
+        check_ids("ids", ids, self.vocab_size)
         x = self._embedding(ids) * self.num_hiddens**0.5
         if self._positions is not None:
             x = self._positions(x, start=start, training=training)
         return self._dropout(x, training=training)
 
-    def logits(self, x):
-        """A logit for each id, `(B, T, V)`, from `(B, T, D)`."""
+    def logits(self, x: Any) -> Any:
+        """Return a logit for each id, `(B, T, V)`, from `(B, T, D)`."""
         return self._embedding(x, reverse=True)
 
-    def compute_mask(self, ids, previous_mask=None):
+    def compute_output_shape(self, ids_shape: tuple) -> tuple:
+        return (*ids_shape, self.num_hiddens)
+
+    def compute_mask(self, ids: Any, previous_mask: Any = None) -> Any:
         return ops.not_equal(ids, 0)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
             "vocab_size": self.vocab_size,
             "num_hiddens": self.num_hiddens,
             "dropout": self.dropout,
             "position": serialize_position(self.position),
+            "embeddings_initializer": initializers.serialize(self.embeddings_initializer),
+            "embeddings_regularizer": regularizers.serialize(self.embeddings_regularizer),
+            "embeddings_constraint": constraints.serialize(self.embeddings_constraint),
         }
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> TokenEmbedding:
         return cls(**{**config, "position": deserialize_position(config.get("position"))})

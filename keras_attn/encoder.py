@@ -32,6 +32,10 @@ class EncoderBlock(Block):
         position: A scheme of positions inside the scores of self-attention, as in
             `MultiHeadAttention`. Defaults to None.
         window: Distance from which on self-attention sees nothing. Defaults to None.
+        use_gate, qk_norm, soft_cap, use_sinks: As in `MultiHeadAttention`. Off by default.
+        **settings: `seed` of the dropout, and settings of kernels and biases:
+            `kernel_initializer`, `bias_initializer`, `kernel_regularizer`, `bias_regularizer`,
+            `kernel_constraint`, `bias_constraint`, as in `keras.layers.Dense`.
 
     Call arguments:
         x: `(B, S, D)`.
@@ -39,6 +43,7 @@ class EncoderBlock(Block):
         return_attention_scores: Whether the attention weights are returned too.
         training: Whether dropout applies.
         x_mask: Boolean `(B, S)`; Keras fills it.
+        positions: Positions of the rows, as in `MultiHeadAttention`.
 
     Returns:
         `(B, S, D)`, or that and `{"self_attention": weights (B, H, S, S)}`.
@@ -53,17 +58,28 @@ class EncoderBlock(Block):
     (2, 5, 8)
     """
 
-    def call(self, x, valid_lens=None, return_attention_scores=False, training=None, x_mask=None):
+    def call(
+        self,
+        x: Any,
+        valid_lens: Any = None,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+        x_mask: Any = None,
+        positions: Any = None,
+    ) -> Any:
         check_layout("x", x.shape, "BSD")
+        x = self._to_float(x)
         x = self._around_self_attention(
             x,
             sublayer=lambda y: self._self_attention(
                 y,
                 y,
                 valid_lens=valid_lens,
+                query_mask=x_mask,
                 key_mask=x_mask,
                 return_attention_scores=return_attention_scores,
                 training=training,
+                positions=positions,
             ),
             training=training,
         )
@@ -97,6 +113,8 @@ class Encoder(Stack):
             (`PositionalEncoding`, `LearnedPositionalEncoding`), a scheme inside the scores
             (`RotaryEmbedding` and its like; each block gets one with weights of its own), or None.
             Defaults to `"sinusoidal"`.
+        embeddings_initializer, embeddings_regularizer, embeddings_constraint: As in
+            `TokenEmbedding`.
         **options: The further arguments of `EncoderBlock`.
 
     Call arguments:
@@ -123,17 +141,26 @@ class Encoder(Stack):
     ((2, 3, 8), ['block_0/self_attention', 'block_1/self_attention'])
     """
 
-    def _make_block(self, **options):
+    def _make_block(self, **options: Any) -> EncoderBlock:
         return EncoderBlock(**options)
 
-    def build(self, ids_shape):
+    def build(self, ids_shape: tuple) -> None:
         self._build_stack(ids_shape)
 
-    def call(self, ids, valid_lens=None, return_attention_scores=False, training=None):
-        x = self._embedding(ids, training=training)
+    def compute_output_shape(self, ids_shape: tuple) -> tuple:
+        return (*ids_shape, self.num_hiddens)
+
+    def call(
+        self,
+        ids: Any,
+        valid_lens: Any = None,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+    ) -> Any:
+        x = self.embedding(ids, training=training)
         mask = self.compute_mask(ids)
         weights: dict[str, Any] = {}
-        for block in self._blocks:
+        for block in self.blocks:
             x = block(
                 x,
                 valid_lens=valid_lens,

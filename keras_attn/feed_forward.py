@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 
 from keras_attn.checks import (
@@ -10,10 +12,11 @@ from keras_attn.checks import (
     check_rate,
     get_activation,
 )
+from keras_attn.projection import ProjectingLayer
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class FeedForward(keras.layers.Layer):
+class FeedForward(ProjectingLayer):
     """Two dense layers, or three of which one is a gate, the same for every position.
 
     `FFN(x) = W_2 f(W_1 x + b_1) + b_2` (Vaswani et al. 2017, section 3.3), as wide at the end as
@@ -28,6 +31,9 @@ class FeedForward(keras.layers.Layer):
         activation: `f`, by any name Keras knows. Defaults to `"relu"`.
         dropout: Rate at which inner values are dropped in training. Defaults to 0.
         gated: Whether the inner values are multiplied by a second projection. Defaults to False.
+        **settings: `seed` of the dropout, and settings of kernels and biases:
+            `kernel_initializer`, `bias_initializer`, `kernel_regularizer`, `bias_regularizer`,
+            `kernel_constraint`, `bias_constraint`, as in `keras.layers.Dense`.
 
     Call arguments:
         x: `(B, T, D)`.
@@ -45,44 +51,47 @@ class FeedForward(keras.layers.Layer):
     (2, 3, 4)
     """
 
-    def __init__(self, ffn_num_hiddens, activation="relu", dropout=0.0, gated=False, **kwargs):
-        super().__init__(**kwargs)
-        check_positive_integer("ffn_num_hiddens", ffn_num_hiddens)
-        check_rate("dropout", dropout)
-        check_boolean("gated", gated)
-        self.ffn_num_hiddens = ffn_num_hiddens
+    def __init__(
+        self,
+        ffn_num_hiddens: int,
+        activation: Any = "relu",
+        dropout: float = 0.0,
+        gated: bool = False,
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings)
+        self.ffn_num_hiddens = check_positive_integer("ffn_num_hiddens", ffn_num_hiddens)
         self.activation = get_activation("activation", activation)
-        self.dropout = dropout
-        self.gated = gated
+        self.dropout = check_rate("dropout", dropout)
+        self.gated = check_boolean("gated", gated)
         self.supports_masking = True
-        self._inner_dense = keras.layers.Dense(
-            ffn_num_hiddens, activation=self.activation, dtype=self.dtype_policy, name="inner"
+        self._inner_dense = self._make_projection(
+            self.ffn_num_hiddens, "inner", activation=self.activation
         )
-        if gated:
-            self._gate_dense = keras.layers.Dense(
-                ffn_num_hiddens, dtype=self.dtype_policy, name="gate"
-            )
-        self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+        if self.gated:
+            self._gate_dense = self._make_projection(self.ffn_num_hiddens, "gate")
+        self._dropout = self._make_dropout(self.dropout)
 
-    def build(self, x_shape):
+    def build(self, x_shape: tuple) -> None:
         self._inner_dense.build(x_shape)
         if self.gated:
             self._gate_dense.build(x_shape)
         inner_shape = (*x_shape[:-1], self.ffn_num_hiddens)
         self._dropout.build(inner_shape)
-        self._outer_dense = keras.layers.Dense(x_shape[-1], dtype=self.dtype_policy, name="outer")
+        self._outer_dense = self._make_projection(x_shape[-1], "outer")
         self._outer_dense.build(inner_shape)
 
-    def call(self, x, training=None):
+    def call(self, x: Any, training: bool | None = None) -> Any:
+        x = self._to_float(x)
         inner = self._inner_dense(x)
         if self.gated:
             inner = inner * self._gate_dense(x)
         return self._outer_dense(self._dropout(inner, training=training))
 
-    def compute_output_shape(self, x_shape):
-        return x_shape
+    def compute_output_shape(self, x_shape: tuple) -> tuple:
+        return tuple(x_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
             "ffn_num_hiddens": self.ffn_num_hiddens,

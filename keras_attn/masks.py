@@ -1,6 +1,12 @@
-"""All that hides keys from queries becomes one boolean mask; True = may attend."""
+"""Everything that hides keys from queries becomes one boolean mask; True = may attend.
+
+Masks get new axes by `ops.expand_dims`: LiteRT does not convert the slices that TensorFlow makes of
+`mask[:, None]` for booleans.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from keras import ops
@@ -25,8 +31,10 @@ LAYOUTS = {
 FEATURES = ("query", "key", "value", "memory")  # these do not broadcast
 
 
-def check_shapes(num_keys, num_heads=None, *, query, **arguments):
-    """Refuse arguments of the attention call whose known sizes do not fit together.
+def check_shapes(
+    num_keys: int | None, num_heads: int | None = None, *, query: Any, **arguments: Any
+) -> None:
+    """Check that the known sizes of arguments of the attention call fit together.
 
     Args:
         num_keys: `S`, or None if it is known at run time only.
@@ -56,9 +64,11 @@ def check_shapes(num_keys, num_heads=None, *, query, **arguments):
                 for layout in layouts
             )
             known = ", ".join(f"{letter}={size}" for letter, size in sizes.items())
+            more_axes = name in FEATURES and len(shape) > 3
+            hint = " Reshape it, or wrap the layer in keras.layers.TimeDistributed."
             raise ValueError(
                 f"`{name}` must have shape {shapes}, here with {known}. "
-                f"Received: {name}.shape={shape}."
+                f"Received: {name}.shape={shape}.{hint if more_axes else ''}"
             )
         if name.endswith("valid_lens"):
             check_lengths(name, given, num_keys)
@@ -66,8 +76,8 @@ def check_shapes(num_keys, num_heads=None, *, query, **arguments):
             check_mask(name, given)
 
 
-def lengths_mask(valid_lens, num_keys):
-    """The mask of the first `valid_lens` keys.
+def lengths_mask(valid_lens: Any, num_keys: Any) -> Any:
+    """Return the mask of the first `valid_lens` keys.
 
     Args:
         valid_lens: Integers of shape `(B,)`, or `(B, T)` with a length for each query.
@@ -90,18 +100,18 @@ def lengths_mask(valid_lens, num_keys):
     return ops.arange(num_keys, dtype="int32") < valid_lens[:, :, None]
 
 
-def causal_mask(num_queries, num_keys, start=0):
-    """The mask under which query `i`, at position `start + i`, sees keys up to its position.
+def causal_mask(num_queries: Any, num_keys: Any, start: Any = 0) -> Any:
+    """Return the mask under which query `i`, at position `start + i`, sees keys up to there.
 
     Returns:
         Boolean tensor of shape `(1, T, S)`.
     """
     queries = ops.arange(num_queries, dtype="int32") + ops.cast(start, "int32")
-    return (ops.arange(num_keys, dtype="int32")[None, :] <= queries[:, None])[None]
+    return ops.arange(num_keys, dtype="int32")[None, None, :] <= queries[None, :, None]
 
 
-def window_mask(num_queries, num_keys, window, start=0):
-    """The mask under which query `i`, at position `start + i`, sees keys less than `window` away.
+def window_mask(num_queries: Any, num_keys: Any, window: int, start: Any = 0) -> Any:
+    """Return the mask under which query `i`, at `start + i`, sees keys less than `window` away.
 
     Together with the causal mask a query sees `window` keys, its own among them.
 
@@ -109,23 +119,23 @@ def window_mask(num_queries, num_keys, window, start=0):
         Boolean tensor of shape `(1, T, S)`.
     """
     queries = ops.arange(num_queries, dtype="int32") + ops.cast(start, "int32")
-    distances = ops.abs(ops.arange(num_keys, dtype="int32")[None, :] - queries[:, None])
-    return (distances < window)[None]
+    keys = ops.arange(num_keys, dtype="int32")[None, None, :]
+    return ops.abs(keys - queries[None, :, None]) < window
 
 
 def join_masks(
-    num_queries,
-    num_keys,
-    valid_lens=None,
-    attention_mask=None,
-    use_causal_mask=False,
-    query_mask=None,
-    key_mask=None,
-    value_mask=None,
-    start=0,
-    window=None,
-):
-    """One mask that holds everything given.
+    num_queries: Any,
+    num_keys: Any,
+    valid_lens: Any = None,
+    attention_mask: Any = None,
+    use_causal_mask: bool = False,
+    query_mask: Any = None,
+    key_mask: Any = None,
+    value_mask: Any = None,
+    start: Any = 0,
+    window: int | None = None,
+) -> Any:
+    """Return one mask that holds everything given.
 
     Args:
         num_queries: `T`.
@@ -150,8 +160,10 @@ def join_masks(
     if valid_lens is not None:
         parts.append(lengths_mask(valid_lens, num_keys))
     if query_mask is not None:
-        parts.append(ops.cast(query_mask, "bool")[:, :, None])
-    parts += [ops.cast(m, "bool")[:, None, :] for m in (key_mask, value_mask) if m is not None]
+        parts.append(ops.expand_dims(ops.cast(query_mask, "bool"), 2))
+    for mask in (key_mask, value_mask):
+        if mask is not None:
+            parts.append(ops.expand_dims(ops.cast(mask, "bool"), 1))
     if use_causal_mask:
         parts.append(causal_mask(num_queries, num_keys, start))
     if window is not None:
@@ -165,8 +177,8 @@ def join_masks(
                 f"Received: attention_mask.shape={tuple(attention_mask.shape)}."
             )
         if rank == 4:
-            parts = [part[:, None] for part in parts]
-        parts.append(attention_mask[None] if rank == 2 else attention_mask)
+            parts = [ops.expand_dims(part, 1) for part in parts]
+        parts.append(ops.expand_dims(attention_mask, 0) if rank == 2 else attention_mask)
     if not parts:
         return None
     joined = parts[0]
@@ -175,15 +187,23 @@ def join_masks(
     return joined
 
 
-def hides_nothing(masks):
+def hides_nothing(masks: dict[str, Any]) -> bool:
     """Whether `join_masks` makes None of these arguments."""
     return all(part is None or part is False for name, part in masks.items() if name != "start")
 
 
-def join_masks_of_block(rows, num_keys, example, heads, start=0, use_causal_mask=False, **given):
-    """The part of `join_masks` for some queries and heads of one example.
+def join_masks_of_block(
+    rows: Any,
+    num_keys: Any,
+    example: Any,
+    heads: Any,
+    start: Any = 0,
+    use_causal_mask: bool = False,
+    **given: Any,
+) -> Any:
+    """Return the part of `join_masks` for some queries and heads of one example.
 
-    What is as large as `(T, S)` then never exists at once, if it was not given so.
+    Nothing of size `(T, S)` is made then, if it was not given so.
 
     Args:
         rows: Integers `(r,)` that follow each other: which queries; those past `T` get any mask.
@@ -211,7 +231,13 @@ def join_masks_of_block(rows, num_keys, example, heads, start=0, use_causal_mask
         window=given.get("window"),
         **parts,
     )
-    return mask[:, None] if mask is not None and len(mask.shape) == 3 else mask
+    return with_heads(mask)
+
+
+def with_heads(mask: Any) -> Any:
+    """Return a joined mask with an axis for the heads, `(B, H, T, S)`; None as it is."""
+    is_shared = mask is not None and len(mask.shape) == 3
+    return ops.expand_dims(mask, 1) if is_shared else mask
 
 
 def _select(name, part, along):
@@ -225,8 +251,8 @@ def _select(name, part, along):
     return part
 
 
-def seen(mask):
-    """Which queries see any key, and which keys any query sees.
+def seen(mask: Any) -> tuple[Any, Any]:
+    """Return which queries see any key, and which keys any query sees.
 
     Args:
         mask: Joined mask of three or four dimensions.
@@ -239,10 +265,10 @@ def seen(mask):
     return ops.any(mask, axis=-1), ops.any(mask, axis=-2)
 
 
-def hide(x, is_seen):
-    """`x` with zeros where nobody sees it.
+def hide(x: Any, is_seen: Any) -> Any:
+    """Return `x` with zeros where nobody attends to it.
 
-    What nobody may attend to must not reach a product: zero times NaN is NaN.
+    A position that nobody may attend to must not reach a product: zero times NaN is NaN.
 
     Args:
         x: Tensor of shape `(B, T, D)`.
@@ -251,4 +277,4 @@ def hide(x, is_seen):
     Returns:
         Tensor like `x`.
     """
-    return x if is_seen is None else ops.where(is_seen[:, :, None], x, ops.zeros_like(x))
+    return x if is_seen is None else ops.where(ops.expand_dims(is_seen, 2), x, ops.zeros_like(x))

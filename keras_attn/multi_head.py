@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-import functools
-import numbers
+import warnings
+from typing import Any
 
 import keras
 from keras import ops
 
-from keras_attn.blockwise import attend_blockwise, seen_by_blocks
-from keras_attn.checks import check_boolean, check_positive_integer, check_rate, check_start
-from keras_attn.heads import attend
-from keras_attn.masks import check_shapes, hide, hides_nothing, join_masks, seen
-from keras_attn.positions import deserialize_position, serialize_position
+from keras_attn.any_size import attend_any_size, view_keys
+from keras_attn.cache import check_cache, check_room, empty_cache, write_cache
+from keras_attn.checks import (
+    check_boolean,
+    check_choice,
+    check_positive_integer,
+    check_positive_number,
+    check_rate,
+    check_start,
+    optional,
+)
+from keras_attn.keras_weights import copy_from_keras
+from keras_attn.lora import Adaptable
+from keras_attn.masks import check_shapes, hide
+from keras_attn.positions import copy_position, deserialize_position, serialize_position
+from keras_attn.projection import ProjectingLayer, Projection
 from keras_attn.relative import OffsetTerms, RelativePosition
-
-# Attention weights of a batch from which on blocks are the better way: 1 GiB of them in float32.
-# Fewer are faster to keep for the gradient than to compute again.
-BLOCKWISE_WEIGHTS = 2**28
-# What a batch is taken for that has any size, as in `fit`.
-TYPICAL_BATCH_SIZE = 8
+from keras_attn.residual import make_norm
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class MultiHeadAttention(keras.layers.Layer):
+class MultiHeadAttention(ProjectingLayer, Adaptable):
     """Several heads of scaled dot-product attention, side by side.
+
+    The call order is `(query, key, value)`; that of `keras.layers.MultiHeadAttention` is
+    `(query, value, key)`. Pass key and value of different sizes by name: by order they cause a
+    warning.
 
     `head_h = softmax(Q_h K_h^T / sqrt(K)) V_h` with `Q_h = q W_h^Q` and so on; the heads are
     concatenated and projected by `W^O` (Vaswani et al. 2017, section 3.2.2). `K = D / H`. With
@@ -37,24 +47,45 @@ class MultiHeadAttention(keras.layers.Layer):
     Masking: True = may attend; all masks given hold at once. A query without any key left gets
     weights 0 and, before `W^O`, output 0.
 
-    A cache makes decoding cheap: a dict `{"key": (B, L, G, K), "value": (B, L, G, K)}` of what was
-    projected before, `G` the key-value heads. With a cache and a `key`, the new keys and values
-    are written at `start` and all of the cache is attended (use the causal mask: it hides what is
-    not written yet; `valid_lens` and `attention_mask` then speak of all `L` positions, and
-    `key_mask` and `value_mask` are not used). With a cache and `key=None`, the cache is the
-    memory, made once by `project_memory`.
+    A cache saves work in decoding: a dict `{"key": (B, L, G, K), "value": (B, L, G, V), "mask":
+    (B, L)}` of projections and of the positions that may be attended, `G` the key-value heads.
+    With a cache and a `key`, the new keys, values and their mask are written at `start` and all of
+    the cache is attended (with the causal mask); `valid_lens` and `attention_mask` then cover all
+    `L` positions. With a cache and `key=None`, the cache is the memory, made once by
+    `project_memory`.
+
+    Coming from `keras.layers.MultiHeadAttention`: `num_heads` is the same, `num_hiddens` is
+    `num_heads * key_dim`, `output_shape` is the size of the query there by default and
+    `num_hiddens` here, `use_bias` is True there by default, `sliding_window=w` is `window=w`,
+    `use_gate`, `dropout`, `seed`, initializers, regularizers and constraints are the same.
+    `weights_from_keras(layer)` copies the weights.
 
     Args:
-        num_hiddens: Width `D` of the projections and of the output; a multiple of `num_heads`.
+        num_hiddens: Width `D` of the query projection, and of the output by default; a multiple of
+            `num_heads`.
         num_heads: `H`.
         dropout: Rate at which attention weights are dropped in training. Defaults to 0.
-        use_bias: Whether the four projections have a bias. Defaults to False.
+        use_bias: Whether the projections have a bias. Defaults to False.
         num_kv_heads: `G`, heads of keys and values, a divisor of `num_heads`. Defaults to
             `num_heads`.
-        position: A scheme of positions inside the scores: `ShawRelativePosition`,
-            `T5RelativeBias`, `AlibiBias` or `RotaryEmbedding`. Defaults to None.
+        position: A position scheme inside the scores: `ShawRelativePosition`, `T5RelativeBias`,
+            `AlibiBias` or `RotaryEmbedding`. This layer makes a copy of its own. Defaults to None.
         window: Distance from which on keys are hidden from a query; with the causal mask a query
-            sees `window` keys, its own among them. Defaults to None, any distance.
+            attends to `window` keys, its own among them. Defaults to None, any distance.
+        value_dim: Features `V` of a value in each head. Defaults to `K`.
+        output_shape: Features of the output. Defaults to `num_hiddens`.
+        use_gate: Whether each head's output is multiplied by `sigmoid(q W_h^G)` (Qiu et al. 2025).
+            Defaults to False.
+        qk_norm: None, or `"rms"` or `"layer"`: normalisation of queries and keys in each head,
+            before positions (Henry et al. 2020). Defaults to None.
+        soft_cap: `c` in `c tanh(score / c)`, which bounds the scores before the mask (Gemma Team
+            2024, section 2). Defaults to None, no bound.
+        use_sinks: Whether each head learns a logit that takes part in the denominator of the
+            softmax alone, so that weights may sum to less than 1 (Xiao et al. 2024, section 3.3).
+            Defaults to False.
+        **settings: `seed` of the dropout, and settings of kernels and biases:
+            `kernel_initializer`, `bias_initializer`, `kernel_regularizer`, `bias_regularizer`,
+            `kernel_constraint`, `bias_constraint`, as in `keras.layers.Dense`.
 
     Call arguments:
         query: `(B, T, Dq)`.
@@ -68,6 +99,8 @@ class MultiHeadAttention(keras.layers.Layer):
         query_mask, key_mask, value_mask: Boolean `(B, T)`, `(B, S)`, `(B, S)`; Keras fills them.
         start: Position of the first query among the keys; an integer, or a scalar tensor.
         cache: Optional cache, above.
+        positions: Integers `(B, T)` or `(T,)` by which `RotaryEmbedding` rotates queries and the
+            keys given with them, for example to skip padding. Defaults to `start, start + 1, ...`.
 
     Returns:
         Output `(B, T, D)`; with `return_attention_scores`, then weights `(B, H, T, S)`; with a
@@ -76,7 +109,7 @@ class MultiHeadAttention(keras.layers.Layer):
     Raises:
         ValueError: If `num_hiddens` is not a multiple of `num_heads`, or that of `num_kv_heads`,
             `position` is no scheme, `key` and `cache` are both missing, shapes do not fit, or the
-            cache is too short (where `start` is an integer; a tensor is not looked into).
+            cache is too short (where `start` is an integer; the value of a tensor is not checked).
 
     Example:
 
@@ -89,24 +122,29 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def __init__(
         self,
-        num_hiddens,
-        num_heads,
-        dropout=0.0,
-        use_bias=False,
-        num_kv_heads=None,
-        position=None,
-        window=None,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
-        check_positive_integer("num_hiddens", num_hiddens)
-        check_positive_integer("num_heads", num_heads)
-        check_positive_integer("num_kv_heads", num_kv_heads)
-        check_rate("dropout", dropout)
-        check_boolean("use_bias", use_bias)
-        if window is not None:
-            check_positive_integer("window", window)
+        num_hiddens: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        use_bias: bool = False,
+        num_kv_heads: int | None = None,
+        position: RelativePosition | None = None,
+        window: int | None = None,
+        value_dim: int | None = None,
+        output_shape: int | None = None,
+        use_gate: bool = False,
+        qk_norm: str | None = None,
+        soft_cap: float | None = None,
+        use_sinks: bool = False,
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings)
+        self.num_hiddens = check_positive_integer("num_hiddens", num_hiddens)
+        self.num_heads = check_positive_integer("num_heads", num_heads)
+        num_kv_heads = self.num_heads if num_kv_heads is None else num_kv_heads
+        self.num_kv_heads = check_positive_integer("num_kv_heads", num_kv_heads)
+        self.dropout = check_rate("dropout", dropout)
+        self.use_bias = check_boolean("use_bias", use_bias)
+        self.window = optional(check_positive_integer, "window", window)
         if num_hiddens % num_heads:
             raise ValueError(
                 "`num_hiddens` must be a multiple of `num_heads`. "
@@ -123,63 +161,95 @@ class MultiHeadAttention(keras.layers.Layer):
                 "`position` must be None, ShawRelativePosition, T5RelativeBias, AlibiBias or "
                 f"RotaryEmbedding. Received: position={position!r}."
             )
-        self.num_hiddens = num_hiddens
-        self.num_heads = num_heads
-        self.dropout = dropout
-        self.use_bias = use_bias
-        self.num_kv_heads = num_kv_heads
-        self.window = window
+        self._head_size = self.num_hiddens // self.num_heads
+        self.value_dim = optional(check_positive_integer, "value_dim", value_dim)
+        self._value_size = self.value_dim or self._head_size
+        # Not `output_shape`: Keras reads an attribute of that name in `summary`.
+        self._output_shape = optional(check_positive_integer, "output_shape", output_shape)
+        self.use_gate = check_boolean("use_gate", use_gate)
+        check_choice("qk_norm", qk_norm, (None, "rms", "layer"))
+        self.qk_norm = qk_norm
+        self.soft_cap = optional(check_positive_number, "soft_cap", soft_cap)
+        self.use_sinks = check_boolean("use_sinks", use_sinks)
         self.supports_masking = True
-        self._head_size = num_hiddens // num_heads
-        dense = {"use_bias": use_bias, "dtype": self.dtype_policy}
-        kv_size = num_kv_heads * self._head_size
-        self._query_dense = keras.layers.Dense(num_hiddens, name="query", **dense)
-        self._key_dense = keras.layers.Dense(kv_size, name="key", **dense)
-        self._value_dense = keras.layers.Dense(kv_size, name="value", **dense)
-        self._output_dense = keras.layers.Dense(num_hiddens, name="output", **dense)
-        self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
-        self.position = position
+        self._query_dense = self._make("query", self.num_hiddens)
+        self._key_dense = self._make("key", self.num_kv_heads * self._head_size)
+        self._value_dense = self._make("value", self.num_kv_heads * self._value_size)
+        self._output_dense = self._make("output", self._output_shape or self.num_hiddens)
+        if self.use_gate:
+            self._gate_dense = self._make("gate", self.num_heads * self._value_size)
+        if self.qk_norm is not None:
+            self._query_norm = make_norm(self.qk_norm, self.dtype_policy, "query_norm")
+            self._key_norm = make_norm(self.qk_norm, self.dtype_policy, "key_norm")
+        self._dropout = self._make_dropout(self.dropout)
+        self.position = copy_position(position)
 
-    def build(self, query_shape, key_shape=None, value_shape=None):
+    def _make(self, name: str, units: int) -> Projection:
+        return self._make_projection(units, name, use_bias=self.use_bias)
+
+    def build(
+        self,
+        query_shape: tuple,
+        key_shape: tuple | None = None,
+        value_shape: tuple | None = None,
+    ) -> None:
         key_shape = query_shape if key_shape is None else key_shape
         self._query_dense.build(query_shape)
         self._key_dense.build(key_shape)
         self._value_dense.build(key_shape if value_shape is None else value_shape)
-        self._output_dense.build((None, None, self.num_hiddens))
+        self._output_dense.build((None, None, self.num_heads * self._value_size))
+        if self.use_gate:
+            self._gate_dense.build(query_shape)
+        if self.qk_norm is not None:
+            self._query_norm.build((None, None, self.num_heads, self._head_size))
+            self._key_norm.build((None, None, self.num_kv_heads, self._head_size))
+        if self.use_sinks:
+            self._sinks = self.add_weight((self.num_heads,), initializer="zeros", name="sinks")
         self._dropout.build((None, None, None, None))
-        # A scheme that was read from a configuration comes built.
-        if self.position is not None and not self.position.built:
-            self.position.build((None, None, self.num_heads, self._head_size))
+        if self.position is not None:
+            heads_shape = (None, None, self.num_heads, self._head_size)
+            self.position.build(heads_shape, self._value_size)
+
+    def __call__(self, query: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1:
+            warn_of_order(*args[:2])
+        return super().__call__(query, *args, **kwargs)
 
     def call(
         self,
-        query,
-        key=None,
-        value=None,
-        valid_lens=None,
-        attention_mask=None,
-        use_causal_mask=False,
-        return_attention_scores=False,
-        training=None,
-        query_mask=None,
-        key_mask=None,
-        value_mask=None,
-        start=0,
-        cache=None,
-    ):
+        query: Any,
+        key: Any = None,
+        value: Any = None,
+        valid_lens: Any = None,
+        attention_mask: Any = None,
+        use_causal_mask: bool = False,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+        query_mask: Any = None,
+        key_mask: Any = None,
+        value_mask: Any = None,
+        start: Any = 0,
+        cache: dict[str, Any] | None = None,
+        positions: Any = None,
+    ) -> Any:
         if key is None and cache is None:
             raise ValueError(
                 "`key` must be given, or a `cache` that holds all keys. "
                 "Received: key=None, cache=None."
             )
         check_start(start)
+        query, key, value = map(self._to_float, (query, key, value))
+        self._check_positions(positions, query, key, cache)
         if cache is not None:
-            self._check_cache(cache)
-        if cache is not None and key is not None:
-            # These masks are as long as `key`, not as the cache: what is not to be attended there
-            # is the caller's to say by `valid_lens` or `attention_mask`.
-            key_mask = value_mask = None
-            self._check_room(cache, key, start)
+            check_cache(cache, query.shape[0], self.num_kv_heads, self._sizes, key is None)
+            attended = dict(cache)
+            if key is not None:
+                check_room(cache, key, start)
+                new = self._project_keys(key, value, start, positions)
+                attended = write_cache(cache, new, start, key_mask, value_mask)
+                key_mask = value_mask = None
+            # The mask of the cache holds together with the one that is given for a memory.
+            value_mask = attended.get("mask", value_mask)
         masks = {
             "valid_lens": valid_lens,
             "attention_mask": attention_mask,
@@ -194,154 +264,148 @@ class MultiHeadAttention(keras.layers.Layer):
         masks |= {"use_causal_mask": use_causal_mask, "start": start, "window": self.window}
 
         sizes = ops.shape(query)[1], ops.shape(all_keys)[1]
-        blockwise = not return_attention_scores and self._blocks_pay(query.shape[0], *sizes)
-        mask = self._join(*sizes, masks) if blockwise is False else None
-        seen_queries, seen_keys = self._seen(ops.shape(query)[0], sizes, masks, mask, blockwise)
-        queries = self._project(self._query_dense, hide(query, seen_queries), self.num_heads)
-        queries = queries * self._head_size**-0.5
-        attended = self._keys_and_values(key, value, seen_keys, start, cache)
+        view = view_keys(query, sizes[1], self.num_heads, masks, return_attention_scores)
+        query = hide(query, view.queries)
+        queries = self._project_queries(query, start, positions)
+        if cache is None:
+            key, value = hide(key, view.keys), None if value is None else hide(value, view.keys)
+            attended = self._project_keys(key, value, positions=positions)
         terms = OffsetTerms()
         if self.position is not None:
-            queries = self.position.rotate(queries, start)
             terms = self.position.terms(*sizes, start)
         queries, keys, values = (
             ops.transpose(x, (0, 2, 1, 3)) for x in (queries, attended["key"], attended["value"])
         )
-
-        def at_once():
-            joined = self._join(*sizes, masks) if mask is None else mask
-            drop = functools.partial(self._dropout, training=training)
-            return attend(queries, keys, values, joined, terms, drop)
-
-        def by_blocks():
-            rate, seed = self._rate_and_seed(training)
-            return attend_blockwise(queries, keys, values, masks, terms, rate, seed)
-
-        weights = None
-        if blockwise is False:
-            sums, weights = at_once()
-        elif blockwise is True:
-            sums = by_blocks()
-        else:
-            sums = ops.cond(blockwise, by_blocks, lambda: at_once()[0])
-        results = [self._combine(sums)]
+        sums, weights = attend_any_size(
+            queries,
+            keys,
+            values,
+            view,
+            terms,
+            dropout=self.dropout if training else 0.0,
+            seed_generator=self._dropout.seed_generator if self.dropout else None,
+            soft_cap=self.soft_cap,
+            sinks=self._sinks if self.use_sinks else None,
+        )
+        results = [self._combine(sums, query)]
         if return_attention_scores:
             results.append(weights)
         if cache is not None:
             results.append(attended)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _blocks_pay(self, batch_size, num_queries, num_keys):
-        """Whether to go block by block: a boolean, or a tensor if the sizes are tensors."""
-        batch_size = batch_size if isinstance(batch_size, int) else TYPICAL_BATCH_SIZE
-        num_rows = batch_size * self.num_heads
-        if isinstance(num_queries, int) and isinstance(num_keys, int):
-            return num_queries > 1 and num_rows * num_queries * num_keys >= BLOCKWISE_WEIGHTS
-        is_step = isinstance(num_queries, int) and num_queries == 1
-        if is_step or not (ops.is_tensor(num_queries) or ops.is_tensor(num_keys)):
-            return False  # a step with a cache, or JAX, which asks for shapes alone
-        # As floats: the product of the lengths that matter is past the largest int32.
-        num_queries, num_keys = (ops.cast(size, "float32") for size in (num_queries, num_keys))
-        return num_rows * num_queries * num_keys >= BLOCKWISE_WEIGHTS
+    def _project_queries(self, query: Any, start: Any, positions: Any) -> Any:
+        """Return scaled queries `(B, T, H, K)`."""
+        queries = self._project(self._query_dense, query, self.num_heads)
+        if self.qk_norm is not None:
+            queries = self._query_norm(queries)
+        queries = queries * self._head_size**-0.5
+        return queries if self.position is None else self.position.rotate(queries, start, positions)
 
-    def _seen(self, batch_size, sizes, masks, mask, blockwise):
-        """`masks.seen`, by the path that attention takes; None and None if nothing is hidden."""
-        if hides_nothing(masks):
-            return None, None
-        if blockwise is False:
-            return seen(mask)
-        num_queries, num_keys = sizes
-
-        def at_once():
-            queries, keys = seen(self._join(num_queries, num_keys, masks))
-            return (
-                ops.broadcast_to(queries, (batch_size, num_queries)),
-                ops.broadcast_to(keys, (batch_size, num_keys)),
-            )
-
-        def by_blocks():
-            return seen_by_blocks(batch_size, num_queries, num_keys, masks)
-
-        return by_blocks() if blockwise is True else ops.cond(blockwise, by_blocks, at_once)
-
-    def _join(self, num_queries, num_keys, masks):
-        mask = join_masks(num_queries, num_keys, **masks)
-        return mask[:, None] if mask is not None and len(mask.shape) == 3 else mask
-
-    def _rate_and_seed(self, training):
-        if not training or not self.dropout:
-            return 0.0, None
-        return self.dropout, self._dropout.seed_generator.next()
-
-    def _keys_and_values(self, key, value, seen_keys, start, cache):
-        """What is attended, projected: `{"key": (B, S, G, K), "value": (B, S, G, K)}`."""
-        if cache is None:
-            key = hide(key, seen_keys)
-            return self.project_memory(key, key if value is None else hide(value, seen_keys))
-        if key is None:
-            return dict(cache)
-        new = self.project_memory(key, value, start)
-        return {name: ops.slice_update(cache[name], (0, start, 0, 0), new[name]) for name in new}
-
-    def _check_cache(self, cache):
-        expected = (self.num_kv_heads, self._head_size)
-        shapes = cache
-        if isinstance(cache, dict):
-            shapes = {name: tuple(part.shape) for name, part in cache.items()}
-            if set(shapes) == {"key", "value"} and all(
-                len(shape) == 4
-                and all(a in (None, b) for a, b in zip(shape[2:], expected, strict=True))
-                for shape in shapes.values()
-            ):
-                return
-        raise ValueError(
-            "`cache` must be a dict of `key` and `value`, each of shape "
-            f"(B, L, {expected[0]}, {expected[1]}), as make_cache and project_memory return it. "
-            f"Received: cache={shapes!r} (shapes)."
-        )
-
-    def _check_room(self, cache, key, start):
-        length, new = cache["key"].shape[1], key.shape[1]
-        # Past the end, the write would move to the left and destroy what stands there.
-        is_known = isinstance(start, numbers.Integral) and None not in (length, new)
-        if is_known and start + new > length:
-            raise ValueError(
-                "`cache` must be long enough for the keys written at `start`. "
-                f"Received: start={start}, key.shape[1]={new}, a cache of length {length}. "
-                f"Make it with make_cache(batch_size, length={start + new})."
-            )
+    def _project_keys(
+        self, key: Any, value: Any = None, start: Any = 0, positions: Any = None
+    ) -> dict[str, Any]:
+        """Return `{"key": (B, S, G, K), "value": (B, S, G, V)}`."""
+        keys = self._project(self._key_dense, key, self.num_kv_heads)
+        if self.qk_norm is not None:
+            keys = self._key_norm(keys)
+        if self.position is not None:
+            keys = self.position.rotate(keys, start, positions)
+        value = key if value is None else value
+        return {"key": keys, "value": self._project(self._value_dense, value, self.num_kv_heads)}
 
     # Dense layers get matrices: TensorFlow then adds the bias inside the product.
 
-    def _project(self, dense, x, num_heads):
-        """`(B, T, D)` through a dense layer and cut into heads, `(B, T, H, K)`."""
-        rows = dense(ops.reshape(x, (-1, ops.shape(x)[-1])))
-        return ops.reshape(rows, (*ops.shape(x)[:2], num_heads, self._head_size))
+    def _project(self, dense: Projection, x: Any, num_heads: int) -> Any:
+        """Return `(B, T, D)` after a dense layer, split into heads: `(B, T, H, units / H)`."""
+        rows = dense(ops.reshape(x, (-1, x.shape[-1])))
+        return ops.reshape(rows, (*ops.shape(x)[:2], num_heads, dense.units // num_heads))
 
-    def _combine(self, heads):
-        """`(B, H, T, K)` joined to `(B, T, D)` and through the last dense layer."""
+    def _combine(self, heads: Any, query: Any) -> Any:
+        """Return the output `(B, T, D)` of heads `(B, H, T, V)`."""
         batch_size, _, num_queries, _ = ops.shape(heads)
-        rows = ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (-1, self.num_hiddens))
-        return ops.reshape(self._output_dense(rows), (batch_size, num_queries, self.num_hiddens))
+        rows = ops.transpose(heads, (0, 2, 1, 3))
+        rows = ops.reshape(rows, (-1, self.num_heads * self._value_size))
+        if self.use_gate:
+            gate = self._gate_dense(ops.reshape(query, (-1, query.shape[-1])))
+            rows = rows * ops.sigmoid(gate)
+        dense = self._output_dense
+        return ops.reshape(dense(rows), (batch_size, num_queries, dense.units))
 
-    def project_memory(self, key, value=None, start=0):
-        """Keys and values `(B, S, G, K)`, projected: the cache of a whole memory."""
-        value = key if value is None else value
-        keys = self._project(self._key_dense, key, self.num_kv_heads)
-        if self.position is not None:
-            keys = self.position.rotate(keys, start)
-        values = self._project(self._value_dense, value, self.num_kv_heads)
-        return {"key": keys, "value": values}
+    def _check_positions(self, positions: Any, query: Any, key: Any, cache: Any) -> None:
+        if positions is None:
+            return
+        if self.position is None or not self.position.takes_positions:
+            raise ValueError(
+                "`positions` need `position=RotaryEmbedding()`: other schemes are made of "
+                f"distances alone. Received: position={self.position!r}."
+            )
+        shape, expected = tuple(ops.shape(positions)), tuple(query.shape[:2])
+        known = all(isinstance(size, int) for size in (*shape, *expected))
+        if len(shape) not in (1, 2) or (known and shape not in (expected, expected[1:])):
+            raise ValueError(
+                "`positions` must have shape (B, T) or (T,), here with "
+                f"B={expected[0]}, T={expected[1]}. Received: positions.shape={shape}."
+            )
+        if key is not None and known and key.shape[1] != query.shape[1]:
+            raise ValueError(
+                "`positions` are those of queries and keys, which must be as many. Received: "
+                f"query.shape={tuple(query.shape)}, key.shape={tuple(key.shape)}."
+            )
 
-    def make_cache(self, batch_size, length):
-        """An empty cache for `length` positions."""
-        shape = (batch_size, length, self.num_kv_heads, self._head_size)
-        return {name: ops.zeros(shape, self.compute_dtype) for name in ("key", "value")}
+    def project_memory(
+        self, key: Any, value: Any = None, start: Any = 0, memory_mask: Any = None
+    ) -> dict[str, Any]:
+        """Return the cache of a whole memory: its keys and values, projected.
 
-    def compute_mask(self, query, previous_mask=None):
+        Args:
+            key: `(B, S, Dk)`.
+            value: `(B, S, Dv)`; None means `key`.
+            start: Position of the first key.
+            memory_mask: Boolean `(B, S)`, True = may attend. Defaults to the Keras mask of `key`.
+
+        Raises:
+            ValueError: If the layer is not built: the size of the queries is not known then.
+        """
+        if not self.built:
+            raise ValueError(
+                f"Build {self.name!r} before `project_memory`: call it, or "
+                "`build(query_shape, key_shape)`. Received: built=False."
+            )
+        if memory_mask is None:
+            memory_mask = getattr(key, "_keras_mask", None)
+        key, value = (self._to_float(x) for x in (key, value))
+        cache = self._project_keys(key, value, start)
+        return cache if memory_mask is None else {**cache, "mask": ops.cast(memory_mask, "bool")}
+
+    def make_cache(self, batch_size: Any, length: Any) -> dict[str, Any]:
+        """Return an empty cache for `length` positions."""
+        return empty_cache(batch_size, length, self.num_kv_heads, self._sizes, self.compute_dtype)
+
+    @property
+    def _sizes(self) -> dict[str, int]:
+        return {"key": self._head_size, "value": self._value_size}
+
+    def weights_from_keras(self, layer: keras.layers.MultiHeadAttention) -> None:
+        """Copy the weights of a built `keras.layers.MultiHeadAttention`.
+
+        Raises:
+            ValueError: If a layer is not built, or the weights of both do not correspond.
+        """
+        copy_from_keras(self, layer)
+
+    def compute_output_shape(
+        self,
+        query_shape: tuple,
+        key_shape: tuple | None = None,
+        value_shape: tuple | None = None,
+    ) -> tuple:
+        return (*query_shape[:-1], self._output_dense.units)
+
+    def compute_mask(self, query: Any, previous_mask: Any = None) -> Any:
         return previous_mask
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
             "num_hiddens": self.num_hiddens,
@@ -351,8 +415,26 @@ class MultiHeadAttention(keras.layers.Layer):
             "num_kv_heads": self.num_kv_heads,
             "position": serialize_position(self.position),
             "window": self.window,
+            "value_dim": self.value_dim,
+            "output_shape": self._output_shape,
+            "use_gate": self.use_gate,
+            "qk_norm": self.qk_norm,
+            "soft_cap": self.soft_cap,
+            "use_sinks": self.use_sinks,
         }
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> MultiHeadAttention:
         return cls(**{**config, "position": deserialize_position(config.get("position"))})
+
+
+def warn_of_order(key: Any, value: Any) -> None:
+    """Warn where key and value of different sizes are passed by order: Keras's order is another."""
+    sizes = [getattr(x, "shape", (None,))[-1] for x in (key, value)]
+    if None not in sizes and sizes[0] != sizes[1]:
+        warnings.warn(
+            "The call order is (query, key, value); that of keras.layers.MultiHeadAttention is "
+            "(query, value, key). Pass `key` and `value` of different sizes by name to silence "
+            f"this. Received: key.shape={tuple(key.shape)}, value.shape={tuple(value.shape)}.",
+            stacklevel=3,
+        )

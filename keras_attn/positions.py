@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 import numpy as np
-from keras import ops
+from keras import constraints, initializers, ops, regularizers
 
 from keras_attn.checks import (
     check_layout,
@@ -14,10 +16,12 @@ from keras_attn.checks import (
     is_tracing_shapes,
     known_values,
 )
+from keras_attn.layer import Layer
+from keras_attn.projection import copy_initializer
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class PositionalEncoding(keras.layers.Layer):
+class PositionalEncoding(Layer):
     """Adds sines and cosines of the position to the input.
 
     `P[t, 2j] = sin(t / 10000^(2j/D))`, `P[t, 2j+1] = cos(t / 10000^(2j/D))`, with `t` counted
@@ -29,6 +33,7 @@ class PositionalEncoding(keras.layers.Layer):
     Args:
         max_len: Positions computed beforehand. Defaults to 1000.
         dropout: Rate at which the sum is dropped in training. Defaults to 0.
+        **kwargs: `seed` of the dropout, and Keras's own arguments.
 
     Call arguments:
         x: `(B, T, D)`.
@@ -48,16 +53,14 @@ class PositionalEncoding(keras.layers.Layer):
     [[0.0, 1.0, 0.0, 1.0], [0.8399999737739563, 0.5400000214576721, 0.009999999776482582, 1.0]]
     """
 
-    def __init__(self, max_len=1000, dropout=0.0, **kwargs):
+    def __init__(self, max_len: int = 1000, dropout: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        check_positive_integer("max_len", max_len)
-        check_rate("dropout", dropout)
-        self.max_len = max_len
-        self.dropout = dropout
+        self.max_len = check_positive_integer("max_len", max_len)
+        self.dropout = check_rate("dropout", dropout)
         self.supports_masking = True
-        self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+        self._dropout = self._make_dropout(self.dropout)
 
-    def build(self, x_shape):
+    def build(self, x_shape: tuple) -> None:
         size = x_shape[-1]
         # Angles in float64: in float32 those of late positions are off in the fourth digit.
         exponents = np.arange(size) // 2 * 2 / size
@@ -66,9 +69,10 @@ class PositionalEncoding(keras.layers.Layer):
         self._table = np.where(np.arange(size) % 2 == 0, np.sin(angles), np.cos(angles))
         self._dropout.build(x_shape)
 
-    def call(self, x, start=0, training=None):
+    def call(self, x: Any, start: Any = 0, training: bool | None = None) -> Any:
         check_layout("x", x.shape, "BTD")
         check_start(start)
+        x = self._to_float(x)
         positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
         rows = ops.take(
             ops.convert_to_tensor(self._table, "float32"),
@@ -85,19 +89,19 @@ class PositionalEncoding(keras.layers.Layer):
         is_sine = ops.arange(len(self._rates)) % 2 == 0
         return ops.where(is_sine, ops.sin(angles), ops.cos(angles))
 
-    def compute_output_shape(self, x_shape):
-        return x_shape
+    def compute_output_shape(self, x_shape: tuple) -> tuple:
+        return tuple(x_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "max_len": self.max_len, "dropout": self.dropout}
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class LearnedPositionalEncoding(keras.layers.Layer):
+class LearnedPositionalEncoding(Layer):
     """Adds a learned vector for each position to the input.
 
     `x[t] + P[start + t]`, with `P` of shape `(max_len, D)` trained like any weight (Gehring et
-    al. 2017, section 3.1); drawn at first with the deviation 0.02 of Devlin et al. 2019.
+    al. 2017, section 3.1).
 
     The table ends at `max_len`: what was never trained cannot be added. Past it is an error
     wherever length and start can be seen: an integer, or an eager tensor. Where they are known at
@@ -108,6 +112,11 @@ class LearnedPositionalEncoding(keras.layers.Layer):
     Args:
         max_len: Rows of the table, a positive integer: the longest input.
         dropout: Rate at which the sum is dropped in training. Defaults to 0.
+        embeddings_initializer: Initializer of the table. Defaults to a normal distribution with
+            the standard deviation 0.02 of Devlin et al. 2019.
+        embeddings_regularizer: Regularizer of the table. Defaults to None.
+        embeddings_constraint: Constraint of the table. Defaults to None.
+        **kwargs: `seed` of the dropout, and Keras's own arguments.
 
     Call arguments:
         x: `(B, T, D)`.
@@ -128,26 +137,40 @@ class LearnedPositionalEncoding(keras.layers.Layer):
     (2, 5, 3)
     """
 
-    def __init__(self, max_len, dropout=0.0, **kwargs):
+    def __init__(
+        self,
+        max_len: int,
+        dropout: float = 0.0,
+        embeddings_initializer: Any = None,
+        embeddings_regularizer: Any = None,
+        embeddings_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
-        check_positive_integer("max_len", max_len)
-        check_rate("dropout", dropout)
-        self.max_len = max_len
-        self.dropout = dropout
+        self.max_len = check_positive_integer("max_len", max_len)
+        self.dropout = check_rate("dropout", dropout)
+        self.embeddings_initializer = initializers.get(
+            embeddings_initializer or initializers.RandomNormal(stddev=0.02)
+        )
+        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
+        self.embeddings_constraint = constraints.get(embeddings_constraint)
         self.supports_masking = True
-        self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+        self._dropout = self._make_dropout(self.dropout)
 
-    def build(self, x_shape):
+    def build(self, x_shape: tuple) -> None:
         self._table = self.add_weight(
             shape=(self.max_len, x_shape[-1]),
-            initializer=keras.initializers.RandomNormal(stddev=0.02),
+            initializer=copy_initializer(self.embeddings_initializer),
+            regularizer=self.embeddings_regularizer,
+            constraint=self.embeddings_constraint,
             name="table",
         )
         self._dropout.build(x_shape)
 
-    def call(self, x, start=0, training=None):
+    def call(self, x: Any, start: Any = 0, training: bool | None = None) -> Any:
         check_layout("x", x.shape, "BTD")
         check_start(start)
+        x = self._to_float(x)
         if not is_tracing_shapes():
             self._check_end(x.shape[1], known_values(start))
         positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
@@ -168,21 +191,43 @@ class LearnedPositionalEncoding(keras.layers.Layer):
                 "Shorten the input, or train with a larger `max_len`."
             )
 
-    def compute_output_shape(self, x_shape):
+    def compute_output_spec(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(x.shape) == 3:
+            self._check_end(x.shape[1], 0)
+        return super().compute_output_spec(x, *args, **kwargs)
+
+    def compute_output_shape(self, x_shape: tuple) -> tuple:
         self._check_end(x_shape[1], 0)
-        return x_shape
+        return tuple(x_shape)
 
-    def get_config(self):
-        return {**super().get_config(), "max_len": self.max_len, "dropout": self.dropout}
+    def get_config(self) -> dict[str, Any]:
+        return {
+            **super().get_config(),
+            "max_len": self.max_len,
+            "dropout": self.dropout,
+            "embeddings_initializer": initializers.serialize(self.embeddings_initializer),
+            "embeddings_regularizer": regularizers.serialize(self.embeddings_regularizer),
+            "embeddings_constraint": constraints.serialize(self.embeddings_constraint),
+        }
 
 
-def serialize_position(position):
-    """A position scheme, a name, or None, as a configuration holds it."""
+def copy_position(position: Any) -> Any:
+    """Return a layer with the settings of `position` and no weights yet; a name or None as it is.
+
+    A position object is a setting: shared between layers, it would share its weights, and a saved
+    model could not be loaded.
+    """
+    is_layer = isinstance(position, keras.layers.Layer)
+    return type(position).from_config(position.get_config()) if is_layer else position
+
+
+def serialize_position(position: Any) -> Any:
+    """Return a position scheme, a name, or None as a configuration holds it."""
     is_layer = isinstance(position, keras.layers.Layer)
     return keras.saving.serialize_keras_object(position) if is_layer else position
 
 
-def deserialize_position(config):
-    """The opposite of `serialize_position`."""
+def deserialize_position(config: Any) -> Any:
+    """Return the position that `serialize_position` made `config` of."""
     is_layer = isinstance(config, dict)
     return keras.saving.deserialize_keras_object(config) if is_layer else config

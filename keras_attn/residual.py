@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import keras
 
 from keras_attn.checks import check_boolean, check_choice, check_rate
+from keras_attn.layer import Layer
 
 EPSILON = 1e-6  # what normalisations add to a variance, or to a mean square
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class Residual(keras.layers.Layer):
-    """Adds what a sub-layer makes of its input to that input.
+class Residual(Layer):
+    """Adds the output of a sub-layer to the input of that sub-layer.
 
     `x + dropout(f(norm(x)))` with `norm_first` (Xiong et al. 2020, figure 1b), else
     `norm(x + dropout(f(x)))` (Vaswani et al. 2017, section 3.1).
+
+    For the `call` of your own layers and models, which hold the sub-layer. In a functional model
+    the call is refused: Keras would neither train nor save the weights of the sub-layer.
 
     Masking: keeps the mask of its input.
 
@@ -23,6 +30,7 @@ class Residual(keras.layers.Layer):
         norm_first: Whether the input is normalised, rather than the sum. Defaults to True.
         norm: `"layer"` (Ba et al. 2016) or `"rms"` (Zhang and Sennrich 2019). Defaults to
             `"layer"`.
+        **kwargs: `seed` of the dropout, and Keras's own arguments.
 
     Call arguments:
         x: `(B, T, D)`.
@@ -33,8 +41,8 @@ class Residual(keras.layers.Layer):
         `(B, T, D)`, or a tuple that starts with it and goes on as the sub-layer's does.
 
     Raises:
-        ValueError: If `dropout` is no rate, `norm` is unknown, or the sub-layer is no function or
-            does not keep the shape.
+        ValueError: If `dropout` is no rate, `norm` is unknown, the sub-layer is no function or does
+            not keep the shape, or the call stands in a functional model.
 
     Example:
 
@@ -43,22 +51,34 @@ class Residual(keras.layers.Layer):
     [4.0, 4.0, 4.0, 4.0]
     """
 
-    def __init__(self, dropout=0.0, norm_first=True, norm="layer", **kwargs):
-        super().__init__(**kwargs)
-        check_rate("dropout", dropout)
-        check_boolean("norm_first", norm_first)
-        self.dropout = dropout
-        self.norm_first = norm_first
+    def __init__(
+        self, dropout: float = 0.0, norm_first: bool = True, norm: str = "layer", **kwargs: Any
+    ) -> None:
+        # Rematerialization would lose the gradients of tensors that `sublayer` holds, such as a
+        # memory; the sub-layer itself is still rematerialized.
+        with keras.RematScope(mode=None):
+            super().__init__(**kwargs)
+        self.dropout = check_rate("dropout", dropout)
+        self.norm_first = check_boolean("norm_first", norm_first)
         self.norm = norm
         self.supports_masking = True
         self._norm = make_norm(norm, self.dtype_policy)
-        self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+        self._dropout = self._make_dropout(self.dropout)
 
-    def build(self, x_shape):
+    def build(self, x_shape: tuple) -> None:
         self._norm.build(x_shape)
         self._dropout.build(x_shape)
 
-    def call(self, x, sublayer, training=None):
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+        raise ValueError(
+            "`Residual` must be called inside the `call` of a layer or model that holds the "
+            "sub-layer: a functional model would neither train nor save the sub-layer's weights. "
+            "Write a layer around both, or use keras.layers.Add. "
+            f"Received: a Keras input, in a call of {self.name!r}."
+        )
+
+    def call(self, x: Any, sublayer: Callable[[Any], Any], training: bool | None = None) -> Any:
+        x = self._to_float(x)
         if not callable(sublayer):
             raise ValueError(f"`sublayer` must be a function. Received: sublayer={sublayer!r}.")
         made = sublayer(self._norm(x) if self.norm_first else x)
@@ -75,7 +95,10 @@ class Residual(keras.layers.Layer):
         total = total if self.norm_first else self._norm(total)
         return (total, *rest) if rest else total
 
-    def get_config(self):
+    def compute_output_shape(self, x_shape: tuple) -> tuple:
+        return tuple(x_shape)
+
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
             "dropout": self.dropout,
@@ -84,13 +107,13 @@ class Residual(keras.layers.Layer):
         }
 
 
-def make_norm(kind, dtype):
-    """A normalisation layer of the last axis: `"layer"` or `"rms"`."""
+def make_norm(kind: str, dtype: Any, name: str = "norm") -> keras.layers.Layer:
+    """Return a normalisation layer of the last axis: `"layer"` or `"rms"`."""
     check_choice("norm", kind, ("layer", "rms"))
     classes = {
         "layer": keras.layers.LayerNormalization,
         "rms": keras.layers.RMSNormalization,
     }
-    layer = classes[kind](epsilon=EPSILON, dtype=dtype, name="norm")
+    layer = classes[kind](epsilon=EPSILON, dtype=dtype, name=name)
     layer.supports_masking = True
     return layer

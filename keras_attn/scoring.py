@@ -4,60 +4,69 @@ from __future__ import annotations
 
 import abc
 import math
+from typing import Any
 
 import keras
-from keras import ops
+from keras import constraints, ops, regularizers
 
 from keras_attn.checks import (
     check_boolean,
+    check_layout,
     check_positive_integer,
     check_positive_number,
     check_rate,
 )
 from keras_attn.distances import squared_distances
-from keras_attn.heads import pool_seen
+from keras_attn.heads import match_batch, pool_seen, score_dtype
+from keras_attn.layer import Layer
 from keras_attn.masks import check_shapes, hide, join_masks, seen
+from keras_attn.projection import ProjectingLayer
 from keras_attn.relative import OffsetTerms
 from keras_attn.softmax import masked_softmax
 
 
-class ScoredAttention(keras.layers.Layer, abc.ABC):
-    """The attention call for every layer that differs in its scores alone.
+class ScoredAttention(Layer, abc.ABC):
+    """The attention call for layers with one head, which differ in their scores alone.
 
-    A subclass says how a query scores a key (`score`); masking, softmax, dropout of the weights
-    and pooling of the values are the same for all.
+    A subclass computes the scores (`score`). Masks, softmax, dropout of the weights and pooling of
+    the values are the same for all.
 
     Args:
         dropout: Rate at which attention weights are dropped in training. Defaults to 0.
+        **kwargs: `seed` of the dropout, and Keras's own arguments.
     """
 
-    def __init__(self, dropout=0.0, **kwargs):
+    def __init__(self, dropout: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        check_rate("dropout", dropout)
-        self.dropout = dropout
+        self.dropout = check_rate("dropout", dropout)
         self.supports_masking = True
-        self._dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+        self._dropout = self._make_dropout(self.dropout)
 
     @abc.abstractmethod
-    def score(self, query, key):
-        """Scores `(B, T, S)` of queries `(B, T, Dq)` and keys `(B, S, Dk)`, in any float type."""
+    def score(self, query: Any, key: Any) -> Any:
+        """Return scores `(B, T, S)`, in any float type.
+
+        Args:
+            query: Queries `(B, T, Dq)`.
+            key: Keys `(B, S, Dk)`.
+        """
 
     def call(
         self,
-        query,
-        key,
-        value=None,
-        valid_lens=None,
-        attention_mask=None,
-        use_causal_mask=False,
-        return_attention_scores=False,
-        training=None,
-        query_mask=None,
-        key_mask=None,
-        value_mask=None,
-    ):
-        if value is None:
-            value = key
+        query: Any,
+        key: Any,
+        value: Any = None,
+        valid_lens: Any = None,
+        attention_mask: Any = None,
+        use_causal_mask: bool = False,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+        query_mask: Any = None,
+        key_mask: Any = None,
+        value_mask: Any = None,
+    ) -> Any:
+        value = key if value is None else value
+        query, key, value = map(self._to_float, (query, key, value))
         check_shapes(
             key.shape[1] if len(key.shape) > 1 else None,
             query=query,
@@ -86,21 +95,33 @@ class ScoredAttention(keras.layers.Layer, abc.ABC):
             )
         seen_queries, seen_keys = (None, None) if mask is None else seen(mask)
         query, key, value = hide(query, seen_queries), hide(key, seen_keys), hide(value, seen_keys)
+        key, value = match_batch(key, query), match_batch(value, query)
         weights = ops.cast(masked_softmax(self.score(query, key), mask=mask), query.dtype)
         dropped = self._dropout(weights, training=training)
         one_head = None if mask is None else mask[:, None]
         output = pool_seen(dropped[:, None], value[:, None], one_head, OffsetTerms())[:, 0]
         return (output, weights) if return_attention_scores else output
 
-    def compute_mask(self, query, previous_mask=None):
+    def compute_output_shape(
+        self, query_shape: tuple, key_shape: tuple, value_shape: tuple | None = None
+    ) -> tuple:
+        return (*query_shape[:-1], (value_shape or key_shape)[-1])
+
+    def compute_mask(self, query: Any, previous_mask: Any = None) -> Any:
         return previous_mask
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "dropout": self.dropout}
 
 
-def check_same_size(query_shape, key_shape):
-    """Refuse queries and keys of different sizes, which some scores cannot compare."""
+def check_same_size(query_shape: tuple, key_shape: tuple) -> None:
+    """Check that queries and keys have one size, which some scores need.
+
+    Raises:
+        ValueError: If the sizes differ, or the number of axes is not three.
+    """
+    check_layout("query", query_shape, "BTD")
+    check_layout("key", key_shape, "BSD")
     if query_shape[-1] != key_shape[-1]:
         raise ValueError(
             "`query` and `key` must have the same last dimension. Received: "
@@ -109,8 +130,19 @@ def check_same_size(query_shape, key_shape):
         )
 
 
+def dot_products(query: Any, key: Any) -> Any:
+    """Return `q . k` for each query and key, `(B, T, S)`; float16 would end at 65504.
+
+    Args:
+        query: `(B, T, D)`.
+        key: `(B, S, D)`.
+    """
+    dtype = score_dtype(query.dtype)
+    return ops.matmul(ops.cast(query, dtype), ops.transpose(ops.cast(key, dtype), (0, 2, 1)))
+
+
 @keras.saving.register_keras_serializable(package="keras_attn")
-class AdditiveAttention(ScoredAttention):
+class AdditiveAttention(ScoredAttention, ProjectingLayer):
     """Attention whose scores come from a small network, for queries and keys of any sizes.
 
     `score(q, k) = w_v . tanh(W_q q + W_k k)` (Bahdanau et al. 2015, appendix A.1.2), without
@@ -122,6 +154,8 @@ class AdditiveAttention(ScoredAttention):
     Args:
         num_hiddens: Width of the network, a positive integer.
         dropout: Rate at which attention weights are dropped in training. Defaults to 0.
+        **settings: `seed` of the dropout, and settings of the kernels, as in `keras.layers.Dense`:
+            `kernel_initializer`, `kernel_regularizer`, `kernel_constraint`.
 
     Call arguments:
         query: `(B, T, Dq)`.
@@ -148,32 +182,30 @@ class AdditiveAttention(ScoredAttention):
     (2, 3, 4)
     """
 
-    def __init__(self, num_hiddens, dropout=0.0, **kwargs):
-        super().__init__(dropout, **kwargs)
-        check_positive_integer("num_hiddens", num_hiddens)
-        self.num_hiddens = num_hiddens
-        dense = {"use_bias": False, "dtype": self.dtype_policy}
-        self._query_dense = keras.layers.Dense(num_hiddens, name="query", **dense)
-        self._key_dense = keras.layers.Dense(num_hiddens, name="key", **dense)
-        self._score_dense = keras.layers.Dense(1, name="score", **dense)
+    def __init__(self, num_hiddens: int, dropout: float = 0.0, **settings: Any) -> None:
+        super().__init__(dropout, **settings)
+        self.num_hiddens = check_positive_integer("num_hiddens", num_hiddens)
+        self._query_dense = self._make_projection(self.num_hiddens, "query", use_bias=False)
+        self._key_dense = self._make_projection(self.num_hiddens, "key", use_bias=False)
+        self._score_dense = self._make_projection(1, "score", use_bias=False)
 
-    def build(self, query_shape, key_shape, value_shape=None):
+    def build(self, query_shape: tuple, key_shape: tuple, value_shape: tuple | None = None) -> None:
         self._query_dense.build(query_shape)
         self._key_dense.build(key_shape)
         self._score_dense.build((None, None, None, self.num_hiddens))
         self._dropout.build((None, None, None))
 
-    def score(self, query, key):
+    def score(self, query: Any, key: Any) -> Any:
         queries = self._query_dense(query)[:, :, None]  # (B, T, 1, N)
         keys = self._key_dense(key)[:, None]  # (B, 1, S, N)
         return ops.squeeze(self._score_dense(ops.tanh(queries + keys)), -1)  # (B, T, S)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "num_hiddens": self.num_hiddens}
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class BilinearAttention(ScoredAttention):
+class BilinearAttention(ScoredAttention, ProjectingLayer):
     """Attention whose scores come from one learned matrix, for queries and keys of any sizes.
 
     `score(q, k) = q^T W k` with `W` of shape `(Dq, Dk)` (Luong et al. 2015, section 3.1,
@@ -184,6 +216,8 @@ class BilinearAttention(ScoredAttention):
 
     Args:
         dropout: Rate at which attention weights are dropped in training. Defaults to 0.
+        **settings: `seed` of the dropout, and settings of the kernels, as in `keras.layers.Dense`:
+            `kernel_initializer`, `kernel_regularizer`, `kernel_constraint`.
 
     Call arguments:
         query: `(B, T, Dq)`.
@@ -209,15 +243,13 @@ class BilinearAttention(ScoredAttention):
     (2, 3, 4)
     """
 
-    def build(self, query_shape, key_shape, value_shape=None):
-        self._query_dense = keras.layers.Dense(
-            key_shape[-1], use_bias=False, dtype=self.dtype_policy, name="query"
-        )
+    def build(self, query_shape: tuple, key_shape: tuple, value_shape: tuple | None = None) -> None:
+        self._query_dense = self._make_projection(key_shape[-1], "query", use_bias=False)
         self._query_dense.build(query_shape)
         self._dropout.build((None, None, None))
 
-    def score(self, query, key):
-        return ops.matmul(self._query_dense(query), ops.transpose(key, (0, 2, 1)))  # (B, T, S)
+    def score(self, query: Any, key: Any) -> Any:
+        return dot_products(self._query_dense(query), key)
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -233,6 +265,7 @@ class DotProductAttention(ScoredAttention):
     Args:
         dropout: Rate at which attention weights are dropped in training. Defaults to 0.
         scale: Whether scores are divided by `sqrt(D)`. Defaults to True.
+        **kwargs: `seed` of the dropout, and Keras's own arguments.
 
     Call arguments:
         query: `(B, T, D)`.
@@ -260,21 +293,20 @@ class DotProductAttention(ScoredAttention):
     [0.5, 0.5, 0.0, 0.0]
     """
 
-    def __init__(self, dropout=0.0, scale=True, **kwargs):
+    def __init__(self, dropout: float = 0.0, scale: bool = True, **kwargs: Any) -> None:
         super().__init__(dropout, **kwargs)
-        check_boolean("scale", scale)
-        self.scale = scale
+        self.scale = check_boolean("scale", scale)
 
-    def build(self, query_shape, key_shape, value_shape=None):
+    def build(self, query_shape: tuple, key_shape: tuple, value_shape: tuple | None = None) -> None:
         check_same_size(query_shape, key_shape)
         self._dropout.build((None, None, None))
 
-    def score(self, query, key):
+    def score(self, query: Any, key: Any) -> Any:
         if self.scale:
             query = query * query.shape[-1] ** -0.5
-        return ops.matmul(query, ops.transpose(key, (0, 2, 1)))  # (B, T, S)
+        return dot_products(query, key)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "scale": self.scale}
 
 
@@ -299,6 +331,9 @@ class GaussianKernelAttention(ScoredAttention):
             its first value. Defaults to 1.
         trainable: Whether the bandwidth is trained. Defaults to False.
         dropout: Rate at which attention weights are dropped in training. Defaults to 0.
+        bandwidth_regularizer: Regularizer of the logarithm of the bandwidth. Defaults to None.
+        bandwidth_constraint: Constraint of the logarithm of the bandwidth. Defaults to None.
+        **kwargs: `seed` of the dropout, and Keras's own arguments.
 
     Call arguments:
         query: `(B, T, D)`.
@@ -325,26 +360,41 @@ class GaussianKernelAttention(ScoredAttention):
     [[[15.0]]]
     """
 
-    def __init__(self, bandwidth=1.0, trainable=False, dropout=0.0, **kwargs):
-        check_boolean("trainable", trainable)
-        super().__init__(dropout, trainable=trainable, **kwargs)
-        check_positive_number("bandwidth", bandwidth)
-        self.bandwidth = float(bandwidth)
+    def __init__(
+        self,
+        bandwidth: float = 1.0,
+        trainable: bool = False,
+        dropout: float = 0.0,
+        bandwidth_regularizer: Any = None,
+        bandwidth_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(dropout, trainable=check_boolean("trainable", trainable), **kwargs)
+        self.bandwidth = check_positive_number("bandwidth", bandwidth)
+        self.bandwidth_regularizer = regularizers.get(bandwidth_regularizer)
+        self.bandwidth_constraint = constraints.get(bandwidth_constraint)
 
-    def build(self, query_shape, key_shape, value_shape=None):
+    def build(self, query_shape: tuple, key_shape: tuple, value_shape: tuple | None = None) -> None:
         check_same_size(query_shape, key_shape)
         self.log_bandwidth = self.add_weight(
             shape=(),
             initializer=keras.initializers.Constant(math.log(self.bandwidth)),
+            regularizer=self.bandwidth_regularizer,
+            constraint=self.bandwidth_constraint,
             autocast=False,  # a rounded logarithm is another bandwidth
             name="log_bandwidth",
         )
         self._dropout.build((None, None, None))
 
-    def score(self, query, key):
+    def score(self, query: Any, key: Any) -> Any:
         distances = squared_distances(query, key)  # (B, T, S)
         log_bandwidth = ops.cast(self.log_bandwidth, distances.dtype)
         return distances * (-0.5 * ops.exp(-2.0 * log_bandwidth))
 
-    def get_config(self):
-        return {**super().get_config(), "bandwidth": self.bandwidth}
+    def get_config(self) -> dict[str, Any]:
+        return {
+            **super().get_config(),
+            "bandwidth": self.bandwidth,
+            "bandwidth_regularizer": regularizers.serialize(self.bandwidth_regularizer),
+            "bandwidth_constraint": constraints.serialize(self.bandwidth_constraint),
+        }

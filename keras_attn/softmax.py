@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from keras import backend, ops
 
@@ -9,7 +11,7 @@ from keras_attn.checks import check_lengths, check_mask
 from keras_attn.masks import lengths_mask
 
 
-def masked_softmax(scores, valid_lens=None, mask=None):
+def masked_softmax(scores: Any, valid_lens: Any = None, mask: Any = None) -> Any:
     """Softmax over the last axis that is exactly zero where a key may not be attended.
 
     `p[s] = m[s] * exp(x[s]) / sum_r(m[r] * exp(x[r]))`, with `m` the mask as 0 and 1 (Vaswani et
@@ -52,12 +54,44 @@ def masked_softmax(scores, valid_lens=None, mask=None):
         mask = ops.cast(mask, "bool")
     if valid_lens is not None:
         mask = lengths if mask is None else ops.logical_and(mask, lengths)
-    precise = scores if dtype == "float64" else ops.cast(scores, "float32")
-    if mask is None:
-        return ops.cast(ops.softmax(precise, axis=-1), dtype)
-    lowest = float(np.finfo("float64" if dtype == "float64" else "float32").min)
-    weights = ops.softmax(ops.where(mask, precise, lowest), axis=-1)
-    return ops.cast(ops.where(mask, weights, 0.0), dtype)
+    return ops.cast(weigh(scores, mask)[0], dtype)
+
+
+def weigh(scores: Any, mask: Any = None, sinks: Any = None) -> tuple[Any, Any]:
+    """Masked softmax of scores, with an optional logit that takes weight from all keys.
+
+    `p[s] = m[s] * exp(x[s]) / (exp(sink) + sum_r(m[r] * exp(x[r])))` (OpenAI 2025, gpt-oss model
+    card, section 2.2).
+
+    Args:
+        scores: Floats `(..., T, S)`.
+        mask: Boolean that broadcasts to `scores`, or None.
+        sinks: Logits that broadcast to `(..., T, 1)`, or None.
+
+    Returns:
+        Weights `(..., T, S)` and the weight of the sinks `(..., T, 1)`, or None without sinks, in
+        float64 for float64, else in float32.
+    """
+    dtype = "float64" if backend.standardize_dtype(scores.dtype) == "float64" else "float32"
+    scores = ops.cast(scores, dtype)
+    if mask is not None:
+        # A softmax of nothing but -inf is NaN. The row check is cheap: a mask broadcasts.
+        has_key = ops.any(mask, axis=-1, keepdims=True)
+        fill = ops.cast(ops.where(has_key, float("-inf"), 0.0), dtype)
+        scores = ops.where(mask, scores, fill)
+    sink_weights = None
+    if sinks is None:
+        weights = ops.softmax(scores, axis=-1)
+    else:
+        sinks = ops.cast(sinks, dtype)
+        highest = ops.max(scores, axis=-1, keepdims=True, initial=float("-inf"))
+        highest = ops.stop_gradient(ops.maximum(highest, sinks))
+        powers, sink_power = ops.exp(scores - highest), ops.exp(sinks - highest)
+        total = ops.sum(powers, axis=-1, keepdims=True) + sink_power
+        weights, sink_weights = powers / total, sink_power / total
+    if mask is not None:
+        weights = ops.where(mask, weights, ops.zeros_like(weights))
+    return weights, sink_weights
 
 
 def _check_valid_lens(valid_lens, shape):

@@ -1,21 +1,33 @@
-"""What encoder and decoder share: options, the sub-layers of a block, blocks upon each other."""
+"""The common parts of encoder and decoder: options, sub-layers of a block, stacks of blocks."""
 
 from __future__ import annotations
 
 import abc
+from typing import Any
 
 import keras
+from keras import constraints, initializers, regularizers
 
-from keras_attn.checks import check_positive_integer, get_activation
+from keras_attn.checks import (
+    check_boolean,
+    check_layout,
+    check_positive_integer,
+    check_positive_number,
+    check_rate,
+    get_activation,
+    optional,
+)
 from keras_attn.embedding import TokenEmbedding
 from keras_attn.feed_forward import FeedForward
+from keras_attn.lora import Adaptable
 from keras_attn.multi_head import MultiHeadAttention
-from keras_attn.positions import deserialize_position, serialize_position
+from keras_attn.positions import copy_position, deserialize_position, serialize_position
+from keras_attn.projection import ProjectingLayer, copy_initializer
 from keras_attn.relative import RelativePosition
 from keras_attn.residual import Residual, make_norm
 
 
-class Options(keras.layers.Layer):
+class Options(ProjectingLayer, Adaptable):
     """The arguments that blocks and stacks of blocks have in common, and their configuration.
 
     They are described at `EncoderBlock`.
@@ -23,110 +35,139 @@ class Options(keras.layers.Layer):
 
     def __init__(
         self,
-        num_hiddens,
-        ffn_num_hiddens,
-        num_heads,
-        dropout=0.0,
-        norm_first=True,
-        use_bias=False,
-        activation="relu",
-        gated=False,
-        norm="layer",
-        num_kv_heads=None,
-        position=None,
-        window=None,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        self.num_hiddens = num_hiddens
-        self.ffn_num_hiddens = ffn_num_hiddens
-        self.num_heads = num_heads
-        self.dropout = dropout
-        self.norm_first = norm_first
-        self.use_bias = use_bias
+        num_hiddens: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        norm_first: bool = True,
+        use_bias: bool = False,
+        activation: Any = "relu",
+        gated: bool = False,
+        norm: str = "layer",
+        num_kv_heads: int | None = None,
+        position: Any = None,
+        window: int | None = None,
+        use_gate: bool = False,
+        qk_norm: str | None = None,
+        soft_cap: float | None = None,
+        use_sinks: bool = False,
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings)
+        self.num_hiddens = check_positive_integer("num_hiddens", num_hiddens)
+        self.ffn_num_hiddens = check_positive_integer("ffn_num_hiddens", ffn_num_hiddens)
+        self.num_heads = check_positive_integer("num_heads", num_heads)
+        self.dropout = check_rate("dropout", dropout)
+        self.norm_first = check_boolean("norm_first", norm_first)
+        self.use_bias = check_boolean("use_bias", use_bias)
         self.activation = get_activation("activation", activation)
-        self.gated = gated
+        self.gated = check_boolean("gated", gated)
         self.norm = norm
-        self.num_kv_heads = num_kv_heads
-        # What was given is a setting, not a part: the parts made of it are tracked where they are.
+        self.num_kv_heads = optional(check_positive_integer, "num_kv_heads", num_kv_heads)
+        # A setting and not a sub-layer: attention and embedding make copies of their own.
         object.__setattr__(self, "position", position)
-        self.window = window
+        self.window = optional(check_positive_integer, "window", window)
+        self.use_gate = check_boolean("use_gate", use_gate)
+        self.qk_norm = qk_norm
+        self.soft_cap = optional(check_positive_number, "soft_cap", soft_cap)
+        self.use_sinks = check_boolean("use_sinks", use_sinks)
 
     @property
-    def options(self):
-        """The arguments by name."""
+    def attention_options(self) -> dict[str, Any]:
+        """Arguments of every `MultiHeadAttention` of a block."""
+        return {
+            "dropout": self.dropout,
+            "use_bias": self.use_bias,
+            "num_kv_heads": self.num_kv_heads,
+            "use_gate": self.use_gate,
+            "qk_norm": self.qk_norm,
+            "soft_cap": self.soft_cap,
+            "use_sinks": self.use_sinks,
+        }
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All arguments by name, without the settings of weights."""
         return {
             "num_hiddens": self.num_hiddens,
             "ffn_num_hiddens": self.ffn_num_hiddens,
             "num_heads": self.num_heads,
-            "dropout": self.dropout,
             "norm_first": self.norm_first,
-            "use_bias": self.use_bias,
             "activation": self.activation,
             "gated": self.gated,
             "norm": self.norm,
-            "num_kv_heads": self.num_kv_heads,
             "position": self.position,
             "window": self.window,
+            **self.attention_options,
         }
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = {**super().get_config(), **self.options}
         config["activation"] = keras.activations.serialize(self.activation)
         config["position"] = serialize_position(self.position)
         return config
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> Options:
         return cls(**{**config, "position": deserialize_position(config["position"])})
 
 
 class Block(Options):
     """Self-attention and a feed-forward network, each with a residual connection around it.
 
-    A subclass says in `call` what happens in which order.
+    A subclass orders them in `call`.
     """
 
     def __init__(
-        self, num_hiddens, ffn_num_hiddens, num_heads, dropout=0.0, norm_first=True, **options
-    ):
+        self,
+        num_hiddens: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        norm_first: bool = True,
+        **options: Any,
+    ) -> None:
         super().__init__(num_hiddens, ffn_num_hiddens, num_heads, dropout, norm_first, **options)
         self.supports_masking = True
-        self._self_attention = self._attention(
+        self._self_attention = self._make_attention(
             "self_attention", position=self.position, window=self.window
         )
-        self._around_self_attention = self._around("self_attention")
+        self._around_self_attention = self._make_residual("self_attention")
         self._feed_forward = FeedForward(
-            ffn_num_hiddens,
+            self.ffn_num_hiddens,
             self.activation,
             gated=self.gated,
             name="feed_forward",
             dtype=self.dtype_policy,
+            **self.weight_settings,
         )
-        self._around_feed_forward = self._around("feed_forward")
+        self._around_feed_forward = self._make_residual("feed_forward")
 
-    def _attention(self, name, **kwargs):
+    def _make_attention(self, name: str, **kwargs: Any) -> MultiHeadAttention:
         return MultiHeadAttention(
             self.num_hiddens,
             self.num_heads,
-            self.dropout,
-            self.use_bias,
-            self.num_kv_heads,
+            seed=self._seed_for(name),
             name=name,
             dtype=self.dtype_policy,
+            **self.attention_options,
+            **self.weight_settings,
             **kwargs,
         )
 
-    def _around(self, sublayer):
+    def _make_residual(self, sublayer: str) -> Residual:
+        name = f"around_{sublayer}"
         return Residual(
             self.dropout,
             self.norm_first,
             self.norm,
-            name=f"around_{sublayer}",
+            seed=self._seed_for(name),
+            name=name,
             dtype=self.dtype_policy,
         )
 
-    def build(self, x_shape):
+    def build(self, x_shape: tuple) -> None:
+        check_layout("x", x_shape, "BTD")
         if x_shape[-1] != self.num_hiddens:
             raise ValueError(
                 "`x` must have `num_hiddens` features, for the residual connection. "
@@ -137,28 +178,34 @@ class Block(Options):
         self._feed_forward.build(x_shape)
         self._around_feed_forward.build(x_shape)
 
-    def compute_mask(self, x, previous_mask=None):
+    def compute_output_shape(self, x_shape: tuple, memory_shape: tuple | None = None) -> tuple:
+        return tuple(x_shape)
+
+    def compute_mask(self, x: Any, previous_mask: Any = None) -> Any:
         return previous_mask
 
 
 class Stack(Options, abc.ABC):
     """Token embedding, blocks upon each other, a normalisation where blocks end without one.
 
-    A subclass makes its blocks in `_make_block` and says in `call` what flows through them.
+    A subclass makes its blocks in `_make_block` and calls them in `call`.
     """
 
     def __init__(
         self,
-        vocab_size,
-        num_layers,
-        num_hiddens,
-        ffn_num_hiddens,
-        num_heads,
-        dropout=0.0,
-        norm_first=True,
-        position="sinusoidal",
-        **options,
-    ):
+        vocab_size: int,
+        num_layers: int,
+        num_hiddens: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        norm_first: bool = True,
+        position: Any = "sinusoidal",
+        embeddings_initializer: Any = None,
+        embeddings_regularizer: Any = None,
+        embeddings_constraint: Any = None,
+        **options: Any,
+    ) -> None:
         super().__init__(
             num_hiddens,
             ffn_num_hiddens,
@@ -168,50 +215,64 @@ class Stack(Options, abc.ABC):
             position=position,
             **options,
         )
-        check_positive_integer("vocab_size", vocab_size)
-        check_positive_integer("num_layers", num_layers)
-        self.vocab_size = vocab_size
-        self.num_layers = num_layers
+        self.vocab_size = check_positive_integer("vocab_size", vocab_size)
+        self.num_layers = check_positive_integer("num_layers", num_layers)
+        self.embeddings_initializer = initializers.get(embeddings_initializer)
+        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
+        self.embeddings_constraint = constraints.get(embeddings_constraint)
         in_scores = isinstance(position, RelativePosition)
-        self._embedding = TokenEmbedding(
-            vocab_size,
-            num_hiddens,
-            dropout,
+        self.embedding = TokenEmbedding(
+            self.vocab_size,
+            self.num_hiddens,
+            self.dropout,
             None if in_scores else position,
+            embeddings_initializer=copy_initializer(self.embeddings_initializer),
+            embeddings_regularizer=self.embeddings_regularizer,
+            embeddings_constraint=self.embeddings_constraint,
+            seed=self._seed_for("embedding"),
             name="embedding",
             dtype=self.dtype_policy,
         )
-        self._blocks = []
-        for i in range(num_layers):
-            # The settings of a scheme are shared, its weights are not.
-            own = type(position).from_config(position.get_config()) if in_scores else None
-            self._blocks.append(
-                self._make_block(
-                    **{**self.options, "position": own},
-                    name=f"block_{i}",
-                    dtype=self.dtype_policy,
-                )
+        for i in range(self.num_layers):
+            name = f"block_{i}"
+            block = self._make_block(
+                **{**self.options, "position": copy_position(position) if in_scores else None},
+                **self.weight_settings,
+                seed=self._seed_for(name),
+                name=name,
+                dtype=self.dtype_policy,
             )
-        self._norm = make_norm(self.norm, self.dtype_policy) if norm_first else None
+            # An attribute each: `tf.train.Checkpoint` does not see layers in a list.
+            setattr(self, name, block)
+        self._norm = make_norm(self.norm, self.dtype_policy) if self.norm_first else None
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks in the order in which they are called."""
+        return [getattr(self, f"block_{i}") for i in range(self.num_layers)]
 
     @abc.abstractmethod
-    def _make_block(self, **options):
-        """A block with these arguments."""
+    def _make_block(self, **options: Any) -> Block:
+        """Return a block with these arguments."""
 
-    def _build_stack(self, ids_shape, *memory_shape):
-        self._embedding.build(ids_shape)
+    def _build_stack(self, ids_shape: tuple, *memory_shape: tuple | None) -> None:
+        self.embedding.build(ids_shape)
         hidden_shape = (*ids_shape, self.num_hiddens)
-        for block in self._blocks:
+        for block in self.blocks:
             block.build(hidden_shape, *memory_shape)
         if self._norm is not None:
             self._norm.build(hidden_shape)
 
-    def compute_mask(self, ids, previous_mask=None):
-        return self._embedding.compute_mask(ids)
+    def compute_mask(self, ids: Any, previous_mask: Any = None) -> Any:
+        return self.embedding.compute_mask(ids)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
+        given = self.embeddings_initializer
         return {
             **super().get_config(),
             "vocab_size": self.vocab_size,
             "num_layers": self.num_layers,
+            "embeddings_initializer": None if given is None else initializers.serialize(given),
+            "embeddings_regularizer": regularizers.serialize(self.embeddings_regularizer),
+            "embeddings_constraint": constraints.serialize(self.embeddings_constraint),
         }

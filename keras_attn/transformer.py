@@ -6,12 +6,15 @@ from typing import Any
 
 import keras
 
+from keras_attn.checks import check_symbolic_dtypes
 from keras_attn.decoder import Decoder
 from keras_attn.encoder import Encoder
+from keras_attn.layer import freeze_if_frozen
+from keras_attn.lora import Adaptable
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class Transformer(keras.Model):
+class Transformer(keras.Model, Adaptable):
     """The encoder-decoder model of Vaswani et al. 2017.
 
     Masking: id 0 is padding on both sides; logits at `t` depend on target ids up to `t` only.
@@ -42,8 +45,9 @@ class Transformer(keras.Model):
     (1, 2, 12)
     """
 
-    def __init__(self, encoder, decoder, **kwargs):
+    def __init__(self, encoder: Encoder, decoder: Decoder, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self.autocast = False  # floats are refused as ids, not rounded to them
         if not isinstance(encoder, Encoder):
             raise ValueError(f"`encoder` must be an Encoder. Received: encoder={encoder!r}.")
         if not isinstance(decoder, Decoder):
@@ -58,25 +62,32 @@ class Transformer(keras.Model):
     @classmethod
     def from_sizes(
         cls,
-        source_vocab_size,
-        target_vocab_size,
-        num_encoder_layers,
-        num_decoder_layers,
-        num_hiddens,
-        ffn_num_hiddens,
-        num_heads,
-        dropout=0.0,
-        dtype=None,
-    ):
-        """A model whose encoder and decoder have the same widths."""
-        sizes = (num_hiddens, ffn_num_hiddens, num_heads, dropout)
+        source_vocab_size: int,
+        target_vocab_size: int,
+        num_encoder_layers: int,
+        num_decoder_layers: int,
+        num_hiddens: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        dtype: Any = None,
+        **options: Any,
+    ) -> Transformer:
+        """Return a model whose encoder and decoder have the same widths and options."""
+        options |= {"dropout": dropout, "dtype": dtype}
+        sizes = (num_hiddens, ffn_num_hiddens, num_heads)
         return cls(
-            Encoder(source_vocab_size, num_encoder_layers, *sizes, name="encoder", dtype=dtype),
-            Decoder(target_vocab_size, num_decoder_layers, *sizes, name="decoder", dtype=dtype),
+            Encoder(source_vocab_size, num_encoder_layers, *sizes, name="encoder", **options),
+            Decoder(target_vocab_size, num_decoder_layers, *sizes, name="decoder", **options),
             dtype=dtype,
         )
 
-    def build(self, input_shape):
+    @property
+    def input_dtype(self) -> str:
+        # Keras exports a model with inputs of this dtype.
+        return "int32"
+
+    def build(self, input_shape: tuple) -> None:
         check_pair(input_shape)
         source_shape, target_shape = input_shape
         # A model read from its configuration comes with its parts built.
@@ -85,8 +96,11 @@ class Transformer(keras.Model):
         if not self.decoder.built:
             memory_shape = (*source_shape, self.encoder.num_hiddens)
             self.decoder.build(target_shape, memory_shape)
+        freeze_if_frozen(self)
 
-    def call(self, inputs, return_attention_scores=False, training=None):
+    def call(
+        self, inputs: Any, return_attention_scores: bool = False, training: bool | None = None
+    ) -> Any:
         check_pair(keras.tree.map_structure(lambda x: tuple(x.shape), inputs))
         source_ids, target_ids = inputs
         asked = {"return_attention_scores": return_attention_scores, "training": training}
@@ -103,10 +117,44 @@ class Transformer(keras.Model):
             weights |= {f"decoder/{name}": part for name, part in found.items()}
         return (logits, weights) if return_attention_scores else logits
 
-    def compute_mask(self, inputs, previous_mask=None):
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+        # `call` is traced: what it returns depends on more than shapes.
+        for x in keras.tree.flatten((args, kwargs)):
+            check_symbolic_dtypes({"ids": x})
+        return super(keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
+
+    def compute_output_shape(self, input_shape: tuple) -> tuple:
+        check_pair(input_shape)
+        return self.decoder.compute_output_shape(input_shape[1])
+
+    def get_quantization_layer_structure(self, mode: str | None = None) -> dict[str, list] | None:
+        """Return the layers that GPTQ and AWQ quantize one after the other: those of the encoder.
+
+        Their calibration feeds source ids; a decoder block would need a memory too.
+        """
+        if mode not in ("gptq", "awq"):
+            return None
+        return {
+            "pre_block_layers": [self.encoder.embedding],
+            "sequential_blocks": self.encoder.blocks,
+        }
+
+    def quantize(
+        self, mode: str | None = None, config: Any = None, filters: Any = None, **kwargs: Any
+    ) -> None:
+        """Quantize as every Keras model; GPTQ and AWQ quantize the encoder's blocks alone."""
+        name = mode if config is None else config.mode
+        if name in ("gptq", "awq") and filters is None:
+            calibrated = {
+                id(layer) for block in self.encoder.blocks for layer in block._flatten_layers()
+            }
+            filters = lambda layer: id(layer) in calibrated  # noqa: E731
+        super().quantize(mode, config=config, filters=filters, **kwargs)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         return self.decoder.compute_mask(inputs[1])
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
             "encoder": keras.saving.serialize_keras_object(self.encoder),
@@ -114,15 +162,19 @@ class Transformer(keras.Model):
         }
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> Transformer:
         config = dict(config)
         encoder = keras.saving.deserialize_keras_object(config.pop("encoder"))
         decoder = keras.saving.deserialize_keras_object(config.pop("decoder"))
         return cls(encoder, decoder, **config)
 
 
-def check_pair(shapes):
-    """Refuse the shapes of inputs that are not two tensors of two dimensions."""
+def check_pair(shapes: Any) -> None:
+    """Check that shapes are those of two tensors with two dimensions.
+
+    Raises:
+        ValueError: If they are not.
+    """
     is_pair = isinstance(shapes, list | tuple) and len(shapes) == 2
     if not is_pair or not all(isinstance(s, list | tuple) and len(s) == 2 for s in shapes):
         raise ValueError(

@@ -7,6 +7,7 @@ MODULES = [
     "keras_attn.attention_grid",
     "keras_attn.decoder",
     "keras_attn.distances",
+    "keras_attn.distribution",
     "keras_attn.embedding",
     "keras_attn.encoder",
     "keras_attn.feed_forward",

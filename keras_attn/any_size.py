@@ -1,0 +1,150 @@
+"""Attention of sequences of any size: all weights at once, or block by block if they are many."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import keras
+from keras import ops
+
+from keras_attn.blockwise import attend_blockwise, seen_by_blocks
+from keras_attn.heads import attend
+from keras_attn.masks import hides_nothing, join_masks, seen
+from keras_attn.relative import OffsetTerms
+
+# Attention weights of a batch from which on blocks are the better way: 1 GiB of them in float32.
+# Fewer are faster to keep for the gradient than to compute again.
+BLOCKWISE_WEIGHTS = 2**28
+# Batch size that stands for an unknown one, as in `fit`.
+TYPICAL_BATCH_SIZE = 8
+
+
+class View(NamedTuple):
+    """Keys that the queries of one call may attend to, and the way to attend to them.
+
+    Attributes:
+        in_blocks: Whether to go block by block: a boolean, or a tensor if sizes are unknown.
+        masks: Arguments of `join_masks` by name.
+        mask: Joined mask of four dimensions if `in_blocks` is False and anything is hidden, or
+            None.
+        queries: Which queries see any key, `(B, T)`, sizes 1 where a mask broadcasts; None for all.
+        keys: Which keys any query sees, `(B, S)`, sizes 1 where a mask broadcasts; None for all.
+    """
+
+    in_blocks: Any
+    masks: dict[str, Any]
+    mask: Any
+    queries: Any
+    keys: Any
+
+
+def view_keys(
+    queries: Any, num_keys: Any, num_heads: int, masks: dict[str, Any], needs_weights: bool = False
+) -> View:
+    """The `View` of a call, with which inputs that nobody sees can be hidden before projection.
+
+    Args:
+        queries: Tensor `(B, T, ...)`, only looked at for its sizes.
+        num_keys: `S`, as of `ops.shape`.
+        num_heads: `H`.
+        masks: Arguments of `join_masks` by name.
+        needs_weights: Whether the attention weights are asked for, which rules out blocks.
+    """
+    batch_size, num_queries = ops.shape(queries)[:2]
+    in_blocks = not needs_weights and _blocks_pay(
+        queries.shape[0], num_heads, num_queries, num_keys
+    )
+    if hides_nothing(masks):
+        return View(in_blocks, masks, None, None, None)
+    if in_blocks is False:
+        mask = _join(num_queries, num_keys, masks)
+        return View(in_blocks, masks, mask, *seen(mask))
+
+    def at_once():
+        queries, keys = seen(_join(num_queries, num_keys, masks))
+        return (
+            ops.broadcast_to(queries, (batch_size, num_queries)),
+            ops.broadcast_to(keys, (batch_size, num_keys)),
+        )
+
+    def by_blocks():
+        return seen_by_blocks(batch_size, num_queries, num_keys, masks)
+
+    found = by_blocks() if in_blocks is True else ops.cond(in_blocks, by_blocks, at_once)
+    return View(in_blocks, masks, None, *found)
+
+
+def attend_any_size(
+    queries: Any,
+    keys: Any,
+    values: Any,
+    view: View,
+    terms: OffsetTerms = OffsetTerms(),  # noqa: B008 (a tuple)
+    dropout: float = 0.0,
+    seed_generator: Any = None,
+    soft_cap: float | None = None,
+    sinks: Any = None,
+) -> tuple[Any, Any]:
+    """Attention of queries to the keys in view, all weights at once or block by block.
+
+    Args:
+        queries: Scaled queries `(B, H, T, K)`.
+        keys: `(B, G, S, K)`, `G` a divisor of `H`; batch size `B` or 1.
+        values: `(B, G, S, Kv)`; batch size `B` or 1.
+        view: Result of `view_keys`.
+        terms: `OffsetTerms` of a position scheme. Defaults to no terms.
+        dropout: Rate at which weights are dropped; 0 outside of training. Defaults to 0.
+        seed_generator: `keras.random.SeedGenerator` of the dropout. Not needed if `dropout` is 0.
+        soft_cap: Bound `c` of the scores: `c * tanh(score / c)`. Defaults to None, no bound.
+        sinks: Logits `(H,)` that take part in the denominator of the softmax alone. Defaults to
+            None.
+
+    Returns:
+        Sums `(B, H, T, Kv)`, and weights `(B, H, T, S)` or None if blocks are possible.
+    """
+    if view.in_blocks is False:
+        drop = functools.partial(keras.random.dropout, rate=dropout, seed=seed_generator)
+        return attend(
+            queries,
+            keys,
+            values,
+            view.mask,
+            terms,
+            drop if dropout else lambda weights: weights,
+            soft_cap,
+            sinks,
+        )
+    seed = seed_generator.next() if dropout else None
+    sums = attend_blockwise(
+        queries,
+        keys,
+        values,
+        view.masks,
+        terms,
+        dropout,
+        seed,
+        soft_cap,
+        sinks,
+        in_blocks=view.in_blocks,
+    )
+    return sums, None
+
+
+def _blocks_pay(batch_size, num_heads, num_queries, num_keys):
+    """Whether to go block by block: a boolean, or a tensor if the sizes are tensors."""
+    batch_size = batch_size if isinstance(batch_size, int) else TYPICAL_BATCH_SIZE
+    num_rows = batch_size * num_heads
+    if isinstance(num_queries, int) and isinstance(num_keys, int):
+        return num_queries > 1 and num_rows * num_queries * num_keys >= BLOCKWISE_WEIGHTS
+    is_step = isinstance(num_queries, int) and num_queries == 1
+    if is_step or not (ops.is_tensor(num_queries) or ops.is_tensor(num_keys)):
+        return False  # a step with a cache, or JAX, which asks for shapes alone
+    # As floats: the product of the lengths that matter is past the largest int32.
+    num_queries, num_keys = (ops.cast(size, "float32") for size in (num_queries, num_keys))
+    return num_rows * num_queries * num_keys >= BLOCKWISE_WEIGHTS
+
+
+def _join(num_queries, num_keys, masks):
+    mask = join_masks(num_queries, num_keys, **masks)
+    return mask[:, None] if mask is not None and len(mask.shape) == 3 else mask

@@ -1,0 +1,116 @@
+"""Cache of projected keys and values, for decoding step by step."""
+
+from __future__ import annotations
+
+import functools
+import numbers
+from typing import Any
+
+from keras import ops
+
+
+def empty_cache(
+    batch_size: Any, length: Any, num_kv_heads: int, sizes: dict[str, int], dtype: str
+) -> dict[str, Any]:
+    """Return a cache without any key.
+
+    Args:
+        batch_size: `B`.
+        length: `L`, number of positions that fit in.
+        num_kv_heads: `G`.
+        sizes: Features of a head: `{"key": K, "value": V}`.
+        dtype: Of keys and values.
+
+    Returns:
+        `{"key": (B, L, G, K), "value": (B, L, G, V), "mask": (B, L)}`; the mask is boolean, True =
+        may be attended.
+    """
+    shape = (batch_size, length, num_kv_heads)
+    cache = {name: ops.zeros((*shape, size), dtype) for name, size in sizes.items()}
+    return {**cache, "mask": ops.zeros(shape[:2], "bool")}
+
+
+def write_cache(
+    cache: dict[str, Any], new: dict[str, Any], start: Any, *masks: Any
+) -> dict[str, Any]:
+    """Return a cache with new keys, values and their mask written at `start`.
+
+    Args:
+        cache: `{"key": (B, L, G, K), "value": (B, L, G, V)}` and perhaps `"mask": (B, L)`.
+        new: `{"key": (B, T, G, K), "value": (B, T, G, V)}`.
+        start: Position of the first new key.
+        *masks: Boolean `(B, T)`, or None: which of the new keys may be attended.
+    """
+    written = {
+        name: ops.slice_update(cache[name], (0, start, 0, 0), ops.cast(part, cache[name].dtype))
+        for name, part in new.items()
+    }
+    given = [ops.cast(mask, "bool") for mask in masks if mask is not None]
+    if given or "mask" in cache:
+        everywhere = ops.ones(ops.shape(cache["key"])[:2], "bool")
+        attended = functools.reduce(
+            ops.logical_and, given, ops.ones(ops.shape(new["key"])[:2], "bool")
+        )
+        # As numbers: not every backend updates a slice of booleans.
+        old, attended = (ops.cast(x, "int32") for x in (cache.get("mask", everywhere), attended))
+        written["mask"] = ops.cast(ops.slice_update(old, (0, start), attended), "bool")
+    return written
+
+
+def check_cache(
+    cache: Any, batch_size: Any, num_kv_heads: int, sizes: dict[str, int], is_memory: bool
+) -> None:
+    """Check the names and shapes of a cache.
+
+    Args:
+        cache: What the user passed.
+        batch_size: `B` of the queries, or None.
+        num_kv_heads: `G`.
+        sizes: Features of a head: `{"key": K, "value": V}`.
+        is_memory: Whether nothing will be written to it; a batch size of 1 then serves all rows.
+
+    Raises:
+        ValueError: If a name is missing or a known size differs.
+    """
+    shapes = cache
+    if isinstance(cache, dict):
+        shapes = {name: tuple(part.shape) for name, part in cache.items()}
+    if not isinstance(cache, dict) or not (
+        set(shapes) - {"mask"} == set(sizes)
+        and all(_fits(shapes[name], (None, None, num_kv_heads, sizes[name])) for name in sizes)
+    ):
+        raise ValueError(
+            "`cache` must be a dict of `key` and `value`, each of shape "
+            f"(B, L, {num_kv_heads}, {sizes['key']}), as make_cache and project_memory return it. "
+            f"Received: cache={shapes!r} (shapes)."
+        )
+    rows = shapes["key"][0]
+    if not _fits((rows,), (batch_size,)) and not (is_memory and rows == 1):
+        raise ValueError(
+            f"`cache` must have the batch size of the queries, {batch_size}. "
+            f"Received: cache={shapes!r} (shapes)."
+        )
+
+
+def _fits(shape: tuple, expected: tuple) -> bool:
+    return len(shape) == len(expected) and all(
+        a == b or not (isinstance(a, int) and isinstance(b, int))
+        for a, b in zip(shape, expected, strict=True)
+    )
+
+
+def check_room(cache: dict[str, Any], key: Any, start: Any) -> None:
+    """Check that new keys fit into a cache, as far as sizes and `start` are known.
+
+    Raises:
+        ValueError: If they do not.
+    """
+    length, new = cache["key"].shape[1], key.shape[1]
+    # Past the end, the write would move to the left and destroy what stands there.
+    is_known = isinstance(start, numbers.Integral) and None not in (length, new)
+    if is_known and start + new > length:
+        raise ValueError(
+            "`cache` must be long enough for the keys written at `start`. "
+            f"Received: start={start}, key.shape[1]={new}, a cache of length {length}. "
+            f"Make it with make_cache(batch_size, length={start + new})."
+        )

@@ -1,0 +1,179 @@
+"""The base of every layer: sub-layers keep their state, inputs are checked, seeds are derived."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import keras
+from keras import ops
+from keras.dtype_policies import DTypePolicyMap
+
+from keras_attn.checks import check_features, check_seed, check_symbolic_dtypes
+
+
+class Layer(keras.layers.Layer):
+    """A Keras layer whose sub-layers keep their state when it is saved, loaded or cloned.
+
+    Keras rebuilds a layer from its configuration. The configuration of this layer therefore holds
+    what was changed in its sub-layers after construction: frozen sub-layers, LoRA adapters and the
+    dtype policies of quantized sub-layers.
+
+    Args:
+        seed: Seed of all dropout masks, an integer of at least 0; each sub-layer derives a seed of
+            its own from it. Defaults to None, a random seed.
+        sublayers: State of sub-layers by path, as `get_config` returns it. Not for users.
+        **kwargs: Keras's own arguments, such as `name`, `dtype` and `trainable`.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int | None = None,
+        sublayers: dict[str, dict[str, Any]] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.seed = check_seed("seed", seed)
+        # Keras's tracking would wrap the dict.
+        object.__setattr__(self, "_saved_state", dict(sublayers or {}))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.built:
+            self._check_sizes(self._call_signature.bind_partial(*args, **kwargs).arguments)
+        return super().__call__(*args, **kwargs)
+
+    def _check_sizes(self, arguments: dict[str, Any]) -> None:
+        """Check the last axes of inputs against the shapes that the layer was built with."""
+        for argument, built in (self._build_shapes_dict or {}).items():
+            name = argument.removesuffix("_shape")
+            shape = getattr(arguments.get(name), "shape", None)
+            is_vector = name != "ids" and isinstance(built, list | tuple) and len(built) > 2
+            if is_vector and shape is not None and len(shape) == len(built) and built[-1]:
+                check_features(name, shape, built[-1])
+
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+        # `call` is traced: what it returns depends on more than shapes, which is all that
+        # `compute_output_shape` is given.
+        check_symbolic_dtypes(self._call_signature.bind(*args, **kwargs).arguments)
+        return super(keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
+
+    def _to_float(self, x: Any) -> Any:
+        """Return `x`, integers and booleans cast to the compute dtype; Keras casts floats alone."""
+        if x is None or "float" in keras.backend.standardize_dtype(x.dtype):
+            return x
+        return ops.cast(x, self.compute_dtype)
+
+    def _seed_for(self, name: str) -> int | None:
+        # Equal seeds would drop the same places of tensors of one shape.
+        return None if self.seed is None else zlib.crc32(f"{self.seed}/{name}".encode())
+
+    def _make_dropout(self, rate: float, name: str = "dropout") -> keras.layers.Dropout:
+        return keras.layers.Dropout(
+            rate, seed=self._seed_for(name), dtype=self.dtype_policy, name=name
+        )
+
+    def _post_build(self) -> None:
+        """Give sub-layers the state they were saved with."""
+        super()._post_build()
+        freeze_if_frozen(self)
+        restore_sublayers(self, self._saved_state)
+
+    def get_config(self) -> dict[str, Any]:
+        config = {**super().get_config(), "seed": self.seed}
+        state = state_of_sublayers(self) if self.built else self._saved_state
+        if state:
+            config["sublayers"] = state
+        policies = quantized_policies(self)
+        if policies:
+            default = self.dtype_policy
+            if isinstance(default, DTypePolicyMap):
+                default = default.default_policy
+            policy_map = DTypePolicyMap(default)
+            for path, policy in policies.items():
+                # As a pattern: where this layer stands in another model, its path begins otherwise.
+                policy_map[f"(?:.*/)?{re.escape(path)}"] = policy
+            config["dtype"] = keras.saving.serialize_keras_object(policy_map)
+        return config
+
+
+def walk_sublayers(
+    layer: keras.layers.Layer, path: str = ""
+) -> Iterator[tuple[str, keras.layers.Layer]]:
+    """Yield all sub-layers with their paths below `layer`, such as `"block_0/feed_forward"`."""
+    for child in layer._flatten_layers(include_self=False, recursive=False):
+        child_path = f"{path}/{child.name}" if path else child.name
+        yield child_path, child
+        yield from walk_sublayers(child, child_path)
+
+
+def state_of_sublayers(layer: keras.layers.Layer, path: str = "") -> dict[str, dict[str, Any]]:
+    """Return, by path, the state of sub-layers that constructors do not know.
+
+    `trainable` is there where it differs from that of the layer above, LoRA's rank and scale where
+    it is enabled, the configuration of quantizers where they are not Keras's defaults.
+    """
+    state: dict[str, dict[str, Any]] = {}
+    for child in layer._flatten_layers(include_self=False, recursive=False):
+        child_path = f"{path}/{child.name}" if path else child.name
+        changed: dict[str, Any] = {}
+        if child.trainable != layer.trainable:
+            changed["trainable"] = child.trainable
+        if getattr(child, "lora_enabled", False):
+            changed["lora_rank"] = child.lora_rank
+            changed["lora_alpha"] = child.lora_alpha
+        if child.quantization_mode in ("int8", "int4") and child.quantization_config is not None:
+            config = keras.saving.serialize_keras_object(child.quantization_config)
+            changed["quantization_config"] = config
+        if changed:
+            state[child_path] = changed
+        state |= state_of_sublayers(child, child_path)
+    return state
+
+
+def restore_sublayers(layer: keras.layers.Layer, state: dict[str, dict[str, Any]]) -> None:
+    """Set the state that `state_of_sublayers` returned."""
+    for path, child in walk_sublayers(layer):
+        if "trainable" in state.get(path, {}):
+            child.trainable = state[path]["trainable"]
+        if "quantization_config" in state.get(path, {}):
+            config = keras.saving.deserialize_keras_object(state[path]["quantization_config"])
+            child.quantization_config = config
+            child.inputs_quantizer = config.activation_quantizer
+    # Afterwards, as LoRA freezes kernels that `trainable` would free.
+    for path, child in walk_sublayers(layer):
+        rank = state.get(path, {}).get("lora_rank")
+        if rank is not None and not child.lora_enabled:
+            child.enable_lora(rank, lora_alpha=state[path]["lora_alpha"])
+    if any("lora_rank" in saved for saved in state.values()):
+        freeze_weights_beside_adapters(layer)
+
+
+def freeze_weights_beside_adapters(layer: keras.layers.Layer) -> None:
+    """Freeze biases of adapted sub-layers, and weights that a layer holds beside sub-layers."""
+    for child in layer._flatten_layers():
+        is_adapted = getattr(child, "lora_enabled", False)
+        if is_adapted or child._flatten_layers(include_self=False):
+            for variable in child._trainable_variables:
+                if not variable.name.startswith("lora_"):
+                    variable.trainable = False
+
+
+def freeze_if_frozen(layer: keras.layers.Layer) -> None:
+    """Freeze weights and sub-layers that were made after the layer itself was frozen."""
+    if not layer.trainable:
+        layer.trainable = True  # Keras ignores an assignment that changes nothing
+        layer.trainable = False
+
+
+def quantized_policies(layer: keras.layers.Layer) -> dict[str, Any]:
+    """Return the dtype policies of quantized sub-layers by their paths below `layer`."""
+    policies = {}
+    for path, child in walk_sublayers(layer):
+        if child.quantization_mode is not None:
+            policy = child.dtype_policy
+            by_path = isinstance(policy, DTypePolicyMap)
+            policies[path] = policy[child.path] if by_path else policy
+    return policies

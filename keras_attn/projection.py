@@ -1,0 +1,124 @@
+"""Dense sub-layers, and the settings of their weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import constraints, initializers, regularizers
+
+from keras_attn.layer import Layer
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class Projection(keras.layers.Dense):
+    """A dense layer that saves LoRA adapters apart from the kernel.
+
+    Keras merges the adapters into the kernel it saves and loads zeros for both of them, so that
+    neither gets a gradient any more.
+    """
+
+    def save_own_variables(self, store: Any) -> None:
+        if self.quantization_mode in ("gptq", "awq"):
+            # Keras 3.15 leaves out `kernel_zero`, without which the file cannot be loaded.
+            names = self.variable_serialization_spec[self.quantization_mode]
+            variables = [getattr(self, name, None) for name in names]
+            for i, variable in enumerate(v for v in variables if v is not None):
+                store[str(i)] = variable
+            return
+        enabled, self.lora_enabled = self.lora_enabled, False
+        try:
+            super().save_own_variables(store)
+        finally:
+            self.lora_enabled = enabled
+        if enabled:
+            store["lora_kernel_a"] = self.lora_kernel_a
+            store["lora_kernel_b"] = self.lora_kernel_b
+
+    def load_own_variables(self, store: Any) -> None:
+        super().load_own_variables(store)
+        if not self.lora_enabled:
+            return
+        if "lora_kernel_a" in store.keys():
+            self.lora_kernel_a.assign(store["lora_kernel_a"])
+            self.lora_kernel_b.assign(store["lora_kernel_b"])
+        else:  # weights from before LoRA was enabled
+            draw = initializers.HeUniform()
+            self.lora_kernel_a.assign(draw(self.lora_kernel_a.shape, self.lora_kernel_a.dtype))
+
+    def quantize(self, mode: Any = None, type_check: bool = True, config: Any = None) -> None:
+        # Keras refuses subclasses, which may compute something else; this one does not.
+        super().quantize(mode, type_check=False, config=config)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the layer computes `x @ kernel + bias` and nothing else."""
+        return self.quantization_mode is None and not self.lora_enabled
+
+
+class ProjectingLayer(Layer):
+    """A layer with dense sub-layers; kernels and biases of all have the same settings.
+
+    Args:
+        kernel_initializer: Initializer of the kernels. Defaults to `"glorot_uniform"`.
+        bias_initializer: Initializer of the biases. Defaults to `"zeros"`.
+        kernel_regularizer: Regularizer of the kernels. Defaults to None.
+        bias_regularizer: Regularizer of the biases. Defaults to None.
+        kernel_constraint: Constraint of the kernels. Defaults to None.
+        bias_constraint: Constraint of the biases. Defaults to None.
+        **kwargs: Arguments of `Layer`.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
+
+    @property
+    def weight_settings(self) -> dict[str, Any]:
+        """Arguments for dense sub-layers; each call copies the initializers."""
+        return {
+            "kernel_initializer": copy_initializer(self.kernel_initializer),
+            "bias_initializer": copy_initializer(self.bias_initializer),
+            "kernel_regularizer": self.kernel_regularizer,
+            "bias_regularizer": self.bias_regularizer,
+            "kernel_constraint": self.kernel_constraint,
+            "bias_constraint": self.bias_constraint,
+        }
+
+    def _make_projection(self, units: int, name: str, **kwargs: Any) -> Projection:
+        return Projection(
+            units, name=name, dtype=self.dtype_policy, **self.weight_settings, **kwargs
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        return {
+            **super().get_config(),
+            "kernel_initializer": initializers.serialize(self.kernel_initializer),
+            "bias_initializer": initializers.serialize(self.bias_initializer),
+            "kernel_regularizer": regularizers.serialize(self.kernel_regularizer),
+            "bias_regularizer": regularizers.serialize(self.bias_regularizer),
+            "kernel_constraint": constraints.serialize(self.kernel_constraint),
+            "bias_constraint": constraints.serialize(self.bias_constraint),
+        }
+
+
+def copy_initializer(initializer: Any) -> Any:
+    """Return an initializer with the same settings; a function is returned as it is."""
+    if not isinstance(initializer, initializers.Initializer):
+        return initializer
+    return type(initializer).from_config(initializer.get_config())

@@ -1,0 +1,199 @@
+"""Every public layer with arguments that differ from its defaults, and inputs for it.
+
+A layer that is listed here is tested by all tests that take `every_layer`.
+"""
+
+import keras
+import numpy as np
+import pytest
+
+import keras_attn
+from keras_attn import ShawRelativePosition
+
+RANDOM = np.random.default_rng(9)
+X = RANDOM.normal(size=(2, 5, 6)).astype(np.float32)
+MEMORY = RANDOM.normal(size=(2, 7, 4)).astype(np.float32)
+SAME_SIZE = RANDOM.normal(size=(2, 7, 6)).astype(np.float32)
+IDS = np.array([[3, 5, 7, 0, 0], [2, 4, 6, 8, 1]], np.int32)
+SIZES = {"num_hiddens": 6, "ffn_num_hiddens": 7, "num_heads": 3, "dropout": 0.1}
+STACK = {"vocab_size": 9, "num_layers": 1, **SIZES}
+
+
+@keras.saving.register_keras_serializable(package="keras_attn_tests")
+class ResidualAroundDense(keras.layers.Layer):
+    """A layer as users write it around `Residual`."""
+
+    def __init__(self, dropout=0.0, norm_first=True, norm="layer", **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.residual = keras_attn.Residual(dropout, norm_first, norm, dtype=self.dtype_policy)
+        self.dense = keras.layers.Dense(6, dtype=self.dtype_policy)
+
+    def build(self, x_shape):
+        self.residual.build(x_shape)
+        self.dense.build(x_shape)
+
+    def call(self, x, training=None):
+        return self.residual(x, sublayer=self.dense, training=training)
+
+    def compute_output_shape(self, x_shape):
+        return x_shape
+
+    def get_config(self):
+        settings = {"dropout", "norm_first", "norm"}
+        own = {name: getattr(self.residual, name) for name in settings}
+        return {**super().get_config(), **own}
+
+
+# What follows a dash tells variants of a layer apart; a function makes an argument that cannot be
+# shared.
+LAYERS = {
+    "AdditiveAttention": ({"num_hiddens": 8, "dropout": 0.1}, [X, MEMORY]),
+    "BilinearAttention": ({"dropout": 0.1}, [X, MEMORY]),
+    "DotProductAttention": ({"dropout": 0.1, "scale": False}, [X, SAME_SIZE]),
+    "GaussianKernelAttention": (
+        {"bandwidth": 1.5, "trainable": True, "dropout": 0.1},
+        [X, SAME_SIZE],
+    ),
+    "MultiHeadAttention": (
+        {"num_hiddens": 6, "num_heads": 3, "dropout": 0.1, "use_bias": True},
+        [X, MEMORY],
+    ),
+    "MultiHeadAttention-rotary": (
+        {
+            "num_hiddens": 8,
+            "num_heads": 4,
+            "num_kv_heads": 2,
+            "position": lambda: keras_attn.RotaryEmbedding(layout="half", scaling="linear"),
+            "window": 3,
+        },
+        [X, SAME_SIZE],
+    ),
+    "MultiHeadAttention-shaw": (
+        {"num_hiddens": 6, "num_heads": 2, "position": lambda: ShawRelativePosition(2)},
+        [X, MEMORY],
+    ),
+    "MultiHeadAttention-options": (
+        {
+            "num_hiddens": 6,
+            "num_heads": 3,
+            "num_kv_heads": 1,
+            "value_dim": 5,
+            "output_shape": 4,
+            "use_gate": True,
+            "qk_norm": "rms",
+            "soft_cap": 3.0,
+            "use_sinks": True,
+        },
+        [X, MEMORY],
+    ),
+    "PositionalEncoding": ({"max_len": 3, "dropout": 0.1}, [X]),
+    "LearnedPositionalEncoding": ({"max_len": 11, "dropout": 0.1}, [X]),
+    "FeedForward": (
+        {"ffn_num_hiddens": 7, "activation": "gelu", "dropout": 0.1, "gated": True},
+        [X],
+    ),
+    "Residual": ({"dropout": 0.1, "norm_first": False, "norm": "rms"}, [X]),
+    "TokenEmbedding": ({"vocab_size": 9, "num_hiddens": 6, "dropout": 0.1}, [IDS]),
+    "EncoderBlock": ({**SIZES, "norm_first": False, "activation": "gelu"}, [X]),
+    "EncoderBlock-options": (
+        {
+            **SIZES,
+            "use_gate": True,
+            "qk_norm": "layer",
+            "soft_cap": 5.0,
+            "use_sinks": True,
+            "use_bias": True,
+        },
+        [X],
+    ),
+    "DecoderBlock": ({**SIZES, "norm_first": False, "use_bias": True}, [X, MEMORY]),
+    "Encoder": ({**STACK, "num_layers": 2, "norm_first": False}, [IDS]),
+    "Encoder-alibi": (
+        {
+            **STACK,
+            "position": keras_attn.AlibiBias,
+            "gated": True,
+            "norm": "rms",
+            "num_kv_heads": 1,
+        },
+        [IDS],
+    ),
+    "Encoder-learned": (
+        {**STACK, "position": lambda: keras_attn.LearnedPositionalEncoding(11)},
+        [IDS],
+    ),
+    "Decoder": ({**STACK, "use_bias": True}, [IDS, MEMORY]),
+    "Decoder-t5": (
+        {
+            **STACK,
+            "cross_attention": False,
+            "tie_embeddings": True,
+            "position": lambda: keras_attn.T5RelativeBias(bidirectional=False),
+        },
+        [IDS],
+    ),
+    "Transformer": (
+        {
+            "encoder": lambda: keras_attn.Encoder(**STACK, name="encoder"),
+            "decoder": lambda: keras_attn.Decoder(**STACK, name="decoder"),
+        },
+        [[IDS, IDS]],
+    ),
+}
+INPUTS = {"x": X, "memory": MEMORY, "same_size": SAME_SIZE, "ids": IDS}
+every_layer = pytest.mark.parametrize("name", LAYERS)
+
+
+def make(label, **kwargs):
+    """The layer of a label and its inputs; `dropout` and `dtype` are for its parts too."""
+    arguments, inputs = LAYERS[label]
+    arguments = {key: value() if callable(value) else value for key, value in arguments.items()}
+    class_name = label.split("-")[0]
+    if class_name == "Residual":
+        return ResidualAroundDense(**{**arguments, **kwargs}), inputs
+    if class_name == "Transformer":
+        own = {name: kwargs[name] for name in ("dropout", "dtype") if name in kwargs}
+        kwargs = {name: value for name, value in kwargs.items() if name != "dropout"}
+        for name, part in arguments.items():
+            arguments[name] = type(part).from_config({**part.get_config(), **own})
+    return getattr(keras_attn, class_name)(**{**arguments, **kwargs}), inputs
+
+
+def symbolic(inputs, any_length=False):
+    """Keras inputs for arrays."""
+
+    def entry(x):
+        shape = (None, *x.shape[2:]) if any_length else x.shape[1:]
+        return keras.Input(shape, dtype="int32" if x.dtype == np.int32 else "float32")
+
+    return keras.tree.map_structure(entry, inputs)
+
+
+def model_of(label, any_length=False, **kwargs):
+    """A functional model of one layer, and its inputs."""
+    layer, inputs = make(label, **kwargs)
+    entries = symbolic(inputs, any_length)
+    return keras.Model(entries, layer(*entries)), inputs
+
+
+def model_of_all_layers(variants=True, **kwargs):
+    """A functional model of every layer, each with an output of its own; sizes are unknown."""
+    entries = {
+        name: keras.Input((None, *x.shape[2:]), dtype="int32" if x is IDS else "float32", name=name)
+        for name, x in INPUTS.items()
+    }
+    outputs = {}
+    for label in [label for label in LAYERS if variants or "-" not in label]:
+        layer, inputs = make(label, name=label, **kwargs)
+        outputs[label] = layer(*named(inputs, entries))
+    return keras.Model(entries, outputs)
+
+
+def named(inputs, values):
+    """The values that stand for arrays of `INPUTS`, in the same structure."""
+
+    def value(x):
+        return next(values[name] for name, array in INPUTS.items() if array is x)
+
+    return keras.tree.map_structure(value, inputs)

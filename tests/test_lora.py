@@ -1,0 +1,149 @@
+import keras
+import numpy as np
+import pytest
+from every_layer import IDS, X, every_layer, make
+from keras import ops
+
+import keras_attn
+
+ADAPTABLE = [
+    "MultiHeadAttention",
+    "MultiHeadAttention-options",
+    "EncoderBlock",
+    "DecoderBlock",
+    "Encoder",
+    "Decoder",
+    "Transformer",
+]
+adaptable = pytest.mark.parametrize("name", ADAPTABLE)
+
+
+def adapted(name, rank=2, seed=0, **kwargs):
+    """A layer with adapters that are not zero, and its inputs."""
+    layer, inputs = make(name)
+    layer(*inputs)
+    layer.enable_lora(rank, **kwargs)
+    random = np.random.default_rng(seed)
+    for variable in layer.trainable_weights:
+        variable.assign(random.normal(size=variable.shape))
+    return layer, inputs
+
+
+def answers(layer, inputs):
+    return ops.convert_to_numpy(layer(*inputs))
+
+
+@every_layer
+def test_every_layer_with_projections_named_query_can_be_adapted(name):
+    layer, inputs = make(name)
+    layer(*inputs)
+    named = {part.name for part in layer._flatten_layers()}
+    if {"query", "value"} <= named and name != "Residual":
+        assert hasattr(layer, "enable_lora")
+
+
+@adaptable
+def test_adapters_are_all_that_is_trained_and_change_nothing_at_first(name):
+    layer, inputs = make(name)
+    expected = answers(layer, inputs)
+    layer.enable_lora(2)
+    np.testing.assert_allclose(answers(layer, inputs), expected, atol=1e-6)
+    paths = {v.path.split("/")[-1] for v in layer.trainable_weights}
+    assert paths == {"lora_kernel_a", "lora_kernel_b"}
+    owners = {v.path.split("/")[-2] for v in layer.trainable_weights}
+    assert owners == {"query", "value"}
+
+
+def test_an_adapted_projection_is_the_formula():
+    layer, _ = adapted("MultiHeadAttention", rank=3, lora_alpha=6.0, names=["query"])
+    dense = layer._query_dense
+    x = np.random.default_rng(1).normal(size=(4, 6)).astype(np.float32)
+    a, b = map(ops.convert_to_numpy, (dense.lora_kernel_a, dense.lora_kernel_b))
+    kernel = ops.convert_to_numpy(dense._kernel) + 6.0 / 3 * a @ b
+    bias = ops.convert_to_numpy(dense.bias)
+    np.testing.assert_allclose(dense(x), x @ kernel + bias, atol=1e-5)
+
+
+@adaptable
+def test_a_saved_adapted_model_has_its_answers_kernels_and_adapters(name, tmp_path):
+    layer, inputs = adapted(name)
+    if name == "Transformer":
+        model = layer
+    else:
+        entries = [keras.Input(x.shape[1:], dtype=x.dtype) for x in inputs]
+        model = keras.Model(entries, layer(*entries))
+    given = inputs[0] if name == "Transformer" else inputs
+    expected = ops.convert_to_numpy(model(given))
+    model.save(tmp_path / "adapted.keras")
+    loaded = keras.saving.load_model(tmp_path / "adapted.keras")
+    np.testing.assert_allclose(loaded(given), expected, atol=1e-6)
+    assert len(loaded.trainable_weights) == len(model.trainable_weights)
+    for mine, others in zip(loaded.trainable_weights, model.trainable_weights, strict=True):
+        np.testing.assert_array_equal(mine, others)
+    for mine, others in zip(loaded.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(mine, others)
+
+
+def test_weights_from_before_adaptation_load_and_can_be_trained(tmp_path):
+    model, _ = make("Transformer")
+    expected = ops.convert_to_numpy(model([IDS, IDS]))
+    model.save_weights(tmp_path / "base.weights.h5")
+    other, _ = adapted("Transformer")
+    other.load_weights(tmp_path / "base.weights.h5")
+    np.testing.assert_allclose(other([IDS, IDS]), expected, atol=1e-6)
+    before = [ops.convert_to_numpy(v) for v in other.trainable_weights]
+    other.compile("sgd", "mse")
+    other.fit([IDS, IDS], np.ones((2, 5, 9)), epochs=2, verbose=0)
+    for new, old in zip(other.trainable_weights, before, strict=True):
+        assert (ops.convert_to_numpy(new) != old).any()
+
+
+@adaptable
+def test_adapters_alone_are_saved_and_loaded_into_the_same_base(name, tmp_path):
+    layer, inputs = adapted(name, lora_alpha=5.0)
+    base, _ = make(name)
+    base(*inputs)
+    base_names = {v.path.split("/")[-1] for v in base.weights}
+    assert "lora_kernel_a" not in base_names
+    own = [v for v in layer.weights if "lora" not in v.path]
+    for mine, others in zip(base.weights, own, strict=True):
+        mine.assign(others)
+    layer.save_lora_weights(tmp_path / "adapters.npz")
+    base.load_lora_weights(tmp_path / "adapters.npz")
+    np.testing.assert_allclose(answers(base, inputs), answers(layer, inputs), atol=1e-6)
+    assert len(base.trainable_weights) == len(layer.trainable_weights)
+    with np.load(tmp_path / "adapters.npz") as saved:
+        assert len(saved.files) == 3 * len(layer.trainable_weights) / 2
+
+
+def test_adapters_that_do_not_fit_change_nothing(tmp_path):
+    adapted("Encoder", rank=2)[0].save_lora_weights(tmp_path / "two.npz")
+    for other in (adapted("Encoder", rank=3)[0], keras_attn.Encoder(9, 2, 12, 7, 3)):
+        other(IDS)
+        before = other.get_weights()
+        with pytest.raises(ValueError, match="`path` must hold adapters of .*Received: adapters"):
+            other.load_lora_weights(tmp_path / "two.npz")
+        for mine, old in zip(other.get_weights(), before, strict=True):
+            np.testing.assert_array_equal(mine, old)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda layer: layer.enable_lora(0), "`rank` must be a positive integer. Received: rank=0"),
+        (lambda layer: layer.enable_lora(2, -1.0), "`lora_alpha` must be a number above 0"),
+        (lambda layer: layer.enable_lora(2, names=["queries"]), "`names` must be among .*'query'"),
+        (lambda layer: layer.save_lora_weights("x.npz"), "Call `enable_lora` before"),
+        (lambda layer: layer.load_lora_weights("x.h5"), "`path` must end in"),
+    ],
+)
+def test_wrong_calls_are_named(call, message):
+    layer = keras_attn.MultiHeadAttention(6, 2)
+    layer(X, X)
+    with pytest.raises(ValueError, match=message):
+        call(layer)
+
+
+def test_a_layer_that_is_not_built_says_so():
+    with pytest.raises(ValueError, match="before `enable_lora`.*built=False"):
+        keras_attn.EncoderBlock(6, 7, 2).enable_lora(2)

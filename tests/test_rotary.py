@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+
+from keras_attn import RotaryEmbedding
+
+K = 8
+HEADS = np.random.default_rng(5).normal(size=(2, 6, 3, K)).astype(np.float32)
+
+
+def rotate(pairs, angles):
+    """Complex numbers `(B, T, H, K/2)` turned by angles `(T, K/2)`."""
+    return pairs * np.exp(1j * angles[:, None])
+
+
+def test_half_layout_pairs_features_half_a_head_apart():
+    angles = np.arange(3, 9)[:, None] * 500.0 ** (-2 * np.arange(K // 2) / K)
+    pairs = rotate(HEADS[..., : K // 2] + 1j * HEADS[..., K // 2 :], angles)
+    expected = np.concatenate([pairs.real, pairs.imag], axis=-1)
+    layer = RotaryEmbedding(base=500, layout="half")
+    np.testing.assert_allclose(layer.rotate(HEADS, start=3), expected, atol=1e-5)
+
+
+def test_weights_of_both_layouts_are_a_permutation_apart():
+    order = np.arange(K).reshape(2, K // 2).T.ravel()  # of half, as interleaved
+    half = RotaryEmbedding(layout="half").rotate(HEADS)
+    interleaved = RotaryEmbedding().rotate(HEADS[..., order])
+    np.testing.assert_allclose(np.asarray(half)[..., order], interleaved, atol=1e-6)
+
+
+def test_linear_scaling_divides_positions():
+    angles = np.arange(6)[:, None] / 4 * 10000.0 ** (-2 * np.arange(K // 2) / K)
+    pairs = rotate(HEADS[..., 0::2] + 1j * HEADS[..., 1::2], angles)
+    rotated = np.asarray(RotaryEmbedding(scaling="linear", factor=4).rotate(HEADS))
+    np.testing.assert_allclose(rotated[..., 0::2], pairs.real, atol=1e-5)
+    np.testing.assert_allclose(rotated[..., 1::2], pairs.imag, atol=1e-5)
+
+
+def test_yarn_keeps_fast_rates_divides_slow_ones_and_blends_between():
+    size, length, factor = 64, 2048, 4.0
+    layer = RotaryEmbedding(scaling="yarn", factor=factor, original_max_len=length)
+    plain = 10000.0 ** (-2 * np.arange(size // 2) / size)
+    turns = length * plain / (2 * np.pi)  # of each pair within the original length
+    found = layer.rates(size)
+    np.testing.assert_allclose(found[turns > 40], plain[turns > 40])
+    np.testing.assert_allclose(found[turns < 0.7], plain[turns < 0.7] / factor)
+    between = (turns < 30) & (turns > 1.2)
+    assert between.sum() > 3
+    assert ((found < plain) & (found > plain / factor))[between].all()
+    # Pair 16 of 32 lies at (16 - 10) / (21 - 10)... of the ramp between 32 turns and 1.
+    first = np.floor(size * np.log(length / (2 * np.pi * 32)) / (2 * np.log(10000)))
+    last = np.ceil(size * np.log(length / (2 * np.pi)) / (2 * np.log(10000)))
+    share = (16 - first) / (last - first)
+    np.testing.assert_allclose(found[16], plain[16] * ((1 - share) + share / factor))
+
+
+def test_yarn_raises_scores_by_its_temperature():
+    layer = RotaryEmbedding(scaling="yarn", factor=8.0, original_max_len=4096)
+    lengths = np.linalg.norm(np.asarray(layer.rotate(HEADS)), axis=-1)
+    expected = (0.1 * np.log(8.0) + 1) * np.linalg.norm(HEADS, axis=-1)
+    np.testing.assert_allclose(lengths, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(6,), (2, 6)])
+def test_each_row_may_have_a_position_of_its_own(shape):
+    positions = np.broadcast_to(np.array([4, 0, 9, 9, 2, 1]), shape)
+    layer = RotaryEmbedding()
+    found = np.asarray(layer.rotate(HEADS, positions=positions))
+    for t in range(6):
+        row = layer.rotate(HEADS[:, t : t + 1], start=int(positions.ravel()[t]))
+        np.testing.assert_allclose(found[:, t : t + 1], row, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"layout": "pairs"}, "`layout` must be one of 'interleaved', 'half'"),
+        ({"scaling": "dynamic"}, "`scaling` must be one of None, 'linear', 'yarn'"),
+        ({"scaling": "yarn"}, "`original_max_len` must be a positive integer. .*None"),
+        ({"factor": 0}, "`factor` must be a number above 0"),
+    ],
+)
+def test_wrong_settings_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        RotaryEmbedding(**arguments)
