@@ -10,7 +10,7 @@ from keras import ops
 
 from keras_attn.blockwise import attend_blockwise, seen_by_blocks
 from keras_attn.heads import attend
-from keras_attn.masks import hides_nothing, join_masks, seen
+from keras_attn.masks import hides_nothing, join_masks, seen, with_heads
 from keras_attn.relative import OffsetTerms
 
 # Attention weights of a batch from which on blocks are the better way: 1 GiB of them in float32.
@@ -52,9 +52,7 @@ def view_keys(
         needs_weights: Whether the attention weights are asked for, which rules out blocks.
     """
     batch_size, num_queries = ops.shape(queries)[:2]
-    in_blocks = not needs_weights and _blocks_pay(
-        queries.shape[0], num_heads, num_queries, num_keys
-    )
+    in_blocks = not needs_weights and _blocks_pay(queries, num_heads, num_keys)
     if hides_nothing(masks):
         return View(in_blocks, masks, None, None, None)
     if in_blocks is False:
@@ -131,20 +129,22 @@ def attend_any_size(
     return sums, None
 
 
-def _blocks_pay(batch_size, num_heads, num_queries, num_keys):
+def _blocks_pay(queries, num_heads, num_keys):
     """Whether to go block by block: a boolean, or a tensor if the sizes are tensors."""
-    batch_size = batch_size if isinstance(batch_size, int) else TYPICAL_BATCH_SIZE
-    num_rows = batch_size * num_heads
+    batch_size, num_queries = ops.shape(queries)[:2]
+    is_known = isinstance(batch_size, int)
+    num_rows = (batch_size if is_known else TYPICAL_BATCH_SIZE) * num_heads
+    limit = max(BLOCKWISE_WEIGHTS, 1)  # no weights are no reason
     if isinstance(num_queries, int) and isinstance(num_keys, int):
-        return num_queries > 1 and num_rows * num_queries * num_keys >= BLOCKWISE_WEIGHTS
+        return num_queries > 1 and num_rows * num_queries * num_keys >= limit
     is_step = isinstance(num_queries, int) and num_queries == 1
     if is_step or not (ops.is_tensor(num_queries) or ops.is_tensor(num_keys)):
         return False  # a step with a cache, or JAX, which asks for shapes alone
     # As floats: the product of the lengths that matter is past the largest int32.
     num_queries, num_keys = (ops.cast(size, "float32") for size in (num_queries, num_keys))
-    return num_rows * num_queries * num_keys >= BLOCKWISE_WEIGHTS
+    pays = num_rows * num_queries * num_keys >= limit
+    return pays if is_known else ops.logical_and(pays, batch_size > 0)
 
 
 def _join(num_queries, num_keys, masks):
-    mask = join_masks(num_queries, num_keys, **masks)
-    return mask[:, None] if mask is not None and len(mask.shape) == 3 else mask
+    return with_heads(join_masks(num_queries, num_keys, **masks))

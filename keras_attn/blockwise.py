@@ -10,8 +10,14 @@ from keras import ops
 
 from keras_attn.derivatives import Block, Tensors, as_inputs, differentiable
 from keras_attn.heads import keep_finite, match_batch, precise_dtype, sees_any
-from keras_attn.masks import hides_nothing, join_masks, join_masks_of_block
-from keras_attn.relative import OffsetTerms
+from keras_attn.masks import (
+    hides_nothing,
+    join_masks,
+    join_masks_of_block,
+    take_rows,
+    with_heads,
+)
+from keras_attn.relative import OffsetTerms, at_least_one
 
 # Queries of a block, and weights of a block: enough for fast products, little enough to stay near
 # the processor.
@@ -49,8 +55,8 @@ def attend_blockwise(
         soft_cap: Bound `c` of the scores: `c * tanh(score / c)`. Defaults to None, no bound.
         sinks: Logits `(H,)` that take part in the denominator of the softmax alone. Defaults to
             None.
-        in_blocks: Whether to go block by block. A boolean tensor decides at run time: False computes
-            the weights of all queries at once, and again for the gradient. Defaults to True.
+        in_blocks: Whether to go block by block. A boolean tensor decides at run time; False
+            computes all weights at once, and again for the gradient. Defaults to True.
 
     Returns:
         Sums `(B, H, T, Kv)`.
@@ -122,7 +128,7 @@ class _Whole:
 
     def _block(self, inputs):
         mask = join_masks(*self.sizes, **self.masks)
-        mask = mask[:, None] if mask is not None and len(mask.shape) == 3 else mask
+        mask = with_heads(mask)
         spoilt = None if mask is None else sees_any(mask, ops.logical_not(self.finite))
         return Block(inputs, mask, spoilt, self.drop, self.soft_cap)
 
@@ -159,12 +165,37 @@ class _Blocks:
         self.shares_per_example = num_groups // self.groups
 
     def forward(self, inputs):
-        """Sums `(B, H, T, Kv)` of the inputs of `attend_blockwise`, by name."""
-        shape = (self.batch_size, self.heads * self.shares_per_example, self.num_queries)
-        like = {"sums": (*shape, inputs["v"].shape[-1])}
-        dtype = inputs["v"].dtype
-        found = self._collect(inputs, like, dtype, lambda block, parts: {"sums": block.sums()})
-        return found["sums"]
+        """Sums `(B, H, T, Kv)` of the inputs of `attend_blockwise`, by name.
+
+        One loop with `scatter_update`, which other runtimes have too: ONNX and OpenVINO have no
+        `slice_update`, LiteRT has no `scan` over unknown sizes.
+        """
+        shares = {name: self._as_shares(name, self._pad(name, x)) for name, x in inputs.items()}
+        num_shares = self.batch_size * self.shares_per_example
+        size = inputs["v"].shape[-1]
+
+        def add_block(number, sums):
+            number = ops.convert_to_tensor(number, "int32")  # TensorFlow counts in Python if eager
+            index, i = number // self.num_blocks, number % self.num_blocks
+            share = self._share(shares, index)
+            parts = {name: self._part(name, x, i) for name, x in share.items()}
+            made = self._block(parts, index, i).sums()
+            return ops.scatter_update(sums, ops.reshape(number, (1, 1)), made)
+
+        # XLA compiles the loop for a batch of none too, and updates need a row to exist.
+        rows = (at_least_one(num_shares) * self.num_blocks, self.heads, self.block_size, size)
+        nothing = ops.zeros(rows, inputs["v"].dtype)
+        sums = ops.fori_loop(0, num_shares * self.num_blocks, add_block, nothing)
+        sums = sums[: num_shares * self.num_blocks]
+        sums = ops.reshape(sums, (num_shares, self.num_blocks, *rows[1:]))
+        sums = ops.transpose(sums, (0, 2, 1, 3, 4))  # (shares, h, blocks, r, Kv)
+        shape = (
+            self.batch_size,
+            self.shares_per_example * self.heads,
+            self.num_blocks * self.block_size,
+            size,
+        )
+        return ops.reshape(sums, shape)[:, :, : self.num_queries]
 
     def gradients(self, inputs, sums, upstream):
         """Gradients of the inputs, by name, in their shapes and dtypes."""
@@ -206,7 +237,8 @@ class _Blocks:
         shares = {name: self._as_shares(name, self._pad(name, x)) for name, x in arrays.items()}
         start = {name: ops.zeros(self._shape(name, s), dtype) for name, s in shapes.items()}
 
-        def add_share(_, index):
+        def add_share(index, collected):
+            index = ops.convert_to_tensor(index, "int32")  # TensorFlow counts in Python if eager
             share = self._share(shares, index)
 
             def add_block(i, totals):
@@ -215,12 +247,21 @@ class _Blocks:
                 return {name: self._add(name, x, found[name], i) for name, x in totals.items()}
 
             totals = ops.fori_loop(0, self.num_blocks, add_block, start)
-            return totals, totals
+            return {
+                name: ops.slice_update(
+                    x, (index, *[0] * (len(x.shape) - 1)), ops.expand_dims(totals[name], 0)
+                )
+                for name, x in collected.items()
+            }
 
-        # The carry is not used, but a backend wants one that looks like the result.
-        indices = ops.arange(self.batch_size * self.shares_per_example, dtype="int32")
-        _, totals = ops.scan(add_share, start, indices)
-        return {name: self._from_shares(name, total) for name, total in totals.items()}
+        # XLA compiles the loop for a batch of none too, and updates need a row to exist.
+        num_shares = self.batch_size * self.shares_per_example
+        nothing = {
+            name: ops.zeros((at_least_one(num_shares), *ops.shape(x)), dtype)
+            for name, x in start.items()
+        }
+        collected = ops.fori_loop(0, num_shares, add_share, nothing)
+        return {name: self._from_shares(name, x[:num_shares]) for name, x in collected.items()}
 
     def _block(self, parts, index, i):
         example = index // self.shares_per_example
@@ -234,7 +275,7 @@ class _Blocks:
         )
         spoilt = None
         if mask is not None:
-            finite = ops.take(self.finite, example[None], axis=0)
+            finite = take_rows(self.finite, example[None], axis=0)
             spoilt = sees_any(mask, ops.logical_not(finite))
         drop = fixed_dropout(0.0, None)
         if self.dropout:
@@ -309,7 +350,7 @@ class _Blocks:
         for name, x in shares.items():
             kind = name.removeprefix("d_")
             of_head = index % self.shares_per_example if kind in HEADS else index
-            share[name] = x if kind in TABLES else ops.take(x, of_head, axis=0)
+            share[name] = x if kind in TABLES else take_rows(x, of_head[None], axis=0)[0]
         return share
 
     def _from_shares(self, name, x):
@@ -356,32 +397,39 @@ def seen_by_blocks(
     has_heads = attention_mask is not None and len(attention_mask.shape) == 4
     heads = ops.arange(ops.shape(attention_mask)[1] if has_heads else 1, dtype="int32")
 
-    def look_at_example(example, found):
-        example = ops.convert_to_tensor(example, "int32")  # TensorFlow counts in Python when eager
+    def look_at_block(number, found):
+        queries, keys = found
+        number = ops.convert_to_tensor(number, "int32")  # TensorFlow counts in Python if eager
+        example, i = number // num_blocks, number % num_blocks
+        rows = i * block_size + ops.arange(block_size, dtype="int32")
+        mask = join_masks_of_block(rows, num_keys, example, heads, **masks)
+        mask = ops.any(mask, axis=(0, 1))  # (r or 1, S)
+        mask = ops.logical_and(mask, ops.expand_dims(rows < num_queries, 1))
+        seen = ops.cast(ops.expand_dims(ops.any(mask, axis=-1), 0), "int32")
+        queries = ops.scatter_update(queries, ops.reshape(number, (1, 1)), seen)
+        seen = ops.cast(ops.any(mask, axis=0, keepdims=True), "int32")
+        seen = ops.pad(seen, [(0, 0), (0, 1)])
+        seen = ops.maximum(ops.take(keys, example[None], axis=0), seen)
+        return queries, ops.scatter_update(keys, ops.reshape(example, (1, 1)), seen)
 
-        def look_at_block(i, found):
-            queries, keys = found
-            rows = i * block_size + ops.arange(block_size, dtype="int32")
-            mask = join_masks_of_block(rows, num_keys, example, heads, **masks)
-            mask = ops.any(mask, axis=(0, 1))  # (r or 1, S)
-            mask = ops.logical_and(mask, (rows < num_queries)[:, None])
-            seen = ops.any(mask, axis=-1)[None]
-            queries = ops.slice_update(queries, (example, i * block_size), seen)
-            seen = ops.logical_or(keys[example], ops.any(mask, axis=0))
-            return queries, ops.slice_update(keys, (example, 0), seen[None])
-
-        return ops.fori_loop(0, num_blocks, look_at_block, found)
-
+    # XLA compiles the loop for a batch of none too, and updates need something to update: a row,
+    # and a column beside those of the keys.
+    num_rows = at_least_one(batch_size)
     nothing = (
-        ops.zeros((batch_size, num_blocks * block_size), "bool"),
-        ops.zeros((batch_size, num_keys), "bool"),
+        ops.zeros((num_rows * num_blocks, block_size), "int32"),
+        ops.zeros((num_rows, num_keys + 1), "int32"),
     )
-    queries, keys = ops.fori_loop(0, batch_size, look_at_example, nothing)
-    return queries[:, :num_queries], keys
+    queries, keys = ops.fori_loop(0, batch_size * num_blocks, look_at_block, nothing)
+    queries = ops.reshape(queries, (num_rows, num_blocks * block_size))
+    # OpenVINO loses the sizes in the loop.
+    keys = ops.reshape(keys, (num_rows, num_keys + 1))
+    return (
+        ops.cast(queries[:batch_size, :num_queries], "bool"),
+        ops.cast(keys[:batch_size, :num_keys], "bool"),
+    )
 
 
 def block_sizes(num_queries: Any) -> tuple[Any, Any]:
     """How many blocks of how many queries, at least one; those past `num_queries` are padding."""
-    num_blocks = (num_queries + BLOCK_QUERIES - 1) // BLOCK_QUERIES
-    num_blocks = max(num_blocks, 1) if isinstance(num_blocks, int) else ops.maximum(num_blocks, 1)
-    return num_blocks, (num_queries + num_blocks - 1) // num_blocks
+    num_blocks = at_least_one((num_queries + BLOCK_QUERIES - 1) // BLOCK_QUERIES)
+    return num_blocks, at_least_one((num_queries + num_blocks - 1) // num_blocks)

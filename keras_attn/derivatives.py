@@ -231,7 +231,8 @@ def differentiable(
 
         def gradient(*args, upstream=None):
             if upstream is None:
-                return first_gradient(*arrays, sums, args[0])
+                # Without the link to the loops that made the sums, which TensorFlow would follow.
+                return first_gradient(*arrays, ops.stop_gradient(sums), args[0])
             # PyTorch passes the inputs again and differentiates what is made of them here.
             found = backward(dict(zip(names, args, strict=True)), None, upstream)
             return tuple(found[name] for name in names)

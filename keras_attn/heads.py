@@ -179,9 +179,9 @@ def pool_seen(weights: Any, values: Any, mask: Any, terms: OffsetTerms) -> Any:
 
 
 def keep_finite(values: Any) -> tuple[Any, Any]:
-    """Values `(B, G, S, Kv)`, 0 at positions with any that is not finite, and where all are finite."""
+    """Values `(B, G, S, Kv)`, 0 at positions that hold inf or NaN, and which positions do not."""
     finite = ops.all(ops.isfinite(values), axis=(1, 3))  # (B, S)
-    return ops.where(finite[:, None, :, None], values, ops.zeros_like(values)), finite
+    return ops.where(ops.expand_dims(finite, (1, 3)), values, ops.zeros_like(values)), finite
 
 
 def sees_any(mask: Any, marked: Any) -> Any:
@@ -191,4 +191,4 @@ def sees_any(mask: Any, marked: Any) -> Any:
         mask: `(B, H, T, S)`, its sizes 1 where it broadcasts.
         marked: Boolean `(B, S)`.
     """
-    return ops.any(ops.logical_and(mask, marked[:, None, None, :]), axis=-1, keepdims=True)
+    return ops.any(ops.logical_and(mask, ops.expand_dims(marked, (1, 2))), axis=-1, keepdims=True)

@@ -247,8 +247,15 @@ def _select(name, part, along):
         if letter in along:
             # An axis of size 1 broadcasts: its one entry is meant whatever the index.
             last = ops.shape(part)[axis] - 1
-            part = ops.take(part, ops.minimum(along[letter], last), axis=axis)
+            part = take_rows(part, ops.minimum(along[letter], last), axis=axis)
     return part
+
+
+def take_rows(x: Any, indices: Any, axis: int) -> Any:
+    """Return `ops.take` with all its axes: XLA loses that of the indices where `x` is empty."""
+    sizes = list(ops.shape(x))
+    sizes[axis] = ops.shape(indices)[0]
+    return ops.reshape(ops.take(x, indices, axis=axis), sizes)
 
 
 def seen(mask: Any) -> tuple[Any, Any]:

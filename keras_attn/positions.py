@@ -176,7 +176,7 @@ class LearnedPositionalEncoding(Layer):
         positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
         is_in_table = ops.logical_and(positions >= 0, positions < self.max_len)
         rows = ops.take(self._table, ops.clip(positions, 0, self.max_len - 1), axis=0)  # (T, D)
-        rows = ops.where(is_in_table[:, None], rows, ops.cast(float("nan"), rows.dtype))
+        rows = ops.where(ops.expand_dims(is_in_table, 1), rows, ops.cast(float("nan"), rows.dtype))
         return self._dropout(x + ops.cast(rows, x.dtype), training=training)
 
     def _check_end(self, length, start):

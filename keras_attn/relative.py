@@ -38,7 +38,7 @@ class OffsetTerms(NamedTuple):
 
 def offsets(num_queries: Any, num_keys: Any, start: Any = 0) -> Any:
     """The offsets of `OffsetTerms`, integers `(R,)`, `R = max(T, 1) + S - 1`."""
-    num_rows = _at_least_one(num_queries)
+    num_rows = at_least_one(num_queries)
     first = 1 - num_rows - ops.cast(start, "int32")
     return ops.arange(num_rows + num_keys - 1, dtype="int32") + first
 
@@ -51,7 +51,7 @@ def by_pair(by_offset: Any) -> Any:
     written without a break.
     """
     *lead, num_queries, num_offsets = ops.shape(by_offset)
-    num_rows = _at_least_one(num_queries)
+    num_rows = at_least_one(num_queries)
     num_keys = num_offsets - num_rows + 1
     if _is_expression(num_queries, num_keys):
         t, s = ops.arange(num_queries)[:, None], ops.arange(num_keys)
@@ -64,7 +64,7 @@ def by_pair(by_offset: Any) -> Any:
 def by_offset(by_pair: Any) -> Any:
     """Back from `(..., T, S)` to `(..., T, R)`, zeros at offsets that a query does not meet."""
     *lead, num_queries, num_keys = ops.shape(by_pair)
-    num_rows = _at_least_one(num_queries)
+    num_rows = at_least_one(num_queries)
     num_offsets = num_rows + num_keys - 1
     if _is_expression(num_queries, num_keys):
         t, r = ops.arange(num_queries)[:, None], ops.arange(num_offsets)
@@ -78,12 +78,12 @@ def by_offset(by_pair: Any) -> Any:
     return ops.reshape(flat, (*lead, num_queries, num_offsets + 1))[..., :num_offsets]
 
 
-def _at_least_one(num_queries: Any) -> Any:
-    """`max(T, 1)`: without a query there are still `S` offsets, so that shapes fit."""
-    if isinstance(num_queries, int):
-        return max(num_queries, 1)
+def at_least_one(size: Any) -> Any:
+    """`max(size, 1)`: a sequence without a query has as many offsets as one with one query."""
+    if isinstance(size, int):
+        return max(size, 1)
     # JAX's export takes sizes without a number for 1 at least.
-    return ops.maximum(num_queries, 1) if ops.is_tensor(num_queries) else num_queries
+    return ops.maximum(size, 1) if ops.is_tensor(size) else size
 
 
 def _is_expression(*sizes):

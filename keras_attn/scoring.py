@@ -19,7 +19,7 @@ from keras_attn.checks import (
 from keras_attn.distances import squared_distances
 from keras_attn.heads import match_batch, pool_seen, score_dtype
 from keras_attn.layer import Layer
-from keras_attn.masks import check_shapes, hide, join_masks, seen
+from keras_attn.masks import check_shapes, hide, join_masks, seen, with_heads
 from keras_attn.projection import ProjectingLayer
 from keras_attn.relative import OffsetTerms
 from keras_attn.softmax import masked_softmax
@@ -98,7 +98,7 @@ class ScoredAttention(Layer, abc.ABC):
         key, value = match_batch(key, query), match_batch(value, query)
         weights = ops.cast(masked_softmax(self.score(query, key), mask=mask), query.dtype)
         dropped = self._dropout(weights, training=training)
-        one_head = None if mask is None else mask[:, None]
+        one_head = with_heads(mask)
         output = pool_seen(dropped[:, None], value[:, None], one_head, OffsetTerms())[:, 0]
         return (output, weights) if return_attention_scores else output
 

@@ -48,12 +48,14 @@ def masked_softmax(scores: Any, valid_lens: Any = None, mask: Any = None) -> Any
         _check_valid_lens(valid_lens, shape)
         lengths = lengths_mask(valid_lens, ops.shape(scores)[-1])
         for _ in range(len(shape) - 3):
-            lengths = lengths[:, None]
+            lengths = ops.expand_dims(lengths, 1)
     if mask is not None:
         _check_mask(mask, shape)
         mask = ops.cast(mask, "bool")
     if valid_lens is not None:
         mask = lengths if mask is None else ops.logical_and(mask, lengths)
+    if mask is not None:
+        scores = ops.where(mask, scores, 0.0)  # they need not be finite
     return ops.cast(weigh(scores, mask)[0], dtype)
 
 
@@ -64,7 +66,7 @@ def weigh(scores: Any, mask: Any = None, sinks: Any = None) -> tuple[Any, Any]:
     card, section 2.2).
 
     Args:
-        scores: Floats `(..., T, S)`.
+        scores: Floats `(..., T, S)`; finite in rows without any key.
         mask: Boolean that broadcasts to `scores`, or None.
         sinks: Logits that broadcast to `(..., T, 1)`, or None.
 
@@ -75,10 +77,10 @@ def weigh(scores: Any, mask: Any = None, sinks: Any = None) -> tuple[Any, Any]:
     dtype = "float64" if backend.standardize_dtype(scores.dtype) == "float64" else "float32"
     scores = ops.cast(scores, dtype)
     if mask is not None:
-        # A softmax of nothing but -inf is NaN. The row check is cheap: a mask broadcasts.
-        has_key = ops.any(mask, axis=-1, keepdims=True)
-        fill = ops.cast(ops.where(has_key, float("-inf"), 0.0), dtype)
-        scores = ops.where(mask, scores, fill)
+        # A softmax of nothing but -inf is NaN: rows without a key keep their scores. -inf stands
+        # here as a constant, because tf2onnx writes other choices as sums of products, 0 * -inf.
+        is_empty = ops.logical_not(ops.any(mask, axis=-1, keepdims=True))  # small: masks broadcast
+        scores = ops.where(ops.logical_or(mask, is_empty), scores, float("-inf"))
     sink_weights = None
     if sinks is None:
         weights = ops.softmax(scores, axis=-1)

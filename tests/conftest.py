@@ -59,6 +59,19 @@ def gradients():
 
 
 @pytest.fixture(scope="session")
+def gradient_tensors():
+    """`gradient_tensors(function, *tensors)`: as `gradients`, to be differentiated again."""
+
+    def gradient_tensors(function, *tensors):
+        if BACKEND == "torch":
+            leaves = [t if t.requires_grad else t.clone().requires_grad_() for t in tensors]
+            return torch.autograd.grad(function(*leaves), leaves, create_graph=True)
+        return globals()[f"_{BACKEND}_gradients"](function, list(tensors))
+
+    return gradient_tensors
+
+
+@pytest.fixture(scope="session")
 def weight_gradients():
     """`weight_gradients(layer, function)`: of the scalar `function()`, for each trainable weight.
 

@@ -74,3 +74,25 @@ def test_distances_do_not_depend_on_other_points(other):
 def test_zeros_and_numbers_near_the_limits_of_float32_give_no_nan():
     points = ops.convert_to_tensor(np.array([[[0.0], [1e-38], [1e18], [-1e-45]]], np.float32))
     assert np.isfinite(ops.convert_to_numpy(squared_distances(points, points))).all()
+
+
+@pytest.mark.parametrize("way", ["eager", "graph", "xla"])
+@pytest.mark.parametrize("batch_size, num_queries, num_keys", [(0, 5, 7), (2, 0, 7), (2, 5, 0)])
+def test_no_points_give_no_distances(compiled, way, batch_size, num_queries, num_keys):
+    points = [np.zeros((batch_size, n, 3), np.float32) for n in (num_queries, num_keys)]
+    function = squared_distances
+    if way != "eager":
+        function = compiled(function, jit_compile=way == "xla", any_size=True)
+    distances = function(*map(ops.convert_to_tensor, points))
+    assert tuple(distances.shape) == (batch_size, num_queries, num_keys)
+
+
+@pytest.mark.parametrize("way", ["eager", "graph", "xla"])
+def test_keys_of_one_example_serve_all_queries(compiled, way):
+    query, key = cloud(10.0, 1.0, 3)
+    function = squared_distances
+    if way != "eager":
+        function = compiled(function, jit_compile=way == "xla", any_size=True)
+    distances = function(*map(ops.convert_to_tensor, (query, key[:1])))
+    expected = formula(query, key[:1].repeat(2, axis=0))
+    np.testing.assert_allclose(distances, expected, rtol=1e-5, atol=1e-5)

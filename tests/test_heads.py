@@ -2,7 +2,17 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attn.heads import as_groups, attend, keep_finite, multiply, pool_seen, sees_any
+from keras_attn.heads import (
+    as_groups,
+    attend,
+    keep_finite,
+    match_batch,
+    multiply,
+    multiply_by_matrix,
+    pool_seen,
+    score,
+    sees_any,
+)
 from keras_attn.relative import OffsetTerms
 
 B, H, G, T, S, K = 2, 4, 2, 3, 5, 7
@@ -63,3 +73,49 @@ def test_only_queries_that_may_attend_to_a_marked_key_see_it():
     seen = sees_any(ops.convert_to_tensor(mask), ops.convert_to_tensor(marked))
     expected = [[False, True, True], [False] * 3]
     assert ops.convert_to_numpy(seen)[:, 0, :, 0].tolist() == expected
+
+
+def test_batch_of_one_is_repeated_and_another_is_left_alone():
+    x, other = ops.convert_to_tensor(normal(1, G, S, K)), ops.zeros((3, 1))
+    np.testing.assert_array_equal(match_batch(x, other), normal(1, G, S, K).repeat(3, axis=0))
+    assert match_batch(other, other) is other
+    assert match_batch(x, x) is x
+
+
+def test_matrix_is_the_same_for_all_heads():
+    left, right = normal(B, H, T, S), normal(S, K, seed=2)
+    product = multiply_by_matrix(*map(ops.convert_to_tensor, (left, right)))
+    np.testing.assert_allclose(product, left @ right, atol=1e-5)
+
+
+def test_values_of_one_example_serve_all_weights():
+    weights, values = normal(B, H, T, S), normal(1, H, S, K, seed=2)
+    tensors = [ops.convert_to_tensor(x) for x in (weights, values)]
+    mask = ops.ones((1, 1, T, S), "bool")
+    for given in (None, mask):
+        sums = pool_seen(*tensors, given, OffsetTerms())
+        np.testing.assert_allclose(sums, weights @ values, atol=1e-5)
+
+
+def test_soft_cap_bounds_the_complete_score():
+    queries, keys, bias = 9 * normal(B, H, T, K), normal(B, H, S, K, seed=2), normal(H, T + S - 1)
+    t, s = np.ogrid[:T, :S]
+    expected = queries @ keys.swapaxes(-1, -2) + bias[:, s - t + T - 1]
+    tensors = [ops.convert_to_tensor(x) for x in (queries, keys)]
+    scores = score(*tensors, OffsetTerms(bias=ops.convert_to_tensor(bias)), soft_cap=5.0)
+    np.testing.assert_allclose(scores, 5 * np.tanh(expected / 5), atol=1e-5)
+    assert np.abs(scores).max() <= 5
+
+
+def test_nan_behind_the_mask_reaches_no_gradient_of_a_capped_score(gradients):
+    bias = np.zeros((1, 3), np.float32)
+    bias[0, 2] = np.nan
+    mask = ops.convert_to_tensor([[[[True, False], [True, True]]]])
+    one = ops.ones((1, 1, 2, 1))
+
+    def loss(bias):
+        terms = OffsetTerms(bias=bias)
+        return ops.sum(attend(one, one, one, mask, terms, lambda weights: weights, 2.0)[0])
+
+    (gradient,) = gradients(loss, bias)
+    np.testing.assert_allclose(gradient, np.zeros((1, 3)), atol=1e-6)

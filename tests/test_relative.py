@@ -13,7 +13,7 @@ from keras_attn import (
     ShawRelativePosition,
     T5RelativeBias,
 )
-from keras_attn.relative import alibi_slopes, by_offset, by_pair
+from keras_attn.relative import alibi_slopes, by_offset, by_pair, offsets
 
 B, T, S, D, H, K = 2, 5, 7, 12, 3, 4
 SCHEMES = {
@@ -119,6 +119,20 @@ def test_skew_finds_each_key_at_its_offset_and_back(num_queries, num_keys):
     expected = np.zeros_like(x)
     expected[:, t, s - t + num_queries - 1] = pairs
     np.testing.assert_array_equal(by_offset(ops.convert_to_tensor(pairs)), expected)
+
+
+@pytest.mark.parametrize("num_queries, num_keys", [(0, 3), (3, 0), (0, 0)])
+@pytest.mark.parametrize("way", ["eager", "graph", "xla"])
+def test_skew_of_no_query_or_key_is_empty(compiled, way, num_queries, num_keys):
+    num_offsets = max(num_queries, 1) + num_keys - 1
+    pair, offset = by_pair, by_offset
+    if way != "eager":
+        pair, offset = (compiled(f, jit_compile=way == "xla") for f in (pair, offset))
+    pairs = pair(ops.ones((2, num_queries, num_offsets)))
+    assert tuple(pairs.shape) == (2, num_queries, num_keys)
+    back = offset(pairs)
+    np.testing.assert_array_equal(back, np.zeros((2, num_queries, num_offsets)))
+    assert tuple(offsets(num_queries, num_keys).shape) == (num_offsets,)
 
 
 @settings(deadline=None, max_examples=10, derandomize=True)

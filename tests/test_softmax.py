@@ -79,3 +79,19 @@ def test_mask_of_higher_rank_is_refused():
 def test_scores_that_are_no_floats_are_refused():
     with pytest.raises(ValueError, match="`scores` must be floats. Received: scores.dtype=int32"):
         masked_softmax([[1, 2, 3]])
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("lowest", [np.finfo(np.float32).min, -1e38, 0.0])
+def test_only_key_left_gets_all_weight_however_low_its_score(compiled, jit_compile, lowest):
+    scores = np.array([[5.0, lowest, np.inf], [5.0, lowest, np.nan]], np.float32)
+    mask = np.array([[False, True, False], [False, False, False]])
+    softmax = compiled(lambda scores: masked_softmax(scores, mask=mask), jit_compile=jit_compile)
+    np.testing.assert_array_equal(softmax(scores), [[0, 1, 0], [0, 0, 0]])
+
+
+def test_no_keys_and_no_rows_give_empty_weights():
+    for shape in [(2, 3, 0), (0, 3, 5), (2, 0, 5)]:
+        mask = np.ones(shape, bool)
+        weights = masked_softmax(np.zeros(shape, np.float32), mask=mask)
+        assert tuple(weights.shape) == shape

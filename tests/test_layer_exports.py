@@ -1,0 +1,106 @@
+"""Layers in every format that Keras exports, answered by the runtime of the format."""
+
+import keras
+import numpy as np
+import pytest
+
+from keras_attn import DecoderBlock, Encoder, EncoderBlock, any_size, blockwise
+
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("all these formats are exported by TensorFlow", allow_module_level=True)
+
+RANDOM = np.random.default_rng(2)
+
+
+def run_saved_model(model, path, inputs):
+    import tensorflow as tf
+
+    model.export(str(path / "model"), format="tf_saved_model", verbose=False)
+    loaded = tf.saved_model.load(str(path / "model"))
+    return lambda x: loaded.serve(x)
+
+
+def run_onnx(model, path, inputs):
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("tf2onnx")
+    model.export(str(path / "model.onnx"), format="onnx", verbose=False)
+    session = runtime.InferenceSession(str(path / "model.onnx"), providers=["CPUExecutionProvider"])
+    name = session.get_inputs()[0].name
+    return lambda x: session.run(None, {name: x})[0]
+
+
+def run_openvino(model, path, inputs):
+    openvino = pytest.importorskip("openvino")
+    model.export(str(path / "model.xml"), format="openvino", verbose=False)
+    precise = {"INFERENCE_PRECISION_HINT": "f32"}
+    compiled = openvino.compile_model(str(path / "model.xml"), "CPU", precise)
+    return lambda x: compiled(x)[0]
+
+
+def run_litert(model, path, inputs):
+    import tensorflow as tf
+
+    interpreter = pytest.importorskip("ai_edge_litert.interpreter")
+    only = {"supported_ops": [tf.lite.OpsSet.TFLITE_BUILTINS]}
+    file = str(path / "model.tflite")
+    model.export(file, format="litert", verbose=False, target_spec=only)
+
+    def run(x):
+        runtime = interpreter.Interpreter(file)
+        entry = runtime.get_input_details()[0]["index"]
+        runtime.resize_tensor_input(entry, x.shape)
+        runtime.allocate_tensors()
+        runtime.set_tensor(entry, x)
+        runtime.invoke()
+        return runtime.get_tensor(runtime.get_output_details()[0]["index"])
+
+    return run
+
+
+RUNTIMES = [run_saved_model, run_onnx, run_openvino, run_litert]
+
+
+def block():
+    entry = keras.Input((None, 8))
+    return keras.Model(entry, EncoderBlock(8, 16, 2)(entry))
+
+
+def masked_block():
+    entry = keras.Input((None, 8))
+    hidden = keras.layers.Masking()(entry)
+    return keras.Model(entry, EncoderBlock(8, 16, 2, gated=True, window=3)(hidden))
+
+
+def causal_block():
+    entry = keras.Input((None, 8))
+    return keras.Model(entry, DecoderBlock(8, 16, 2, cross_attention=False)(entry))
+
+
+def encoder():
+    entry = keras.Input((None,), dtype="int32")
+    return keras.Model(entry, Encoder(9, 1, 8, 16, 2)(entry))
+
+
+def example(make, shape):
+    if make is encoder:
+        ids = RANDOM.integers(1, 9, shape).astype(np.int32)
+        ids[:, shape[1] - 1 :] = 0 if shape[1] > 1 else 3
+        return ids
+    x = RANDOM.normal(size=(*shape, 8)).astype(np.float32)
+    x[0, 2:3] = 0
+    return x
+
+
+@pytest.mark.parametrize("run", RUNTIMES, ids=lambda run: run.__name__)
+@pytest.mark.parametrize("make", [block, masked_block, causal_block, encoder])
+def test_the_runtime_of_the_format_has_keras_answers_for_any_size(make, run, tmp_path, monkeypatch):
+    # So few weights that longer inputs go block by block, in the exported file too.
+    monkeypatch.setattr(any_size, "BLOCKWISE_WEIGHTS", 500)
+    monkeypatch.setattr(blockwise, "BLOCK_QUERIES", 4)
+    model = make()
+    expected = [
+        (x, model(x).numpy()) for x in (example(make, s) for s in [(3, 5), (1, 1), (2, 11)])
+    ]
+    runtime = run(model, tmp_path, expected[0][0])
+    for x, answer in expected:
+        np.testing.assert_allclose(runtime(x), answer, atol=1e-5)
