@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from keras_attn.blockwise import attend_blockwise, seen_by_blocks
+from keras_attn.fused import attend_fused, can_fuse
 from keras_attn.heads import attend
 from keras_attn.masks import hides_nothing, join_masks, seen, with_heads
 from keras_attn.relative import OffsetTerms
@@ -30,6 +31,8 @@ class View(NamedTuple):
             None.
         queries: Which queries see any key, `(B, T)`, sizes 1 where a mask broadcasts; None for all.
         keys: Which keys any query sees, `(B, S)`, sizes 1 where a mask broadcasts; None for all.
+        can_fuse: Whether a kernel may compute the sums: no weights are asked for, and all of the
+            mask is there.
     """
 
     in_blocks: Any
@@ -37,6 +40,7 @@ class View(NamedTuple):
     mask: Any
     queries: Any
     keys: Any
+    can_fuse: bool
 
 
 def view_keys(
@@ -54,10 +58,11 @@ def view_keys(
     batch_size, num_queries = ops.shape(queries)[:2]
     in_blocks = not needs_weights and _blocks_pay(queries, num_heads, num_keys)
     if hides_nothing(masks):
-        return View(in_blocks, masks, None, None, None)
+        can_fuse = not needs_weights and (in_blocks is False or _saves_memory())
+        return View(in_blocks, masks, None, None, None, can_fuse)
     if in_blocks is False:
         mask = _join(num_queries, num_keys, masks)
-        return View(in_blocks, masks, mask, *seen(mask))
+        return View(in_blocks, masks, mask, *seen(mask), not needs_weights)
 
     def at_once():
         queries, keys = seen(_join(num_queries, num_keys, masks))
@@ -70,7 +75,7 @@ def view_keys(
         return seen_by_blocks(batch_size, num_queries, num_keys, masks)
 
     found = by_blocks() if in_blocks is True else ops.cond(in_blocks, by_blocks, at_once)
-    return View(in_blocks, masks, None, *found)
+    return View(in_blocks, masks, None, *found, False)
 
 
 def attend_any_size(
@@ -101,6 +106,9 @@ def attend_any_size(
     Returns:
         Sums `(B, H, T, Kv)`, and weights `(B, H, T, S)` or None if blocks are possible.
     """
+    is_plain = terms == OffsetTerms() and not dropout and soft_cap is None and sinks is None
+    if is_plain and view.can_fuse and can_fuse(queries, keys, values):
+        return attend_fused(queries, keys, values, view.mask), None
     if view.in_blocks is False:
         drop = functools.partial(keras.random.dropout, rate=dropout, seed=seed_generator)
         return attend(
@@ -127,6 +135,13 @@ def attend_any_size(
         in_blocks=view.in_blocks,
     )
     return sums, None
+
+
+def _saves_memory():
+    """Whether the backend's kernel needs less memory than all weights; JAX's on a CPU does not."""
+    if keras.backend.backend() != "jax":
+        return True
+    return not keras.distribution.list_devices()[0].startswith("cpu")
 
 
 def _blocks_pay(queries, num_heads, num_keys):

@@ -51,6 +51,16 @@ class ScoredAttention(Layer, abc.ABC):
             key: Keys `(B, S, Dk)`.
         """
 
+    def weigh(self, query: Any, key: Any, mask: Any) -> Any:
+        """Return attention weights `(B, T, S)`, in any float type.
+
+        Args:
+            query: Queries `(B, T, Dq)`.
+            key: Keys `(B, S, Dk)`.
+            mask: Boolean that broadcasts to `(B, T, S)`, or None.
+        """
+        return masked_softmax(self.score(query, key), mask=mask)
+
     def call(
         self,
         query: Any,
@@ -96,7 +106,7 @@ class ScoredAttention(Layer, abc.ABC):
         seen_queries, seen_keys = (None, None) if mask is None else seen(mask)
         query, key, value = hide(query, seen_queries), hide(key, seen_keys), hide(value, seen_keys)
         key, value = match_batch(key, query), match_batch(value, query)
-        weights = ops.cast(masked_softmax(self.score(query, key), mask=mask), query.dtype)
+        weights = ops.cast(self.weigh(query, key, mask), query.dtype)
         dropped = self._dropout(weights, training=training)
         one_head = with_heads(mask)
         output = pool_seen(dropped[:, None], value[:, None], one_head, OffsetTerms())[:, 0]
@@ -387,9 +397,23 @@ class GaussianKernelAttention(ScoredAttention):
         self._dropout.build((None, None, None))
 
     def score(self, query: Any, key: Any) -> Any:
-        distances = squared_distances(query, key)  # (B, T, S)
+        return self._score_distances(squared_distances(query, key))
+
+    def weigh(self, query: Any, key: Any, mask: Any) -> Any:
+        # Distances beyond the nearest key have the same softmax, and one of them is 0: with a
+        # bandwidth near 0 the nearest key gets all weight, where all scores were infinite.
+        distances = squared_distances(query, key)
+        seen = distances if mask is None else ops.where(mask, distances, float("inf"))
+        nearest = ops.min(seen, axis=-1, keepdims=True, initial=float("inf"))
+        nearest = ops.stop_gradient(ops.where(ops.isfinite(nearest), nearest, 0.0))
+        return masked_softmax(self._score_distances(distances - nearest), mask=mask)
+
+    def _score_distances(self, distances: Any) -> Any:
+        """Return `-d / (2 h^2)` for `d` of any shape, finite or -inf for every bandwidth."""
         log_bandwidth = ops.cast(self.log_bandwidth, distances.dtype)
-        return distances * (-0.5 * ops.exp(-2.0 * log_bandwidth))
+        # One division by `h` after the other, and bounds, as `1 / h^2` overflows for small `h`.
+        precision = ops.exp(ops.minimum(-log_bandwidth, 80.0))
+        return -0.5 * (ops.minimum(distances * precision, 1e30) * precision)
 
     def get_config(self) -> dict[str, Any]:
         return {

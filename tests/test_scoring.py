@@ -343,3 +343,23 @@ def test_mask_of_another_length_is_refused():
         DotProductAttention()(
             np.ones((2, 3, 5)), np.ones((2, 7, 5)), attention_mask=np.ones((2, 3, 6), bool)
         )
+
+
+@pytest.mark.parametrize("bandwidth", [1e-18, 1e-30, 1e-38, 1e-45, 1e-300])
+def test_a_tiny_bandwidth_takes_the_nearest_key_that_may_be_attended(bandwidth, weight_gradients):
+    random = np.random.default_rng(0)
+    query, key = (random.normal(size=(2, n, 4)).astype(np.float32) for n in (3, 6))
+    mask = random.random((2, 3, 6)) < 0.5
+    mask[0, 0] = False
+    layer = GaussianKernelAttention(bandwidth, trainable=True)
+    output, weights = layer(query, key, attention_mask=mask, return_attention_scores=True)
+    distances = ((query[:, :, None] - key[:, None]) ** 2).sum(-1)
+    nearest = np.where(mask, distances, np.inf).argmin(-1)
+    expected = np.take_along_axis(key, nearest[..., None], axis=1)
+    expected[0, 0] = 0
+    np.testing.assert_allclose(output, expected, atol=1e-6)
+    assert ops.convert_to_numpy(weights).sum() == 5
+    for gradient in weight_gradients(
+        layer, lambda: ops.sum(layer(query, key, attention_mask=mask))
+    ):
+        assert np.isfinite(gradient).all()
