@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from keras_attn.blockwise import attend_blockwise, seen_by_blocks
+from keras_attn.blockwise import attend_blockwise
 from keras_attn.fused import attend_fused, can_fuse
 from keras_attn.heads import attend
 from keras_attn.masks import hides_nothing, join_masks, seen, with_heads
 from keras_attn.relative import OffsetTerms
+from keras_attn.seen_by_blocks import seen_by_blocks
 
 # Attention weights of a batch from which on blocks are the better way: 1 GiB of them in float32.
 # Fewer are faster to keep for the gradient than to compute again.
@@ -62,7 +63,8 @@ def view_keys(
         return View(in_blocks, masks, None, None, None, can_fuse)
     if in_blocks is False:
         mask = _join(num_queries, num_keys, masks)
-        return View(in_blocks, masks, mask, *seen(mask), not needs_weights)
+        seen_queries, seen_keys = seen(mask)
+        return View(in_blocks, masks, mask, seen_queries, seen_keys, not needs_weights)
 
     def at_once():
         queries, keys = seen(_join(num_queries, num_keys, masks))
@@ -75,7 +77,8 @@ def view_keys(
         return seen_by_blocks(batch_size, num_queries, num_keys, masks)
 
     found = by_blocks() if in_blocks is True else ops.cond(in_blocks, by_blocks, at_once)
-    return View(in_blocks, masks, None, *found, False)
+    seen_queries, seen_keys = found
+    return View(in_blocks, masks, None, seen_queries, seen_keys, False)
 
 
 def attend_any_size(
@@ -106,7 +109,7 @@ def attend_any_size(
     Returns:
         Sums `(B, H, T, Kv)`, and weights `(B, H, T, S)` or None if blocks are possible.
     """
-    is_plain = terms == OffsetTerms() and not dropout and soft_cap is None and sinks is None
+    is_plain = all(part is None for part in (*terms, soft_cap, sinks)) and not dropout
     if is_plain and view.can_fuse and can_fuse(queries, keys, values):
         return attend_fused(queries, keys, values, view.mask), None
     if view.in_blocks is False:

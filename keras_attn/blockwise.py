@@ -378,57 +378,6 @@ def most_groups(num_groups: int, weights_of_a_group: Any) -> int:
     return max(fitting, default=1)
 
 
-def seen_by_blocks(
-    batch_size: Any, num_queries: Any, num_keys: Any, masks: Tensors
-) -> tuple[Any, Any]:
-    """`masks.seen` of masks that never exist as a whole.
-
-    Args:
-        batch_size: `B`.
-        num_queries: `T`.
-        num_keys: `S`.
-        masks: Arguments of `join_masks` by name.
-
-    Returns:
-        Which queries see any key and which keys any query sees, boolean `(B, T)` and `(B, S)`.
-    """
-    num_blocks, block_size = block_sizes(num_queries)
-    attention_mask = masks.get("attention_mask")
-    has_heads = attention_mask is not None and len(attention_mask.shape) == 4
-    heads = ops.arange(ops.shape(attention_mask)[1] if has_heads else 1, dtype="int32")
-
-    def look_at_block(number, found):
-        queries, keys = found
-        number = ops.convert_to_tensor(number, "int32")  # TensorFlow counts in Python if eager
-        example, i = number // num_blocks, number % num_blocks
-        rows = i * block_size + ops.arange(block_size, dtype="int32")
-        mask = join_masks_of_block(rows, num_keys, example, heads, **masks)
-        mask = ops.any(mask, axis=(0, 1))  # (r or 1, S)
-        mask = ops.logical_and(mask, ops.expand_dims(rows < num_queries, 1))
-        seen = ops.cast(ops.expand_dims(ops.any(mask, axis=-1), 0), "int32")
-        queries = ops.scatter_update(queries, ops.reshape(number, (1, 1)), seen)
-        seen = ops.cast(ops.any(mask, axis=0, keepdims=True), "int32")
-        seen = ops.pad(seen, [(0, 0), (0, 1)])
-        seen = ops.maximum(ops.take(keys, example[None], axis=0), seen)
-        return queries, ops.scatter_update(keys, ops.reshape(example, (1, 1)), seen)
-
-    # XLA compiles the loop for a batch of none too, and updates need something to update: a row,
-    # and a column beside those of the keys.
-    num_rows = at_least_one(batch_size)
-    nothing = (
-        ops.zeros((num_rows * num_blocks, block_size), "int32"),
-        ops.zeros((num_rows, num_keys + 1), "int32"),
-    )
-    queries, keys = ops.fori_loop(0, batch_size * num_blocks, look_at_block, nothing)
-    queries = ops.reshape(queries, (num_rows, num_blocks * block_size))
-    # OpenVINO loses the sizes in the loop.
-    keys = ops.reshape(keys, (num_rows, num_keys + 1))
-    return (
-        ops.cast(queries[:batch_size, :num_queries], "bool"),
-        ops.cast(keys[:batch_size, :num_keys], "bool"),
-    )
-
-
 def block_sizes(num_queries: Any) -> tuple[Any, Any]:
     """How many blocks of how many queries, at least one; those past `num_queries` are padding."""
     num_blocks = at_least_one((num_queries + BLOCK_QUERIES - 1) // BLOCK_QUERIES)

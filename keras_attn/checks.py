@@ -82,6 +82,19 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
+def check_multiple(name: str, value: int, other: str, divisor: int) -> None:
+    """Check that a positive integer is a multiple of another argument.
+
+    Raises:
+        ValueError: If it is not; names the next larger multiple.
+    """
+    if value % divisor:
+        raise ValueError(
+            f"`{name}` must be a multiple of `{other}`. Received: {name}={value}, "
+            f"{other}={divisor}. Use {name}={value + divisor - value % divisor}."
+        )
+
+
 def check_choice(name: str, value: Any, choices: tuple) -> None:
     """Check that `value` is one of `choices`.
 

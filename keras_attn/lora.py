@@ -22,6 +22,9 @@ class Adaptable:
     4.1). Only `A` and `B` are trained.
     """
 
+    name: str
+    built: bool
+
     def enable_lora(
         self,
         rank: int,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import keras
@@ -13,18 +12,19 @@ from keras_attn.cache import check_cache, check_room, empty_cache, write_cache
 from keras_attn.checks import (
     check_boolean,
     check_choice,
+    check_multiple,
     check_positive_integer,
     check_positive_number,
     check_rate,
     check_start,
     optional,
 )
-from keras_attn.keras_weights import copy_from_keras
+from keras_attn.from_keras import copy_from_keras, warn_of_order
 from keras_attn.lora import Adaptable
 from keras_attn.masks import check_shapes, hide
 from keras_attn.positions import copy_position, deserialize_position, serialize_position
 from keras_attn.projection import ProjectingLayer, Projection
-from keras_attn.relative import OffsetTerms, RelativePosition
+from keras_attn.relative import OffsetTerms, RelativePosition, check_positions
 from keras_attn.residual import make_norm
 
 
@@ -145,17 +145,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         self.dropout = check_rate("dropout", dropout)
         self.use_bias = check_boolean("use_bias", use_bias)
         self.window = optional(check_positive_integer, "window", window)
-        if num_hiddens % num_heads:
-            raise ValueError(
-                "`num_hiddens` must be a multiple of `num_heads`. "
-                f"Received: num_hiddens={num_hiddens}, num_heads={num_heads}. "
-                f"Use num_hiddens={num_hiddens + num_heads - num_hiddens % num_heads}."
-            )
-        if num_heads % num_kv_heads:
-            raise ValueError(
-                "`num_heads` must be a multiple of `num_kv_heads`. "
-                f"Received: num_heads={num_heads}, num_kv_heads={num_kv_heads}."
-            )
+        check_multiple("num_hiddens", self.num_hiddens, "num_heads", self.num_heads)
+        check_multiple("num_heads", self.num_heads, "num_kv_heads", self.num_kv_heads)
         if position is not None and not isinstance(position, RelativePosition):
             raise ValueError(
                 "`position` must be None, ShawRelativePosition, T5RelativeBias, AlibiBias or "
@@ -239,7 +230,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             )
         check_start(start)
         query, key, value = map(self._to_float, (query, key, value))
-        self._check_positions(positions, query, key, cache)
+        check_positions(positions, self.position, query, key)
         if cache is not None:
             check_cache(cache, query.shape[0], self.num_kv_heads, self._sizes, key is None)
             attended = dict(cache)
@@ -332,27 +323,6 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         dense = self._output_dense
         return ops.reshape(dense(rows), (batch_size, num_queries, dense.units))
 
-    def _check_positions(self, positions: Any, query: Any, key: Any, cache: Any) -> None:
-        if positions is None:
-            return
-        if self.position is None or not self.position.takes_positions:
-            raise ValueError(
-                "`positions` need `position=RotaryEmbedding()`: other schemes are made of "
-                f"distances alone. Received: position={self.position!r}."
-            )
-        shape, expected = tuple(ops.shape(positions)), tuple(query.shape[:2])
-        known = all(isinstance(size, int) for size in (*shape, *expected))
-        if len(shape) not in (1, 2) or (known and shape not in (expected, expected[1:])):
-            raise ValueError(
-                "`positions` must have shape (B, T) or (T,), here with "
-                f"B={expected[0]}, T={expected[1]}. Received: positions.shape={shape}."
-            )
-        if key is not None and known and key.shape[1] != query.shape[1]:
-            raise ValueError(
-                "`positions` are those of queries and keys, which must be as many. Received: "
-                f"query.shape={tuple(query.shape)}, key.shape={tuple(key.shape)}."
-            )
-
     def project_memory(
         self, key: Any, value: Any = None, start: Any = 0, memory_mask: Any = None
     ) -> dict[str, Any]:
@@ -426,15 +396,3 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> MultiHeadAttention:
         return cls(**{**config, "position": deserialize_position(config.get("position"))})
-
-
-def warn_of_order(key: Any, value: Any) -> None:
-    """Warn where key and value of different sizes are passed by order: Keras's order is another."""
-    sizes = [getattr(x, "shape", (None,))[-1] for x in (key, value)]
-    if None not in sizes and sizes[0] != sizes[1]:
-        warnings.warn(
-            "The call order is (query, key, value); that of keras.layers.MultiHeadAttention is "
-            "(query, value, key). Pass `key` and `value` of different sizes by name to silence "
-            f"this. Received: key.shape={tuple(key.shape)}, value.shape={tuple(value.shape)}.",
-            stacklevel=3,
-        )

@@ -18,6 +18,8 @@ class Projection(keras.layers.Dense):
     neither gets a gradient any more.
     """
 
+    lora_enabled: bool
+
     def save_own_variables(self, store: Any) -> None:
         if self.quantization_mode in ("gptq", "awq"):
             # Keras 3.15 leaves out `kernel_zero`, without which the file cannot be loaded.
@@ -26,7 +28,8 @@ class Projection(keras.layers.Dense):
             for i, variable in enumerate(v for v in variables if v is not None):
                 store[str(i)] = variable
             return
-        enabled, self.lora_enabled = self.lora_enabled, False
+        enabled = bool(self.lora_enabled)
+        self.lora_enabled = False
         try:
             super().save_own_variables(store)
         finally:
@@ -49,11 +52,6 @@ class Projection(keras.layers.Dense):
     def quantize(self, mode: Any = None, type_check: bool = True, config: Any = None) -> None:
         # Keras refuses subclasses, which may compute something else; this one does not.
         super().quantize(mode, type_check=False, config=config)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the layer computes `x @ kernel + bias` and nothing else."""
-        return self.quantization_mode is None and not self.lora_enabled
 
 
 class ProjectingLayer(Layer):

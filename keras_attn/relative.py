@@ -11,9 +11,7 @@ from keras import constraints, initializers, ops, regularizers
 
 from keras_attn.checks import (
     check_boolean,
-    check_choice,
     check_positive_integer,
-    check_positive_number,
 )
 from keras_attn.layer import Layer
 from keras_attn.projection import copy_initializer
@@ -131,6 +129,40 @@ class RelativePosition(Layer):
     def terms(self, num_queries: Any, num_keys: Any, start: Any = 0) -> OffsetTerms:
         """Return the `OffsetTerms` of `T` queries, the first at position `start`, and `S` keys."""
         return OffsetTerms()
+
+
+def check_positions(positions: Any, scheme: RelativePosition | None, query: Any, key: Any) -> None:
+    """Check explicit positions of a call of `MultiHeadAttention`.
+
+    Args:
+        positions: Integers `(B, T)` or `(T,)`, or None.
+        scheme: Position scheme of the layer, or None.
+        query: `(B, T, D)`.
+        key: `(B, S, D)`, or None with a cache that holds all keys.
+
+    Raises:
+        ValueError: If the scheme takes none, or their shape is not that of the query, or there are
+            other keys than queries.
+    """
+    if positions is None:
+        return
+    if scheme is None or not scheme.takes_positions:
+        raise ValueError(
+            "`positions` need `position=RotaryEmbedding()`: other schemes are made of distances "
+            f"alone. Received: position={scheme!r}."
+        )
+    shape, expected = tuple(ops.shape(positions)), tuple(query.shape[:2])
+    known = all(isinstance(size, int) for size in (*shape, *expected))
+    if len(shape) not in (1, 2) or (known and shape not in (expected, expected[1:])):
+        raise ValueError(
+            "`positions` must have shape (B, T) or (T,), here with "
+            f"B={expected[0]}, T={expected[1]}. Received: positions.shape={shape}."
+        )
+    if key is not None and known and key.shape[1] != query.shape[1]:
+        raise ValueError(
+            "`positions` are those of queries and keys, which must be as many. Received: "
+            f"query.shape={tuple(query.shape)}, key.shape={tuple(key.shape)}."
+        )
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -339,128 +371,3 @@ def alibi_slopes(num_heads: int) -> np.ndarray:
     slopes = 2.0 ** (-8.0 * np.arange(1, below + 1) / below)
     between = 2.0 ** (-4.0 * np.arange(1, 2 * below + 1, 2) / below)
     return np.concatenate([slopes, between[: num_heads - below]])
-
-
-@keras.saving.register_keras_serializable(package="keras_attn")
-class RotaryEmbedding(RelativePosition):
-    """Rotates queries and keys by angles that grow with their position.
-
-    The pair `(x[2j], x[2j+1])` at position `t` is rotated by `t * r_j`, `r_j = base^(-2j/K)`, so
-    that `q_t . k_s` depends on `s - t` alone (Su et al. 2021, section 3.2). The last feature of an
-    odd `K` is left as it is.
-
-    With `layout="half"` the pairs are `(x[j], x[j + K/2])`, as in the weights of Llama and Qwen.
-
-    Scaling reaches lengths that a model was not trained for. `"linear"` divides all rates by
-    `factor` (Chen et al. 2023, section 2.3). `"yarn"` divides the slow ones alone, those that turn
-    less than `beta_slow` times within `original_max_len`, keeps those that turn more than
-    `beta_fast` times, and blends in between; scores grow by `(0.1 ln(factor) + 1)^2` (Peng et al.
-    2023, sections 3.2 and 3.4).
-
-    Args:
-        base: Number whose powers are the rates of the angles, above 1. Defaults to 10000.
-        layout: `"interleaved"` or `"half"`. Defaults to `"interleaved"`.
-        scaling: None, `"linear"` or `"yarn"`. Defaults to None.
-        factor: How many times longer inputs may be than in training, above 0. Defaults to 1.
-        original_max_len: Longest input of the training, for `"yarn"`. Defaults to None.
-        beta_fast: Turns from which on rates are kept by `"yarn"`. Defaults to 32.
-        beta_slow: Turns up to which rates are divided by `"yarn"`. Defaults to 1.
-
-    Raises:
-        ValueError: If `base` is not above 1, `layout` or `scaling` is unknown, or
-            `original_max_len` is missing.
-
-    Example:
-
-    >>> from keras_attn import MultiHeadAttention
-    >>> attention = MultiHeadAttention(8, 2, position=RotaryEmbedding())
-    >>> x = ops.ones((1, 5, 8))
-    >>> tuple(attention(x, x).shape)
-    (1, 5, 8)
-    """
-
-    def __init__(
-        self,
-        base: float = 10000,
-        layout: str = "interleaved",
-        scaling: str | None = None,
-        factor: float = 1.0,
-        original_max_len: int | None = None,
-        beta_fast: float = 32.0,
-        beta_slow: float = 1.0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        check_positive_number("base", base)
-        if base <= 1:
-            raise ValueError(f"`base` must be a number above 1. Received: base={base!r}.")
-        check_choice("layout", layout, ("interleaved", "half"))
-        check_choice("scaling", scaling, (None, "linear", "yarn"))
-        if scaling == "yarn" or original_max_len is not None:
-            original_max_len = check_positive_integer("original_max_len", original_max_len)
-        self.base = float(base)
-        self.layout = layout
-        self.scaling = scaling
-        self.factor = check_positive_number("factor", factor)
-        self.original_max_len = original_max_len
-        self.beta_fast = check_positive_number("beta_fast", beta_fast)
-        self.beta_slow = check_positive_number("beta_slow", beta_slow)
-
-    @property
-    def takes_positions(self) -> bool:
-        return True
-
-    def rates(self, size: int) -> np.ndarray:
-        """Return the angle by which each pair of `K = size` features turns a position, float64."""
-        num_pairs = size // 2
-        rates = self.base ** (-2.0 * np.arange(num_pairs) / size)
-        if self.scaling is None:
-            return rates
-        if self.scaling == "linear":
-            return rates / self.factor
-
-        def pair_with_turns(turns: float) -> float:
-            length = self.original_max_len / (2 * math.pi * turns)
-            return size * math.log(length) / (2 * math.log(self.base))
-
-        first = max(math.floor(pair_with_turns(self.beta_fast)), 0)
-        last = min(math.ceil(pair_with_turns(self.beta_slow)), size - 1)
-        slow = np.clip((np.arange(num_pairs) - first) / max(last - first, 0.001), 0, 1)
-        return rates / self.factor * slow + rates * (1 - slow)
-
-    def rotate(self, heads: Any, start: Any = 0, positions: Any = None) -> Any:
-        size = heads.shape[-1]
-        num_pairs = size // 2
-        if positions is None:
-            positions = ops.arange(ops.shape(heads)[1], dtype="int32") + ops.cast(start, "int32")
-        rates = ops.convert_to_tensor(self.rates(size), "float32")
-        angles = ops.cast(positions, "float32")[..., None, None] * rates  # (B or none, T, 1, K/2)
-        stretch = 1.0
-        if self.scaling == "yarn" and self.factor > 1:
-            stretch = 0.1 * math.log(self.factor) + 1.0
-        # Angles in float32: bfloat16 holds no odd number above 256.
-        cos = ops.cast(ops.cos(angles) * stretch, heads.dtype)
-        sin = ops.cast(ops.sin(angles) * stretch, heads.dtype)
-        if self.layout == "half":
-            left, right = heads[..., :num_pairs], heads[..., num_pairs : 2 * num_pairs]
-        else:
-            left, right = heads[..., 0 : 2 * num_pairs : 2], heads[..., 1 : 2 * num_pairs : 2]
-        turned = [left * cos - right * sin, left * sin + right * cos]
-        if self.layout == "half":
-            turned = ops.concatenate(turned, axis=-1)
-        else:
-            shape = (*ops.shape(heads)[:-1], 2 * num_pairs)
-            turned = ops.reshape(ops.stack(turned, axis=-1), shape)
-        return turned if size % 2 == 0 else ops.concatenate([turned, heads[..., -1:]], axis=-1)
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "base": self.base,
-            "layout": self.layout,
-            "scaling": self.scaling,
-            "factor": self.factor,
-            "original_max_len": self.original_max_len,
-            "beta_fast": self.beta_fast,
-            "beta_slow": self.beta_slow,
-        }

@@ -1,7 +1,8 @@
-"""Weights of Keras's own multi-head attention, for `MultiHeadAttention`."""
+"""Help for those who come from `keras.layers.MultiHeadAttention`: its weights, its call order."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import keras
@@ -58,8 +59,20 @@ def copy_from_keras(attention: keras.layers.Layer, layer: keras.layers.Layer) ->
         targets[name].assign(array)
 
 
-def _same_rows(theirs: tuple, ours: tuple) -> bool:
+def _same_rows(theirs: Any, ours: Any) -> bool:
     """Whether `(D, H, K)` or `(H, K, D)` is `(D, H K)` or `(H K, D)`, and `(H, K)` is `(H K,)`."""
     if np.prod(theirs) != np.prod(ours):
         return False
     return len(ours) == 1 or theirs[0] == ours[0] or theirs[-1] == ours[-1]
+
+
+def warn_of_order(key: Any, value: Any) -> None:
+    """Warn where key and value of different sizes are passed by order: Keras's order is another."""
+    sizes = [getattr(x, "shape", (None,))[-1] for x in (key, value)]
+    if None not in sizes and sizes[0] != sizes[1]:
+        warnings.warn(
+            "The call order is (query, key, value); that of keras.layers.MultiHeadAttention is "
+            "(query, value, key). Pass `key` and `value` of different sizes by name to silence "
+            f"this. Received: key.shape={tuple(key.shape)}, value.shape={tuple(value.shape)}.",
+            stacklevel=3,
+        )

@@ -1,0 +1,46 @@
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_attn.projection import Projection, copy_initializer
+
+X = np.random.default_rng(0).normal(size=(4, 6)).astype(np.float32)
+
+
+def test_computes_what_a_dense_layer_computes():
+    layer, dense = Projection(5, activation="relu"), keras.layers.Dense(5, activation="relu")
+    layer(X), dense(X)
+    dense.set_weights(layer.get_weights())
+    np.testing.assert_array_equal(layer(X), dense(X))
+
+
+@pytest.mark.parametrize("mode", ["int8", "int4", "float8"])
+@pytest.mark.parametrize("adapted", [False, True])
+def test_saved_weights_keep_kernel_and_adapters_apart(mode, adapted, tmp_path):
+    if adapted and mode == "float8":
+        pytest.skip("Keras adapts no layer of float8")
+    models = [keras.Sequential([keras.Input((6,)), Projection(5)]) for _ in range(2)]
+    for model in models:
+        model.layers[0].quantize(mode)
+        if adapted:
+            model.layers[0].enable_lora(2)
+            model.layers[0].lora_kernel_b.assign(np.ones((2, 5)))
+    models[0].save_weights(tmp_path / "one.weights.h5")
+    models[1].load_weights(tmp_path / "one.weights.h5")
+    for mine, others in zip(*[model.layers[0].weights for model in models], strict=True):
+        np.testing.assert_array_equal(ops.convert_to_numpy(mine), ops.convert_to_numpy(others))
+
+
+def test_copies_of_an_initializer_draw_numbers_of_their_own():
+    initializer = keras.initializers.GlorotUniform()
+    copies = [copy_initializer(initializer) for _ in range(2)]
+    draws = [ops.convert_to_numpy(copy((3, 4))) for copy in (initializer, *copies)]
+    assert len({draw.tobytes() for draw in draws}) == 3
+    fixed = copy_initializer(keras.initializers.GlorotUniform(seed=3))
+    np.testing.assert_array_equal(fixed((3, 4)), keras.initializers.GlorotUniform(seed=3)((3, 4)))
+
+    def ones(shape, dtype=None):
+        return ops.ones(shape, dtype)
+
+    assert copy_initializer(ones) is ones
