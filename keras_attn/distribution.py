@@ -42,8 +42,8 @@ def layout_map(
             f"Received: axis={axis!r}."
         )
     layouts = keras.distribution.LayoutMap(device_mesh)
-    layouts[rf"(^|/)({COLUMNS})/kernel$"] = (None, axis)
-    layouts[rf"(^|/)({COLUMNS})/bias$"] = (axis,)
-    layouts[rf"(^|/)({ROWS})/kernel$"] = (axis, None)
-    layouts["(^|/)tokens/embeddings$"] = (None, axis)
+    layouts[f"(.*/)?({COLUMNS})/kernel"] = (None, axis)
+    layouts[f"(.*/)?({COLUMNS})/bias"] = (axis,)
+    layouts[f"(.*/)?({ROWS})/kernel"] = (axis, None)
+    layouts["(.*/)?tokens/embeddings"] = (None, axis)
     return layouts
