@@ -7,7 +7,19 @@ import warnings
 import keras
 import numpy as np
 import pytest
-from every_layer import IDS, LAYERS, MEMORY, SAME_SIZE, X, every_layer, make, model_of, symbolic
+from every_layer import (
+    IDS,
+    INPUTS,
+    LAYERS,
+    MEMORY,
+    SAME_SIZE,
+    X,
+    every_layer,
+    make,
+    many_layers,
+    model_of_all_layers,
+    symbolic,
+)
 from keras import ops
 
 import keras_attn
@@ -52,34 +64,33 @@ def test_a_memory_of_batch_one_serves_all_rows(name):
     same(layer(x, memory[:1]), layer(x, np.repeat(memory[:1], 2, axis=0)))
 
 
-EMPTY = [{"B": 0}, {"T": 0}, {"S": 0}, {"T": 0, "S": 0}, {"B": 0, "T": 0, "S": 0}]
+def cut(inputs, empty):
+    """The inputs of a layer with empty axes, among B, T (of queries) and S (of keys)."""
+    queries, keys = {"B": 0, "T": 1}, {"B": 0, "S": 1}
 
-
-@pytest.mark.parametrize("empty", EMPTY, ids=lambda empty: "".join(empty))
-@pytest.mark.parametrize("jit_compile", [False, True])
-@every_layer
-def test_empty_axes_give_empty_axes(name, empty, jit_compile, compiled):
-    layer, inputs = make(name)
-    expected = layer(*inputs)
-    axes = [{"B": 0, "T": 1}] + [{"B": 0, "S": 1}] * (len(inputs) - 1)
-
-    def cut(x, own):
+    def without(x, own):
         slices = [slice(None)] * x.ndim
         for letter in set(empty) & set(own):
             slices[own[letter]] = slice(0)
         return x[tuple(slices)]
 
-    if name == "Transformer":
-        cut_inputs = [
-            [cut(x, own) for x, own in zip(inputs[0], [{"B": 0, "S": 1}, axes[0]], strict=True)]
-        ]
-    else:
-        cut_inputs = [cut(x, own) for x, own in zip(inputs, axes, strict=True)]
-    shape = (2 if "B" not in empty else 0, 5 if "T" not in empty else 0, *expected.shape[2:])
-    output = layer(*cut_inputs)
-    assert tuple(output.shape) == shape
-    assert np.isfinite(ops.convert_to_numpy(output)).all()
-    assert tuple(compiled(layer, jit_compile=jit_compile)(*cut_inputs).shape) == shape
+    if isinstance(inputs[0], list):  # source and target ids
+        return [[without(x, own) for x, own in zip(inputs[0], [keys, queries], strict=True)]]
+    return [without(inputs[0], queries), *[without(x, keys) for x in inputs[1:]]]
+
+
+@many_layers
+def test_empty_axes_give_empty_axes(name, compiled):
+    layer, inputs = make(name)
+    features = layer(*inputs).shape[2:]
+    for empty in ("B", "T", "S", "TS", "BTS"):
+        given = cut(inputs, empty)
+        shape = (0 if "B" in empty else 2, 0 if "T" in empty else 5, *features)
+        output = layer(*given)
+        assert tuple(output.shape) == shape, empty
+        assert np.isfinite(ops.convert_to_numpy(output)).all(), empty
+    for jit_compile in (False, True):
+        assert tuple(compiled(layer, jit_compile=jit_compile)(*given).shape) == shape
 
 
 @pytest.mark.parametrize("scheme", ["T5RelativeBias", "AlibiBias", "RotaryEmbedding", "Shaw"])
@@ -266,21 +277,21 @@ def test_settings_reach_every_table(name):
             assert table.constraint.max_value == 2.0
 
 
-@every_layer
-def test_training_under_the_compiler_takes_lengths_unknown_when_traced(name, compiles):
-    layer, inputs = make(name)
-    if not layer(*inputs).shape or not layer.trainable_weights:
-        return
-    model, _ = model_of(name, any_length=True)
+def test_training_under_the_compiler_takes_lengths_unknown_when_traced(compiles):
+    model = model_of_all_layers(dropout=0.0)
     model.compile("sgd", "mse", jit_compile=compiles)
+    weights = model.get_weights()
     for length in (5, 3):
-        cut = keras.tree.map_structure(lambda x, n=length: x[:, :n], inputs)
-        shape = (2, length, *model.output_shape[2:])
-        losses = model.fit(cut, np.ones(shape), verbose=0).history["loss"]
+        arrays = {name: x[:, :length] for name, x in INPUTS.items()}
+        targets = {label: np.ones(y.shape) for label, y in model(arrays).items()}
+        losses = model.fit(arrays, targets, verbose=0).history["loss"]
         assert np.isfinite(losses).all()
+    for v in model.weights:
+        assert np.isfinite(ops.convert_to_numpy(v)).all()
+    assert any((v != old).any() for v, old in zip(model.get_weights(), weights, strict=True))
 
 
-@every_layer
+@many_layers
 def test_rematerialization_changes_no_answer_and_no_gradient(name, weight_gradients):
     plain, inputs = make(name)
     plain(*inputs)
