@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import keras
 from keras import ops
 
-from keras_attn.derivatives import Block, Tensors, as_inputs, differentiable
+from keras_attn.derivatives import Block, Tensors, as_inputs, differentiable, fixed_dropout
 from keras_attn.heads import keep_finite, match_batch, precise_dtype, sees_any
-from keras_attn.masks import (
-    hides_nothing,
-    join_masks,
-    join_masks_of_block,
-    take_rows,
-    with_heads,
-)
+from keras_attn.masks import hides_nothing, join_masks, join_masks_of_block, with_heads
 from keras_attn.relative import OffsetTerms, at_least_one
 
 # Queries of a block, and weights of a block: enough for fast products, little enough to stay near
@@ -62,11 +54,8 @@ def attend_blockwise(
         Sums `(B, H, T, Kv)`.
     """
     keys, values = match_batch(keys, queries), match_batch(values, queries)
-    finite = None
-    if not hides_nothing(masks):
-        values, finite = keep_finite(values)
     inputs = as_inputs(queries, keys, values, terms, sinks)
-    given = (masks, finite, dropout, seed, soft_cap)
+    given = (masks, dropout, seed, soft_cap)
     blocks = _Blocks(inputs, *given)
     whole = _Whole(inputs, *given)
 
@@ -90,30 +79,12 @@ def attend_blockwise(
     return attention(*inputs.values())
 
 
-class FixedSeed(keras.random.SeedGenerator):
-    """A seed that stays, so that the gradient drops what was dropped."""
-
-    def __init__(self, seed: Any) -> None:
-        self._seed = seed
-        self._initial_seed = 0  # not None, with which Keras on torch would drop by no seed at all
-
-    def next(self, ordered: bool = True) -> Any:
-        return self._seed
-
-
-def fixed_dropout(rate: float, seed: Any) -> Callable[[Any], Any]:
-    """Function that drops the same weights each time."""
-    if not rate:
-        return lambda weights: weights
-    return lambda weights: keras.random.dropout(weights, rate, seed=FixedSeed(seed))
-
-
 class _Whole:
     """All queries as one block."""
 
-    def __init__(self, inputs, masks, finite, dropout, seed, soft_cap):
+    def __init__(self, inputs, masks, dropout, seed, soft_cap):
         self.sizes = ops.shape(inputs["q"])[2], ops.shape(inputs["k"])[2]
-        self.masks, self.finite, self.soft_cap = masks, finite, soft_cap
+        self.masks, self.soft_cap = masks, soft_cap
         self.drop = fixed_dropout(dropout, seed)
 
     def forward(self, inputs):
@@ -129,7 +100,10 @@ class _Whole:
     def _block(self, inputs):
         mask = join_masks(*self.sizes, **self.masks)
         mask = with_heads(mask)
-        spoilt = None if mask is None else sees_any(mask, ops.logical_not(self.finite))
+        spoilt = None
+        if mask is not None:
+            values, finite = keep_finite(inputs["v"])
+            inputs, spoilt = {**inputs, "v": values}, sees_any(mask, ops.logical_not(finite))
         return Block(inputs, mask, spoilt, self.drop, self.soft_cap)
 
 
@@ -152,10 +126,12 @@ class _Blocks:
     `BLOCK_WEIGHTS` weights. The inner loop goes over blocks of queries.
     """
 
-    def __init__(self, inputs, masks, finite, dropout, seed, soft_cap):
-        self.batch_size, num_heads, self.num_queries, _ = ops.shape(inputs["q"])
+    def __init__(self, inputs, masks, dropout, seed, soft_cap):
+        self.num_examples, num_heads, self.num_queries, _ = ops.shape(inputs["q"])
+        # XLA compiles the loops for a batch of none too, and slices need an example to exist.
+        self.batch_size = at_least_one(self.num_examples)
         num_groups, self.num_keys = inputs["k"].shape[1], ops.shape(inputs["k"])[2]
-        self.masks, self.finite, self.soft_cap = masks, finite, soft_cap
+        self.masks, self.soft_cap = masks, soft_cap
         self.dropout, self.seed = dropout, seed
         self.num_blocks, self.block_size = block_sizes(self.num_queries)
         self.num_padded = self.num_blocks * self.block_size - self.num_queries
@@ -170,7 +146,7 @@ class _Blocks:
         One loop with `scatter_update`, which other runtimes have too: ONNX and OpenVINO have no
         `slice_update`, LiteRT has no `scan` over unknown sizes.
         """
-        shares = {name: self._as_shares(name, self._pad(name, x)) for name, x in inputs.items()}
+        shares, finite = self._make_shares(inputs)
         num_shares = self.batch_size * self.shares_per_example
         size = inputs["v"].shape[-1]
 
@@ -179,23 +155,18 @@ class _Blocks:
             index, i = number // self.num_blocks, number % self.num_blocks
             share = self._share(shares, index)
             parts = {name: self._part(name, x, i) for name, x in share.items()}
-            made = self._block(parts, index, i).sums()
+            made = self._block(parts, finite, index, i).sums()
             return ops.scatter_update(sums, ops.reshape(number, (1, 1)), made)
 
-        # XLA compiles the loop for a batch of none too, and updates need a row to exist.
-        rows = (at_least_one(num_shares) * self.num_blocks, self.heads, self.block_size, size)
+        rows = (num_shares * self.num_blocks, self.heads, self.block_size, size)
         nothing = ops.zeros(rows, inputs["v"].dtype)
         sums = ops.fori_loop(0, num_shares * self.num_blocks, add_block, nothing)
-        sums = sums[: num_shares * self.num_blocks]
         sums = ops.reshape(sums, (num_shares, self.num_blocks, *rows[1:]))
         sums = ops.transpose(sums, (0, 2, 1, 3, 4))  # (shares, h, blocks, r, Kv)
-        shape = (
-            self.batch_size,
-            self.shares_per_example * self.heads,
-            self.num_blocks * self.block_size,
-            size,
+        sums = ops.reshape(
+            sums, (num_shares, 1, self.heads, self.num_blocks * self.block_size, size)
         )
-        return ops.reshape(sums, shape)[:, :, : self.num_queries]
+        return self._from_shares("sums", sums)
 
     def gradients(self, inputs, sums, upstream):
         """Gradients of the inputs, by name, in their shapes and dtypes."""
@@ -226,44 +197,45 @@ class _Blocks:
         return _like(tensors, self._collect(arrays, shapes, dtype, of_block))
 
     def _collect(self, arrays, shapes, dtype, of_block):
-        """What all blocks add up to, by name.
+        """Totals over all blocks, by name.
 
         Args:
-            arrays: Tensors that the blocks get their parts of.
+            arrays: Tensors by name, of which each block gets its part.
             shapes: Shapes of the results by name.
             dtype: Dtype of the results.
             of_block: Function of a `Block` and the parts it was made of; returns results by name.
         """
-        shares = {name: self._as_shares(name, self._pad(name, x)) for name, x in arrays.items()}
+        shares, finite = self._make_shares(arrays)
         start = {name: ops.zeros(self._shape(name, s), dtype) for name, s in shapes.items()}
 
-        def add_share(index, collected):
-            index = ops.convert_to_tensor(index, "int32")  # TensorFlow counts in Python if eager
+        def add_share(_, index):
             share = self._share(shares, index)
 
             def add_block(i, totals):
                 parts = {name: self._part(name, x, i) for name, x in share.items()}
-                found = of_block(self._block(parts, index, i), parts)
+                found = of_block(self._block(parts, finite, index, i), parts)
                 return {name: self._add(name, x, found[name], i) for name, x in totals.items()}
 
             totals = ops.fori_loop(0, self.num_blocks, add_block, start)
-            return {
-                name: ops.slice_update(
-                    x, (index, *[0] * (len(x.shape) - 1)), ops.expand_dims(totals[name], 0)
-                )
-                for name, x in collected.items()
-            }
+            return totals, totals
 
-        # XLA compiles the loop for a batch of none too, and updates need a row to exist.
-        num_shares = self.batch_size * self.shares_per_example
-        nothing = {
-            name: ops.zeros((at_least_one(num_shares), *ops.shape(x)), dtype)
-            for name, x in start.items()
-        }
-        collected = ops.fori_loop(0, num_shares, add_share, nothing)
-        return {name: self._from_shares(name, x[:num_shares]) for name, x in collected.items()}
+        # The carry is not used, but a backend wants one that looks like the result.
+        indices = ops.arange(self.batch_size * self.shares_per_example, dtype="int32")
+        _, totals = ops.scan(add_share, start, indices)
+        return {name: self._from_shares(name, total) for name, total in totals.items()}
 
-    def _block(self, parts, index, i):
+    def _make_shares(self, arrays):
+        """Shares of all arrays by name, and which values are finite, `(B, S)`, or None."""
+        finite = None
+        if not hides_nothing(self.masks):
+            # Inside of the gradient: JAX refuses what an outer function computes from the inputs.
+            values, finite = keep_finite(arrays["v"])
+            arrays = {**arrays, "v": values}
+            finite = self._add_examples(finite)
+        shares = {name: self._as_shares(name, self._pad(name, x)) for name, x in arrays.items()}
+        return shares, finite
+
+    def _block(self, parts, finite, index, i):
         example = index // self.shares_per_example
         first_head = index % self.shares_per_example * self.heads
         mask = join_masks_of_block(
@@ -275,7 +247,7 @@ class _Blocks:
         )
         spoilt = None
         if mask is not None:
-            finite = take_rows(self.finite, example[None], axis=0)
+            finite = ops.take(finite, example[None], axis=0)
             spoilt = sees_any(mask, ops.logical_not(finite))
         drop = fixed_dropout(0.0, None)
         if self.dropout:
@@ -318,10 +290,20 @@ class _Blocks:
         """Tensor with queries for whole blocks; offsets before the first are of added queries."""
         kind = name.removeprefix("d_")
         if kind in ROWS:
-            return ops.pad(x, [(0, 0), (0, 0), (0, self.num_padded), (0, 0)])
+            return ops.pad(self._add_examples(x), [(0, 0), (0, 0), (0, self.num_padded), (0, 0)])
+        if kind in GROUPS:
+            return self._add_examples(x)
         if kind == "bias":
             return ops.pad(x, [(0, 0), (self.num_padded, 0)])
         return ops.pad(x, [(self.num_padded, 0), (0, 0)]) if kind in TABLES else x
+
+    def _add_examples(self, x):
+        """Tensor with an example of zeros if it has none."""
+        num_added = self.batch_size - self.num_examples
+        if isinstance(num_added, int) and num_added == 0:
+            return x
+        zeros = ops.zeros((num_added, *ops.shape(x)[1:]), x.dtype)
+        return ops.concatenate([x, zeros], axis=0)
 
     def _shape(self, name, shape):
         """The shape of one share of a result of the given shape, padded."""
@@ -350,7 +332,7 @@ class _Blocks:
         for name, x in shares.items():
             kind = name.removeprefix("d_")
             of_head = index % self.shares_per_example if kind in HEADS else index
-            share[name] = x if kind in TABLES else take_rows(x, of_head[None], axis=0)[0]
+            share[name] = x if kind in TABLES else ops.take(x, of_head, axis=0)
         return share
 
     def _from_shares(self, name, x):
@@ -362,7 +344,7 @@ class _Blocks:
             total = ops.sum(ops.reshape(x, shape), axis=0)
             return total[:, self.num_padded :] if name == "bias" else total
         heads = self.shares_per_example * x.shape[2]
-        x = ops.reshape(x, (self.batch_size, heads, *ops.shape(x)[3:]))
+        x = ops.reshape(x, (self.batch_size, heads, *ops.shape(x)[3:]))[: self.num_examples]
         return x[:, :, : self.num_queries] if name in ROWS else x
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import keras
 from keras import ops
 
 from keras_attn.heads import (
@@ -190,6 +191,24 @@ def _size(shape: Any) -> Any:
     for length in shape:
         size = size * length
     return size
+
+
+class FixedSeed(keras.random.SeedGenerator):
+    """Seed that stays, so that the gradient drops the weights that were dropped."""
+
+    def __init__(self, seed: Any) -> None:
+        self._seed = seed
+        self._initial_seed = 0  # not None, with which Keras on torch would drop by no seed at all
+
+    def next(self, ordered: bool = True) -> Any:
+        return self._seed
+
+
+def fixed_dropout(rate: float, seed: Any) -> Callable[[Any], Any]:
+    """Function that drops the same weights each time."""
+    if not rate:
+        return lambda weights: weights
+    return lambda weights: keras.random.dropout(weights, rate, seed=FixedSeed(seed))
 
 
 def differentiable(
