@@ -40,9 +40,9 @@ def seen_by_blocks(
         mask = ops.logical_and(mask, ops.expand_dims(rows < num_queries, 1))
         seen = ops.cast(ops.expand_dims(ops.any(mask, axis=-1), 0), "int32")
         queries = ops.scatter_update(queries, ops.reshape(number, (1, 1)), seen)
-        seen = ops.cast(ops.any(mask, axis=0, keepdims=True), "int32")
+        seen = ops.cast(ops.any(mask, axis=0, keepdims=True), "int32")  # (1, S or 1)
+        seen = ops.maximum(ops.take(keys, example[None], axis=0)[:, :num_keys], seen)
         seen = ops.pad(seen, [(0, 0), (0, 1)])
-        seen = ops.maximum(ops.take(keys, example[None], axis=0), seen)
         return queries, ops.scatter_update(keys, ops.reshape(example, (1, 1)), seen)
 
     # XLA compiles the loop for a batch of none too, and updates need something to update: a row,

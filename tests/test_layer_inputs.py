@@ -23,6 +23,7 @@ from every_layer import (
 from keras import ops
 
 import keras_attn
+from keras_attn import any_size, blockwise
 
 BACKEND = keras.backend.backend()
 ATTENTION = [label for label in LAYERS if "Attention" in label]
@@ -62,6 +63,17 @@ def test_keys_of_batch_one_serve_all_queries(name, any_size, compiled):
 def test_a_memory_of_batch_one_serves_all_rows(name):
     layer, (x, memory) = make(name)
     same(layer(x, memory[:1]), layer(x, np.repeat(memory[:1], 2, axis=0)))
+
+
+@many_layers
+def test_answers_block_by_block_are_those_of_all_at_once(name, monkeypatch, compiled):
+    layer, inputs = make(name)
+    expected = layer(*inputs)
+    monkeypatch.setattr(any_size, "BLOCKWISE_WEIGHTS", 0)
+    monkeypatch.setattr(blockwise, "BLOCK_QUERIES", 2)
+    same(layer(*inputs), expected)
+    if name != "Transformer":  # the graph of its pair of inputs has known sizes
+        same(compiled(layer, jit_compile=False, any_size=True)(*inputs), expected)
 
 
 def cut(inputs, empty):
