@@ -86,16 +86,18 @@ class TokenEmbedding(Layer):
         )
         self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
         self.embeddings_constraint = constraints.get(embeddings_constraint)
-        self._embedding = keras.layers.ReversibleEmbedding(
-            self.vocab_size,
-            self.num_hiddens,
-            embeddings_initializer=copy_initializer(self.embeddings_initializer),
-            embeddings_regularizer=self.embeddings_regularizer,
-            embeddings_constraint=self.embeddings_constraint,
-            reverse_dtype=self.compute_dtype,
-            dtype=self.dtype_policy,
-            name="tokens",
-        )
+        # Not rematerialized: JAX would trace the flag `reverse`, which Keras's layer branches on.
+        with keras.RematScope(mode=None):
+            self._embedding = keras.layers.ReversibleEmbedding(
+                self.vocab_size,
+                self.num_hiddens,
+                embeddings_initializer=copy_initializer(self.embeddings_initializer),
+                embeddings_regularizer=self.embeddings_regularizer,
+                embeddings_constraint=self.embeddings_constraint,
+                reverse_dtype=self.compute_dtype,
+                dtype=self.dtype_policy,
+                name="tokens",
+            )
         self._embedding.supports_masking = True  # on the way back, vectors come with a mask
         self._positions = self.position
         if position == "sinusoidal":

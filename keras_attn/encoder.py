@@ -58,6 +58,8 @@ class EncoderBlock(Block):
     (2, 5, 8)
     """
 
+    layout = "BSD"
+
     def call(
         self,
         x: Any,

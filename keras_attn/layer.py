@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import zlib
 from collections.abc import Iterator
@@ -59,6 +60,18 @@ class Layer(keras.layers.Layer):
         # `compute_output_shape` is given.
         check_symbolic_dtypes(self._call_signature.bind(*args, **kwargs).arguments)
         return super(keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
+
+    def rematerialized_call(self, layer_call: Any, *args: Any, **kwargs: Any) -> Any:
+        # JAX would trace flags such as `use_causal_mask` too, which `call` branches on.
+        flags = {n: x for n, x in kwargs.items() if x is None or isinstance(x, bool | int | str)}
+        tensors = {name: x for name, x in kwargs.items() if name not in flags}
+        call = functools.partial(layer_call, **flags)
+        rematerialized = super().rematerialized_call(call, *args, **tensors)
+
+        def call_with_tensors(*args: Any, **kwargs: Any) -> Any:
+            return rematerialized(*args, **{name: kwargs[name] for name in tensors})
+
+        return call_with_tensors
 
     def _to_float(self, x: Any) -> Any:
         """Return `x`, integers and booleans cast to the compute dtype; Keras casts floats alone."""

@@ -118,6 +118,8 @@ class Block(Options):
     A subclass orders them in `call`.
     """
 
+    layout = "BTD"  # letters of the axes of `x`, for messages
+
     def __init__(
         self,
         num_hiddens: int,
@@ -167,7 +169,7 @@ class Block(Options):
         )
 
     def build(self, x_shape: tuple) -> None:
-        check_layout("x", x_shape, "BTD")
+        check_layout("x", x_shape, self.layout)
         if x_shape[-1] != self.num_hiddens:
             raise ValueError(
                 "`x` must have `num_hiddens` features, for the residual connection. "
