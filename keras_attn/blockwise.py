@@ -349,7 +349,7 @@ class _Blocks:
 
 
 def most_groups(num_groups: int, weights_of_a_group: Any) -> int:
-    """How many key-value heads share a block: a divisor of their number, 1 if sizes are unknown."""
+    """Number of key-value heads in a block: a divisor of their number, 1 if sizes are unknown."""
     if not isinstance(weights_of_a_group, int):
         return 1
     fitting = [
@@ -361,6 +361,6 @@ def most_groups(num_groups: int, weights_of_a_group: Any) -> int:
 
 
 def block_sizes(num_queries: Any) -> tuple[Any, Any]:
-    """How many blocks of how many queries, at least one; those past `num_queries` are padding."""
+    """Number and size of the blocks of queries, at least 1; rows past `num_queries` are padding."""
     num_blocks = at_least_one((num_queries + BLOCK_QUERIES - 1) // BLOCK_QUERIES)
     return num_blocks, at_least_one((num_queries + num_blocks - 1) // num_blocks)

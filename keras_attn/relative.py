@@ -18,7 +18,7 @@ from keras_attn.projection import copy_initializer
 
 
 class OffsetTerms(NamedTuple):
-    """What a scheme adds for each offset from a query to a key.
+    """Terms of a position scheme for each offset from a query to a key.
 
     There are `R = max(T, 1) + S - 1` offsets: row `r` is the key that stands `r - (T - 1) - start`
     positions behind the query, so that memory grows with `T + S` and not with `T * S`.

@@ -139,7 +139,7 @@ def compiled():
 
 @pytest.fixture(scope="session")
 def compiles():
-    """What `compile(jit_compile=...)` is given: torch's compiler needs one of C++ to be there."""
+    """Value for `compile(jit_compile=...)`: torch's compiler needs one of C++ to be there."""
     return BACKEND != "torch"
 
 

@@ -1,4 +1,4 @@
-"""What every layer owes Keras, checked the same way for all of them."""
+"""The contract of a Keras layer, tested for every public layer."""
 
 import gc
 import inspect
