@@ -14,6 +14,23 @@ if BACKEND != "tensorflow":
     # The translator is TensorFlow's: text, data sets, SavedModel.
     collect_ignore = ["benchmarks", "data", "examples", "serving", "translation", "test_train.py"]
 
+if BACKEND == "tensorflow":
+    from tensorflow.python.framework.ops import gradient_registry
+
+    @pytest.fixture(autouse=True)
+    def forget_custom_gradients():
+        """Free the graphs of a test.
+
+        TensorFlow keeps the function of each custom gradient that was traced, and with it the
+        graph, as long as the process lives: gigabytes at the end of all tests.
+        """
+        known = set(gradient_registry._registry)
+        yield
+        for name in set(gradient_registry._registry) - known:
+            if name.startswith("CustomGradient-"):
+                del gradient_registry._registry[name]
+
+
 if BACKEND == "torch":
     import torch
 

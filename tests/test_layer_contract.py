@@ -37,8 +37,8 @@ def test_every_public_layer_is_listed():
 
 
 def assert_same_answers(found, expected, **tolerance):
-    assert set(found) == set(expected) == set(LAYERS)
-    for label in LAYERS:
+    assert set(found) == set(expected)
+    for label in expected:
         np.testing.assert_allclose(
             found[label], expected[label], err_msg=label, **{"atol": 1e-5, **tolerance}
         )
@@ -250,7 +250,7 @@ def test_masks_of_embeddings_arrive_by_themselves(name):
 
 
 def test_exported_layers_answer_the_same_for_other_sizes(tmp_path, export_and_reload):
-    model = model_of_all_layers()
+    model = model_of_all_layers(variants=False)
     reloaded = export_and_reload(model, tmp_path / "exported")
     assert_same_answers(reloaded(INPUTS), model(INPUTS))
     shorter = {name: x[:1, :4] for name, x in INPUTS.items()}
@@ -259,7 +259,7 @@ def test_exported_layers_answer_the_same_for_other_sizes(tmp_path, export_and_re
 
 @pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize` method")
 def test_quantized_weights_load_into_a_quantized_twin(tmp_path):
-    model, twin = model_of_all_layers(), model_of_all_layers()
+    model, twin = (model_of_all_layers(variants=False) for _ in range(2))
     exact = model(INPUTS)
     gc.freeze()  # Keras collects garbage for each weight; what is here already is none
     model.quantize("int8"), twin.quantize("int8")

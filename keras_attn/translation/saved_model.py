@@ -110,7 +110,10 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
         name: tf.function(function, input_signature=signature).get_concrete_function()
         for name, (function, signature) in functions.items()
     }
-    tf.saved_model.save(saved, str(folder), signatures=traced)
+    # Without gradients, which nobody asks a translator for: TensorFlow would keep those of every
+    # version that is loaded for as long as the process lives.
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    tf.saved_model.save(saved, str(folder), signatures=traced, options=options)
 
 
 class Hypothesis(NamedTuple):
