@@ -231,7 +231,7 @@ def differentiable(
     def first_gradient(*arrays):
         *given, sums, upstream = arrays
         inputs = dict(zip(names, given, strict=True))
-        found = backward(inputs, sums, upstream)
+        found = backward(_unlinked(inputs), *map(ops.stop_gradient, (sums, upstream)))
 
         def gradient(*directions):
             # JAX passes all directions as one tuple.
@@ -246,7 +246,7 @@ def differentiable(
     @ops.custom_gradient
     def attention(*arrays):
         inputs = dict(zip(names, arrays, strict=True))
-        sums = forward(inputs)
+        sums = forward(_unlinked(inputs))
 
         def gradient(*args, upstream=None):
             if upstream is None:
@@ -259,6 +259,14 @@ def differentiable(
         return sums, gradient
 
     return attention
+
+
+def _unlinked(tensors: Tensors) -> Tensors:
+    """Tensors without a gradient.
+
+    TensorFlow would make gradients of the loops under a persistent tape, though none are used.
+    """
+    return {name: ops.stop_gradient(x) for name, x in tensors.items()}
 
 
 def as_inputs(queries: Any, keys: Any, values: Any, terms: OffsetTerms, sinks: Any) -> Tensors:

@@ -143,4 +143,4 @@ class TokenEmbedding(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> TokenEmbedding:
-        return cls(**{**config, "position": deserialize_position(config.get("position"))})
+        return cls(**deserialize_position(config))

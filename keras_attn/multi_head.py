@@ -395,4 +395,4 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> MultiHeadAttention:
-        return cls(**{**config, "position": deserialize_position(config.get("position"))})
+        return cls(**deserialize_position(config))

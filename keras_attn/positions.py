@@ -86,7 +86,7 @@ class PositionalEncoding(Layer):
     def _beyond_table(self, positions):
         rates = ops.convert_to_tensor(self._rates, "float32")
         angles = ops.cast(positions, "float32")[:, None] * rates
-        is_sine = ops.arange(len(self._rates)) % 2 == 0
+        is_sine = np.arange(len(self._rates)) % 2 == 0
         return ops.where(is_sine, ops.sin(angles), ops.cos(angles))
 
     def compute_output_shape(self, x_shape: tuple) -> tuple:
@@ -227,7 +227,9 @@ def serialize_position(position: Any) -> Any:
     return keras.saving.serialize_keras_object(position) if is_layer else position
 
 
-def deserialize_position(config: Any) -> Any:
-    """Return the position that `serialize_position` made `config` of."""
-    is_layer = isinstance(config, dict)
-    return keras.saving.deserialize_keras_object(config) if is_layer else config
+def deserialize_position(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration of a layer with `position`, if it is there, as an object."""
+    position = config.get("position")
+    if not isinstance(position, dict):
+        return config
+    return {**config, "position": keras.saving.deserialize_keras_object(position)}

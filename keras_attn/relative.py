@@ -151,7 +151,7 @@ def check_positions(positions: Any, scheme: RelativePosition | None, query: Any,
             "`positions` need `position=RotaryEmbedding()`: other schemes are made of distances "
             f"alone. Received: position={scheme!r}."
         )
-    shape, expected = tuple(ops.shape(positions)), tuple(query.shape[:2])
+    shape, expected = tuple(np.shape(positions)), tuple(query.shape[:2])
     known = all(isinstance(size, int) for size in (*shape, *expected))
     if len(shape) not in (1, 2) or (known and shape not in (expected, expected[1:])):
         raise ValueError(

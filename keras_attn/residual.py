@@ -82,7 +82,7 @@ class Residual(Layer):
         if not callable(sublayer):
             raise ValueError(f"`sublayer` must be a function. Received: sublayer={sublayer!r}.")
         made = sublayer(self._norm(x) if self.norm_first else x)
-        made, *rest = made if isinstance(made, tuple) else (made,)
+        made, *rest = made if isinstance(made, tuple | list) else (made,)
         if len(made.shape) != len(x.shape) or any(
             isinstance(a, int) and isinstance(b, int) and a != b
             for a, b in zip(made.shape, x.shape, strict=True)

@@ -109,7 +109,7 @@ class Options(ProjectingLayer, Adaptable):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Options:
-        return cls(**{**config, "position": deserialize_position(config["position"])})
+        return cls(**deserialize_position(config))
 
 
 class Block(Options):
