@@ -80,8 +80,10 @@ class Layer(keras.layers.Layer):
         return ops.cast(x, self.compute_dtype)
 
     def _seed_for(self, name: str) -> int | None:
-        # Equal seeds would drop the same places of tensors of one shape.
-        return None if self.seed is None else zlib.crc32(f"{self.seed}/{name}".encode())
+        # Equal seeds would drop the same places of tensors of one shape. 31 bits: PyTorch takes int32.
+        if self.seed is None:
+            return None
+        return zlib.crc32(f"{self.seed}/{name}".encode()) & 0x7FFFFFFF
 
     def _make_dropout(self, rate: float, name: str = "dropout") -> keras.layers.Dropout:
         return keras.layers.Dropout(
