@@ -1,4 +1,4 @@
-"""The base of every layer: sub-layers keep their state, inputs are checked, seeds are derived."""
+"""Base class of all layers: state of sub-layers, checks of inputs, seeds of dropout."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Layer(keras.layers.Layer):
     dtype policies of quantized sub-layers.
 
     Args:
-        seed: Seed of all dropout masks, an integer of at least 0; each sub-layer derives a seed of
-            its own from it. Defaults to None, a random seed.
+        seed: Seed of all dropout masks, an integer of at least 0. Each sub-layer gets another seed,
+            derived from this one. Defaults to None, a random seed.
         sublayers: State of sub-layers by path, as `get_config` returns it. Not for users.
         **kwargs: Keras's own arguments, such as `name`, `dtype` and `trainable`.
     """
@@ -56,13 +56,14 @@ class Layer(keras.layers.Layer):
                 check_features(name, shape, built[-1])
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
-        # `call` is traced: what it returns depends on more than shapes, which is all that
-        # `compute_output_shape` is given.
+        # Traces `call`: its results depend on more than shapes, the only arguments of
+        # `compute_output_shape`.
         check_symbolic_dtypes(self._call_signature.bind(*args, **kwargs).arguments)
         return super(keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
 
     def rematerialized_call(self, layer_call: Any, *args: Any, **kwargs: Any) -> Any:
-        # JAX would trace flags such as `use_causal_mask` too, which `call` branches on.
+        # Flags such as `use_causal_mask` are bound first: JAX would trace them, but `call` branches
+        # on them.
         flags = {n: x for n, x in kwargs.items() if x is None or isinstance(x, bool | int | str)}
         tensors = {name: x for name, x in kwargs.items() if name not in flags}
         call = functools.partial(layer_call, **flags)
@@ -74,13 +75,14 @@ class Layer(keras.layers.Layer):
         return call_with_tensors
 
     def _to_float(self, x: Any) -> Any:
-        """Return `x`, integers and booleans cast to the compute dtype; Keras casts floats alone."""
+        """Cast integers and booleans to the compute dtype; Keras casts floats only."""
         if x is None or "float" in keras.backend.standardize_dtype(x.dtype):
             return x
         return ops.cast(x, self.compute_dtype)
 
     def _seed_for(self, name: str) -> int | None:
-        # Equal seeds would drop the same places of tensors of one shape. 31 bits: PyTorch takes int32.
+        # Equal seeds would drop the same elements in tensors of equal shape. 31 bits: seeds are
+        # int32 on PyTorch.
         if self.seed is None:
             return None
         return zlib.crc32(f"{self.seed}/{name}".encode()) & 0x7FFFFFFF
@@ -91,7 +93,7 @@ class Layer(keras.layers.Layer):
         )
 
     def _post_build(self) -> None:
-        """Give sub-layers the state they were saved with."""
+        """Restore the state of sub-layers from the configuration."""
         super()._post_build()
         freeze_if_frozen(self)
         restore_sublayers(self, self._saved_state)
@@ -110,7 +112,7 @@ class Layer(keras.layers.Layer):
                 default = default.default_policy
             policy_map = DTypePolicyMap(default)
             for path, policy in policies.items():
-                # As a pattern: where this layer stands in another model, its path begins otherwise.
+                # A pattern, because the path of this layer differs from model to model.
                 policy_map[f"(?:.*/)?{re.escape(path)}"] = policy
             config["dtype"] = keras.saving.serialize_keras_object(policy_map)
         return config

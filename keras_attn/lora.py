@@ -97,8 +97,7 @@ class Adaptable:
         """Load adapters that `save_lora_weights` saved, and enable LoRA where it is not.
 
         Raises:
-            ValueError: If the adapters fit other layers or other sizes than these; nothing is
-                changed then.
+            ValueError: If names or sizes of the adapters do not fit. Nothing is changed then.
         """
         _check_path(path)
         with np.load(path, allow_pickle=False) as archive:

@@ -110,5 +110,5 @@ def test_positions_that_mean_nothing_are_named(position, positions, message):
 
 def test_positions_of_another_number_of_keys_are_named():
     layer = MultiHeadAttention(D, H, position=RotaryEmbedding())
-    with pytest.raises(ValueError, match="must be as many"):
+    with pytest.raises(ValueError, match="require as many keys as queries"):
         layer(QUERY, KEY, positions=np.arange(T))
