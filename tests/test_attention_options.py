@@ -98,7 +98,7 @@ def test_explicit_positions_skip_padding():
 @pytest.mark.parametrize(
     ("position", "positions", "message"),
     [
-        (None, np.arange(T), "`positions` need `position=RotaryEmbedding"),
+        (None, np.arange(T), "`positions` require `position=RotaryEmbedding"),
         (RotaryEmbedding(), np.arange(3), r"`positions` must have shape \(B, T\) or \(T,\)"),
     ],
 )
