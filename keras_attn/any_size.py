@@ -1,4 +1,4 @@
-"""Attention of sequences of any size: all weights at once, or block by block if they are many."""
+"""Attention of sequences of any size: all weights at once, or block by block if many."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from keras_attn.masks import hides_nothing, join_masks, seen, with_heads
 from keras_attn.relative import OffsetTerms
 from keras_attn.seen_by_blocks import seen_by_blocks
 
-# Attention weights of a batch from which on blocks are the better way: 1 GiB of them in float32.
-# Fewer are faster to keep for the gradient than to compute again.
+# Number of attention weights of a batch at which computing block by block starts: 1 GiB in float32.
+# Below, keeping the weights for the gradient is faster than recomputing them.
 BLOCKWISE_WEIGHTS = 2**28
 # Batch size that stands for an unknown one, as in `fit`.
 TYPICAL_BATCH_SIZE = 8
 
 
 class View(NamedTuple):
-    """Keys that the queries of one call may attend to, and the way to attend to them.
+    """Masks of one call, and how to compute the attention.
 
     Attributes:
-        in_blocks: Whether to go block by block: a boolean, or a tensor if sizes are unknown.
+        in_blocks: Whether to compute block by block: a boolean, or a tensor if sizes are unknown.
         masks: Arguments of `join_masks` by name.
         mask: Joined mask of four dimensions if `in_blocks` is False and anything is hidden, or
             None.
         queries: Which queries see any key, `(B, T)`, sizes 1 where a mask broadcasts; None for all.
         keys: Which keys any query sees, `(B, S)`, sizes 1 where a mask broadcasts; None for all.
-        can_fuse: Whether a kernel may compute the sums: no weights are asked for, and all of the
-            mask is there.
+        can_fuse: Whether a kernel may compute the sums: no weights are required, and `mask` is
+            complete.
     """
 
     in_blocks: Any
@@ -47,14 +47,14 @@ class View(NamedTuple):
 def view_keys(
     queries: Any, num_keys: Any, num_heads: int, masks: dict[str, Any], needs_weights: bool = False
 ) -> View:
-    """The `View` of a call, with which inputs that nobody sees can be hidden before projection.
+    """The `View` of a call, made before projection so that unseen inputs can be hidden.
 
     Args:
-        queries: Tensor `(B, T, ...)`, only looked at for its sizes.
+        queries: Tensor `(B, T, ...)`; only the sizes are used.
         num_keys: `S`, as of `ops.shape`.
         num_heads: `H`.
         masks: Arguments of `join_masks` by name.
-        needs_weights: Whether the attention weights are asked for, which rules out blocks.
+        needs_weights: Whether the caller needs the attention weights, which excludes blocks.
     """
     batch_size, num_queries = ops.shape(queries)[:2]
     in_blocks = not needs_weights and _blocks_pay(queries, num_heads, num_keys)
@@ -148,17 +148,17 @@ def _saves_memory():
 
 
 def _blocks_pay(queries, num_heads, num_keys):
-    """Whether to go block by block: a boolean, or a tensor if the sizes are tensors."""
+    """Whether to compute block by block: a boolean, or a tensor if the sizes are tensors."""
     batch_size, num_queries = ops.shape(queries)[:2]
     is_known = isinstance(batch_size, int)
     num_rows = (batch_size if is_known else TYPICAL_BATCH_SIZE) * num_heads
-    limit = max(BLOCKWISE_WEIGHTS, 1)  # no weights are no reason
+    limit = max(BLOCKWISE_WEIGHTS, 1)  # never for 0 weights
     if isinstance(num_queries, int) and isinstance(num_keys, int):
         return num_queries > 1 and num_rows * num_queries * num_keys >= limit
     is_step = isinstance(num_queries, int) and num_queries == 1
     if is_step or not (ops.is_tensor(num_queries) or ops.is_tensor(num_keys)):
-        return False  # a step with a cache, or JAX, which asks for shapes alone
-    # As floats: the product of the lengths that matter is past the largest int32.
+        return False  # a step with a cache, or JAX computing shapes
+    # As floats: the products overflow int32.
     num_queries, num_keys = (ops.cast(size, "float32") for size in (num_queries, num_keys))
     pays = num_rows * num_queries * num_keys >= limit
     return pays if is_known else ops.logical_and(pays, batch_size > 0)

@@ -1,4 +1,4 @@
-"""Attention in little memory: one block of queries at a time, computed again for the gradient."""
+"""Blockwise attention in little memory, recomputed for the gradient."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from keras_attn.heads import keep_finite, match_batch, precise_dtype, sees_any
 from keras_attn.masks import hides_nothing, join_masks, join_masks_of_block, with_heads
 from keras_attn.relative import OffsetTerms, at_least_one
 
-# Queries of a block, and weights of a block: enough for fast products, little enough to stay near
-# the processor.
+# Limits of queries and of weights in a block: large enough for fast products, small enough for the
+# processor's cache.
 BLOCK_QUERIES = 512
 BLOCK_WEIGHTS = 2**23
 
@@ -31,10 +31,10 @@ def attend_blockwise(
 ) -> Any:
     """Same sums as `heads.attend`, in memory that grows with `T + S` and not with `T * S`.
 
-    A block of queries meets all keys, so that its softmax needs no second pass. No weights are
-    kept: the gradient computes the weights of a block again (Rabe and Staats 2021, section 3, with
-    blocks of queries alone: rescaling the sums for blocks of keys costs more than it saves). The
-    second derivative is computed in blocks too.
+    Each block holds some queries and all keys, so that one pass computes the softmax. The gradient
+    recomputes the weights of each block (Rabe and Staats 2021, section 3). Keys are not split into
+    blocks: rescaling the sums costs more than it saves. The second derivative is computed in
+    blocks too.
 
     Args:
         queries: Scaled queries `(B, H, T, K)`.
@@ -47,8 +47,8 @@ def attend_blockwise(
         soft_cap: Bound `c` of the scores: `c * tanh(score / c)`. Defaults to None, no bound.
         sinks: Logits `(H,)` that take part in the denominator of the softmax alone. Defaults to
             None.
-        in_blocks: Whether to go block by block. A boolean tensor decides at run time; False
-            computes all weights at once, and again for the gradient. Defaults to True.
+        in_blocks: Whether to compute block by block, a boolean or a boolean tensor. False computes
+            all weights at once, and again for the gradient. Defaults to True.
 
     Returns:
         Sums `(B, H, T, Kv)`.
@@ -71,8 +71,8 @@ def attend_blockwise(
 
         return by_either_way
 
-    # The choice is inside of a gradient of its own: XLA cannot compile the gradient of
-    # TensorFlow's `cond`, which passes on tensors of unknown sizes as empty ones.
+    # `cond` is called inside the custom gradient: XLA cannot compile the gradient of TensorFlow's
+    # `cond`, which replaces tensors of unknown sizes by empty tensors.
     attention = differentiable(
         tuple(inputs), choose("forward"), choose("gradients"), choose("second_gradients")
     )
@@ -111,24 +111,24 @@ def _like(tensors, found):
     return {name: ops.cast(found[name], x.dtype) for name, x in tensors.items()}
 
 
-# Axes that a loop takes a part of.
-ROWS = ("q", "sums", "upstream")  # queries, of a share
-GROUPS = ("k", "v")  # none, of a share
-HEADS = ("bias", "sinks")  # of some heads, shared by the examples
-TABLES = ("keys", "values")  # of all
-OFFSETS = ("bias", *TABLES)  # a part for each block
+# Tensors by the part of them that one block reads. A share is one example and some of the heads.
+ROWS = ("q", "sums", "upstream")  # some queries of a share
+GROUPS = ("k", "v")  # all keys of a share
+HEADS = ("bias", "sinks")  # the heads of a share, the same for all examples
+TABLES = ("keys", "values")  # the same for all examples and heads
+OFFSETS = ("bias", *TABLES)  # some offsets
 
 
 class _Blocks:
     """Sizes and masks of one call, and the loops over its blocks.
 
-    The outer loop goes over shares: one example, and as many of its heads as give a block about
-    `BLOCK_WEIGHTS` weights. The inner loop goes over blocks of queries.
+    The outer loop is over shares: one example, and as many heads as fit into `BLOCK_WEIGHTS`
+    weights of a block. The inner loop is over blocks of queries.
     """
 
     def __init__(self, inputs, masks, dropout, seed, soft_cap):
         self.num_examples, num_heads, self.num_queries, _ = ops.shape(inputs["q"])
-        # XLA compiles the loops for a batch of none too, and slices need an example to exist.
+        # At least one example: XLA compiles the loops for an empty batch too, and cannot slice it.
         self.batch_size = at_least_one(self.num_examples)
         num_groups, self.num_keys = inputs["k"].shape[1], ops.shape(inputs["k"])[2]
         self.masks, self.soft_cap = masks, soft_cap
@@ -141,10 +141,10 @@ class _Blocks:
         self.shares_per_example = num_groups // self.groups
 
     def forward(self, inputs):
-        """Sums `(B, H, T, Kv)` of the inputs of `attend_blockwise`, by name.
+        """Sums `(B, H, T, Kv)` of inputs by name.
 
-        One loop with `scatter_update`, which other runtimes have too: ONNX and OpenVINO have no
-        `slice_update`, LiteRT has no `scan` over unknown sizes.
+        One loop with `scatter_update`: ONNX and OpenVINO have no `slice_update`, LiteRT has no
+        `scan` over unknown sizes.
         """
         shares, finite = self._make_shares(inputs)
         num_shares = self.batch_size * self.shares_per_example
@@ -192,7 +192,7 @@ class _Blocks:
 
     def _gradients_like(self, tensors, arrays, of_block):
         shapes = {name: ops.shape(x) for name, x in tensors.items()}
-        # Precise, because each block adds to what others have added.
+        # Precise, because the results are sums over many blocks.
         dtype = precise_dtype(arrays["v"].dtype)
         return _like(tensors, self._collect(arrays, shapes, dtype, of_block))
 
@@ -219,7 +219,7 @@ class _Blocks:
             totals = ops.fori_loop(0, self.num_blocks, add_block, start)
             return totals, totals
 
-        # The carry is not used, but a backend wants one that looks like the result.
+        # Unused carry: backends require one with the structure of the result.
         indices = ops.arange(self.batch_size * self.shares_per_example, dtype="int32")
         _, totals = ops.scan(add_share, start, indices)
         return {name: self._from_shares(name, total) for name, total in totals.items()}
@@ -228,7 +228,8 @@ class _Blocks:
         """Shares of all arrays by name, and which values are finite, `(B, S)`, or None."""
         finite = None
         if not hides_nothing(self.masks):
-            # Inside of the gradient: JAX refuses what an outer function computes from the inputs.
+            # Computed here, inside the custom gradient: JAX refuses tensors that an outer function
+            # computed from the inputs.
             values, finite = keep_finite(arrays["v"])
             arrays = {**arrays, "v": values}
             finite = self._add_examples(finite)
@@ -259,11 +260,11 @@ class _Blocks:
         return Block(inputs, mask, spoilt, drop, self.soft_cap)
 
     def _first_offset(self, i):
-        """The first offset that block `i` meets: the last block meets the first ones."""
+        """First offset of block `i`; the last block has the first offsets."""
         return (self.num_blocks - 1 - i) * self.block_size
 
     def _part(self, name, x, i):
-        """The part of a share's tensor that block `i` gets."""
+        """Part of a share's tensor that block `i` reads."""
         kind = name.removeprefix("d_")
         num_offsets = self.block_size + self.num_keys - 1
         if kind in ROWS:
@@ -276,7 +277,7 @@ class _Blocks:
         return x
 
     def _add(self, name, total, part, i):
-        """The total of a share with what block `i` adds."""
+        """Total of a share after adding the result of block `i`."""
         part = ops.cast(part, total.dtype)
         if name in ROWS:
             return ops.slice_update(total, (0, 0, i * self.block_size, 0), part)
@@ -287,7 +288,7 @@ class _Blocks:
         return total + part
 
     def _pad(self, name, x):
-        """Tensor with queries for whole blocks; offsets before the first are of added queries."""
+        """Tensor padded to whole blocks of queries, with offsets for the added queries."""
         kind = name.removeprefix("d_")
         if kind in ROWS:
             return ops.pad(self._add_examples(x), [(0, 0), (0, 0), (0, self.num_padded), (0, 0)])
@@ -298,7 +299,7 @@ class _Blocks:
         return ops.pad(x, [(self.num_padded, 0), (0, 0)]) if kind in TABLES else x
 
     def _add_examples(self, x):
-        """Tensor with an example of zeros if it has none."""
+        """Tensor with one example of zeros if the batch is empty."""
         num_added = self.batch_size - self.num_examples
         if isinstance(num_added, int) and num_added == 0:
             return x
@@ -316,7 +317,7 @@ class _Blocks:
         return (self.heads, shape[1] + self.num_padded) if name == "bias" else (self.heads,)
 
     def _as_shares(self, name, x):
-        """Tensor with a first axis of shares; of `HEADS`, shares of one example."""
+        """Tensor with a first axis of shares; for `HEADS`, the shares of one example."""
         kind = name.removeprefix("d_")
         if kind in TABLES:
             return x
@@ -327,7 +328,7 @@ class _Blocks:
         return ops.reshape(x, (num_shares, 1, heads, *ops.shape(x)[2:]))
 
     def _share(self, shares, index):
-        """Tensors of one turn of the outer loop: one example and some heads."""
+        """Tensors of one share: one example and some heads."""
         share = {}
         for name, x in shares.items():
             kind = name.removeprefix("d_")

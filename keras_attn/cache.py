@@ -12,14 +12,14 @@ from keras import ops
 def empty_cache(
     batch_size: Any, length: Any, num_kv_heads: int, sizes: dict[str, int], dtype: str
 ) -> dict[str, Any]:
-    """Return a cache without any key.
+    """Return an empty cache.
 
     Args:
         batch_size: `B`.
-        length: `L`, number of positions that fit in.
+        length: `L`, number of positions.
         num_kv_heads: `G`.
         sizes: Features of a head: `{"key": K, "value": V}`.
-        dtype: Of keys and values.
+        dtype: Dtype of keys and values.
 
     Returns:
         `{"key": (B, L, G, K), "value": (B, L, G, V), "mask": (B, L)}`; the mask is boolean, True =
@@ -36,10 +36,10 @@ def write_cache(
     """Return a cache with new keys, values and their mask written at `start`.
 
     Args:
-        cache: `{"key": (B, L, G, K), "value": (B, L, G, V)}` and perhaps `"mask": (B, L)`.
+        cache: `{"key": (B, L, G, K), "value": (B, L, G, V)}`, optionally with `"mask": (B, L)`.
         new: `{"key": (B, T, G, K), "value": (B, T, G, V)}`.
         start: Position of the first new key.
-        *masks: Boolean `(B, T)`, or None: which of the new keys may be attended.
+        *masks: Boolean masks `(B, T)` of the new keys, True = may attend, or None.
     """
     written = {
         name: ops.slice_update(cache[name], (0, start, 0, 0), ops.cast(part, cache[name].dtype))
@@ -51,7 +51,7 @@ def write_cache(
         attended = functools.reduce(
             ops.logical_and, given, ops.ones(ops.shape(new["key"])[:2], "bool")
         )
-        # As numbers: not every backend updates a slice of booleans.
+        # As integers: not every backend updates slices of booleans.
         old, attended = (ops.cast(x, "int32") for x in (cache.get("mask", everywhere), attended))
         written["mask"] = ops.cast(ops.slice_update(old, (0, start), attended), "bool")
     return written
@@ -63,11 +63,11 @@ def check_cache(
     """Check the names and shapes of a cache.
 
     Args:
-        cache: What the user passed.
+        cache: Cache as passed by the user.
         batch_size: `B` of the queries, or None.
         num_kv_heads: `G`.
         sizes: Features of a head: `{"key": K, "value": V}`.
-        is_memory: Whether nothing will be written to it; a batch size of 1 then serves all rows.
+        is_memory: Whether nothing is written to the cache; a batch size of 1 then broadcasts.
 
     Raises:
         ValueError: If a name is missing or a known size differs.
@@ -106,7 +106,7 @@ def check_room(cache: dict[str, Any], key: Any, start: Any) -> None:
         ValueError: If they do not.
     """
     length, new = cache["key"].shape[1], key.shape[1]
-    # Past the end, the write would move to the left and destroy what stands there.
+    # `slice_update` past the end would move to the left and overwrite earlier keys.
     is_known = isinstance(start, numbers.Integral) and None not in (length, new)
     if is_known and start + new > length:
         raise ValueError(

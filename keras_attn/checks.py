@@ -59,7 +59,7 @@ def check_boolean(name: str, value: Any) -> bool:
 
 
 def optional(check: Callable[[str, Any], Any], name: str, value: Any) -> Any:
-    """Return None for None, else what `check` returns."""
+    """Return the checked value, or None if `value` is None."""
     return None if value is None else check(name, value)
 
 
@@ -86,7 +86,7 @@ def check_multiple(name: str, value: int, other: str, divisor: int) -> None:
     """Check that a positive integer is a multiple of another argument.
 
     Raises:
-        ValueError: If it is not; names the next larger multiple.
+        ValueError: If it is not. The message names the next larger multiple.
     """
     if value % divisor:
         raise ValueError(
@@ -107,10 +107,10 @@ def check_choice(name: str, value: Any, choices: tuple) -> None:
 
 
 def get_activation(name: str, value: Any) -> Any:
-    """Return the activation function that Keras knows as `value`.
+    """Return the activation function of a name or function, as `keras.activations.get`.
 
     Raises:
-        ValueError: If Keras knows none.
+        ValueError: If Keras knows no such activation.
     """
     try:
         found = keras.activations.get(value)
@@ -172,10 +172,10 @@ def check_features(name: str, shape: Any, size: int) -> None:
 
 
 def check_integers(name: str, x: Any) -> None:
-    """Check that `x` holds integers: floats may have been rounded already.
+    """Check that `x` holds integers: floats may have been rounded before.
 
-    Keras rebuilds a subclassed model with float placeholders when it loads one; while Keras asks
-    for shapes alone, any dtype passes.
+    When Keras loads a subclassed model, it builds the model with float placeholders. Any dtype
+    passes while Keras computes shapes only.
 
     Raises:
         ValueError: If the dtype is not an integer.
@@ -228,7 +228,7 @@ def check_lengths(name: str, lengths: Any, num_keys: Any) -> None:
 
 
 def check_mask(name: str, mask: Any) -> None:
-    """Check that a mask is not of floats: added to scores, such a mask means the opposite.
+    """Check that a mask does not hold floats, which other libraries add to the scores.
 
     Raises:
         ValueError: If the dtype is a float.
@@ -244,8 +244,8 @@ def check_mask(name: str, mask: Any) -> None:
 def check_symbolic_dtypes(arguments: Mapping[str, Any]) -> None:
     """Check the dtypes of Keras inputs in a functional model, by the names of call arguments.
 
-    Inside the layer such an input cannot be told from a placeholder of Keras's own, which any
-    dtype passes (`check_integers`).
+    The layer cannot tell such an input from a placeholder of Keras, for which `check_integers`
+    accepts any dtype.
 
     Raises:
         ValueError: If ids or lengths are no integers, or a mask is a float.
@@ -271,14 +271,14 @@ def _dtype_of(x: Any) -> str:
 
 
 def known_values(x: Any) -> np.ndarray | None:
-    """Return the values of an array or eager tensor; None if the values come later."""
+    """Return the values of an array or eager tensor; None if they are not known yet."""
     try:
         return np.asarray(ops.convert_to_numpy(x) if hasattr(x, "dtype") else x)
-    except (TypeError, ValueError, RuntimeError):  # as backends differ in what they raise
+    except (TypeError, ValueError, RuntimeError):  # differs by backend
         return None
 
 
 def is_tracing_shapes() -> bool:
-    """Whether Keras calls a layer for its shapes only; lengths and dtypes may be placeholders."""
+    """Whether Keras computes shapes only, with placeholders of any length and dtype."""
     with keras.SymbolicScope() as scope:
         return scope.original_scope is not None

@@ -1,4 +1,4 @@
-"""The decoder: token ids and memory in, logits out; whole sequences, or steps with a cache."""
+"""Transformer decoder: token ids and memory to logits, for sequences or steps with a cache."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from keras_attn.stack import Block, Stack
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class DecoderBlock(Block):
-    """Masked self-attention, attention to the memory, a feed-forward network.
+    """Decoder block: causal self-attention, cross-attention, feed-forward network.
 
     The right side of figure 1 of Vaswani et al. 2017; each sub-layer has a residual connection.
 
-    Masking: position `t` attends to positions up to `t`, of the memory to what
-    `memory_valid_lens` and the Keras mask leave.
+    Masking: position `t` attends to positions up to `t`. In the memory, it attends to positions
+    that neither `memory_valid_lens` nor the Keras mask hides.
 
     A cache is a dict `{"self": ..., "memory": ...}` of caches of `MultiHeadAttention`.
 
@@ -27,7 +27,7 @@ class DecoderBlock(Block):
         ffn_num_hiddens: Inner width of the feed-forward network.
         num_heads: `H`.
         dropout: Rate of dropout of attention weights and after each sub-layer. Defaults to 0.
-        norm_first: Whether sub-layers get normalised input, rather than the sum. Defaults to True.
+        norm_first: Whether the input of a sub-layer is normalised (True, the default), or the sum.
         cross_attention: Whether there is a memory to attend to. Defaults to True.
         **options: The further arguments of `EncoderBlock`.
 
@@ -100,7 +100,7 @@ class DecoderBlock(Block):
         weights: dict[str, Any] = {}
         new_cache: dict[str, Any] = {}
 
-        # 1. each position to those up to it
+        # 1. Self-attention: each position attends to positions up to its own.
         def attend_to_self(y):
             return self._self_attention(
                 y,
@@ -126,7 +126,7 @@ class DecoderBlock(Block):
         x = self._around_self_attention(x, sublayer=attend_to_self, training=training)
         x = take(x, "self_attention", "self")
 
-        # 2. each position to the memory
+        # 2. Cross-attention: each position attends to the memory.
         def attend_to_memory(y):
             return self._cross_attention(
                 *((y, memory) if cache is None else (y,)),
@@ -142,7 +142,7 @@ class DecoderBlock(Block):
             x = self._around_cross_attention(x, sublayer=attend_to_memory, training=training)
             x = take(x, "cross_attention", "memory")
 
-        # 3. each position by itself
+        # 3. Feed-forward network, applied to each position separately.
         x = self._around_feed_forward(
             x, sublayer=lambda y: self._feed_forward(y, training=training), training=training
         )
@@ -172,7 +172,7 @@ class DecoderBlock(Block):
             )
 
     def _check_memory_shapes(self, x, memory, cache, memory_valid_lens, memory_mask):
-        # By the names that the caller knows; attention would speak of keys.
+        # Here, so that messages name arguments of this layer: attention would name `key`.
         keys = memory if cache is None else cache["memory"]["key"]
         check_shapes(
             keys.shape[1] if len(keys.shape) > 1 else None,
@@ -189,7 +189,7 @@ class DecoderBlock(Block):
 
         Args:
             batch_size: `B`.
-            length: Number of positions that fit in.
+            length: Number of positions.
             memory: `(B, S, Dm)`, for a block with `cross_attention`.
             memory_mask: Boolean `(B, S)`. Defaults to the Keras mask of `memory`.
         """
@@ -207,7 +207,7 @@ class DecoderBlock(Block):
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class Decoder(Stack):
-    """Token ids to logits of the next token: embedding, decoder blocks, a dense layer.
+    """Decoder: embedding, decoder blocks and a projection to logits of the next token.
 
     Section 3.1 of Vaswani et al. 2017; with `norm_first` the last block is followed by a
     normalisation (Xiong et al. 2020).
@@ -277,7 +277,7 @@ class Decoder(Stack):
         tie_embeddings: bool = False,
         **options: Any,
     ) -> None:
-        # Before the blocks are made, which ask for it.
+        # Set before the blocks are made, because `_make_block` reads it.
         self.cross_attention = check_boolean("cross_attention", cross_attention)
         super().__init__(
             vocab_size,
@@ -326,7 +326,7 @@ class Decoder(Stack):
         ids_mask = self.compute_mask(ids)
         weights: dict[str, Any] = {}
         new_cache: list[Any] = []
-        # Positional where it is given: rematerialization takes neither None nor gradients of
+        # A positional argument: rematerialization accepts no None and computes no gradients of
         # keyword arguments.
         given = () if memory is None else (memory,)
         for i, block in enumerate(self.blocks):
@@ -359,7 +359,7 @@ class Decoder(Stack):
 
         Args:
             batch_size: `B`.
-            length: Number of positions that fit in.
+            length: Number of positions.
             memory: `(B, S, Dm)`, for a decoder with `cross_attention`.
             memory_mask: Boolean `(B, S)`. Defaults to the Keras mask of `memory`.
         """

@@ -1,4 +1,4 @@
-"""First and second derivative of attention, for some queries or for all."""
+"""First and second derivative of attention."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Block:
         inputs: Tensors by name: `q` `(b, h, r, K)`, `k` `(b, g, S, K)`, `v` `(b, g, S, Kv)`, and
             optional `bias` `(h, R)`, `keys` `(R, K)`, `values` `(R, Kv)`, `sinks` `(h,)`.
         mask: Joined mask `(b, h, r, S)`, its sizes 1 where it broadcasts, or None.
-        spoilt: Queries `(b, h, r, 1)` that may attend to a value that is not finite, or None.
-        drop: Function that applies the same dropout to weights each time.
+        spoilt: Boolean `(b, h, r, 1)`, whether a query may attend to inf or NaN, or None.
+        drop: Function that applies the same dropout to weights in each call.
         soft_cap: Bound of the scores, or None.
     """
 
@@ -73,7 +73,7 @@ class Block:
 
         Args:
             upstream: Gradient of the sums.
-            sums: Result of `sums()`, which saves time, or None.
+            sums: Result of `sums()`, to save time, or None.
         """
         upstream = self._unspoilt(upstream)
         d_weights = self._weight_gradients(upstream, self.inputs)
@@ -194,18 +194,18 @@ def _size(shape: Any) -> Any:
 
 
 class FixedSeed(keras.random.SeedGenerator):
-    """Seed that stays, so that the gradient drops the weights that were dropped."""
+    """Constant seed, so that the gradient drops the same weights as the forward pass."""
 
     def __init__(self, seed: Any) -> None:
         self._seed = seed
-        self._initial_seed = 0  # not None, with which Keras on torch would drop by no seed at all
+        self._initial_seed = 0  # with None, Keras on PyTorch would ignore the seed
 
     def next(self, ordered: bool = True) -> Any:
         return self._seed
 
 
 def fixed_dropout(rate: float, seed: Any) -> Callable[[Any], Any]:
-    """Function that drops the same weights each time."""
+    """Dropout function that drops the same weights in each call."""
     if not rate:
         return lambda weights: weights
     return lambda weights: keras.random.dropout(weights, rate, seed=FixedSeed(seed))
@@ -217,27 +217,27 @@ def differentiable(
     backward: Callable[[Tensors, Any, Any], Tensors],
     second_backward: Callable[[Tensors, Any, Tensors], Tensors],
 ) -> Callable[..., Any]:
-    """Function of the named tensors whose gradient, and its gradient, are given.
+    """Function of named tensors with a custom gradient and second derivative.
 
     Args:
         names: Names of the arguments.
         forward: Sums of the inputs by name.
         backward: Gradients by name of `(inputs, sums, upstream)`; `sums` may be None.
-        second_backward: Gradients by name of `(inputs, upstream, directions)`, that of `upstream`
-            among them.
+        second_backward: Gradients by name of `(inputs, upstream, directions)`, including the
+            gradient of `upstream`.
     """
 
     @ops.custom_gradient
     def first_gradient(*arrays):
         *given, sums, upstream = arrays
         inputs = dict(zip(names, given, strict=True))
-        found = backward(inputs, sums, upstream)
+        found = backward(_unlinked(inputs), *map(ops.stop_gradient, (sums, upstream)))
 
         def gradient(*directions):
             # JAX passes all directions as one tuple.
             directions = directions[0] if len(directions) == 1 else directions
             found = second_backward(inputs, upstream, dict(zip(names, directions, strict=True)))
-            # The sums are a function of the inputs, whose gradients hold the share of the sums.
+            # The gradients of the inputs include the gradient through the sums.
             inner = [found[name] for name in names]
             return (*inner, ops.zeros_like(sums), found["upstream"])
 
@@ -246,13 +246,13 @@ def differentiable(
     @ops.custom_gradient
     def attention(*arrays):
         inputs = dict(zip(names, arrays, strict=True))
-        sums = forward(inputs)
+        sums = forward(_unlinked(inputs))
 
         def gradient(*args, upstream=None):
             if upstream is None:
-                # Without the link to the loops that made the sums, which TensorFlow would follow.
+                # `stop_gradient`: TensorFlow would differentiate the loops that computed the sums.
                 return first_gradient(*arrays, ops.stop_gradient(sums), args[0])
-            # PyTorch passes the inputs again and differentiates what is made of them here.
+            # PyTorch passes the inputs again and differentiates this computation itself.
             found = backward(dict(zip(names, args, strict=True)), None, upstream)
             return tuple(found[name] for name in names)
 
@@ -261,8 +261,16 @@ def differentiable(
     return attention
 
 
+def _unlinked(tensors: Tensors) -> Tensors:
+    """Tensors behind `stop_gradient`.
+
+    Under a persistent tape, TensorFlow would build the gradients of loops, and fail.
+    """
+    return {name: ops.stop_gradient(x) for name, x in tensors.items()}
+
+
 def as_inputs(queries: Any, keys: Any, values: Any, terms: OffsetTerms, sinks: Any) -> Tensors:
-    """Inputs of `Block` by name, without those that are None."""
+    """Inputs of `Block` by name; inputs that are None are left out."""
     dtype = queries.dtype
     given = {**terms._asdict(), "sinks": sinks}
     given = {name: ops.cast(part, dtype) for name, part in given.items() if part is not None}

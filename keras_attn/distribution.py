@@ -16,8 +16,8 @@ def layout_map(
     """Return the layout of tensor parallelism for every layer of this package.
 
     Heads and inner features are split over the devices of one axis of the mesh (Shoeybi et al.
-    2019, section 3). Their numbers, and the width of the embeddings, must be multiples of the
-    number of these devices. Keras distributes on JAX alone.
+    2019, section 3). The number of heads, the number of inner features and the width of the
+    embeddings must be multiples of the number of these devices. Keras distributes on JAX only.
 
     Args:
         device_mesh: The devices.

@@ -1,4 +1,4 @@
-"""Token ids to vectors that know their position."""
+"""Embedding of token ids and their positions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from keras_attn.projection import copy_initializer
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class TokenEmbedding(Layer):
-    """Embeds token ids, scales and adds positions: where every encoder and decoder starts.
+    """Scaled token embedding plus positions, the first layer of encoders and decoders.
 
-    `sqrt(D) * E[id] + P[t]` (Vaswani et al. 2017, sections 3.4 and 3.5). The way back, from a
-    vector `x` to a logit for each id, is `logits`: `x E^T` (Press and Wolf 2017).
+    `sqrt(D) * E[id] + P[t]` (Vaswani et al. 2017, sections 3.4 and 3.5). The method `logits`
+    computes a logit for each id from a vector `x`: `x E^T` (Press and Wolf 2017).
 
-    Masking: id 0 is padding; the mask that says so goes with the output.
+    Masking: id 0 is padding. The output has a Keras mask.
 
     Args:
         vocab_size: `V`, a positive integer.
@@ -86,7 +86,7 @@ class TokenEmbedding(Layer):
         )
         self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
         self.embeddings_constraint = constraints.get(embeddings_constraint)
-        # Not rematerialized: JAX would trace the flag `reverse`, which Keras's layer branches on.
+        # Not rematerialized: Keras's layer branches on the flag `reverse`, and JAX would trace it.
         with keras.RematScope(mode=None):
             self._embedding = keras.layers.ReversibleEmbedding(
                 self.vocab_size,
@@ -98,7 +98,7 @@ class TokenEmbedding(Layer):
                 dtype=self.dtype_policy,
                 name="tokens",
             )
-        self._embedding.supports_masking = True  # on the way back, vectors come with a mask
+        self._embedding.supports_masking = True  # inputs of `logits` have a mask
         self._positions = self.position
         if position == "sinusoidal":
             self._positions = PositionalEncoding(dtype=self.dtype_policy, name="positions")
@@ -143,4 +143,4 @@ class TokenEmbedding(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> TokenEmbedding:
-        return cls(**{**config, "position": deserialize_position(config.get("position"))})
+        return cls(**deserialize_position(config))

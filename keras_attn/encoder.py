@@ -1,4 +1,4 @@
-"""The encoder: token ids in, memory out."""
+"""Transformer encoder: token ids to memory."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from keras_attn.stack import Block, Stack
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class EncoderBlock(Block):
-    """Self-attention, then a feed-forward network, each with a residual connection.
+    """Encoder block: self-attention and feed-forward network with residual connections.
 
     The left side of figure 1 of Vaswani et al. 2017.
 
-    Masking: a position that `valid_lens` or the Keras mask excludes is attended by nobody.
+    Masking: no query attends to a position that `valid_lens` or the Keras mask hides.
 
     Args:
         num_hiddens: Width `D`, a multiple of `num_heads`.
         ffn_num_hiddens: Inner width of the feed-forward network.
         num_heads: `H`.
         dropout: Rate of dropout of attention weights and after each sub-layer. Defaults to 0.
-        norm_first: Whether sub-layers get normalised input, rather than the sum. Defaults to True.
+        norm_first: Whether the input of a sub-layer is normalised (True, the default), or the sum.
         use_bias: Whether the projections of attention have a bias. Defaults to False.
-        activation: Of the feed-forward network. Defaults to `"relu"`.
+        activation: Activation of the feed-forward network. Defaults to `"relu"`.
         gated: Whether the feed-forward network has a gate. Defaults to False.
         norm: `"layer"` or `"rms"`, the kind of normalisation. Defaults to `"layer"`.
         num_kv_heads: Heads of keys and values. Defaults to `num_heads`.
         position: A scheme of positions inside the scores of self-attention, as in
             `MultiHeadAttention`. Defaults to None.
-        window: Distance from which on self-attention sees nothing. Defaults to None.
+        window: Smallest distance that self-attention hides. Defaults to None, any distance.
         use_gate, qk_norm, soft_cap, use_sinks: As in `MultiHeadAttention`. Off by default.
         **settings: `seed` of the dropout, and settings of kernels and biases:
             `kernel_initializer`, `bias_initializer`, `kernel_regularizer`, `bias_regularizer`,
@@ -49,7 +49,7 @@ class EncoderBlock(Block):
         `(B, S, D)`, or that and `{"self_attention": weights (B, H, S, S)}`.
 
     Raises:
-        ValueError: If an argument means nothing, or the last dimension of `x` is not `num_hiddens`.
+        ValueError: If an argument is invalid, or the last dimension of `x` is not `num_hiddens`.
 
     Example:
 
@@ -96,16 +96,16 @@ class EncoderBlock(Block):
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class Encoder(Stack):
-    """Token ids to memory: embedding with positions, then a stack of encoder blocks.
+    """Encoder: embedding with positions, then encoder blocks.
 
     Section 3.1 of Vaswani et al. 2017; with `norm_first` the last block is followed by a
     normalisation (Xiong et al. 2020).
 
-    Masking: id 0 is padding; the mask that says so goes with the memory.
+    Masking: id 0 is padding. The output has a Keras mask.
 
     Args:
         vocab_size: `V`.
-        num_layers: Blocks, a positive integer.
+        num_layers: Number of blocks, a positive integer.
         num_hiddens: Width `D`, a multiple of `num_heads`.
         ffn_num_hiddens: Inner width of the feed-forward networks.
         num_heads: `H`.
@@ -113,7 +113,7 @@ class Encoder(Stack):
         norm_first: Whether sub-layers get normalised input. Defaults to True.
         position: `"sinusoidal"`, a layer that adds positions to the embedding
             (`PositionalEncoding`, `LearnedPositionalEncoding`), a scheme inside the scores
-            (`RotaryEmbedding` and its like; each block gets one with weights of its own), or None.
+            (such as `RotaryEmbedding`; each block has a copy with separate weights), or None.
             Defaults to `"sinusoidal"`.
         embeddings_initializer, embeddings_regularizer, embeddings_constraint: As in
             `TokenEmbedding`.
@@ -130,7 +130,7 @@ class Encoder(Stack):
         S), ...}`.
 
     Raises:
-        ValueError: If a size is not a positive integer, or an option means nothing.
+        ValueError: If a size is not a positive integer, or an option is invalid.
 
     Example:
 

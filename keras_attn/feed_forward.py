@@ -1,4 +1,4 @@
-"""The network that a block applies to each position by itself."""
+"""Feed-forward network, applied to each position separately."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from keras_attn.projection import ProjectingLayer
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class FeedForward(ProjectingLayer):
-    """Two dense layers, or three of which one is a gate, the same for every position.
+    """Feed-forward network of two dense layers, with an optional gate.
 
-    `FFN(x) = W_2 f(W_1 x + b_1) + b_2` (Vaswani et al. 2017, section 3.3), as wide at the end as
-    its input. With `gated`, `W_2 (f(W_1 x + b_1) * (V x + c)) + b_2` (Shazeer 2020, "GLU Variants
+    `FFN(x) = W_2 f(W_1 x + b_1) + b_2` (Vaswani et al. 2017, section 3.3), with the width of the
+    input. With `gated`, `W_2 (f(W_1 x + b_1) * (V x + c)) + b_2` (Shazeer 2020, "GLU Variants
     Improve Transformer", section 2, where the biases are left out): GEGLU for `"gelu"`, SwiGLU
-    for `"silu"`. A gate adds half as many weights again; two thirds of the inner width keep them.
+    for `"silu"`. A gate adds a third dense layer; two thirds of the inner width then have as many
+    weights as without a gate.
 
     Masking: keeps the mask of its input.
 

@@ -1,4 +1,4 @@
-"""Help for those who come from `keras.layers.MultiHeadAttention`: its weights, its call order."""
+"""Migration from `keras.layers.MultiHeadAttention`: weights and call order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROJECTIONS = {
 def copy_from_keras(attention: keras.layers.Layer, layer: keras.layers.Layer) -> None:
     """Copy the weights of a `keras.layers.MultiHeadAttention` to a `MultiHeadAttention`.
 
-    Kernels there are `(D, H, K)` and `(H, K, D)`, here `(D, H K)` and `(H K, D)`.
+    Kernels in Keras are `(D, H, K)` and `(H, K, D)`, here `(D, H K)` and `(H K, D)`.
 
     Raises:
         ValueError: If a layer is not built, or the weights of both do not correspond; nothing is
@@ -67,11 +67,11 @@ def _same_rows(theirs: Any, ours: Any) -> bool:
 
 
 def warn_of_order(key: Any, value: Any) -> None:
-    """Warn where key and value of different sizes are passed by order: Keras's order is another."""
+    """Warn of positional key and value of different sizes: Keras's call order is different."""
     sizes = [getattr(x, "shape", (None,))[-1] for x in (key, value)]
     if None not in sizes and sizes[0] != sizes[1]:
         warnings.warn(
-            "The call order is (query, key, value); that of keras.layers.MultiHeadAttention is "
+            "The call order is (query, key, value); keras.layers.MultiHeadAttention has "
             "(query, value, key). Pass `key` and `value` of different sizes by name to silence "
             f"this. Received: key.shape={tuple(key.shape)}, value.shape={tuple(value.shape)}.",
             stacklevel=3,

@@ -9,7 +9,7 @@ from keras import ops
 
 from keras_attn.heads import keep_finite, match_batch, sees_any
 
-# TensorFlow has none: `ops.dot_product_attention` there is a softmax of scores, as is ours.
+# TensorFlow has no kernel: `ops.dot_product_attention` computes a softmax of all scores there.
 BACKENDS_WITH_KERNELS = ("jax", "torch")
 
 

@@ -94,8 +94,8 @@ class GaussianKernelAttention(ScoredAttention):
         return self._score_distances(squared_distances(query, key))
 
     def weigh(self, query: Any, key: Any, mask: Any) -> Any:
-        # Distances beyond the nearest key have the same softmax, and one of them is 0: with a
-        # bandwidth near 0 the nearest key gets all weight, where all scores were infinite.
+        # Subtracting the distance of the nearest key changes no weight, and keeps one score at 0:
+        # with a bandwidth near 0, all scores would be infinite.
         distances = squared_distances(query, key)
         seen = distances if mask is None else ops.where(mask, distances, float("inf"))
         nearest = ops.min(seen, axis=-1, keepdims=True, initial=float("inf"))

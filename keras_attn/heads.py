@@ -30,8 +30,8 @@ def score_dtype(dtype: Any) -> str:
 def match_batch(x: Any, other: Any) -> Any:
     """`x` repeated to the batch size of `other` if the batch size of `x` is 1.
 
-    A product of four axes must not broadcast: on TensorFlow with oneDNN the result is garbage
-    (tensorflow/tensorflow#123109). No cost where the batch sizes are known to be equal.
+    `matmul` of rank 4 must not broadcast: on TensorFlow with oneDNN the result is wrong
+    (tensorflow/tensorflow#123109). Nothing is repeated if the batch sizes are known to be equal.
 
     Args:
         x: Tensor `(B, ...)` or `(1, ...)`.
@@ -69,7 +69,7 @@ def multiply_by_matrix(x: Any, matrix: Any) -> Any:
 
 
 def as_groups(x: Any, num_groups: int) -> Any:
-    """`(B, H, T, X)` as `(B, G, H/G * T, X)`: heads that share a key-value head, one long head."""
+    """`(B, H, T, X)` as `(B, G, H/G * T, X)`: joins the heads that share a key-value head."""
     batch_size, num_heads, num_queries, size = ops.shape(x)
     return ops.reshape(x, (batch_size, num_groups, num_heads // num_groups * num_queries, size))
 
@@ -159,7 +159,7 @@ def attend(
 
 
 def pool_seen(weights: Any, values: Any, mask: Any, terms: OffsetTerms) -> Any:
-    """`pool` of values that need not be finite: one behind the mask cannot matter, not even NaN.
+    """`pool` of values that may be inf or NaN, without effect behind the mask.
 
     Args:
         weights: `(B, H, T, S)`.
@@ -179,7 +179,7 @@ def pool_seen(weights: Any, values: Any, mask: Any, terms: OffsetTerms) -> Any:
 
 
 def keep_finite(values: Any) -> tuple[Any, Any]:
-    """Values `(B, G, S, Kv)`, 0 at positions that hold inf or NaN, and which positions do not."""
+    """Values `(B, G, S, Kv)` with 0 instead of inf or NaN, and which positions are finite."""
     finite = ops.all(ops.isfinite(values), axis=(1, 3))  # (B, S)
     return ops.where(ops.expand_dims(finite, (1, 3)), values, ops.zeros_like(values)), finite
 

@@ -1,4 +1,4 @@
-"""The base of every layer: sub-layers keep their state, inputs are checked, seeds are derived."""
+"""Base class of all layers: state of sub-layers, checks of inputs, seeds of dropout."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Layer(keras.layers.Layer):
     dtype policies of quantized sub-layers.
 
     Args:
-        seed: Seed of all dropout masks, an integer of at least 0; each sub-layer derives a seed of
-            its own from it. Defaults to None, a random seed.
+        seed: Seed of all dropout masks, an integer of at least 0. Each sub-layer gets another seed,
+            derived from this one. Defaults to None, a random seed.
         sublayers: State of sub-layers by path, as `get_config` returns it. Not for users.
         **kwargs: Keras's own arguments, such as `name`, `dtype` and `trainable`.
     """
@@ -56,13 +56,14 @@ class Layer(keras.layers.Layer):
                 check_features(name, shape, built[-1])
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
-        # `call` is traced: what it returns depends on more than shapes, which is all that
-        # `compute_output_shape` is given.
+        # Traces `call`: its results depend on more than shapes, the only arguments of
+        # `compute_output_shape`.
         check_symbolic_dtypes(self._call_signature.bind(*args, **kwargs).arguments)
         return super(keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
 
     def rematerialized_call(self, layer_call: Any, *args: Any, **kwargs: Any) -> Any:
-        # JAX would trace flags such as `use_causal_mask` too, which `call` branches on.
+        # Flags such as `use_causal_mask` are bound first: JAX would trace them, but `call` branches
+        # on them.
         flags = {n: x for n, x in kwargs.items() if x is None or isinstance(x, bool | int | str)}
         tensors = {name: x for name, x in kwargs.items() if name not in flags}
         call = functools.partial(layer_call, **flags)
@@ -74,14 +75,17 @@ class Layer(keras.layers.Layer):
         return call_with_tensors
 
     def _to_float(self, x: Any) -> Any:
-        """Return `x`, integers and booleans cast to the compute dtype; Keras casts floats alone."""
+        """Cast integers and booleans to the compute dtype; Keras casts floats only."""
         if x is None or "float" in keras.backend.standardize_dtype(x.dtype):
             return x
         return ops.cast(x, self.compute_dtype)
 
     def _seed_for(self, name: str) -> int | None:
-        # Equal seeds would drop the same places of tensors of one shape.
-        return None if self.seed is None else zlib.crc32(f"{self.seed}/{name}".encode())
+        # Equal seeds would drop the same elements in tensors of equal shape. 31 bits: seeds are
+        # int32 on PyTorch.
+        if self.seed is None:
+            return None
+        return zlib.crc32(f"{self.seed}/{name}".encode()) & 0x7FFFFFFF
 
     def _make_dropout(self, rate: float, name: str = "dropout") -> keras.layers.Dropout:
         return keras.layers.Dropout(
@@ -89,14 +93,16 @@ class Layer(keras.layers.Layer):
         )
 
     def _post_build(self) -> None:
-        """Give sub-layers the state they were saved with."""
+        """Restore the state of sub-layers from the configuration."""
         super()._post_build()
         freeze_if_frozen(self)
         restore_sublayers(self, self._saved_state)
 
     def get_config(self) -> dict[str, Any]:
         config = {**super().get_config(), "seed": self.seed}
-        state = state_of_sublayers(self) if self.built else self._saved_state
+        state = state_of_sublayers(self) if self.built or self.trainable else {}
+        if not self.built:  # sub-layers made by `build` do not exist yet
+            state = {**self._saved_state, **state}
         if state:
             config["sublayers"] = state
         policies = quantized_policies(self)
@@ -106,7 +112,7 @@ class Layer(keras.layers.Layer):
                 default = default.default_policy
             policy_map = DTypePolicyMap(default)
             for path, policy in policies.items():
-                # As a pattern: where this layer stands in another model, its path begins otherwise.
+                # A pattern, because the path of this layer differs from model to model.
                 policy_map[f"(?:.*/)?{re.escape(path)}"] = policy
             config["dtype"] = keras.saving.serialize_keras_object(policy_map)
         return config
@@ -115,25 +121,35 @@ class Layer(keras.layers.Layer):
 def walk_sublayers(
     layer: keras.layers.Layer, path: str = ""
 ) -> Iterator[tuple[str, keras.layers.Layer]]:
-    """Yield all sub-layers with their paths below `layer`, such as `"block_0/feed_forward"`."""
+    """Yield all sub-layers with their paths below `layer`, such as `"block_0/feed_forward"`.
+
+    Paths consist of attribute names: names of layers may be numbered by Keras.
+    """
+    attributes = {**vars(layer), **vars(layer).get("_modules", {})}  # PyTorch keeps layers apart
+    names = {id(value): name.lstrip("_") for name, value in attributes.items()}
     for child in layer._flatten_layers(include_self=False, recursive=False):
-        child_path = f"{path}/{child.name}" if path else child.name
+        name = names.get(id(child), child.name)
+        child_path = f"{path}/{name}" if path else name
         yield child_path, child
         yield from walk_sublayers(child, child_path)
 
 
-def state_of_sublayers(layer: keras.layers.Layer, path: str = "") -> dict[str, dict[str, Any]]:
-    """Return, by path, the state of sub-layers that constructors do not know.
+def state_of_sublayers(layer: keras.layers.Layer) -> dict[str, dict[str, Any]]:
+    """Return, by path, the state of `layer` and its sub-layers that constructors do not know.
 
-    `trainable` is there where it differs from that of the layer above, LoRA's rank and scale where
-    it is enabled, the configuration of quantizers where they are not Keras's defaults.
+    - `trainable`, if it differs from `trainable` of the layer above.
+    - `frozen`: names of weights that are frozen in a trainable layer.
+    - Rank and scale of LoRA, if it is enabled.
+    - Configuration of quantizers, if it is not Keras's default.
     """
     state: dict[str, dict[str, Any]] = {}
-    for child in layer._flatten_layers(include_self=False, recursive=False):
-        child_path = f"{path}/{child.name}" if path else child.name
+    for path, child, parent in [("", layer, layer), *_with_parents(layer)]:
         changed: dict[str, Any] = {}
-        if child.trainable != layer.trainable:
+        if child.trainable != parent.trainable:
             changed["trainable"] = child.trainable
+        frozen = [v.name for v in child._trainable_variables if not v.trainable]
+        if child.trainable and frozen:
+            changed["frozen"] = frozen
         if getattr(child, "lora_enabled", False):
             changed["lora_rank"] = child.lora_rank
             changed["lora_alpha"] = child.lora_alpha
@@ -141,27 +157,39 @@ def state_of_sublayers(layer: keras.layers.Layer, path: str = "") -> dict[str, d
             config = keras.saving.serialize_keras_object(child.quantization_config)
             changed["quantization_config"] = config
         if changed:
-            state[child_path] = changed
-        state |= state_of_sublayers(child, child_path)
+            state[path] = changed
     return state
+
+
+def _with_parents(layer):
+    """Yield path, sub-layer and the layer above it for all sub-layers."""
+    above = {"": layer, **dict(walk_sublayers(layer))}
+    for path, child in walk_sublayers(layer):
+        yield path, child, above[path.rpartition("/")[0]]
 
 
 def restore_sublayers(layer: keras.layers.Layer, state: dict[str, dict[str, Any]]) -> None:
     """Set the state that `state_of_sublayers` returned."""
-    for path, child in walk_sublayers(layer):
+    if not state:
+        return
+    layers = [("", layer), *walk_sublayers(layer)]
+    for path, child in layers:
         if "trainable" in state.get(path, {}):
             child.trainable = state[path]["trainable"]
         if "quantization_config" in state.get(path, {}):
             config = keras.saving.deserialize_keras_object(state[path]["quantization_config"])
             child.quantization_config = config
             child.inputs_quantizer = config.activation_quantizer
-    # Afterwards, as LoRA freezes kernels that `trainable` would free.
-    for path, child in walk_sublayers(layer):
+    for path, child in layers:
         rank = state.get(path, {}).get("lora_rank")
         if rank is not None and not child.lora_enabled:
             child.enable_lora(rank, lora_alpha=state[path]["lora_alpha"])
-    if any("lora_rank" in saved for saved in state.values()):
-        freeze_weights_beside_adapters(layer)
+    # Last, because `trainable` and `enable_lora` set the flags of weights too.
+    for path, child in layers:
+        if child.trainable:
+            frozen = state.get(path, {}).get("frozen", ())
+            for variable in child._trainable_variables:
+                variable.trainable = variable.name not in frozen
 
 
 def freeze_weights_beside_adapters(layer: keras.layers.Layer) -> None:
@@ -181,12 +209,14 @@ def freeze_if_frozen(layer: keras.layers.Layer) -> None:
         layer.trainable = False
 
 
-def quantized_policies(layer: keras.layers.Layer) -> dict[str, Any]:
-    """Return the dtype policies of quantized sub-layers by their paths below `layer`."""
+def quantized_policies(layer: keras.layers.Layer, path: str = "") -> dict[str, Any]:
+    """Return the dtype policies of quantized sub-layers by paths of layer names below `layer`."""
     policies = {}
-    for path, child in walk_sublayers(layer):
+    for child in layer._flatten_layers(include_self=False, recursive=False):
+        child_path = f"{path}/{child.name}" if path else child.name
         if child.quantization_mode is not None:
             policy = child.dtype_policy
             by_path = isinstance(policy, DTypePolicyMap)
-            policies[path] = policy[child.path] if by_path else policy
+            policies[child_path] = policy[child.path] if by_path else policy
+        policies |= quantized_policies(child, child_path)
     return policies

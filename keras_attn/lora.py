@@ -40,8 +40,8 @@ class Adaptable:
                 `"inner"`, `"outer"` or `"logits"`.
 
         Raises:
-            ValueError: If an argument is invalid, this is not built, or no projection has such a
-                name.
+            ValueError: If an argument is invalid, this is not built, no projection has such a
+                name, or a projection has an adapter of another rank.
         """
         rank = check_positive_integer("rank", rank)
         alpha = rank if lora_alpha is None else check_positive_number("lora_alpha", lora_alpha)
@@ -61,6 +61,12 @@ class Adaptable:
             raise ValueError(
                 f"`names` must be among the projections of {self.name!r}, {known}. "
                 f"Received: names={tuple(names)!r}."
+            )
+        ranks = {child.lora_rank for child in chosen if child.lora_enabled}
+        if ranks - {rank}:
+            raise ValueError(
+                f"`rank` must be that of the adapters that {self.name!r} has already. "
+                f"Received: rank={rank}, adapters of rank {sorted(ranks)}."
             )
         for child in chosen:
             if not child.lora_enabled:
@@ -91,8 +97,7 @@ class Adaptable:
         """Load adapters that `save_lora_weights` saved, and enable LoRA where it is not.
 
         Raises:
-            ValueError: If the adapters fit other layers or other sizes than these; nothing is
-                changed then.
+            ValueError: If names or sizes of the adapters do not fit. Nothing is changed then.
         """
         _check_path(path)
         with np.load(path, allow_pickle=False) as archive:

@@ -13,7 +13,7 @@ from keras import ops
 
 from keras_attn.checks import check_lengths, check_mask
 
-# What each argument of the attention call may look like.
+# Possible axes of each argument of the attention call.
 LAYOUTS = {
     "query": ("BTD",),
     "key": ("BSD",),
@@ -147,7 +147,7 @@ def join_masks(
         key_mask: Boolean `(B, S)`.
         value_mask: Boolean `(B, S)`.
         start: Position of the first query among the keys.
-        window: Distance from which on keys are hidden from a query, or None.
+        window: Smallest distance at which keys are hidden from a query, or None.
 
     Returns:
         Boolean tensor that broadcasts to `(B, T, S)`, or to `(B, H, T, S)` if `attention_mask`
@@ -203,13 +203,13 @@ def join_masks_of_block(
 ) -> Any:
     """Return the part of `join_masks` for some queries and heads of one example.
 
-    Nothing of size `(T, S)` is made then, if it was not given so.
+    No tensor of size `(T, S)` is made, unless the caller passed one.
 
     Args:
-        rows: Integers `(r,)` that follow each other: which queries; those past `T` get any mask.
+        rows: Consecutive indices of queries, integers `(r,)`; rows past `T` get an arbitrary mask.
         num_keys: `S`.
-        example: Scalar integer: which example.
-        heads: Integers: which heads.
+        example: Index of the example, a scalar integer.
+        heads: Indices of the heads.
         start: Position of the first query of all among the keys.
         use_causal_mask: As in `join_masks`.
         **given: The other arguments of `join_masks`.
@@ -245,14 +245,14 @@ def _select(name, part, along):
     layout = next(layout for layout in LAYOUTS[name] if len(layout) == len(part.shape))
     for axis, letter in enumerate(layout):
         if letter in along:
-            # An axis of size 1 broadcasts: its one entry is meant whatever the index.
+            # An axis of size 1 broadcasts: every index means the only entry.
             last = ops.shape(part)[axis] - 1
             part = take_rows(part, ops.minimum(along[letter], last), axis=axis)
     return part
 
 
 def take_rows(x: Any, indices: Any, axis: int) -> Any:
-    """Return `ops.take` with all its axes: XLA loses that of the indices where `x` is empty."""
+    """Return `ops.take`, with the right rank under XLA for an empty `x` too."""
     sizes = list(ops.shape(x))
     sizes[axis] = ops.shape(indices)[0]
     return ops.reshape(ops.take(x, indices, axis=axis), sizes)
@@ -273,9 +273,9 @@ def seen(mask: Any) -> tuple[Any, Any]:
 
 
 def hide(x: Any, is_seen: Any) -> Any:
-    """Return `x` with zeros where nobody attends to it.
+    """Return `x` with zeros at positions that no query attends to.
 
-    A position that nobody may attend to must not reach a product: zero times NaN is NaN.
+    Such positions must not enter a product: zero times NaN is NaN.
 
     Args:
         x: Tensor of shape `(B, T, D)`.

@@ -30,7 +30,7 @@ from keras_attn.residual import make_norm
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class MultiHeadAttention(ProjectingLayer, Adaptable):
-    """Several heads of scaled dot-product attention, side by side.
+    """Multi-head scaled dot-product attention.
 
     The call order is `(query, key, value)`; that of `keras.layers.MultiHeadAttention` is
     `(query, value, key)`. Pass key and value of different sizes by name: by order they cause a
@@ -41,24 +41,26 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     `num_kv_heads` below `num_heads`, groups of heads share keys and values (Ainslie et al. 2023);
     with 1, all do (Shazeer 2019).
 
-    Long sequences are attended block by block, in memory that grows with `T + S`, unless the
-    weights are asked for: the answer is the same.
+    Long sequences are computed block by block, in memory that grows with `T + S`. With
+    `return_attention_scores`, all weights are computed at once. The output is the same.
 
     Masking: True = may attend; all masks given hold at once. A query without any key left gets
     weights 0 and, before `W^O`, output 0.
 
-    A cache saves work in decoding: a dict `{"key": (B, L, G, K), "value": (B, L, G, V), "mask":
-    (B, L)}` of projections and of the positions that may be attended, `G` the key-value heads.
-    With a cache and a `key`, the new keys, values and their mask are written at `start` and all of
-    the cache is attended (with the causal mask); `valid_lens` and `attention_mask` then cover all
-    `L` positions. With a cache and `key=None`, the cache is the memory, made once by
-    `project_memory`.
+    A cache holds projected keys and values for decoding step by step: `{"key": (B, L, G, K),
+    "value": (B, L, G, V), "mask": (B, L)}`, with `G` key-value heads and a mask of the positions
+    that may be attended.
 
-    Coming from `keras.layers.MultiHeadAttention`: `num_heads` is the same, `num_hiddens` is
-    `num_heads * key_dim`, `output_shape` is the size of the query there by default and
-    `num_hiddens` here, `use_bias` is True there by default, `sliding_window=w` is `window=w`,
-    `use_gate`, `dropout`, `seed`, initializers, regularizers and constraints are the same.
-    `weights_from_keras(layer)` copies the weights.
+    - With a cache and a `key`, the layer writes the new keys, values and mask at `start`. Queries
+      then attend to the whole cache, so use the causal mask. `valid_lens` and `attention_mask`
+      cover all `L` positions.
+    - With a cache and `key=None`, the cache is a memory that `project_memory` returned.
+
+    Coming from `keras.layers.MultiHeadAttention`:
+
+    - `num_hiddens` is `num_heads * key_dim`, `window` is `sliding_window`.
+    - `use_bias` defaults to False, `output_shape` to `num_hiddens` (in Keras, to the query size).
+    - Other arguments have the same names. `weights_from_keras(layer)` copies the weights.
 
     Args:
         num_hiddens: Width `D` of the query projection, and of the output by default; a multiple of
@@ -70,8 +72,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             `num_heads`.
         position: A position scheme inside the scores: `ShawRelativePosition`, `T5RelativeBias`,
             `AlibiBias` or `RotaryEmbedding`. This layer makes a copy of its own. Defaults to None.
-        window: Distance from which on keys are hidden from a query; with the causal mask a query
-            attends to `window` keys, its own among them. Defaults to None, any distance.
+        window: Smallest distance at which keys are hidden from a query. With the causal mask, a
+            query attends to `window` keys including its own. Defaults to None, any distance.
         value_dim: Features `V` of a value in each head. Defaults to `K`.
         output_shape: Features of the output. Defaults to `num_hiddens`.
         use_gate: Whether each head's output is multiplied by `sigmoid(q W_h^G)` (Qiu et al. 2025).
@@ -93,12 +95,12 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         value: `(B, S, Dv)`; None means `key`.
         valid_lens: Integers `(B,)` or `(B, T)`: keys from the first that may be attended.
         attention_mask: Boolean, broadcastable to `(B, T, S)` or `(B, H, T, S)`.
-        use_causal_mask: Whether query `t`, at position `start + t`, attends to keys up to there.
+        use_causal_mask: Whether query `t` attends to keys up to position `start + t` only.
         return_attention_scores: Whether the attention weights are returned too.
         training: Whether dropout applies.
         query_mask, key_mask, value_mask: Boolean `(B, T)`, `(B, S)`, `(B, S)`; Keras fills them.
         start: Position of the first query among the keys; an integer, or a scalar tensor.
-        cache: Optional cache, above.
+        cache: Optional cache, as described above.
         positions: Integers `(B, T)` or `(T,)` by which `RotaryEmbedding` rotates queries and the
             keys given with them, for example to skip padding. Defaults to `start, start + 1, ...`.
 
@@ -107,9 +109,9 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         cache, then the new cache.
 
     Raises:
-        ValueError: If `num_hiddens` is not a multiple of `num_heads`, or that of `num_kv_heads`,
-            `position` is no scheme, `key` and `cache` are both missing, shapes do not fit, or the
-            cache is too short (where `start` is an integer; the value of a tensor is not checked).
+        ValueError: If `num_hiddens` is not a multiple of `num_heads`, `num_heads` is not a multiple
+            of `num_kv_heads`, `position` is no scheme, `key` and `cache` are both missing, shapes
+            do not fit, or the cache is too short for an integer `start`.
 
     Example:
 
@@ -239,7 +241,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
                 new = self._project_keys(key, value, start, positions)
                 attended = write_cache(cache, new, start, key_mask, value_mask)
                 key_mask = value_mask = None
-            # The mask of the cache holds together with the one that is given for a memory.
+            # Joined with `key_mask`, which the caller may give for a memory.
             value_mask = attended.get("mask", value_mask)
         masks = {
             "valid_lens": valid_lens,
@@ -395,4 +397,4 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> MultiHeadAttention:
-        return cls(**{**config, "position": deserialize_position(config.get("position"))})
+        return cls(**deserialize_position(config))

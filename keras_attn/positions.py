@@ -25,13 +25,13 @@ class PositionalEncoding(Layer):
     """Adds sines and cosines of the position to the input.
 
     `P[t, 2j] = sin(t / 10000^(2j/D))`, `P[t, 2j+1] = cos(t / 10000^(2j/D))`, with `t` counted
-    from 0 (Vaswani et al. 2017, section 3.5). An odd `D` ends with a sine. There is no longest
-    input: positions past `max_len` are computed as they are met.
+    from 0 (Vaswani et al. 2017, section 3.5). An odd `D` ends with a sine. Inputs may have any
+    length: positions past `max_len` are computed in each call.
 
     Masking: keeps the mask of its input.
 
     Args:
-        max_len: Positions computed beforehand. Defaults to 1000.
+        max_len: Number of positions that are computed once. Defaults to 1000.
         dropout: Rate at which the sum is dropped in training. Defaults to 0.
         **kwargs: `seed` of the dropout, and Keras's own arguments.
 
@@ -86,7 +86,7 @@ class PositionalEncoding(Layer):
     def _beyond_table(self, positions):
         rates = ops.convert_to_tensor(self._rates, "float32")
         angles = ops.cast(positions, "float32")[:, None] * rates
-        is_sine = ops.arange(len(self._rates)) % 2 == 0
+        is_sine = np.arange(len(self._rates)) % 2 == 0
         return ops.where(is_sine, ops.sin(angles), ops.cos(angles))
 
     def compute_output_shape(self, x_shape: tuple) -> tuple:
@@ -103,9 +103,8 @@ class LearnedPositionalEncoding(Layer):
     `x[t] + P[start + t]`, with `P` of shape `(max_len, D)` trained like any weight (Gehring et
     al. 2017, section 3.1).
 
-    The table ends at `max_len`: what was never trained cannot be added. Past it is an error
-    wherever length and start can be seen: an integer, or an eager tensor. Where they are known at
-    run time only (inside a compiled graph), rows past the end are NaN rather than wrong.
+    The table has `max_len` rows. A position past the end raises an error if length and start are
+    known: integers, or eager tensors. Inside a compiled graph, rows past the end are NaN.
 
     Masking: keeps the mask of its input.
 
@@ -180,8 +179,7 @@ class LearnedPositionalEncoding(Layer):
         return self._dropout(x + ops.cast(rows, x.dtype), training=training)
 
     def _check_end(self, length, start):
-        # What is not known is taken to be nothing: the other may be too much by itself. JAX stands
-        # an expression for an unknown length.
+        # An unknown length or start counts as 0. JAX represents an unknown length by an expression.
         length = length if isinstance(length, int) else None
         start = None if start is None else int(start)
         if (start or 0) < 0 or (start or 0) + (length or 0) > self.max_len:
@@ -212,10 +210,9 @@ class LearnedPositionalEncoding(Layer):
 
 
 def copy_position(position: Any) -> Any:
-    """Return a layer with the settings of `position` and no weights yet; a name or None as it is.
+    """Return an unbuilt copy of a position layer; return a name or None unchanged.
 
-    A position object is a setting: shared between layers, it would share its weights, and a saved
-    model could not be loaded.
+    Layers that shared a position object would share weights, and Keras could not load the model.
     """
     is_layer = isinstance(position, keras.layers.Layer)
     return type(position).from_config(position.get_config()) if is_layer else position
@@ -227,7 +224,9 @@ def serialize_position(position: Any) -> Any:
     return keras.saving.serialize_keras_object(position) if is_layer else position
 
 
-def deserialize_position(config: Any) -> Any:
-    """Return the position that `serialize_position` made `config` of."""
-    is_layer = isinstance(config, dict)
-    return keras.saving.deserialize_keras_object(config) if is_layer else config
+def deserialize_position(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration of a layer with `position`, if it is there, as an object."""
+    position = config.get("position")
+    if not isinstance(position, dict):
+        return config
+    return {**config, "position": keras.saving.deserialize_keras_object(position)}

@@ -12,17 +12,17 @@ from keras_attn.layer import Layer
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class Projection(keras.layers.Dense):
-    """A dense layer that saves LoRA adapters apart from the kernel.
+    """Dense layer that saves LoRA adapters apart from the kernel.
 
-    Keras merges the adapters into the kernel it saves and loads zeros for both of them, so that
-    neither gets a gradient any more.
+    `keras.layers.Dense` saves the sum of kernel and adapters, and loads zeros as both adapters.
+    Adapters of zeros get no gradient.
     """
 
     lora_enabled: bool
 
     def save_own_variables(self, store: Any) -> None:
         if self.quantization_mode in ("gptq", "awq"):
-            # Keras 3.15 leaves out `kernel_zero`, without which the file cannot be loaded.
+            # Keras 3.15 does not save `kernel_zero`, and cannot load the file without it.
             names = self.variable_serialization_spec[self.quantization_mode]
             variables = [getattr(self, name, None) for name in names]
             for i, variable in enumerate(v for v in variables if v is not None):
@@ -45,17 +45,17 @@ class Projection(keras.layers.Dense):
         if "lora_kernel_a" in store.keys():
             self.lora_kernel_a.assign(store["lora_kernel_a"])
             self.lora_kernel_b.assign(store["lora_kernel_b"])
-        else:  # weights from before LoRA was enabled
+        else:  # the file was saved before LoRA was enabled
             draw = initializers.HeUniform()
             self.lora_kernel_a.assign(draw(self.lora_kernel_a.shape, self.lora_kernel_a.dtype))
 
     def quantize(self, mode: Any = None, type_check: bool = True, config: Any = None) -> None:
-        # Keras refuses subclasses, which may compute something else; this one does not.
+        # Without the type check: Keras refuses subclasses, but this one computes the same as Dense.
         super().quantize(mode, type_check=False, config=config)
 
 
 class ProjectingLayer(Layer):
-    """A layer with dense sub-layers; kernels and biases of all have the same settings.
+    """Base class of layers with dense sub-layers that share settings of kernels and biases.
 
     Args:
         kernel_initializer: Initializer of the kernels. Defaults to `"glorot_uniform"`.

@@ -80,17 +80,17 @@ def at_least_one(size: Any) -> Any:
     """`max(size, 1)`: a sequence without a query has as many offsets as one with one query."""
     if isinstance(size, int):
         return max(size, 1)
-    # JAX's export takes sizes without a number for 1 at least.
+    # JAX's export assumes that unknown sizes are at least 1.
     return ops.maximum(size, 1) if ops.is_tensor(size) else size
 
 
 def _is_expression(*sizes):
-    """Whether sizes are those of JAX's export: it cannot compare what a skew cuts and joins."""
+    """Whether a size is a symbolic expression of JAX's export, which cannot reshape for a skew."""
     return not all(isinstance(size, int) or ops.is_tensor(size) for size in sizes)
 
 
 def _take(x, index, shape):
-    """`x[..., t, index[t, :]]`: slower than the skew, most of all in its gradient."""
+    """`x[..., t, index[t, :]]`; slower than the skew, especially the gradient."""
     return ops.take_along_axis(x, ops.broadcast_to(index, shape), axis=-1)
 
 
@@ -99,7 +99,7 @@ def _pad_last(x, before, after):
 
 
 class RelativePosition(Layer):
-    """A position scheme that adds nothing; a subclass overrides what it changes.
+    """Base class of position schemes; adds nothing by itself.
 
     `MultiHeadAttention` makes a copy of its own, builds it with the shape of its heads, rotates
     queries and keys by it and adds its terms to the scores.
@@ -123,7 +123,7 @@ class RelativePosition(Layer):
 
     @property
     def takes_positions(self) -> bool:
-        """Whether `rotate` is all there is, so that each row may have a position of its own."""
+        """Whether each row may have an explicit position: the scheme only rotates."""
         return False
 
     def terms(self, num_queries: Any, num_keys: Any, start: Any = 0) -> OffsetTerms:
@@ -141,17 +141,17 @@ def check_positions(positions: Any, scheme: RelativePosition | None, query: Any,
         key: `(B, S, D)`, or None with a cache that holds all keys.
 
     Raises:
-        ValueError: If the scheme takes none, or their shape is not that of the query, or there are
-            other keys than queries.
+        ValueError: If the scheme takes no positions, their shape is not `(B, T)` or `(T,)`, or the
+            number of keys is not `T`.
     """
     if positions is None:
         return
     if scheme is None or not scheme.takes_positions:
         raise ValueError(
-            "`positions` need `position=RotaryEmbedding()`: other schemes are made of distances "
-            f"alone. Received: position={scheme!r}."
+            "`positions` require `position=RotaryEmbedding()`: other schemes use distances only. "
+            f"Received: position={scheme!r}."
         )
-    shape, expected = tuple(ops.shape(positions)), tuple(query.shape[:2])
+    shape, expected = tuple(np.shape(positions)), tuple(query.shape[:2])
     known = all(isinstance(size, int) for size in (*shape, *expected))
     if len(shape) not in (1, 2) or (known and shape not in (expected, expected[1:])):
         raise ValueError(
@@ -160,7 +160,7 @@ def check_positions(positions: Any, scheme: RelativePosition | None, query: Any,
         )
     if key is not None and known and key.shape[1] != query.shape[1]:
         raise ValueError(
-            "`positions` are those of queries and keys, which must be as many. Received: "
+            "`positions` require as many keys as queries, since both are rotated. Received: "
             f"query.shape={tuple(query.shape)}, key.shape={tuple(key.shape)}."
         )
 

@@ -1,4 +1,4 @@
-"""Normalisation, dropout and the way around, for every sub-layer of a block."""
+"""Residual connection with normalisation and dropout."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import keras
 from keras_attn.checks import check_boolean, check_choice, check_rate
 from keras_attn.layer import Layer
 
-EPSILON = 1e-6  # what normalisations add to a variance, or to a mean square
+EPSILON = 1e-6  # added to the variance or mean square by normalisations
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -20,8 +20,8 @@ class Residual(Layer):
     `x + dropout(f(norm(x)))` with `norm_first` (Xiong et al. 2020, figure 1b), else
     `norm(x + dropout(f(x)))` (Vaswani et al. 2017, section 3.1).
 
-    For the `call` of your own layers and models, which hold the sub-layer. In a functional model
-    the call is refused: Keras would neither train nor save the weights of the sub-layer.
+    Call it inside the `call` of a layer or model that holds the sub-layer. In a functional model
+    the call raises an error: Keras would neither train nor save the weights of the sub-layer.
 
     Masking: keeps the mask of its input.
 
@@ -38,11 +38,11 @@ class Residual(Layer):
         training: Whether dropout applies.
 
     Returns:
-        `(B, T, D)`, or a tuple that starts with it and goes on as the sub-layer's does.
+        `(B, T, D)`, or a tuple of it and the further results of the sub-layer.
 
     Raises:
-        ValueError: If `dropout` is no rate, `norm` is unknown, the sub-layer is no function or does
-            not keep the shape, or the call stands in a functional model.
+        ValueError: If `dropout` is no rate, `norm` is unknown, the sub-layer is no function or
+            changes the shape, or the call is part of a functional model.
 
     Example:
 
@@ -54,8 +54,8 @@ class Residual(Layer):
     def __init__(
         self, dropout: float = 0.0, norm_first: bool = True, norm: str = "layer", **kwargs: Any
     ) -> None:
-        # Rematerialization would lose the gradients of tensors that `sublayer` holds, such as a
-        # memory; the sub-layer itself is still rematerialized.
+        # Not rematerialized: JAX would lose the gradients of tensors that `sublayer` captures, such
+        # as a memory. The sub-layer is rematerialized.
         with keras.RematScope(mode=None):
             super().__init__(**kwargs)
         self.dropout = check_rate("dropout", dropout)
@@ -82,7 +82,7 @@ class Residual(Layer):
         if not callable(sublayer):
             raise ValueError(f"`sublayer` must be a function. Received: sublayer={sublayer!r}.")
         made = sublayer(self._norm(x) if self.norm_first else x)
-        made, *rest = made if isinstance(made, tuple) else (made,)
+        made, *rest = made if isinstance(made, tuple | list) else (made,)
         if len(made.shape) != len(x.shape) or any(
             isinstance(a, int) and isinstance(b, int) and a != b
             for a, b in zip(made.shape, x.shape, strict=True)

@@ -23,20 +23,21 @@ class RotaryEmbedding(RelativePosition):
 
     With `layout="half"` the pairs are `(x[j], x[j + K/2])`, as in the weights of Llama and Qwen.
 
-    Scaling reaches lengths that a model was not trained for. `"linear"` divides all rates by
-    `factor` (Chen et al. 2023, section 2.3). `"yarn"` divides the slow ones alone, those that turn
-    less than `beta_slow` times within `original_max_len`, keeps those that turn more than
-    `beta_fast` times, and blends in between; scores grow by `(0.1 ln(factor) + 1)^2` (Peng et al.
-    2023, sections 3.2 and 3.4).
+    Scaling adapts a model to inputs longer than in training:
+
+    - `"linear"` divides all rates by `factor` (Chen et al. 2023, section 2.3).
+    - `"yarn"` divides rates with less than `beta_slow` turns in `original_max_len` positions. It
+      keeps rates with more than `beta_fast` turns and interpolates between. Scores are multiplied
+      by `(0.1 ln(factor) + 1)^2` (Peng et al. 2023, sections 3.2 and 3.4).
 
     Args:
-        base: Number whose powers are the rates of the angles, above 1. Defaults to 10000.
+        base: Base of the rates of the angles, above 1. Defaults to 10000.
         layout: `"interleaved"` or `"half"`. Defaults to `"interleaved"`.
         scaling: None, `"linear"` or `"yarn"`. Defaults to None.
         factor: How many times longer inputs may be than in training, above 0. Defaults to 1.
         original_max_len: Longest input of the training, for `"yarn"`. Defaults to None.
-        beta_fast: Turns from which on rates are kept by `"yarn"`. Defaults to 32.
-        beta_slow: Turns up to which rates are divided by `"yarn"`. Defaults to 1.
+        beta_fast: Turns above which `"yarn"` keeps a rate. Defaults to 32.
+        beta_slow: Turns below which `"yarn"` divides a rate by `factor`. Defaults to 1.
 
     Raises:
         ValueError: If `base` is not above 1, `layout` or `scaling` is unknown, or

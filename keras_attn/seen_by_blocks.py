@@ -1,4 +1,4 @@
-"""Queries and keys that a mask leaves, without the mask as a whole."""
+"""Which queries see any key and which keys are seen, computed block by block."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keras_attn.relative import at_least_one
 def seen_by_blocks(
     batch_size: Any, num_queries: Any, num_keys: Any, masks: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """`masks.seen` of masks that never exist as a whole.
+    """Same as `masks.seen`, without the mask of all queries in memory.
 
     Args:
         batch_size: `B`.
@@ -23,7 +23,7 @@ def seen_by_blocks(
         masks: Arguments of `join_masks` by name.
 
     Returns:
-        Which queries see any key and which keys any query sees, boolean `(B, T)` and `(B, S)`.
+        Boolean `(B, T)`: whether a query sees any key. Boolean `(B, S)`: whether a key is seen.
     """
     num_blocks, block_size = block_sizes(num_queries)
     attention_mask = masks.get("attention_mask")
@@ -45,8 +45,8 @@ def seen_by_blocks(
         seen = ops.pad(seen, [(0, 0), (0, 1)])
         return queries, ops.scatter_update(keys, ops.reshape(example, (1, 1)), seen)
 
-    # XLA compiles the loop for a batch of none too, and updates need something to update: a row,
-    # and a column beside those of the keys.
+    # One row and one extra column at least: XLA compiles the loop for empty inputs too, and cannot
+    # update empty tensors.
     num_rows = at_least_one(batch_size)
     nothing = (
         ops.zeros((num_rows * num_blocks, block_size), "int32"),

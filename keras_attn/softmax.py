@@ -77,8 +77,8 @@ def weigh(scores: Any, mask: Any = None, sinks: Any = None) -> tuple[Any, Any]:
     dtype = "float64" if backend.standardize_dtype(scores.dtype) == "float64" else "float32"
     scores = ops.cast(scores, dtype)
     if mask is not None:
-        # A softmax of nothing but -inf is NaN: rows without a key keep their scores. -inf stands
-        # here as a constant, because tf2onnx writes other choices as sums of products, 0 * -inf.
+        # Rows without a key keep their scores: a softmax of -inf only is NaN. -inf is a constant
+        # argument, because tf2onnx converts other forms of `where` to products, 0 * -inf.
         is_empty = ops.logical_not(ops.any(mask, axis=-1, keepdims=True))  # small: masks broadcast
         scores = ops.where(ops.logical_or(mask, is_empty), scores, float("-inf"))
     sink_weights = None

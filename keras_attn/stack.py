@@ -1,4 +1,4 @@
-"""The common parts of encoder and decoder: options, sub-layers of a block, stacks of blocks."""
+"""Common parts of encoder and decoder: options, blocks, stacks of blocks."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ from keras_attn.residual import Residual, make_norm
 
 
 class Options(ProjectingLayer, Adaptable):
-    """The arguments that blocks and stacks of blocks have in common, and their configuration.
-
-    They are described at `EncoderBlock`.
-    """
+    """Base class of blocks and stacks: common arguments, described at `EncoderBlock`."""
 
     def __init__(
         self,
@@ -64,7 +61,7 @@ class Options(ProjectingLayer, Adaptable):
         self.gated = check_boolean("gated", gated)
         self.norm = norm
         self.num_kv_heads = optional(check_positive_integer, "num_kv_heads", num_kv_heads)
-        # A setting and not a sub-layer: attention and embedding make copies of their own.
+        # Not tracked as a sub-layer: attention and embedding make copies.
         object.__setattr__(self, "position", position)
         self.window = optional(check_positive_integer, "window", window)
         self.use_gate = check_boolean("use_gate", use_gate)
@@ -109,13 +106,13 @@ class Options(ProjectingLayer, Adaptable):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Options:
-        return cls(**{**config, "position": deserialize_position(config["position"])})
+        return cls(**deserialize_position(config))
 
 
 class Block(Options):
-    """Self-attention and a feed-forward network, each with a residual connection around it.
+    """Base class of blocks: self-attention and feed-forward network with residual connections.
 
-    A subclass orders them in `call`.
+    A subclass calls them in `call`.
     """
 
     layout = "BTD"  # letters of the axes of `x`, for messages
@@ -188,7 +185,7 @@ class Block(Options):
 
 
 class Stack(Options, abc.ABC):
-    """Token embedding, blocks upon each other, a normalisation where blocks end without one.
+    """Base class of stacks: token embedding, blocks, and with `norm_first` a normalisation.
 
     A subclass makes its blocks in `_make_block` and calls them in `call`.
     """
@@ -244,7 +241,7 @@ class Stack(Options, abc.ABC):
                 name=name,
                 dtype=self.dtype_policy,
             )
-            # An attribute each: `tf.train.Checkpoint` does not see layers in a list.
+            # One attribute per block: `tf.train.Checkpoint` does not save layers in a list.
             setattr(self, name, block)
         self._norm = make_norm(self.norm, self.dtype_policy) if self.norm_first else None
 

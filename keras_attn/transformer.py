@@ -1,4 +1,4 @@
-"""Encoder and decoder as one Keras model."""
+"""Transformer: encoder and decoder as one Keras model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Transformer(keras.Model, Adaptable):
         "decoder/block_0/cross_attention": (B, H, T, S), ...}`.
 
     Raises:
-        ValueError: If the decoder has no cross-attention, or `inputs` are no pair.
+        ValueError: If the decoder has no cross-attention, or `inputs` is not a pair.
 
     Example:
 
@@ -47,7 +47,7 @@ class Transformer(keras.Model, Adaptable):
 
     def __init__(self, encoder: Encoder, decoder: Decoder, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.autocast = False  # floats are refused as ids, not rounded to them
+        self.autocast = False  # float ids raise an error instead of being rounded
         if not isinstance(encoder, Encoder):
             raise ValueError(f"`encoder` must be an Encoder. Received: encoder={encoder!r}.")
         if not isinstance(decoder, Decoder):
@@ -84,13 +84,13 @@ class Transformer(keras.Model, Adaptable):
 
     @property
     def input_dtype(self) -> str:
-        # Keras exports a model with inputs of this dtype.
+        # Dtype of the inputs of an exported model.
         return "int32"
 
     def build(self, input_shape: tuple) -> None:
         check_pair(input_shape)
         source_shape, target_shape = input_shape
-        # A model read from its configuration comes with its parts built.
+        # `from_config` returns a model with built parts.
         if not self.encoder.built:
             self.encoder.build(source_shape)
         if not self.decoder.built:
@@ -118,7 +118,7 @@ class Transformer(keras.Model, Adaptable):
         return (logits, weights) if return_attention_scores else logits
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
-        # `call` is traced: what it returns depends on more than shapes.
+        # Traces `call`: its results depend on more than shapes.
         for x in keras.tree.flatten((args, kwargs)):
             check_symbolic_dtypes({"ids": x})
         return super(keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
@@ -128,9 +128,9 @@ class Transformer(keras.Model, Adaptable):
         return self.decoder.compute_output_shape(input_shape[1])
 
     def get_quantization_layer_structure(self, mode: str | None = None) -> dict[str, list] | None:
-        """Return the layers that GPTQ and AWQ quantize one after the other: those of the encoder.
+        """Return the layers that GPTQ and AWQ quantize, which are layers of the encoder.
 
-        Their calibration feeds source ids; a decoder block would need a memory too.
+        Calibration calls them on source ids; decoder blocks would require a memory too.
         """
         if mode not in ("gptq", "awq"):
             return None
@@ -142,7 +142,7 @@ class Transformer(keras.Model, Adaptable):
     def quantize(
         self, mode: str | None = None, config: Any = None, filters: Any = None, **kwargs: Any
     ) -> None:
-        """Quantize as every Keras model; GPTQ and AWQ quantize the encoder's blocks alone."""
+        """Quantize the model; GPTQ and AWQ quantize the blocks of the encoder only."""
         name = mode if config is None else config.mode
         if name in ("gptq", "awq") and filters is None:
             calibrated = {

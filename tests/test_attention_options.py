@@ -98,7 +98,7 @@ def test_explicit_positions_skip_padding():
 @pytest.mark.parametrize(
     ("position", "positions", "message"),
     [
-        (None, np.arange(T), "`positions` need `position=RotaryEmbedding"),
+        (None, np.arange(T), "`positions` require `position=RotaryEmbedding"),
         (RotaryEmbedding(), np.arange(3), r"`positions` must have shape \(B, T\) or \(T,\)"),
     ],
 )
@@ -110,5 +110,5 @@ def test_positions_that_mean_nothing_are_named(position, positions, message):
 
 def test_positions_of_another_number_of_keys_are_named():
     layer = MultiHeadAttention(D, H, position=RotaryEmbedding())
-    with pytest.raises(ValueError, match="must be as many"):
+    with pytest.raises(ValueError, match="require as many keys as queries"):
         layer(QUERY, KEY, positions=np.arange(T))

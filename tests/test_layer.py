@@ -14,7 +14,7 @@ def built(**kwargs):
 
 def test_sublayers_are_named_by_their_path():
     paths = [path for path, _ in walk_sublayers(built())]
-    assert "self_attention/query" in paths
+    assert "self_attention/query_dense" in paths
     assert "around_feed_forward/norm" in paths
     assert len(set(paths)) == len(paths)
 
@@ -28,7 +28,10 @@ def test_state_names_what_differs_from_the_layer_above():
     block = built()
     block._self_attention.trainable = False
     block._self_attention._key_dense.trainable = True
-    state = {"self_attention": {"trainable": False}, "self_attention/key": {"trainable": True}}
+    state = {
+        "self_attention": {"trainable": False},
+        "self_attention/key_dense": {"trainable": True},
+    }
     assert state_of_sublayers(block) == state
     twin = EncoderBlock.from_config(block.get_config())
     assert twin.get_config() == block.get_config()  # before it is built, too

@@ -76,6 +76,46 @@ def test_answers_block_by_block_are_those_of_all_at_once(name, monkeypatch, comp
         same(compiled(layer, jit_compile=False, any_size=True)(*inputs), expected)
 
 
+@pytest.mark.skipif(BACKEND != "tensorflow", reason="a tape of TensorFlow")
+@pytest.mark.parametrize("name", [label for label in OF_FLOATS if "MultiHead" in label])
+def test_persistent_tapes_take_lengths_unknown_when_traced(name):
+    import tensorflow as tf
+
+    layer, inputs = make(name, dropout=0.0)
+    tensors = [tf.constant(x) for x in inputs]
+    layer(*tensors)
+    signature = [tf.TensorSpec((None, None, x.shape[-1])) for x in inputs]
+    found = []
+    for call in (layer, tf.function(layer, input_signature=signature)):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(tensors)
+            output = call(*tensors)
+        found.append(tape.gradient(output, tensors))
+    for mine, others in zip(*found, strict=True):
+        same(mine, others)
+
+
+def test_positions_and_masks_are_taken_as_lists():
+    layer = keras_attn.MultiHeadAttention(6, 3, position=keras_attn.RotaryEmbedding())
+    positions, mask = np.arange(5) * 2, np.ones((2, 5), bool)
+    expected = layer(X, X, positions=positions, key_mask=mask)
+    same(layer(X, X, positions=positions.tolist(), key_mask=mask.tolist()), expected)
+    same(layer(X, X, positions=[positions.tolist()] * 2), expected)
+
+
+@many_layers
+def test_float16_as_the_default_of_keras(name):
+    keras.config.set_floatx("float16")
+    try:
+        layer, inputs = make(name)
+        entries = symbolic(inputs)
+        model = keras.Model(entries, layer(*entries))
+        found = model.predict(inputs if len(inputs) > 1 else inputs[0], verbose=0)
+        assert np.isfinite(found).all()
+    finally:
+        keras.config.set_floatx("float32")
+
+
 def cut(inputs, empty):
     """The inputs of a layer with empty axes, among B, T (of queries) and S (of keys)."""
     queries, keys = {"B": 0, "T": 1}, {"B": 0, "S": 1}

@@ -79,6 +79,71 @@ def test_frozen_sublayers_stay_frozen(name, tmp_path):
         assert twin_of(model, tmp_path).trainable_weights == [], way
 
 
+@many_layers
+def test_a_single_frozen_weight_stays_frozen(name, tmp_path):
+    if name == "Residual":
+        pytest.skip("a layer of this test's own, whose configuration is its own")
+    model, _ = model_of(name)
+    for variable in model.trainable_weights[::2]:
+        variable.trainable = False
+    for way, twin_of in ways.items():
+        assert flags(twin_of(model, tmp_path)) == flags(model), way
+
+
+@every_layer
+def test_sublayers_frozen_before_they_are_built_are_frozen_in_a_twin(name):
+    if name == "Residual":
+        pytest.skip("a layer of this test's own, whose configuration is its own")
+    layer, inputs = make(name)
+    for part in layer._flatten_layers(include_self=False):
+        part.trainable = False
+    twin = type(layer).from_config(layer.get_config())
+    layer(*inputs), twin(*inputs)
+    assert flags(twin) == flags(layer)
+
+
+@keras.saving.register_keras_serializable(package="keras_attn_tests")
+class EncoderWithHead(keras_attn.Encoder):
+    """A subclass as users write it, with a sub-layer that Keras names."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._head = keras.layers.Dense(3)
+
+    def build(self, ids_shape):
+        super().build(ids_shape)
+        self._head.build((*ids_shape, self.num_hiddens))
+
+    def call(self, ids, training=None):
+        return self._head(super().call(ids, training=training))
+
+    def compute_output_shape(self, ids_shape):
+        return (*ids_shape, 3)
+
+
+def test_frozen_sublayers_of_a_subclass_stay_frozen(tmp_path):
+    encoder = EncoderWithHead(9, 1, 6, 7, 3)
+    entry = keras.Input((None,), dtype="int32")
+    model = keras.Model(entry, encoder(entry))
+    encoder._head.trainable = encoder.block_0.trainable = False
+    for way, twin_of in ways.items():
+        twin = twin_of(model, tmp_path)
+        twin.set_weights(model.get_weights())
+        np.testing.assert_allclose(answers(twin, IDS), answers(model, IDS), atol=1e-6)
+        assert flags(twin) == flags(model), way
+
+
+@every_layer
+def test_arguments_that_a_configuration_lacks_have_their_defaults(name):
+    layer, _ = make(name)
+    if not hasattr(layer, "position"):
+        pytest.skip("no layer with an argument that `from_config` reads")
+    config = layer.get_config()
+    del config["position"]
+    default = "sinusoidal" if hasattr(layer, "vocab_size") else None
+    assert type(layer).from_config(config).position == default
+
+
 def test_fit_moves_no_frozen_weight_of_a_loaded_model(tmp_path):
     model, inputs = model_of("Transformer")
     transformer = model.layers[-1]

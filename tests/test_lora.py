@@ -116,6 +116,50 @@ def test_adapters_alone_are_saved_and_loaded_into_the_same_base(name, tmp_path):
         assert len(saved.files) == 3 * len(layer.trainable_weights) / 2
 
 
+def test_weights_beside_adapters_stay_frozen_in_parts_without_adapters(tmp_path):
+    model = keras_attn.Transformer.from_sizes(9, 9, 1, 1, 6, 7, 3, use_sinks=True)
+    model([IDS, IDS])
+    model.enable_lora(2, names=["logits"])
+    model.save(tmp_path / "adapted.keras")
+    loaded = keras.saving.load_model(tmp_path / "adapted.keras")
+    assert [v.trainable for v in loaded.weights] == [v.trainable for v in model.weights]
+    assert len(loaded.trainable_weights) == 2
+
+
+def test_a_projection_adapted_by_itself_keeps_its_bias_trainable(tmp_path):
+    layer, inputs = make("MultiHeadAttention")
+    entries = [keras.Input(x.shape[1:]) for x in inputs]
+    model = keras.Model(entries, layer(*entries))
+    layer._query_dense.enable_lora(2)
+    model.save(tmp_path / "adapted.keras")
+    loaded = keras.saving.load_model(tmp_path / "adapted.keras")
+    assert [v.trainable for v in loaded.weights] == [v.trainable for v in model.weights]
+
+
+def test_adapters_fit_models_whose_parts_keras_has_named(tmp_path):
+    models = []
+    for _ in range(2):
+        encoder = keras_attn.Encoder(9, 1, 6, 7, 3)
+        decoder = keras_attn.Decoder(9, 1, 6, 7, 3)
+        models.append(keras_attn.Transformer(encoder, decoder))
+        models[-1]([IDS, IDS])
+        models[-1].set_weights(models[0].get_weights())
+    models[0].enable_lora(2)
+    for variable in models[0].trainable_weights:
+        variable.assign(np.ones(variable.shape))
+    models[0].save_lora_weights(tmp_path / "adapters.npz")
+    models[1].load_lora_weights(tmp_path / "adapters.npz")
+    expected = answers(models[0], [[IDS, IDS]])
+    np.testing.assert_allclose(answers(models[1], [[IDS, IDS]]), expected, atol=1e-6)
+
+
+def test_a_second_rank_is_refused():
+    layer, _ = adapted("EncoderBlock", rank=2)
+    layer.enable_lora(2, names=["output"])
+    with pytest.raises(ValueError, match=r"`rank` must be .*Received: rank=3, .* rank \[2\]"):
+        layer.enable_lora(3)
+
+
 def test_adapters_that_do_not_fit_change_nothing(tmp_path):
     adapted("Encoder", rank=2)[0].save_lora_weights(tmp_path / "two.npz")
     for other in (adapted("Encoder", rank=3)[0], keras_attn.Encoder(9, 2, 12, 7, 3)):
