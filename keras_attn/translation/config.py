@@ -67,7 +67,7 @@ class Config:
     """Sizes, budgets and choices of one translator.
 
     Args:
-        data: Corpora by name or path, with their weights, as `corpus.load` takes them.
+        data: Corpora by name or path, with their weights, as `load_corpus` takes them.
         source: Language code of the source text.
         target: Language code of the target text.
         start_from: Exported version, or folder of an unfinished training, whose tokenizers, sizes

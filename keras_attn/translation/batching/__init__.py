@@ -1,0 +1,1 @@
+"""Batches of pairs of similar length."""

@@ -1,0 +1,1 @@
+"""Text: corpora read, cleaned and split."""

@@ -1,0 +1,1 @@
+"""Search: from source ids to target ids."""

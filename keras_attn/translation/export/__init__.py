@@ -1,0 +1,1 @@
+"""The SavedModel, and the pages and files that come with it."""

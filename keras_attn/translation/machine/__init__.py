@@ -1,0 +1,1 @@
+"""This computer: its threads, its precision, its memory."""

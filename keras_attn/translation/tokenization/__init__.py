@@ -1,0 +1,1 @@
+"""Tokens: SentencePiece tokenizers, and the same in the graph."""
