@@ -123,7 +123,7 @@ def run(given: dict[str, Any]) -> None:
     pairs = load_corpus(wanted.data, wanted.source, wanted.target)
     print(pairs.summary())
     work = out / "training"
-    given = {**run_folder.chosen_so_far(work), **given}
+    given = {**run_folder.unfinished_settings(work), **given}
     if "precision" not in given:
         given["precision"] = precision.fastest()
     config = Config.for_corpus(pairs.num_train, **given)
@@ -132,7 +132,7 @@ def run(given: dict[str, Any]) -> None:
 
     # Tokens
     if earlier:
-        warm_start.take_tokenizers(earlier, work)
+        warm_start.copy_tokenizers(earlier, work)
     tokenizers = tokenizer.load_or_train(work, pairs.train, config)
 
     # Batches
@@ -149,7 +149,7 @@ def run(given: dict[str, Any]) -> None:
     )
     model.build(((None, None), (None, None)))
     if earlier:
-        warm_start.take_weights(earlier, model)
+        warm_start.copy_weights(earlier, model)
     trained = fit(model, batched, tokenizers, pairs.validation, config, work, callbacks)
     print(trained.summary())
 

@@ -79,7 +79,7 @@ def load_model(version: Path) -> Transformer:
     sizes = (tokenizer.vocab_size for tokenizer in load_tokenizers(version))
     model = Transformer.from_sizes(*sizes, **config.layer_sizes())
     model.build(((None, None), (None, None)))
-    warm_start.take_weights(version, model)
+    warm_start.copy_weights(version, model)
     return model
 
 

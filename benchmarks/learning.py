@@ -43,8 +43,8 @@ from keras_attn.translation.machine import allocator, precision, threads
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
-from keras_attn.translation.training.callbacks import AVERAGE_EVERY, Averaging
-from keras_attn.translation.training.train_step import Trainee
+from keras_attn.translation.training.callbacks import AVERAGE_EVERY, WeightAveraging
+from keras_attn.translation.training.train_step import Trainer
 from keras_attn.translation.training.validation import translate_with
 from keras_attn.translation.training.weight_average import WeightAverage
 
@@ -129,14 +129,14 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
         *(side.vocab_size for side in tokenizers), **config.layer_sizes()
     )
     model.build(((None, None), (None, None)))
-    trainee = Trainee(model, config)
+    trainer = Trainer(model, config)
     if name or options:
-        ours = trainee.optimizer
+        ours = trainer.optimizer
         kind = getattr(keras.optimizers, name) if name else type(ours)
         kept = {"global_clipnorm": config.clip_norm} if name else ours.get_config()
-        optimizer = kind(**{**kept, **options, "learning_rate": trainee.schedule})
+        optimizer = kind(**{**kept, **options, "learning_rate": trainer.schedule})
         optimizer.build(model.trainable_variables)
-        trainee.compile(optimizer, jit_compile=False)
+        trainer.compile(optimizer, jit_compile=False)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     steps, tokens = 0, 0
     while tokens < num_tokens:
@@ -144,14 +144,14 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
         steps += 1
 
     def tell(batch: int, logs: Any) -> None:
-        trainee.schedule.left.assign(1 - batch / steps)
+        trainer.schedule.left.assign(1 - batch / steps)
 
     start = time.monotonic()
-    trainee.fit(
+    trainer.fit(
         batched.dataset(),
         steps_per_epoch=steps,
         callbacks=[
-            Averaging(average, AVERAGE_EVERY),
+            WeightAveraging(average, AVERAGE_EVERY),
             keras.callbacks.LambdaCallback(on_train_batch_begin=tell),
         ],
         shuffle=False,

@@ -19,7 +19,7 @@ from machine import describe_machine
 
 from keras_attn.translation.corpus import sources
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.tokenization.in_graph import TextOps
+from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
 BATCH = 128
 MIXED = " \u3000\t\n\u00a0\u200b\u0301\u3099\u200d\ufe0f\ufeff\u00ad\u2581\x00ﾊﾟｶﾞＡ①㌔\ufdfa🏽👩🇯"
@@ -70,7 +70,7 @@ def random_text(draw: random.Random) -> bytes:
 
 def compare(name: str, proto: bytes, texts: list[bytes]) -> int:
     package = sentencepiece.SentencePieceProcessor(model_proto=proto)
-    graph = TextOps(proto)
+    graph = GraphTokenizer(proto)
     num_different = 0
     seconds = [0.0, 0.0]
     for batch in batches(texts):

@@ -23,18 +23,18 @@ def of_model(model: Transformer) -> dict[str, np.ndarray]:
     >>> of_model(model)["decoder/block_0/cross_attention/query/kernel"].shape
     (4, 4)
     """
-    return {place_of(weight.path): np.asarray(weight) for weight in model.weights}
+    return {path_in_model(weight.path): np.asarray(weight) for weight in model.weights}
 
 
 def of_version(version: Path) -> dict[str, np.ndarray]:
     """The weights of an exported version."""
     loaded = tf.saved_model.load(str(version))
     variables = loaded.signatures[_SIGNATURE].variables
-    return {place_of(variable.name): variable.numpy() for variable in variables}
+    return {path_in_model(variable.name): variable.numpy() for variable in variables}
 
 
-def place_of(name: str) -> str:
-    """Where in the model a variable stands; Keras may put the model's own name before it."""
+def path_in_model(name: str) -> str:
+    """Path of a variable below the model; Keras may prefix the path with the model's own name."""
     parts = name.removesuffix(":0").split("/")
     first = next(i for i, part in enumerate(parts) if part in ("encoder", "decoder"))
     return "/".join(parts[first:])

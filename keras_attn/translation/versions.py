@@ -1,4 +1,4 @@
-"""The numbered folders in which the versions of an exported translator lie."""
+"""Numbered folders of the versions of an exported translator."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def _versions(folder: Path) -> list[int]:
 
 
 def next_version(folder: Path) -> Path:
-    """The folder that the next version gets."""
+    """Folder of the next version to be written."""
     return folder / str(max([0, *_versions(folder)]) + 1)
 
 
 def version_before(version: Path) -> Path | None:
-    """The folder of the version before this one, if there is one."""
+    """Folder of the previous version, or None."""
     earlier = [number for number in _versions(version.parent) if number < int(version.name)]
     return version.parent / str(max(earlier)) if earlier else None
 

@@ -1,1 +1,1 @@
-"""Batches of pairs of similar length."""
+"""Batches of pairs, bucketed by length."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.translation.batching.buckets import plan_shapes
+from keras_attn.translation.batching.buckets import plan_buckets
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
@@ -20,7 +20,7 @@ MAX_PADDING = 0.03
 
 
 class Batch(NamedTuple):
-    """What a training step reads; `S` and `T` include the end mark.
+    """Inputs and labels of a training step; `S` and `T` include the end mark.
 
     `source (B, S)`: pieces, EOS. `target_in (B, T)`: BOS, pieces. `target_out (B, T)`: pieces,
     EOS, so that `target_out[:, t]` is what the decoder is to say after `target_in[:, : t + 1]`.
@@ -54,7 +54,7 @@ class _Grouped:
         self.sides = [[np.array(side[i], np.int32) for i in kept] for side in sides]
         self.lengths = lengths[kept]
         self._weights = np.array(part.weights)[kept]
-        self._groups = plan_shapes(self.lengths, MAX_PADDING)
+        self._groups = plan_buckets(self.lengths, MAX_PADDING)
         self.shapes = [tuple(map(int, self.lengths[g].max(axis=0))) for g in self._groups]
         self._batch_sizes = [max(1, batch_tokens // sum(shape)) for shape in self.shapes]
 

@@ -1,4 +1,4 @@
-"""Which pairs share a shape, so that little of a batch is padding."""
+"""Buckets of pairs of similar length, so that little of a batch is padding."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 
-def plan_shapes(lengths: np.ndarray, max_padding: float) -> list[np.ndarray]:
-    """Groups pairs so that padding each group to its longest pair wastes at most `max_padding`.
+def plan_buckets(lengths: np.ndarray, max_padding: float) -> list[np.ndarray]:
+    """Group pairs so that padding each group to its longest pair wastes at most `max_padding`.
 
     Starts with one group and splits, along the side and at the length that saves most padding,
     the group where that saving is largest, until the share of padding is small enough.

@@ -1,1 +1,1 @@
-"""Text: corpora read, cleaned and split."""
+"""Corpora: read, cleaned and split."""

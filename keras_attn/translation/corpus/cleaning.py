@@ -19,7 +19,7 @@ class Pair(NamedTuple):
 
 
 class Cleaned(NamedTuple):
-    """What `clean` keeps.
+    """Pairs that `clean` keeps, and counts of the others.
 
     `positions[i]` is the place of `pairs[i]` in the input; `dropped` counts the other pairs by
     the reason that applied first, in the order in which the reasons are looked for.
@@ -137,7 +137,7 @@ def clean(
 
 
 def _have_odd_lengths(pairs: list[Pair]) -> list[bool]:
-    """Which pairs have sides whose lengths fit no translation, by the usual ratio of all pairs."""
+    """Flag pairs whose length ratio is far from the median ratio of all pairs."""
     ratios = [len(pair.target) / len(pair.source) for pair in pairs]
     usual = median(ratios) if ratios else 1.0
     return [

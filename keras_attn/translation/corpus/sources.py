@@ -1,4 +1,4 @@
-"""Where the sentences of a corpus come from: a name, files of text, TensorFlow Datasets."""
+"""Sources of a corpus: built-in names, text files, TensorFlow Datasets."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Splits(NamedTuple):
 
 
 def normalise(text: str) -> str:
-    """What makes two sentences the same: NFKC, lower case, letters and digits only.
+    """Key by which two sentences count as the same: NFKC, lower case, letters and digits only.
 
     A text without letters and digits stands for itself.
 

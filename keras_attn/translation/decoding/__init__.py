@@ -1,1 +1,1 @@
-"""Search: from source ids to target ids."""
+"""Decoding: from source ids to target ids."""

@@ -28,7 +28,7 @@ Step = Callable[[tf.Tensor, tf.Tensor, tf.Tensor, Any, Any], tuple[tf.Tensor, An
 
 
 class Hypotheses(NamedTuple):
-    """What a search found, best first.
+    """Hypotheses of each row, best first.
 
     Attributes:
         tokens: int32 `(B, N, L)`, without EOS, padded behind their end.
@@ -41,7 +41,7 @@ class Hypotheses(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What belongs to the rows that are searched together."""
+    """Constants of the rows that are searched together."""
 
     index: tf.Tensor  # int32 (B,): which rows of the batch they are
     limits: tf.Tensor  # int32 (B,)
@@ -50,18 +50,18 @@ class Rows(NamedTuple):
 
 
 class Beam(NamedTuple):
-    """What one step of beam search hands to the next."""
+    """State of beam search between two steps."""
 
     step: tf.Tensor  # int32 (): position of the next token
     tokens: tf.Tensor  # int32 (B, K, C): hypotheses that go on, padding behind them
     log_probs: tf.Tensor  # float32 (B, K): of those, best first; -inf where there is none
     ancestors: tf.Tensor  # int32 (B, K, C): as `Step` has them
-    ended: Hypotheses  # (B, K): those that said EOS; nothing takes their place but better ones
+    ended: Hypotheses  # (B, K): finished hypotheses, the best K by score
     cache: Any
 
 
 def length_penalty(num_tokens: tf.Tensor, alpha: float) -> tf.Tensor:
-    """What the log probability of `num_tokens` tokens, EOS among them, is divided by.
+    """Divisor of the log probability of `num_tokens` tokens, EOS included.
 
     `((5 + |Y|) / 6)^alpha` (Wu et al. 2016, section 7, equation 14).
     """

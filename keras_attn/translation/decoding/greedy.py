@@ -1,4 +1,4 @@
-"""Greedy search, and any other that takes one token after the other, with the key/value cache."""
+"""Token-by-token decoding with the key/value cache, and greedy search with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Choose = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
 
 class SearchState(NamedTuple):
-    """What one step of a search with one hypothesis a row hands to the next."""
+    """State of a search with one hypothesis a row between two steps."""
 
     step: tf.Tensor  # int32 (): position of the next token
     tokens: tf.Tensor  # int32 (B, L): the translations so far, padding behind them
@@ -94,10 +94,10 @@ def _shape_invariants(state: SearchState) -> Any:
 
 
 class Decoding(NamedTuple):
-    """What a search over a model's translations begins with."""
+    """Step function and empty cache with which a search begins."""
 
     step: Step
-    cache: Cache  # what the decoder said to itself; the memory does not change and is not in it
+    cache: Cache  # keys and values of self-attention; those of the memory are constant, not in it
 
 
 def begin(

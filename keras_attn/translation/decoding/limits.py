@@ -1,4 +1,4 @@
-"""What a translation may not contain and how long it may be."""
+"""Limits of a translation: its greatest length and the ids it may not contain."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import tensorflow as tf
 
 from keras_attn.translation.special_ids import BOS_ID, PAD_ID, UNK_ID
 
-# What no translation contains: the model is never trained to say them.
+# Ids that no translation contains: the model is never trained to generate them.
 FORBIDDEN_IDS = (PAD_ID, UNK_ID, BOS_ID)
 
 
 def num_tokens(ids: tf.Tensor) -> tf.Tensor:
-    """Ids of each row that are no padding, int32 `(B,)`."""
+    """Number of tokens in each row, padding not counted, int32 `(B,)`."""
     return tf.reduce_sum(tf.cast(tf.not_equal(ids, PAD_ID), tf.int32), axis=1)
 
 
@@ -26,6 +26,6 @@ def length_limits(num_source_tokens: tf.Tensor, max_pieces: int, ratio: float) -
 
 
 def is_forbidden(vocab_size: tf.Tensor) -> tf.Tensor:
-    """Which ids no translation contains, boolean `(V,)`."""
+    """Mask of the forbidden ids, boolean `(V,)`."""
     ids = tf.range(vocab_size)
     return tf.reduce_any(ids[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)

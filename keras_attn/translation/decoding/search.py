@@ -88,7 +88,7 @@ def best_translations(
     num_best: int = 1,
     at_once: bool = False,
 ) -> Hypotheses:
-    """What `Search` gives.
+    """The best hypotheses of each source, as `Search` returns them.
 
     Args:
         model: The trained model.

@@ -1,4 +1,4 @@
-"""Forced decoding: what a model makes of a translation that is given."""
+"""Teacher forcing: log probability and attention weights of a given translation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def log_probabilities(
 def attention_to_source(
     model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor
 ) -> tf.Tensor:
-    """What each piece of a translation attended to when it was to be said.
+    """Attention weights over the source at each piece of a given translation.
 
     Args:
         model: The trained model.
@@ -53,7 +53,7 @@ def attention_to_source(
 
 
 def _shifted(target_ids: tf.Tensor) -> tf.Tensor:
-    """What the decoder reads when `target_ids` are what it is to say: BOS before, no EOS."""
+    """Decoder inputs for the labels `target_ids`: BOS first, no EOS."""
     begin = tf.fill([tf.shape(target_ids)[0], 1], BOS_ID)
     said = tf.where(tf.equal(target_ids, EOS_ID), PAD_ID, target_ids)
     return tf.concat([begin, said], axis=1)[:, : tf.shape(target_ids)[1]]

@@ -1,1 +1,1 @@
-"""Scores of translations, and the report of them."""
+"""Evaluation: scores of translations and the report."""

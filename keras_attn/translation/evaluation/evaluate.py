@@ -1,4 +1,4 @@
-"""What an exported translator makes of the test sentences, and how good that is."""
+"""Evaluation of an exported translator on the test sentences."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def evaluate(
     history: Sequence[Any] = (),
     details: dict[str, Any] | None = None,
 ) -> Report:
-    """Translates the sources of the examples and scores the result.
+    """Translate the sources of the examples and score the translations.
 
     Args:
         translate: Maps texts to their translations, in the same order.
@@ -38,8 +38,8 @@ def evaluate(
         target_language: Language code of the translations.
         num_samples: Sentences to show, evenly spaced over the examples.
         baseline: Folder of an earlier report to compare with, if it is on the same sentences.
-        history: What training reached after each epoch.
-        details: What the report should say besides.
+        history: Records of the epochs of training.
+        details: Further entries of the report.
 
     Raises:
         ValueError: If there are no examples or `translate` does not give one string for each.

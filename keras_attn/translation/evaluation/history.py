@@ -1,12 +1,12 @@
-"""What training reached, epoch by epoch."""
+"""Training history: one record for each epoch."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Reached(NamedTuple):
-    """Where a training stood after an epoch."""
+class EpochRecord(NamedTuple):
+    """State of a training at the end of an epoch: averaged training loss and validation BLEU."""
 
     step: int
     seconds: float

@@ -40,12 +40,12 @@ class Scores:
 
 
 class Comparison(NamedTuple):
-    """How translations do against earlier ones of the same sentences.
+    """Paired comparison with earlier translations of the same sentences.
 
     Attributes:
-        baseline: Name of the earlier ones.
-        baseline_bleu: Their BLEU.
-        gain: By how much BLEU is higher now.
+        baseline: Name of the earlier translations.
+        baseline_bleu: BLEU of the earlier translations.
+        gain: BLEU minus `baseline_bleu`.
         p_value: How often chance alone would bring such a difference (paired bootstrap, Koehn
             2004).
     """

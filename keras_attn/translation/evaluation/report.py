@@ -1,4 +1,4 @@
-"""The report of an evaluation: scores, samples and how training went."""
+"""Evaluation report: scores, samples and training history, as JSON, Markdown and TSV."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from keras_attn.translation.evaluation.metrics import Comparison, Scores
 
 TRANSLATIONS = "translations.tsv"
-PICTURES = ("learning.png", "attention.png")  # shown in the report if they lie beside it
+FIGURES = ("learning.png", "attention.png")  # shown in the report if they lie beside it
 
 
 class Sample(NamedTuple):
-    """A test sentence, what the model made of it, and its own translation."""
+    """A test sentence, the model's translation and the reference translation."""
 
     source: str
     translation: str
@@ -25,7 +25,7 @@ class Sample(NamedTuple):
 
 
 class LengthGroup(NamedTuple):
-    """The test sentences of a range of lengths in characters, and their BLEU."""
+    """BLEU on the test sentences in one range of lengths in characters."""
 
     characters: str
     sentences: int
@@ -34,20 +34,20 @@ class LengthGroup(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What an evaluation found.
+    """Results of an evaluation.
 
     Attributes:
         scores: BLEU, chrF and TER.
         num_sentences: Sentences scored.
-        seconds: Time that their translation took.
+        seconds: Time of their translation.
         samples: Evenly spaced test sentences.
-        best: Those of the highest chrF.
-        worst: Those of the lowest.
+        best: Samples with the highest chrF.
+        worst: Samples with the lowest chrF.
         by_length: BLEU by length of the source.
-        translations: All of them.
-        comparison: Against the model before, if there is one.
-        history: What training reached after each epoch, tuples with names.
-        details: Anything else worth keeping: numbers and strings by name, or dicts of such.
+        translations: All test sentences with their translations.
+        comparison: Comparison with the previous version, if there is one.
+        history: Records of the epochs of training, named tuples.
+        details: Further numbers and strings by name, or dicts of them.
     """
 
     scores: Scores
@@ -113,7 +113,7 @@ class Report:
         if self.history:
             reached = [[_readable(part) for part in row] for row in self.history]
             lines += ["", "## Learning", "", *_table(self.history[0]._fields, reached)]
-        for picture in PICTURES:
+        for picture in FIGURES:
             if (folder / picture).is_file():
                 lines += ["", f"![{_title(Path(picture).stem)}]({picture})"]
         for name, values in sections.items():
@@ -122,7 +122,7 @@ class Report:
 
 
 def earlier_translations(folder: Path, sources: Sequence[str]) -> list[str] | None:
-    """The translations of an earlier report, if they are of the same sources."""
+    """Translations of an earlier report, or None if its sources differ from `sources`."""
     path = folder / TRANSLATIONS
     if not path.is_file():
         return None

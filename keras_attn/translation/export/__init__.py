@@ -1,1 +1,1 @@
-"""The SavedModel, and the pages and files that come with it."""
+"""Export: the SavedModel with its model card, figures and warm-up requests."""

@@ -1,4 +1,4 @@
-"""Pictures of a training for its report: how it learnt, and what a translation looked at."""
+"""Figures of the report: learning curve and attention weights of one translation."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from keras_attn.translation.evaluation.history import Reached
-from keras_attn.translation.evaluation.report import PICTURES
+from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.evaluation.report import FIGURES
 from keras_attn.translation.export.translator import Translator
 
-LEARNING, ATTENTION = PICTURES
+LEARNING, ATTENTION = FIGURES
 
 
 def can_be_drawn() -> bool:
@@ -20,14 +20,14 @@ def can_be_drawn() -> bool:
     return all(importlib.util.find_spec(name) for name in ("matplotlib", "matplotlib_fontja"))
 
 
-def draw(folder: Path, translator: Translator, text: str, history: Sequence[Reached]) -> None:
-    """Write both pictures into a version's folder.
+def draw(folder: Path, translator: Translator, text: str, history: Sequence[EpochRecord]) -> None:
+    """Write both figures into a version's folder.
 
     Args:
-        folder: Where to.
+        folder: Folder to write to.
         translator: The exported model.
-        text: What it is to translate for the picture of its attention.
-        history: What was reached after each epoch.
+        text: Source text of the attention figure.
+        history: Records of the epochs of training.
     """
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""The artefact: a SavedModel that takes strings and gives strings, written."""
+"""Export of a trained model as a SavedModel that maps strings to strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an exported translator can be asked: strings in, strings and numbers out, in the graph."""
+"""Signatures of the SavedModel: strings in, strings and numbers out, all in the graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keras_attn.translation.decoding.search import Search, num_positions
 from keras_attn.translation.decoding.teacher_forcing import attention_to_source, log_probabilities
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 from keras_attn.translation.tokenization import sentences
-from keras_attn.translation.tokenization.in_graph import TextOps
+from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 # Rows that are searched at once, so that memory does not grow with a request.
@@ -42,7 +42,7 @@ class Signatures:
         self._search_ids = {
             num_best: Search(self.folded, config, num_best) for num_best in (1, config.beam_size)
         }
-        self.source, self.target = (TextOps(tokenizer.proto) for tokenizer in tokenizers)
+        self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """`serving_default`: the best translation of each text."""
@@ -95,7 +95,7 @@ class Signatures:
             "weights": weights,
         }
 
-    def _ids(self, tokenizer: TextOps, text: tf.Tensor) -> tf.Tensor:
+    def _ids(self, tokenizer: GraphTokenizer, text: tf.Tensor) -> tf.Tensor:
         return _with_end(tokenizer.tokenize(text)[:, : self._config.max_pieces - 1])
 
     def _text(self, tokens: tf.Tensor) -> tf.Tensor:
@@ -159,6 +159,6 @@ def _without_padding(ids: tf.Tensor) -> tf.RaggedTensor:
     return tf.RaggedTensor.from_tensor(ids, padding=PAD_ID)
 
 
-def _pieces(tokenizer: TextOps, ids: tf.Tensor) -> tf.Tensor:
+def _pieces(tokenizer: GraphTokenizer, ids: tf.Tensor) -> tf.Tensor:
     """The piece of each id, empty for padding."""
     return tf.where(tf.equal(ids, PAD_ID), "", tokenizer.id_to_string(ids))

@@ -1,4 +1,4 @@
-"""An exported translator, loaded: strings in, strings out."""
+"""Exported translator, loaded from disk: strings in, strings out."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class Translator:
     def _ask(
         self, signature: str, batch_size: int, **inputs: Sequence[str]
     ) -> list[dict[str, Any]]:
-        """What a signature answers for each row of its inputs, in their order."""
+        """Outputs of a signature for each row of its inputs, in the same order."""
         encoded = {name: _encode(f"{name}s", texts) for name, texts in inputs.items()}
         # Texts of similar length together, so that little of a batch is padding.
         lengths = tf.strings.length(encoded["text"]).numpy()

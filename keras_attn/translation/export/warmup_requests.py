@@ -1,4 +1,4 @@
-"""Requests that TensorFlow Serving answers before it serves, so that no user waits for a trace."""
+"""Warm-up requests: TensorFlow Serving runs them on start-up, so that no user waits for a trace."""
 
 from __future__ import annotations
 

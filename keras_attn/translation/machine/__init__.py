@@ -1,1 +1,1 @@
-"""This computer: its threads, its precision, its memory."""
+"""Settings of this computer: threads, precision, memory allocator."""

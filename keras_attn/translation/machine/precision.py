@@ -1,4 +1,4 @@
-"""Which floating-point type this machine computes in fastest."""
+"""Fastest floating-point type of this machine."""
 
 from __future__ import annotations
 

@@ -7,18 +7,20 @@ import os
 
 import tensorflow as tf
 
-# Measured on 2. With many, shards would be small, and each core would read all weights for its own.
-MAX_SHARDS = 4
+# Most cores that get an operation, and in training a shard, each. Measured on 2. With many cores,
+# shards would be small, and each core would read all weights.
+MAX_CORES = 4
 
 
 def one_core_for_each_operation() -> None:
-    """On few cores, let TensorFlow run as many operations at once as there are cores.
+    """On 2 to 4 cores, let TensorFlow run one operation on each core instead of one on all.
 
-    By itself it divides each operation among all cores, which then wait for each other
-    (benchmarks/results/training.md). Once it has computed something, its threads stay as they are.
+    By default TensorFlow divides each operation among all cores, which then wait for each other
+    (benchmarks/results/training.md). Call this before TensorFlow runs its first operation; later
+    calls have no effect.
     """
     cores = num_cores()
-    if 1 < cores <= MAX_SHARDS and not tf.config.list_physical_devices("GPU"):
+    if 1 < cores <= MAX_CORES and not tf.config.list_physical_devices("GPU"):
         with contextlib.suppress(RuntimeError):
             tf.config.threading.set_intra_op_parallelism_threads(1)
             tf.config.threading.set_inter_op_parallelism_threads(cores)

@@ -1,1 +1,1 @@
-"""Tokens: SentencePiece tokenizers, and the same in the graph."""
+"""Tokenization: SentencePiece tokenizers, and the same segmentation in the graph."""

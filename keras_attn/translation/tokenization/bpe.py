@@ -14,8 +14,8 @@ from keras_attn.translation.tokenization.trie import Trie
 from keras_attn.translation.tokenization.unigram import NOTHING, UNKNOWN
 
 
-class Sampling(NamedTuple):
-    """How to pass over pairs by chance: `alpha`, float32 `()`, and a seed, int32 `()`."""
+class MergeDropout(NamedTuple):
+    """BPE-dropout: probability `alpha` of skipping a merge, float32 `()`, and seed, int32 `()`."""
 
     alpha: tf.Tensor
     seed: tf.Tensor
@@ -60,7 +60,7 @@ class BytePairEncoding:
         self._inside = double_array.build(sorted(inside))
 
     def __call__(
-        self, code_points: tf.Tensor, lengths: tf.Tensor, sampling: Sampling | None = None
+        self, code_points: tf.Tensor, lengths: tf.Tensor, sampling: MergeDropout | None = None
     ) -> tf.Tensor:
         """Cuts each text; the other arguments and the result are those of `Unigram`.
 

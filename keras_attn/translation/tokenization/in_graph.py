@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_attn.translation.tokenization import utf8
-from keras_attn.translation.tokenization.bpe import BytePairEncoding, Sampling
+from keras_attn.translation.tokenization.bpe import BytePairEncoding, MergeDropout
 from keras_attn.translation.tokenization.model_proto import ModelProto
 from keras_attn.translation.tokenization.normalizer import MARK, Normalizer
 from keras_attn.translation.tokenization.unigram import NOTHING, UNKNOWN, Unigram
@@ -35,7 +35,7 @@ class _Cut(NamedTuple):
     needed: tf.Tensor  # places that the longest text needs
 
 
-class TextOps:
+class GraphTokenizer:
     """Strings to piece ids and back, as the package sentencepiece does it, id for id.
 
     Args:
@@ -48,7 +48,7 @@ class TextOps:
 
     >>> from keras_attn.translation.tokenization.tokenizer import train
     >>> tokenizer = train(["the cat", "the dog"], vocab_size=300, character_coverage=1.0)
-    >>> graph = TextOps(tokenizer.proto)
+    >>> graph = GraphTokenizer(tokenizer.proto)
     >>> graph.tokenize(tf.constant(["the cat"])).to_list() == tokenizer.encode(["the cat"])
     True
     >>> graph.detokenize(graph.tokenize(tf.constant(["the cat"]))).numpy()
@@ -209,7 +209,7 @@ class TextOps:
         alpha: tf.Tensor | None = None,
         seed: tf.Tensor | None = None,
     ) -> _Cut:
-        sampling = [] if alpha is None else [Sampling(alpha, seed)]
+        sampling = [] if alpha is None else [MergeDropout(alpha, seed)]
         rows = tf.cast(rows, tf.int32)
         is_byte = tf.range(tf.shape(rows)[1]) < lengths[:, None]
         normalized = self._normalizer(tf.where(is_byte, rows, utf8.NONE), lengths)
@@ -264,7 +264,7 @@ def _rows(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def _is_in_character(rows: tf.Tensor) -> tf.Tensor:
-    """Which bytes `(B, L)` belong to a whole character."""
+    """Mask of the bytes `(B, L)` that belong to a complete character."""
     read = utf8.characters(rows)
     begins = (read.num_bytes > 1) | ((rows >= 0) & (rows < 0x80))
     belongs = begins

@@ -30,7 +30,7 @@ class _Rule(NamedTuple):
 
 
 class _Chunks(NamedTuple):
-    """What is said for the bytes that begin at each place: code points, 0 where nothing begins.
+    """Replacement of the bytes that begin at each position: code points, 0 where nothing begins.
 
     `is_trimmed` where their first, a space behind a space, is left out; `before` is one more than
     the place of the chunk before that says something, 0 for none.

@@ -1,4 +1,4 @@
-"""Text that is longer than a model reads at once: cut into parts, translated, joined again."""
+"""Segmentation of long text into sentences, so that each fits the model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _JOINERS = {"ja": "", "zh": "", "th": ""}
 
 
 def joiner(language: str) -> str:
-    """What stands between two sentences of a language."""
+    """Separator between two sentences of a language."""
     return _JOINERS.get(language.lower()[:2], " ")
 
 

@@ -105,10 +105,10 @@ class Tokenizer:
         # Imported here: what else a tokenizer does needs no TensorFlow.
         import tensorflow as tf
 
-        from keras_attn.translation.tokenization.in_graph import NUM_TEXTS, TextOps
+        from keras_attn.translation.tokenization.in_graph import NUM_TEXTS, GraphTokenizer
 
         if self._graph is None:
-            self._graph = TextOps(self.proto)
+            self._graph = GraphTokenizer(self.proto)
         found: list[list[int]] = []
         seeds = np.random.SeedSequence(seed)
         for start in range(0, len(texts), NUM_TEXTS[-1]):

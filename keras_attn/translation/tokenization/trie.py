@@ -1,4 +1,4 @@
-"""Which pieces of a vocabulary begin where in a text, in the graph."""
+"""Trie lookup in the graph: pieces of a vocabulary that begin at each position of a text."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Unigram:
 
 
 def _best(scores: tf.Tensor, longest: tf.Tensor) -> tf.Tensor:
-    """Which of the pieces that end at each place is the last of the best way to there.
+    """Index of the last piece of the best segmentation that ends at each position.
 
     Args:
         scores: Of each of them, `(M, B, K)`, the shortest last, -inf for none.

@@ -12,7 +12,7 @@ NONE = -1  # no byte: behind the end of a row
 
 
 class Characters(NamedTuple):
-    """What would begin at each byte of a row: a code point, and how many bytes it takes."""
+    """Code point that begins at each byte of a row, and its length in bytes."""
 
     code_points: tf.Tensor
     num_bytes: tf.Tensor
@@ -52,7 +52,7 @@ def characters(rows: tf.Tensor) -> Characters:
 
 
 def following(rows: tf.Tensor, distance: int) -> tf.Tensor:
-    """What stands so many places behind each place, `NONE` behind the end."""
+    """Rows shifted left by `distance`, filled with `NONE` at the end."""
     return tf.pad(rows, [[0, 0], [0, distance]], constant_values=NONE)[:, distance:]
 
 

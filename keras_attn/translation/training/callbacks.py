@@ -1,4 +1,4 @@
-"""Keras callbacks of a training: its budget, its checkpoints, its averaged weights."""
+"""Keras callbacks of training: budget, checkpoints, moving average of the weights."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from keras_attn.translation.training.weight_average import WeightAverage
 
 CHECKPOINT_SECONDS = 120.0
 
-# Batches between two looks at the weights, which hardly change meanwhile.
+# Batches between two updates of the average; weights hardly change within so few.
 AVERAGE_EVERY = 8
 
 
 class Budget(keras.callbacks.Callback):
-    """Knows what is left of a training: of its steps, where they are given, or of its time.
+    """Ends training when its steps, or else its minutes, are used up.
 
-    Comes after validation, whose time counts.
+    Must be called after validation, because the time of validation counts.
 
     Args:
-        config: Holds `steps` and `minutes`.
-        state: Holds the steps and the seconds before this start.
-        schedule: Is told before each batch.
+        config: Budget: `steps`, or `minutes` if `steps` is 0.
+        state: Steps and seconds of training before this start.
+        schedule: Learning-rate schedule; its `left` is set before each batch.
     """
 
     def __init__(self, config: Config, state: TrainingState, schedule: WarmUpStableDecay):
@@ -45,19 +45,19 @@ class Budget(keras.callbacks.Callback):
 
     @property
     def seconds(self) -> float:
-        """Seconds of training, those before this start among them."""
+        """Seconds of training in total, earlier starts included."""
         return self._seconds_before + time.monotonic() - self._start
 
     @property
     def left(self) -> float:
-        """The part that is left, from 1 to 0."""
+        """Remaining fraction of the budget, from 1 to 0."""
         if self._steps:
             return max(0.0, 1 - self._step / self._steps)
         return max(0.0, self._budget - self.reserve_seconds - self.seconds) / self._budget
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until the budget is spent; by the speed so far if it is one of steps."""
+        """Seconds until the budget is used up, by the speed so far if it is a budget of steps."""
         if not self._steps:
             return self.left * self._budget
         done = self._step - self._step_before
@@ -75,11 +75,13 @@ class Budget(keras.callbacks.Callback):
             self.model.stop_training = True
 
 
-class Saving(keras.callbacks.Callback):
-    """Saves a checkpoint now and then, and after each epoch; obeys a first Ctrl-C when it has.
+class Checkpointing(keras.callbacks.Callback):
+    """Saves a checkpoint every two minutes and after each epoch.
 
-    Comes after all callbacks that change what is saved. Between the last batch of an epoch and its
-    validation nothing is saved: going on from there would leave the validation out.
+    After a first Ctrl-C it saves a checkpoint, then stops training.
+
+    Must be called after all callbacks that change what is saved. Nothing is saved between the last
+    batch of an epoch and its validation: a resumed training would skip the validation.
     """
 
     def __init__(self, state: TrainingState, budget: Budget):
@@ -106,14 +108,14 @@ class Saving(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
-class Averaging(keras.callbacks.Callback):
-    """Takes the weights into their average, after each epoch and every few batches before.
+class WeightAveraging(keras.callbacks.Callback):
+    """Updates the moving average of the weights every `every` batches and after each epoch.
 
-    Each time all weights are read and their averages written.
+    An update reads all weights and writes all averages.
 
     Args:
-        average: The average.
-        every: After so many batches.
+        average: Moving average of the weights.
+        every: Batches between two updates.
     """
 
     def __init__(self, average: WeightAverage, every: int):

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
-from keras_attn.translation.evaluation.history import Reached
+from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.training.weight_average import WeightAverage
 
 PREFIX = "checkpoint-"  # and the step
@@ -67,7 +67,7 @@ class TrainingState:
     """
 
     # It grows by a row with each epoch.
-    _HISTORY = tf.TensorShape([None, len(Reached._fields)])
+    _HISTORY = tf.TensorShape([None, len(EpochRecord._fields)])
 
     def __init__(
         self,
@@ -97,10 +97,10 @@ class TrainingState:
         )
 
     @property
-    def history(self) -> list[Reached]:
+    def history(self) -> list[EpochRecord]:
         """What was reached after each epoch."""
         rows = self._history.numpy().tolist()
-        return [Reached(int(step), *numbers) for step, *numbers in rows]
+        return [EpochRecord(int(step), *numbers) for step, *numbers in rows]
 
     def remember(self, seconds: float, loss: float, bleu: float) -> None:
         """Add what was reached now to the history."""

@@ -1,4 +1,4 @@
-"""Keras `fit` within a budget of minutes, with checkpoints, so that the same command goes on."""
+"""Training with Keras `fit` within a budget, resumed from checkpoints."""
 
 from __future__ import annotations
 
@@ -14,40 +14,45 @@ from keras_attn.transformer import Transformer
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
-from keras_attn.translation.evaluation.history import Reached
+from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
-from keras_attn.translation.training.callbacks import AVERAGE_EVERY, Averaging, Budget, Saving
+from keras_attn.translation.training.callbacks import (
+    AVERAGE_EVERY,
+    Budget,
+    Checkpointing,
+    WeightAveraging,
+)
 from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.progress import Progress
-from keras_attn.translation.training.train_step import Trainee
+from keras_attn.translation.training.train_step import Trainer
 from keras_attn.translation.training.validation import Validation
 from keras_attn.translation.training.weight_average import WeightAverage
 
 
 class Run(NamedTuple):
-    """How a training ended."""
+    """Result of a training."""
 
     steps: int
     epochs: float
     seconds: float
     tokens_per_second: float
     validation_bleu: float
-    history: list[Reached]
+    history: list[EpochRecord]
 
     def summary(self) -> str:
-        """How it went, for the terminal."""
+        """One line for the terminal."""
         return (
             f"Trained {self.epochs:.1f} epochs in {self.seconds / 60:.1f} minutes, "
             f"{self.tokens_per_second:,.0f} tokens/s, validation BLEU {self.validation_bleu:.1f}"
         )
 
     def totals(self) -> dict[str, float]:
-        """All but the history."""
+        """All fields except the history."""
         return {name: value for name, value in self._asdict().items() if name != "history"}
 
 
 @contextmanager
-def _obeying_ctrl_c(saving: Saving) -> Iterator[None]:
+def _obeying_ctrl_c(saving: Checkpointing) -> Iterator[None]:
     def obey(signum, frame):
         if saving.interrupted:  # a second Ctrl-C does not wait
             raise KeyboardInterrupt
@@ -76,22 +81,22 @@ def fit(
     folder: Path,
     callbacks: Sequence[keras.callbacks.Callback] = (),
 ) -> Run:
-    """Train `model` within its budget and leave it with its best averaged weights.
+    """Train `model` within a budget and give it the best averaged weights.
 
-    Training that was interrupted goes on from the last checkpoint in `folder`.
+    Interrupted training is resumed from the last checkpoint in `folder`.
 
     Args:
         model: The model, with the weights to begin with.
-        batches: The training data.
-        tokenizers: For the translations of the validation sentences.
-        validation: Sentences whose BLEU after each epoch decides which weights are the best.
+        batches: Training data.
+        tokenizers: Tokenizers of the validation sentences.
+        validation: Validation sentences; the weights with the highest BLEU on them are the best.
         config: Budget (`minutes` or `steps`, and `patience`), schedule and seeds.
-        folder: Where checkpoints are kept.
-        callbacks: Further Keras callbacks, called before what is reached is saved; after each epoch
-            they are told `val_bleu`. One that sets `stop_training` ends the training.
+        folder: Folder of the checkpoints.
+        callbacks: Further Keras callbacks, called before a checkpoint is saved. Their logs hold
+            `val_bleu` after each epoch. A callback that sets `stop_training` ends training.
 
     Returns:
-        How it went.
+        Result of the training.
 
     Raises:
         KeyboardInterrupt: On Ctrl-C, after a checkpoint was written.
@@ -99,12 +104,12 @@ def fit(
         ValueError: If there are checkpoints and none can be read.
     """
     model.build(((None, None), (None, None)))
-    trainee = Trainee(model, config)
+    trainer = Trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
-    state = TrainingState(model, trainee.optimizer, average, trainee.step, folder)
+    state = TrainingState(model, trainer.optimizer, average, trainer.step, folder)
     warnings = state.restore()
 
-    budget = Budget(config, state, trainee.schedule)
+    budget = Budget(config, state, trainer.schedule)
     first_step = int(state.step.numpy())
     progress = Progress(batches, budget, start_step=first_step)
     for warning in warnings:
@@ -112,9 +117,9 @@ def fit(
     if first_step:
         progress.say(f"Going on from step {first_step}.")
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
-    saving = Saving(state, budget)
+    saving = Checkpointing(state, budget)
     all_callbacks = [
-        Averaging(average, AVERAGE_EVERY),
+        WeightAveraging(average, AVERAGE_EVERY),
         progress,
         checking,
         *callbacks,
@@ -122,10 +127,10 @@ def fit(
         saving,
     ]
     with _obeying_ctrl_c(saving):
-        while not trainee.stop_training and _has_to_go_on(budget, state, config):
+        while not trainer.stop_training and _has_to_go_on(budget, state, config):
             step = int(state.step.numpy())
             epoch, done = divmod(step, batches.steps_per_epoch)
-            trainee.fit(
+            trainer.fit(
                 batches.dataset(step),
                 initial_epoch=epoch,
                 # After an interruption the rest of its epoch comes first, by itself.

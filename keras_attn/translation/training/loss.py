@@ -1,4 +1,4 @@
-"""What target tokens cost over a vocabulary, or a sample of it, in few passes over the logits."""
+"""Cross-entropy over the vocabulary, or over a sample of it, in few passes over the logits."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def smoothed_cross_entropy(
     label_smoothing: float,
     counts: tf.Tensor | None = None,
 ) -> tf.Tensor:
-    """What target tokens cost, with smoothed targets (Szegedy et al. 2016, section 7).
+    """Cross-entropy of each token with label smoothing (Szegedy et al. 2016, section 7).
 
     With logits `l = row @ kernel + bias`, target `y`, smoothing `e` and a vocabulary of `V` pieces:
 

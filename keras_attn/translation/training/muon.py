@@ -62,7 +62,7 @@ class FusedMuon(keras.optimizers.Muon):
         self.every = every
 
     def update_step(self, gradient, variable, learning_rate):
-        """What Keras calls for each weight."""
+        """Update one weight; called by Keras for each."""
         index = self._get_variable_index(variable)
         velocity = self.adam_velocities[index]
         if velocity is None:

@@ -1,4 +1,4 @@
-"""What training shows while it runs: loss, tokens/s and the time left."""
+"""Progress of training on the terminal: loss, tokens/s and remaining time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TERMINAL_SECONDS, LOG_SECONDS = 0.5, 20.0
 
 
 class Clock(Protocol):
-    """What knows how much of the budget is left."""
+    """Estimate of the remaining training time."""
 
     @property
     def seconds_left(self) -> float: ...

@@ -1,4 +1,4 @@
-"""The folder of an unfinished training: its configuration, its lock, its checkpoints."""
+"""Folder of an unfinished training: configuration, lock and checkpoints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from keras_attn.translation.training.checkpoints import newest_first
 CONFIG = "config.json"
 LOCK = ".lock"
 
-# What is chosen by the machine and by the time that is left, which may be others when it goes on.
+# Settings chosen from machine and training time. A resumed training keeps them, though both may
+# have changed.
 CHOSEN = (
     "precision",
     "dropout",
@@ -24,8 +25,8 @@ CHOSEN = (
 )
 
 
-def chosen_so_far(folder: Path) -> dict[str, Any]:
-    """What the unfinished training in a folder, if there is one, has chosen and goes on with."""
+def unfinished_settings(folder: Path) -> dict[str, Any]:
+    """Settings that a resumed training keeps; empty if no unfinished training is in `folder`."""
     path = folder / CONFIG
     if not path.is_file() or not newest_first(folder):
         return {}
@@ -34,10 +35,10 @@ def chosen_so_far(folder: Path) -> dict[str, Any]:
 
 
 def prepare_folder(config: Config, folder: Path) -> IO:
-    """Make the folder of a training, or find the unfinished one that `config` goes on with.
+    """Create the folder of a training, or check that `config` can resume the training in it.
 
     Returns:
-        A file that keeps other trainings out of the folder until it is closed.
+        An open file that locks the folder against other trainings until it is closed.
 
     Raises:
         ValueError: If another training runs in `folder`, or an unfinished one is there with another

@@ -1,4 +1,4 @@
-"""Training on few cores: a shard of each batch to each core, instead of one of each product."""
+"""Data-parallel training on one CPU: each core processes a shard of the batch."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
-from keras_attn.translation.machine.threads import MAX_SHARDS
+from keras_attn.translation.machine.threads import MAX_CORES
 from keras_attn.translation.special_ids import PAD_ID
 
 
 def num_shards() -> int:
-    """In how many shards to train on a batch, as TensorFlow's threads are set.
+    """Number of shards of a batch, from the settings of TensorFlow's threads.
 
     Example:
 
@@ -21,7 +21,7 @@ def num_shards() -> int:
     """
     if tf.config.threading.get_intra_op_parallelism_threads() != 1:
         return 1
-    return max(1, min(tf.config.threading.get_inter_op_parallelism_threads(), MAX_SHARDS))
+    return max(1, min(tf.config.threading.get_inter_op_parallelism_threads(), MAX_CORES))
 
 
 class ShardedLoss(Protocol):

@@ -1,4 +1,4 @@
-"""How training goes, as curves that TensorBoard draws."""
+"""Training curves for TensorBoard."""
 
 from __future__ import annotations
 

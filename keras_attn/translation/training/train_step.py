@@ -1,4 +1,4 @@
-"""What Keras `fit` trains: a model, its loss and its optimiser."""
+"""Training step: loss, gradients in shards, optimizer update."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from keras_attn.translation.training.training_loss import TrainingLoss
 # Tried in benchmarks/results/learning.md.
 NS_STEPS = 3
 MATRICES_EVERY = 2
-# Of the target vocabulary, whose logits a batch is trained by.
+# Share of the target vocabulary whose logits are computed for a batch.
 SAMPLED_SHARE = 0.25
 
 
-class Trainee(keras.Model):
-    """What Keras `fit` trains: the weights of a `Transformer`, by `TrainingLoss`.
+class Trainer(keras.Model):
+    """Keras model whose `fit` trains a `Transformer` with `TrainingLoss` and `FusedMuon`.
 
     Args:
-        model: The model, built.
-        config: Loss, optimiser and schedule.
+        model: The built model.
+        config: Settings of loss, optimizer and schedule.
 
     Attributes:
-        schedule: Has to be told what is left of the training.
+        schedule: Learning-rate schedule; set its `left` before each batch.
         step: Batches trained on, a TensorFlow variable.
     """
 

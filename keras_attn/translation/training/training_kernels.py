@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.decoding.folding import check_parts
-from keras_attn.translation.named_weights import place_of
+from keras_attn.translation.named_weights import path_in_model
 
 # Float32 rows that are a multiple of so many bytes long share few places of a processor's cache:
 # some products took twice as long (benchmarks/results/training.md).
@@ -39,7 +39,7 @@ class TrainingKernels:
 
     def __init__(self, model: Transformer, dtype: str, dropout_scale: float):
         check_parts(model)
-        self._weights = {place_of(v.path): v.value for v in model.trainable_variables}
+        self._weights = {path_in_model(v.path): v.value for v in model.trainable_variables}
         self._stacks = {"encoder": model.encoder, "decoder": model.decoder}
         self._dtype = tf.dtypes.as_dtype(dtype)
         self._dropout_scale = dropout_scale

@@ -1,4 +1,4 @@
-"""After each epoch: translate the validation set with the averaged weights and keep the best."""
+"""Validation after each epoch: BLEU with the averaged weights; the best weights are kept."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def translate_with(
 
 
 class BestWeights(Protocol):
-    """What keeps the averaged weights of the best epoch, and remembers how all epochs went."""
+    """Store of the best averaged weights and of the training history."""
 
     num_worse: tf.Variable
 
@@ -61,7 +61,7 @@ class BestWeights(Protocol):
 
 
 class Clock(Protocol):
-    """What counts the time, and keeps some back for the next validation."""
+    """Training clock that reserves time for the next validation."""
 
     reserve_seconds: float
 

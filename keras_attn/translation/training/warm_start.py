@@ -1,4 +1,4 @@
-"""Training that begins with a model of before: an exported one, or one still in training."""
+"""Warm start: training that begins with the weights of an exported model or of a checkpoint."""
 
 from __future__ import annotations
 
@@ -63,18 +63,18 @@ def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
 
 
 def _with_tokenizers(folder: Path) -> Path:
-    """Where tokenizers and configuration lie: beside the checkpoints or inside a version."""
+    """Folder of tokenizers and configuration: next to the checkpoints or inside a version."""
     return folder if newest_first(folder) else folder / EXTRA
 
 
-def take_tokenizers(earlier: Path, folder: Path) -> None:
+def copy_tokenizers(earlier: Path, folder: Path) -> None:
     """Save the tokenizers of the model that `inherit` found in a folder."""
     for name in Tokenizers._fields:
         path = _with_tokenizers(earlier) / f"{name}.model"
         Tokenizer.load(path).save(folder / path.name)
 
 
-def take_weights(earlier: Path, model: Transformer) -> None:
+def copy_weights(earlier: Path, model: Transformer) -> None:
     """Give a built model of the same sizes the weights of the model that `inherit` found."""
     variables = model.trainable_variables
     if newest_first(earlier):
@@ -84,4 +84,4 @@ def take_weights(earlier: Path, model: Transformer) -> None:
         return
     found = named_weights.of_version(earlier)
     for variable in variables:
-        variable.assign(found[named_weights.place_of(variable.path)])
+        variable.assign(found[named_weights.path_in_model(variable.path)])

@@ -1,4 +1,4 @@
-"""Moving average of the weights."""
+"""Exponential moving average of the weights."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ def test_the_markdown_report_reads_well(tmp_path):
 
 
 def test_the_markdown_report_shows_how_training_went(tmp_path):
-    Reached = namedtuple("Reached", ["step", "bleu"])
+    EpochRecord = namedtuple("EpochRecord", ["step", "bleu"])
     (tmp_path / "learning.png").touch()
-    history = [Reached(1000, 12.5), Reached(2000, 20.25)]
+    history = [EpochRecord(1000, 12.5), EpochRecord(2000, 20.25)]
     dataclasses.replace(report_with(), history=history).write(tmp_path)
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "| step | bleu |\n| --- | --- |\n| 1,000 | 12.5 |\n| 2,000 | 20.25 |\n" in text

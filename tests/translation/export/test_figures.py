@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from keras_attn.translation.evaluation.history import Reached
+from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.export import figures
 from keras_attn.translation.export.translator import Attention
 
@@ -15,7 +15,7 @@ def test_both_pictures_are_written(tmp_path):
         "the cat", ["▁猫", "が", "寝", "る", "</s>"], ["▁the", "▁cat", "</s>"], weights
     )
     translator = SimpleNamespace(attend=lambda text: seen)
-    history = [Reached(10, 60.0, 5.0, 3.0), Reached(20, 120.0, 4.0, 9.0)]
+    history = [EpochRecord(10, 60.0, 5.0, 3.0), EpochRecord(20, 120.0, 4.0, 9.0)]
     assert figures.can_be_drawn()
     figures.draw(tmp_path, translator, "猫が寝る", history)
     for name in (figures.LEARNING, figures.ATTENTION):

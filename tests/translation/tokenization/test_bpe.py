@@ -2,7 +2,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.tokenization.bpe import BytePairEncoding, Sampling
+from keras_attn.translation.tokenization.bpe import BytePairEncoding, MergeDropout
 from keras_attn.translation.tokenization.unigram import NOTHING, UNKNOWN
 
 # In the order in which they were learnt.
@@ -50,7 +50,7 @@ def test_pairs_are_passed_over_by_chance():
     lengths = tf.fill([500], 8)
 
     def num_pieces(alpha):
-        found = MODEL(rows, lengths, Sampling(tf.constant(alpha), tf.constant(3))).numpy()
+        found = MODEL(rows, lengths, MergeDropout(tf.constant(alpha), tf.constant(3))).numpy()
         return (found != NOTHING).sum(axis=1)
 
     assert set(num_pieces(0.0)) == {len(by_hand("abcaabcc"))}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sentencepiece import sentencepiece_model_pb2
 
 from keras_attn.translation.tokenization import in_graph, tokenizer
-from keras_attn.translation.tokenization.in_graph import TextOps
+from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
 # Sentences written for this test.
 SENTENCES = [
@@ -24,7 +24,7 @@ MODELS = {
     kind: tokenizer.train(SENTENCES, vocab_size=400, character_coverage=1.0, model_type=kind).proto
     for kind in ("unigram", "bpe")
 }
-GRAPHS = {kind: TextOps(proto) for kind, proto in MODELS.items()}
+GRAPHS = {kind: GraphTokenizer(proto) for kind, proto in MODELS.items()}
 TOKENIZE = {
     kind: tf.function(graph.tokenize, input_signature=[tf.TensorSpec([None], tf.string)])
     for kind, graph in GRAPHS.items()
@@ -60,7 +60,7 @@ def test_ids_and_text_are_those_of_the_package(kind, texts):
 def test_sentences_are_cut_as_by_the_package_in_groups_too(kind, monkeypatch):
     monkeypatch.setattr(in_graph, "MAX_CELLS", 512)
     texts = [*SENTENCES, "", *SENTENCES[::-1], "".join(SENTENCES[:9])]
-    graph = TextOps(MODELS[kind])
+    graph = GraphTokenizer(MODELS[kind])
     found = graph.tokenize(tf.constant(texts)).to_list()
     assert found == package(kind).encode(texts)
 
@@ -105,7 +105,7 @@ def test_models_of_other_kinds_are_refused(change, reason):
     model = sentencepiece_model_pb2.ModelProto.FromString(MODELS["unigram"])
     change(model)
     with pytest.raises(ValueError, match=f"must be a unigram or BPE .* Received: .*{reason}"):
-        TextOps(model.SerializeToString())
+        GraphTokenizer(model.SerializeToString())
 
 
 def test_saved_it_needs_nothing_but_tensorflow(tmp_path):

@@ -2,13 +2,13 @@ from types import SimpleNamespace
 
 import tensorflow as tf
 
-from keras_attn.translation.training.callbacks import Averaging
+from keras_attn.translation.training.callbacks import WeightAveraging
 
 
 def test_weights_are_averaged_every_few_batches_and_after_each_epoch():
     step, taken = tf.Variable(0), []
     average = SimpleNamespace(update=lambda step: taken.append(int(step.numpy())))
-    averaging = Averaging(average, every=3)
+    averaging = WeightAveraging(average, every=3)
     averaging.set_model(SimpleNamespace(step=step))
     for epoch in range(2):
         for batch in range(5):

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attn import Transformer
-from keras_attn.translation.evaluation.history import Reached
+from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.training.checkpoints import TrainingState, newest_first
 from keras_attn.translation.training.weight_average import WeightAverage
 
@@ -32,7 +32,7 @@ def test_checkpoint_brings_back_weights_seeds_position_and_best(tmp_path):
     assert restored.restore() == []
     assert int(restored.step.numpy()) == 7
     assert float(restored.best_bleu.numpy()) == 12.5
-    assert restored.history == [Reached(7, 3.0, 5.5, 10.0), Reached(7, 6.0, 4.5, 12.5)]
+    assert restored.history == [EpochRecord(7, 3.0, 5.5, 10.0), EpochRecord(7, 6.0, 4.5, 12.5)]
     np.testing.assert_array_equal(
         other((ids, ids), training=True).numpy(), model((ids, ids), training=True).numpy()
     )

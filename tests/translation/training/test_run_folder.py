@@ -18,12 +18,12 @@ CONFIG = Config(
 
 
 def test_what_a_training_chose_by_its_time_stays_when_it_is_given_more(tmp_path):
-    assert run_folder.chosen_so_far(tmp_path) == {}
+    assert run_folder.unfinished_settings(tmp_path) == {}
     short = dataclasses.replace(CONFIG, steps=1, dropout=0.05)
     run_folder.prepare_folder(short, tmp_path).close()
-    assert run_folder.chosen_so_far(tmp_path) == {}  # nothing was learnt yet
+    assert run_folder.unfinished_settings(tmp_path) == {}  # nothing was learnt yet
     (tmp_path / f"{PREFIX}1.index").touch()
-    longer = Config.for_corpus(200_000, minutes=600, **run_folder.chosen_so_far(tmp_path))
+    longer = Config.for_corpus(200_000, minutes=600, **run_folder.unfinished_settings(tmp_path))
     sizes = (longer.num_encoder_layers, longer.num_decoder_layers)
     assert (sizes, longer.dropout, longer.precision) == ((1, 1), 0.05, "float32")
     assert longer.subword_alpha == 0

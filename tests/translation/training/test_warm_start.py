@@ -44,11 +44,11 @@ def exported(tmp_path_factory):
 
 def test_weights_and_tokenizers_are_those_of_the_exported_model(exported, tmp_path):
     tokenizers, model, version = exported
-    warm_start.take_tokenizers(version, tmp_path)
+    warm_start.copy_tokenizers(version, tmp_path)
     assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
     assert (tmp_path / "target.model").read_bytes() == tokenizers.target.proto
     other = make_model(tokenizers, seed=2)
-    warm_start.take_weights(version, other)
+    warm_start.copy_weights(version, other)
     for mine, theirs in zip(other.trainable_variables, model.trainable_variables, strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
@@ -57,7 +57,7 @@ def test_weights_and_tokenizers_are_those_of_the_exported_model(exported, tmp_pa
 def test_weights_and_tokenizers_are_those_of_a_training(exported, tmp_path, has_validated):
     tokenizers, _, version = exported
     training = tmp_path / "training"
-    warm_start.take_tokenizers(version, training)
+    warm_start.copy_tokenizers(version, training)
     CONFIG.save(training / "config.json")
     model = make_model(tokenizers, seed=3)
     optimizer = keras.optimizers.Adam()
@@ -71,10 +71,10 @@ def test_weights_and_tokenizers_are_those_of_a_training(exported, tmp_path, has_
     state.save()
     found, given = warm_start.inherit(start_from=str(training))
     assert found == training and given["num_hiddens"] == CONFIG.num_hiddens
-    warm_start.take_tokenizers(found, tmp_path)
+    warm_start.copy_tokenizers(found, tmp_path)
     assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
     other = make_model(tokenizers, seed=2)
-    warm_start.take_weights(found, other)
+    warm_start.copy_weights(found, other)
     first, *rest = zip(other.trainable_variables, model.trainable_variables, strict=True)
     np.testing.assert_array_equal(first[0], first[1] + 1.0)
     for mine, theirs in rest:
@@ -83,10 +83,10 @@ def test_weights_and_tokenizers_are_those_of_a_training(exported, tmp_path, has_
 
 def test_damaged_checkpoint_is_refused(exported, tmp_path):
     *_, version = exported
-    warm_start.take_tokenizers(version, tmp_path)
+    warm_start.copy_tokenizers(version, tmp_path)
     (tmp_path / "checkpoint-3.index").write_bytes(b"nothing")
     with pytest.raises(ValueError, match="checkpoint-3` cannot be read"):
-        warm_start.take_weights(tmp_path, make_model(exported[0], seed=2))
+        warm_start.copy_weights(tmp_path, make_model(exported[0], seed=2))
 
 
 def test_sizes_are_inherited_and_the_rest_is_the_users(exported):
