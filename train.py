@@ -97,47 +97,42 @@ def run(given: dict[str, Any]) -> None:
     import keras
 
     from keras_attn import Transformer
-    from keras_attn.translation import (
-        allocator,
-        batches,
-        cores,
-        corpus,
-        curves,
-        evaluation,
-        fine_tuning,
-        model_card,
-        pictures,
-        precision,
-        saved_model,
-        tokenizer,
-        training,
-    )
+    from keras_attn.translation import versions
+    from keras_attn.translation.batching import batches
     from keras_attn.translation.config import Config
+    from keras_attn.translation.corpus.load import load_corpus
+    from keras_attn.translation.evaluation.evaluate import evaluate
+    from keras_attn.translation.export import figures, model_card, saved_model
+    from keras_attn.translation.export.translator import Translator
+    from keras_attn.translation.machine import allocator, precision, threads
+    from keras_attn.translation.tokenization import tokenizer
+    from keras_attn.translation.training import run_folder, tensorboard, warm_start
+    from keras_attn.translation.training.fit import fit
 
     allocator.keep_freed_memory()
-    cores.one_core_for_each_operation()
+    threads.one_core_for_each_operation()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
-    callbacks = [curves.Curves(board)] if board else []
-    earlier, given = fine_tuning.inherit(**given)
+    callbacks = [tensorboard.Curves(board)] if board else []
+    earlier, given = warm_start.inherit(**given)
     wanted = Config(**given)
     wanted.validate()
     out = out or Path("saved_models") / f"{wanted.source}-{wanted.target}"
     check_writable(out)
 
     # Text
-    pairs = corpus.load(wanted.data, wanted.source, wanted.target)
+    pairs = load_corpus(wanted.data, wanted.source, wanted.target)
     print(pairs.summary())
     work = out / "training"
-    given = {**training.chosen_so_far(work), **given}
+    given = {**run_folder.unfinished_settings(work), **given}
     if "precision" not in given:
         given["precision"] = precision.fastest()
     config = Config.for_corpus(pairs.num_train, **given)
     print(f"Configuration: {config}")
-    lock = training.prepare_folder(config, work)
+    lock = run_folder.prepare_folder(config, work)
 
     # Tokens
     if earlier:
-        fine_tuning.take_tokenizers(earlier, work)
+        warm_start.copy_tokenizers(earlier, work)
     tokenizers = tokenizer.load_or_train(work, pairs.train, config)
 
     # Batches
@@ -154,31 +149,31 @@ def run(given: dict[str, Any]) -> None:
     )
     model.build(((None, None), (None, None)))
     if earlier:
-        fine_tuning.take_weights(earlier, model)
-    trained = training.fit(model, batched, tokenizers, pairs.validation, config, work, callbacks)
+        warm_start.copy_weights(earlier, model)
+    trained = fit(model, batched, tokenizers, pairs.validation, config, work, callbacks)
     print(trained.summary())
 
     # SavedModel
     version = saved_model.export(model, tokenizers, config, out)
 
     # Score: of what was exported, loaded anew
-    translator = saved_model.Translator.load(version)
-    report = evaluation.evaluate(
+    translator = Translator.load(version)
+    report = evaluate(
         translator,
         pairs.test,
         config.target,
-        baseline=saved_model.version_before(version),
+        baseline=versions.version_before(version),
         history=trained.history,
         details={
             "corpus": pairs.counts,
             "credit": pairs.credit,
             "configuration": vars(config),
             "training": {**trained.totals(), "parameters": model.count_params()},
-            "machine": f"{platform.machine()}, {cores.num_cores()} CPU cores",
+            "machine": f"{platform.machine()}, {threads.num_cores()} CPU cores",
         },
     )
-    if pictures.can_be_drawn():
-        pictures.draw(version, translator, pairs.test[0].source, trained.history)
+    if figures.can_be_drawn():
+        figures.draw(version, translator, pairs.test[0].source, trained.history)
     report.write(version)
     model_card.write(version, config, report)
     lock.close()

@@ -11,8 +11,8 @@ import sys
 import time
 from collections.abc import Iterable
 
-from keras_attn.translation import corpus
-from keras_attn.translation.splits import normalise
+from keras_attn.translation.corpus.load import Corpus, load_corpus
+from keras_attn.translation.corpus.splits import normalise
 
 
 def main() -> int:
@@ -23,7 +23,7 @@ def main() -> int:
     arguments = parser.parse_args()
     start = time.monotonic()
     try:
-        found = corpus.load(arguments.data, arguments.source, arguments.target)
+        found = load_corpus(arguments.data, arguments.source, arguments.target)
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -41,7 +41,7 @@ def main() -> int:
     return 1 if shared else 0
 
 
-def count_shared(found: corpus.Corpus) -> int:
+def count_shared(found: Corpus) -> int:
     """Normalised sources or targets that occur in more than one split."""
     held_out = (found.validation, found.test)
     sources = [

@@ -22,10 +22,14 @@ from machine import describe_machine, num_cores
 from peer import Peer
 
 from keras_attn import Transformer
-from keras_attn.translation import corpus, ctranslate2, fine_tuning, saved_model
+from keras_attn.translation import versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.saved_model import CONFIG, EXTRA, Translator
-from keras_attn.translation.tokenizer import Tokenizer, Tokenizers
+from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.export import ctranslate2, saved_model
+from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
+from keras_attn.translation.training import warm_start
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 OURS = ("float32", "bfloat16")
 BEAMS = (1, 4)
@@ -45,9 +49,9 @@ def main() -> int:
     arguments = parser.parse_args()
     packages = ("tensorflow", "ctranslate2", "keras-hub", "sentencepiece", "numpy")
     print(describe_machine(packages), flush=True)
-    version = saved_model.newest_version(arguments.model)
+    version = versions.newest_version(arguments.model)
     config = Config.load(version / EXTRA / CONFIG)
-    pairs = corpus.load(arguments.data or config.data, config.source, config.target)
+    pairs = load_corpus(arguments.data or config.data, config.source, config.target)
     sentences = [example.source for example in pairs.test + pairs.validation]
     tokenizers = load_tokenizers(version)
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +79,7 @@ def load_model(version: Path) -> Transformer:
     sizes = (tokenizer.vocab_size for tokenizer in load_tokenizers(version))
     model = Transformer.from_sizes(*sizes, **config.layer_sizes())
     model.build(((None, None), (None, None)))
-    fine_tuning.take_weights(version, model)
+    warm_start.copy_weights(version, model)
     return model
 
 

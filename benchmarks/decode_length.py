@@ -19,12 +19,12 @@ import tensorflow as tf
 from decode import load_model
 from machine import describe_machine
 
-from keras_attn.translation import saved_model
+from keras_attn.translation import versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.folded import FoldedTransformer
-from keras_attn.translation.saved_model import CONFIG, EXTRA
-from keras_attn.translation.search import Search, num_positions
-from keras_attn.translation.tokenizer import EOS_ID
+from keras_attn.translation.decoding.folded import FoldedTransformer
+from keras_attn.translation.decoding.search import Search, num_positions
+from keras_attn.translation.special_ids import EOS_ID
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 LENGTHS = (8, 16, 32, 64, 128, 192, 256, 384, 500)
 SERIES = [(batch_size, beam_size) for batch_size in (1, 32) for beam_size in (1, 4)]
@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--png", type=Path, help="picture to draw")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow",)), flush=True)
-    version = saved_model.newest_version(arguments.model)
+    version = versions.newest_version(arguments.model)
     config = dataclasses.replace(
         Config.load(version / EXTRA / CONFIG),
         max_pieces=512,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from keras_attn.translation.tokenizer import Tokenizers
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 SPECIAL_PIECES = ("<unk>", "<pad>", "<s>", "</s>")
 LOG_EVERY = 5  # updates

@@ -12,11 +12,12 @@ from keras_hub.layers import TransformerDecoder, TransformerEncoder
 from keras_hub.samplers import BeamSampler, GreedySampler
 
 from keras_attn.positions import PositionalEncoding
-from keras_attn.translation import weights
+from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding import FORBIDDEN_IDS
-from keras_attn.translation.saved_model import CONFIG, EXTRA
-from keras_attn.translation.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
+from keras_attn.translation.decoding.limits import FORBIDDEN_IDS
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
+from keras_attn.translation.tokenization.tokenizer import Tokenizer
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 
 class Model:
@@ -148,7 +149,7 @@ class Model:
 def load(folder: Path, longest: int) -> Callable[[list[str]], list[str]]:
     """A function from strings to strings."""
     config = Config.load(folder / EXTRA / CONFIG)
-    model = Model(weights.of_version(folder), config)
+    model = Model(named_weights.of_version(folder), config)
     source, target = (
         Tokenizer.load(folder / EXTRA / f"{name}.model") for name in ("source", "target")
     )

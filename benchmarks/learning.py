@@ -32,18 +32,21 @@ import tensorflow as tf
 from machine import describe_machine
 
 from keras_attn import Transformer
-from keras_attn.translation import allocator, batches, cores, corpus, precision, tokenizer
+from keras_attn.translation.batching import batches
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus import Corpus
-from keras_attn.translation.forced import log_probabilities
-from keras_attn.translation.objective import WeightAverage
-from keras_attn.translation.parts import Part
-from keras_attn.translation.scores import bleu
-from keras_attn.translation.splits import Example
-from keras_attn.translation.tokenizer import EOS_ID, Tokenizers
-from keras_attn.translation.trainee import Trainee
-from keras_attn.translation.training import AVERAGE_EVERY, Averaging
-from keras_attn.translation.validation import translate_with
+from keras_attn.translation.corpus.load import Corpus, load_corpus
+from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.decoding.teacher_forcing import log_probabilities
+from keras_attn.translation.evaluation.metrics import bleu
+from keras_attn.translation.machine import allocator, precision, threads
+from keras_attn.translation.special_ids import EOS_ID
+from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
+from keras_attn.translation.training.callbacks import AVERAGE_EVERY, WeightAveraging
+from keras_attn.translation.training.train_step import Trainer
+from keras_attn.translation.training.validation import translate_with
+from keras_attn.translation.training.weight_average import WeightAverage
 
 BATCH_SIZE = 64
 
@@ -58,7 +61,7 @@ def main() -> int:
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one is not None:
-        pairs = part_of(corpus.load(arguments.data), arguments.pairs)
+        pairs = part_of(load_corpus(arguments.data), arguments.pairs)
         print(json.dumps(learn(pairs, arguments.tokens, settings_of(arguments.one))))
         return 0
     print(describe_machine(("tensorflow", "keras")))
@@ -108,7 +111,7 @@ def part_of(pairs: Corpus, number: int | None) -> Corpus:
 def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[str, float]:
     """Train and find out what was learnt."""
     allocator.keep_freed_memory()
-    cores.one_core_for_each_operation()
+    threads.one_core_for_each_operation()
     name = settings.pop("optimizer", None)
     prefix = "optimizer."
     options = {k.removeprefix(prefix): v for k, v in settings.items() if k.startswith(prefix)}
@@ -126,14 +129,14 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
         *(side.vocab_size for side in tokenizers), **config.layer_sizes()
     )
     model.build(((None, None), (None, None)))
-    trainee = Trainee(model, config)
+    trainer = Trainer(model, config)
     if name or options:
-        ours = trainee.optimizer
+        ours = trainer.optimizer
         kind = getattr(keras.optimizers, name) if name else type(ours)
         kept = {"global_clipnorm": config.clip_norm} if name else ours.get_config()
-        optimizer = kind(**{**kept, **options, "learning_rate": trainee.schedule})
+        optimizer = kind(**{**kept, **options, "learning_rate": trainer.schedule})
         optimizer.build(model.trainable_variables)
-        trainee.compile(optimizer, jit_compile=False)
+        trainer.compile(optimizer, jit_compile=False)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     steps, tokens = 0, 0
     while tokens < num_tokens:
@@ -141,14 +144,14 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
         steps += 1
 
     def tell(batch: int, logs: Any) -> None:
-        trainee.schedule.left.assign(1 - batch / steps)
+        trainer.schedule.left.assign(1 - batch / steps)
 
     start = time.monotonic()
-    trainee.fit(
+    trainer.fit(
         batched.dataset(),
         steps_per_epoch=steps,
         callbacks=[
-            Averaging(average, AVERAGE_EVERY),
+            WeightAveraging(average, AVERAGE_EVERY),
             keras.callbacks.LambdaCallback(on_train_batch_begin=tell),
         ],
         shuffle=False,

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from machine import describe_machine
 
-from keras_attn.translation import corpus
+from keras_attn.translation.corpus.load import load_corpus
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,7 +32,7 @@ def main() -> int:
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras")))
     print(f"{arguments.pairs:,} pairs of tatoeba, {arguments.steps:,} steps", flush=True)
-    pairs = corpus.load("tatoeba")
+    pairs = load_corpus("tatoeba")
     chosen = random.Random(0).sample(pairs.train, arguments.pairs)
     tested = random.Random(1).sample(pairs.test, min(arguments.sentences, len(pairs.test)))
     with tempfile.TemporaryDirectory() as name:

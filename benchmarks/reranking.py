@@ -21,12 +21,12 @@ from machine import describe_machine
 from sacrebleu.metrics import BLEU, CHRF
 from search_settings import load, search
 
-from keras_attn.translation import corpus
-from keras_attn.translation.beam import length_penalty
 from keras_attn.translation.config import Config
-from keras_attn.translation.folded import FoldedTransformer
-from keras_attn.translation.scores import streams
-from keras_attn.translation.tokenizer import Tokenizers
+from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.decoding.beam_search import length_penalty
+from keras_attn.translation.decoding.folded import FoldedTransformer
+from keras_attn.translation.evaluation.metrics import streams
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 PENALTIES = (1.0, 1.2, 1.4, 1.6)
 REWARDS = (0.4, 0.6, 0.8)
@@ -52,7 +52,7 @@ def main() -> int:
     model, tokenizers, config = load(arguments.model)
     config = dataclasses.replace(config, beam_size=arguments.beam_size)
     config.validate()
-    pairs = corpus.load(arguments.data, config.source, config.target)
+    pairs = load_corpus(arguments.data, config.source, config.target)
     examples = getattr(pairs, arguments.split)
     found = hypotheses_of([e.source for e in examples], model, tokenizers, config)
     references = [e.references for e in examples]

@@ -18,8 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # Saved every few seconds: a start takes longer than a training in between is worth.
 TRAINING = (
-    "import sys; from keras_attn.translation import training; import train; "
-    "training.CHECKPOINT_SECONDS = 5.0; sys.exit(train.main(sys.argv[1:]))"
+    "import sys; from keras_attn.translation.training import callbacks; import train; "
+    "callbacks.CHECKPOINT_SECONDS = 5.0; sys.exit(train.main(sys.argv[1:]))"
 )
 
 

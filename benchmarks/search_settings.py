@@ -17,14 +17,16 @@ from decode import load_model, load_tokenizers
 from learning import settings_of
 from machine import describe_machine
 
-from keras_attn.translation import corpus, saved_model
-from keras_attn.translation.beam import NEVER
+from keras_attn.translation import versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.folded import FoldedTransformer
-from keras_attn.translation.saved_model import CONFIG, EXTRA
-from keras_attn.translation.scores import bleu
-from keras_attn.translation.search import best_translations, num_positions
-from keras_attn.translation.tokenizer import EOS_ID, PAD_ID, Tokenizers
+from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.decoding.beam_search import NEVER
+from keras_attn.translation.decoding.folded import FoldedTransformer
+from keras_attn.translation.decoding.search import best_translations, num_positions
+from keras_attn.translation.evaluation.metrics import bleu
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 BATCH_SIZE = 64
 
@@ -37,7 +39,7 @@ def main() -> int:
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow",)))
     model, tokenizers, config = load(arguments.model)
-    examples = corpus.load(arguments.data, config.source, config.target).validation
+    examples = load_corpus(arguments.data, config.source, config.target).validation
     references = [example.references for example in examples]
     print(f"{len(examples):,} sentences\n\n{'BLEU':>6}{'length':>8}  settings", flush=True)
     for settings in arguments.tries:
@@ -53,7 +55,7 @@ def main() -> int:
 
 def load(path: Path) -> tuple[FoldedTransformer, Tokenizers, Config]:
     """What searches and how, of an exported version or the newest of a folder."""
-    version = saved_model.newest_version(path)
+    version = versions.newest_version(path)
     config = Config.load(version / EXTRA / CONFIG)
     model = FoldedTransformer(load_model(version), num_positions(config))
     return model, load_tokenizers(version), config

@@ -19,9 +19,10 @@ from urllib.request import urlopen
 from machine import describe_machine, num_cores
 from peer import Peer
 
-from keras_attn.translation import corpus, saved_model
+from keras_attn.translation import versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.saved_model import CONFIG, EXTRA
+from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 ROWS = 64  # of a batch of the limit
 
@@ -37,9 +38,9 @@ def main() -> int:
     parser.add_argument("--options", nargs="*", default=[], help="of the server, without the --")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "starlette", "uvicorn")), flush=True)
-    version = saved_model.newest_version(arguments.model)
+    version = versions.newest_version(arguments.model)
     config = Config.load(version / EXTRA / CONFIG)
-    pairs = corpus.load(arguments.data or config.data, config.source, config.target)
+    pairs = load_corpus(arguments.data or config.data, config.source, config.target)
     texts = sorted({example.source for example in pairs.test + pairs.validation})
     direct = Peer("direct", ["serving_peer.py", "direct", str(version)], num_cores())
     expected = direct.ask(translate=texts)

@@ -20,9 +20,11 @@ import tensorflow as tf
 from machine import describe_machine, memory_of_this_process
 from tensorflow_serving.apis import prediction_log_pb2
 
-from keras_attn.translation import corpus, saved_model, warm_up
+from keras_attn.translation import versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.saved_model import CONFIG, EXTRA
+from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.export import warmup_requests
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 # Requests that are asked again and again, whose answers are known.
 DISTINCT = 200
@@ -37,9 +39,9 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=8)
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow",)), flush=True)
-    version = saved_model.newest_version(arguments.model)
+    version = versions.newest_version(arguments.model)
     config = Config.load(version / EXTRA / CONFIG)
-    pairs = corpus.load(arguments.data or config.data, config.source, config.target)
+    pairs = load_corpus(arguments.data or config.data, config.source, config.target)
     sentences = [example.source for example in pairs.test + pairs.validation]
     folder = tempfile.TemporaryDirectory()
     programs = folder.name
@@ -62,7 +64,7 @@ def main() -> int:
 
 
 def answer_warm_up(loaded: tf.Module, version: Path) -> None:
-    path = version / EXTRA / warm_up.FILE
+    path = version / EXTRA / warmup_requests.FILE
     for record in tf.data.TFRecordDataset([str(path)]):
         log = prediction_log_pb2.PredictionLog.FromString(record.numpy())
         request = log.predict_log.request

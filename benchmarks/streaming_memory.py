@@ -24,10 +24,12 @@ import numpy as np
 import synthetic_pairs
 from machine import describe_machine
 
-from keras_attn.translation import batches, corpus, tokenizer
+from keras_attn.translation.batching import batches
 from keras_attn.translation.config import Config
-from keras_attn.translation.reading import TranslationSet
-from keras_attn.translation.tokenizer import PAD_ID
+from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.corpus.sources import TranslationSet
+from keras_attn.translation.special_ids import PAD_ID
+from keras_attn.translation.tokenization import tokenizer
 
 
 def main() -> int:
@@ -81,7 +83,7 @@ def make(num_pairs: int) -> None:
 
 def read(num_pairs: int) -> None:
     """Read it as training does and print what that took."""
-    pairs = corpus.load(f"tfds:synthetic_pairs/{num_pairs}")
+    pairs = load_corpus(f"tfds:synthetic_pairs/{num_pairs}")
     config = Config(vocab_size=2000)
     with tempfile.TemporaryDirectory() as folder:
         tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)

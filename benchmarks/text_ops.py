@@ -17,8 +17,9 @@ import sentencepiece
 import tensorflow as tf
 from machine import describe_machine
 
-from keras_attn.translation import reading, tokenizer
-from keras_attn.translation.text_ops import TextOps
+from keras_attn.translation.corpus import sources
+from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
 BATCH = 128
 MIXED = " \u3000\t\n\u00a0\u200b\u0301\u3099\u200d\ufe0f\ufeff\u00ad\u2581\x00ﾊﾟｶﾞＡ①㌔\ufdfa🏽👩🇯"
@@ -31,7 +32,7 @@ def main() -> int:
     parser.add_argument("--sentences", type=int, default=0, help="of the corpus; 0 for all")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "sentencepiece")), flush=True)
-    pairs = reading.read("tatoeba", "ja", "en").pairs
+    pairs = sources.read("tatoeba", "ja", "en").pairs
     strings = [random_text(random.Random(i)) for i in range(arguments.random)]
     num_different = 0
     for side, language in enumerate(("ja", "en")):
@@ -69,7 +70,7 @@ def random_text(draw: random.Random) -> bytes:
 
 def compare(name: str, proto: bytes, texts: list[bytes]) -> int:
     package = sentencepiece.SentencePieceProcessor(model_proto=proto)
-    graph = TextOps(proto)
+    graph = GraphTokenizer(proto)
     num_different = 0
     seconds = [0.0, 0.0]
     for batch in batches(texts):

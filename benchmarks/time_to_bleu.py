@@ -33,11 +33,14 @@ from machine import describe_machine, num_cores
 from peer import Peer
 from training_peers import RECIPE, write_batches
 
-from keras_attn.translation import batches, corpus, precision, tokenizer
+from keras_attn.translation.batching import batches
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus import Corpus
-from keras_attn.translation.scores import bleu
-from keras_attn.translation.tokenizer import EOS_ID, Tokenizers
+from keras_attn.translation.corpus.load import Corpus, load_corpus
+from keras_attn.translation.evaluation.metrics import bleu
+from keras_attn.translation.machine import precision
+from keras_attn.translation.special_ids import EOS_ID
+from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 ROOT = Path(__file__).parents[1]
 EPOCHS = 6  # of batches, before they come again
@@ -61,7 +64,7 @@ def main() -> int:
             add(arguments.results, "ours", number, **train_ours(arguments.data, number))
     for name, train in (("torch", train_torch), ("joeynmt", train_joeynmt)):
         if name in arguments.peers:
-            pairs = corpus.load(arguments.data)
+            pairs = load_corpus(arguments.data)
             python = python_of(name, arguments.environments)
             for number, translations in zip(minutes, train(pairs, minutes, python), strict=True):
                 references = [example.references for example in pairs.test]
@@ -95,7 +98,7 @@ def train_ours(data: str, minutes: float) -> dict[str, float]:
         report = json.loads((Path(name) / "1" / "report.json").read_text())
         model, tokenizers, config = search_settings.load(Path(name))
     greedy = dataclasses.replace(config, beam_size=1)
-    examples = corpus.load(data, config.source, config.target).test
+    examples = load_corpus(data, config.source, config.target).test
     said = search_settings.translate([e.source for e in examples], model, tokenizers, greedy)
     reached = bleu(said, [example.references for example in examples], config.target)
     return {"reached": reached, "bleu_of_export": report["scores"]["bleu"]}

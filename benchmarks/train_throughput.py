@@ -30,11 +30,13 @@ from machine import describe_machine, num_cores
 from peer import Peer
 from training_peers import RECIPE, Batch, write_batches
 
-from keras_attn.translation import batches, corpus, tokenizer
+from keras_attn.translation.batching import batches
 from keras_attn.translation.config import PRECISIONS, Config
-from keras_attn.translation.corpus import Corpus
-from keras_attn.translation.tokenizer import PAD_ID, Tokenizers
-from keras_attn.translation.trainee import SAMPLED_SHARE
+from keras_attn.translation.corpus.load import Corpus, load_corpus
+from keras_attn.translation.special_ids import PAD_ID
+from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
+from keras_attn.translation.training.train_step import SAMPLED_SHARE
 
 PEERS = ("ours", "keras_hub", "torch", "joeynmt")
 PRODUCT = 2048  # rows and columns
@@ -53,7 +55,7 @@ def main() -> int:
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras", "keras-hub", "numpy")), flush=True)
     config = Config(data=arguments.data)
-    pairs = corpus.load(config.data, config.source, config.target)
+    pairs = load_corpus(config.data, config.source, config.target)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tokenizers = tokenizer.load_or_train(folder, pairs.train, config)

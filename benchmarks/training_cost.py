@@ -22,9 +22,9 @@ from peer import Peer
 from train_throughput import PRODUCT, logits_of_a_token, operations
 from training_peers import Batch, write_batches
 
-from keras_attn.translation import precision
 from keras_attn.translation.config import Config
-from keras_attn.translation.tokenizer import BOS_ID, EOS_ID
+from keras_attn.translation.machine import precision
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID
 
 WIDTHS = (128, 256, 384, 512, 768, 1024)
 DEPTHS = (1, 2, 4, 8, 16)  # of the encoder; the decoder has half, at least 1

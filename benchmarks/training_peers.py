@@ -79,28 +79,28 @@ def product_speed(size: int, precision: str) -> float:
 
 
 def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
-    """As `training.fit` does it."""
+    """As `fit` of the translator does it."""
     from keras_attn import Transformer
-    from keras_attn.translation import allocator, cores
     from keras_attn.translation.config import Config
-    from keras_attn.translation.objective import WeightAverage
-    from keras_attn.translation.trainee import Trainee
-    from keras_attn.translation.training import AVERAGE_EVERY, Averaging
+    from keras_attn.translation.machine import allocator, threads
+    from keras_attn.translation.training.callbacks import AVERAGE_EVERY, WeightAveraging
+    from keras_attn.translation.training.train_step import Trainer
+    from keras_attn.translation.training.weight_average import WeightAverage
 
     allocator.keep_freed_memory()
-    cores.one_core_for_each_operation()
+    threads.one_core_for_each_operation()
     config = Config(**{**fields, "precision": precision})
     model = Transformer.from_sizes(
         config.vocab_size, config.vocab_size, **config.layer_sizes(), dtype=config.dtype_policy
     )
     model.build(((None, None), (None, None)))
-    trainee = Trainee(model, config)
+    trainer = Trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     dataset = as_dataset(batches)
 
     def train(steps: int) -> None:
-        callbacks = [Averaging(average, AVERAGE_EVERY)]
-        trainee.fit(dataset, steps_per_epoch=steps, verbose=0, shuffle=False, callbacks=callbacks)
+        callbacks = [WeightAveraging(average, AVERAGE_EVERY)]
+        trainer.fit(dataset, steps_per_epoch=steps, verbose=0, shuffle=False, callbacks=callbacks)
 
     return train
 

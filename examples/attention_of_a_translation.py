@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from keras_attn.translation import Translator
-from keras_attn.translation.saved_model import Attention
+from keras_attn.translation.export.translator import Attention
 
 
 def looked_at_most(attention: Attention) -> list[tuple[str, str, float]]:

@@ -20,7 +20,7 @@ import numpy as np
 from keras import ops
 
 from keras_attn import Decoder
-from keras_attn.translation import corpus
+from keras_attn.translation.corpus.load import load_corpus
 
 PADDING, NEWLINE = 0, 1  # ids; a line begins and ends with a newline
 LENGTH = 60  # characters of a line at most
@@ -29,7 +29,7 @@ LENGTH = 60  # characters of a line at most
 def read_lines(path: Path | None) -> tuple[list[str], list[str]]:
     """Lines to train on and lines held out."""
     if path is None:
-        everyday = corpus.load("everyday")  # no sentence is in two of its splits
+        everyday = load_corpus("everyday")  # no sentence is in two of its splits
         splits = [p.target for p in everyday.train], [e.references[0] for e in everyday.test]
         train, held_out = ([line for line in lines if len(line) <= LENGTH] for lines in splits)
         return train, held_out

@@ -27,8 +27,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from keras_attn.translation import Translator
-from keras_attn.translation.saved_model import newest_version
-from keras_attn.translation.search import ROWS
+from keras_attn.translation.decoding.search import ROWS
+from keras_attn.translation.versions import newest_version
 
 
 @serve.deployment

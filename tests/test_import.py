@@ -30,3 +30,17 @@ def test_the_layers_name_no_backend():
             for name in names:
                 assert name.split(".")[0] not in ("tensorflow", "jax", "torch"), path
                 assert not name.startswith("keras_attn.translation"), path
+
+
+def test_every_folder_with_source_is_installed():
+    import configparser
+    from pathlib import Path
+
+    root = Path(__file__).parents[1]
+    setup = configparser.ConfigParser()
+    setup.read(root / "setup.cfg")
+    found = set()
+    for name, folder in (("keras_attn", "keras_attn"), ("keras_attn_data", "data")):
+        for path in (root / folder).rglob("*.py"):
+            found.add(".".join([name, *path.parent.relative_to(root / folder).parts]))
+    assert set(setup["options"]["packages"].split()) == found

@@ -40,7 +40,9 @@ def train():
     spec.loader.exec_module(module)
     with pytest.MonkeyPatch.context() as patch:
         # The threads of this process, which runs other tests too, are not its to set.
-        patch.setattr("keras_attn.translation.cores.one_core_for_each_operation", lambda: None)
+        patch.setattr(
+            "keras_attn.translation.machine.threads.one_core_for_each_operation", lambda: None
+        )
         yield module
 
 
@@ -64,11 +66,13 @@ def command(*arguments):
 def test_training_is_divided_among_two_cores():
     code = f"""
 import runpy, sys
-from keras_attn.translation import cores, corpus
+from keras_attn.translation.corpus import load
+from keras_attn.translation.machine import threads
+from keras_attn.translation.training import sharding
 def stop(*arguments):
-    print(cores.num_shards())
+    print(sharding.num_shards())
     sys.exit()
-cores.num_cores, corpus.load = lambda: 2, stop
+threads.num_cores, load.load_corpus = lambda: 2, stop
 sys.argv = ["train.py"]
 runpy.run_path({str(ROOT / "train.py")!r}, run_name="__main__")
 """
@@ -219,9 +223,9 @@ def test_other_languages_and_several_corpora_by_options_alone(tmp_path):
 def test_a_set_larger_than_memory_trains_through_all_its_parts(
     train, tmp_path, monkeypatch, capsys, translation_set
 ):
-    from keras_attn.translation import parts
+    from keras_attn.translation.corpus import slices
 
-    monkeypatch.setattr(parts, "PART_PAIRS", 60)
+    monkeypatch.setattr(slices, "PART_PAIRS", 60)
     out = tmp_path / "out"
     name = translation_set([(f"{i}番の箱を開ける。", f"I open box {i}.") for i in range(240)])
     arguments = ["--data", f"tfds:{name}", "--out", out, "--steps", 40, *TINY]
@@ -234,9 +238,9 @@ def test_a_set_larger_than_memory_trains_through_all_its_parts(
 
 
 def test_unfinished_training_of_another_configuration_is_refused(tmp_path):
-    from keras_attn.translation.checkpoints import PREFIX
     from keras_attn.translation.config import Config
-    from keras_attn.translation.training import prepare_folder
+    from keras_attn.translation.training.checkpoints import PREFIX
+    from keras_attn.translation.training.run_folder import prepare_folder
 
     prepare_folder(Config(seed=1), tmp_path)
     prepare_folder(Config(seed=2), tmp_path)  # nothing was learnt yet
@@ -265,7 +269,7 @@ def test_full_disk_ends_in_one_sentence(size, corpus_file, tmp_path):
 
 def test_second_training_in_a_folder_is_refused(tmp_path):
     from keras_attn.translation.config import Config
-    from keras_attn.translation.training import prepare_folder
+    from keras_attn.translation.training.run_folder import prepare_folder
 
     lock = prepare_folder(Config(seed=1), tmp_path)
     for seed in (1, 2):

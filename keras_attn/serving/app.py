@@ -28,7 +28,7 @@ from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.versions import Versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.saved_model import CONFIG, EXTRA
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 PAGE = Path(__file__).parent / "page"
 # Its files belong together: none is taken from before an upgrade.

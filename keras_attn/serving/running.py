@@ -10,7 +10,7 @@ import uvicorn
 from keras_attn.serving import logs
 from keras_attn.serving.app import Server
 from keras_attn.serving.settings import Settings
-from keras_attn.translation.saved_model import newest_version
+from keras_attn.translation.versions import newest_version
 
 # After SIGTERM, requests that have begun are given so many seconds to end.
 GRACEFUL_SECONDS = 30

@@ -12,8 +12,8 @@ from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
 from tensorflow_serving.apis import prediction_log_pb2
 
 from keras_attn.serving.errors import RequestError
-from keras_attn.translation.saved_model import EXTRA
-from keras_attn.translation.warm_up import FILE
+from keras_attn.translation.export.warmup_requests import FILE
+from keras_attn.translation.versions import EXTRA
 
 
 class Signature(NamedTuple):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from keras_attn.translation.saved_model import Translator
+    from keras_attn.translation.export.translator import Translator
 
 # Lines read before any of them is answered: enough to sort them by length, little to hold.
 LINES_AT_ONCE = 512
@@ -98,16 +98,17 @@ def score(translator: Translator, arguments: argparse.Namespace) -> None:
 
 
 def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
-    from keras_attn.translation import corpus, evaluation
+    from keras_attn.translation.corpus.load import load_corpus, load_test_set
+    from keras_attn.translation.evaluation.evaluate import evaluate
 
     config = translator.config
     languages = config.source, config.target
     if arguments.all:
-        examples, details = corpus.load_test_set(arguments.data, *languages), {}
+        examples, details = load_test_set(arguments.data, *languages), {}
     else:
-        pairs = corpus.load(arguments.data, *languages)
+        pairs = load_corpus(arguments.data, *languages)
         examples, details = pairs.test, {"corpus": pairs.counts, "credit": pairs.credit}
-    report = evaluation.evaluate(
+    report = evaluate(
         translator, examples, config.target, baseline=arguments.baseline, details=details
     )
     print(report.summary())
@@ -134,7 +135,7 @@ def inspect(translator: Translator, arguments: argparse.Namespace) -> None:
 
 
 def ctranslate2(translator: Translator, arguments: argparse.Namespace) -> None:
-    from keras_attn.translation import ctranslate2
+    from keras_attn.translation.export import ctranslate2
 
     ctranslate2.convert(translator.folder, arguments.out)
 
@@ -151,7 +152,7 @@ COMMANDS = {
 def main(argv: list[str] | None = None) -> int:
     arguments = parse_arguments(argv)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    from keras_attn.translation.saved_model import Translator
+    from keras_attn.translation.export.translator import Translator
 
     # What is printed is UTF-8 whatever the locale.
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]

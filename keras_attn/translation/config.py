@@ -67,7 +67,7 @@ class Config:
     """Sizes, budgets and choices of one translator.
 
     Args:
-        data: Corpora by name or path, with their weights, as `corpus.load` takes them.
+        data: Corpora by name or path, with their weights, as `load_corpus` takes them.
         source: Language code of the source text.
         target: Language code of the target text.
         start_from: Exported version, or folder of an unfinished training, whose tokenizers, sizes
@@ -318,7 +318,7 @@ class Config:
         return cls(**record)
 
     def differences(self, other: Config) -> list[str]:
-        """What differs from `other` beside the length of training, as `name: ours -> theirs`."""
+        """Fields that differ from `other`, but `minutes` and `steps`, as `name: ours -> theirs`."""
         return [
             f"{name}: {ours!r} -> {getattr(other, name)!r}"
             for name, ours in dataclasses.asdict(self).items()
@@ -327,5 +327,5 @@ class Config:
 
 
 def _up_to(amount: float, table: dict[Any, Any], beyond: Any) -> Any:
-    """What the table has for the least bound that `amount` does not pass."""
+    """Value of the smallest bound in `table` that is at least `amount`, else `beyond`."""
     return next((found for most, found in table.items() if amount <= most), beyond)

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.saved_model import CONFIG, EXTRA
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

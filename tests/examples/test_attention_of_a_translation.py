@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn.translation.saved_model import Attention
+from keras_attn.translation.export.translator import Attention
 
 # Two layers, one head, three target pieces, two source pieces.
 WEIGHTS = np.array(

@@ -10,11 +10,13 @@ import pytest
 import tensorflow as tf
 
 from keras_attn import Transformer
-from keras_attn.translation import tokenizer
-from keras_attn.translation.cleaning import Pair
 from keras_attn.translation.config import Config
-from keras_attn.translation.saved_model import CONFIG, EXTRA, Translator, export
-from keras_attn.translation.warm_up import FILE
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.export.saved_model import export
+from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.export.warmup_requests import FILE
+from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 # Sentences written for these tests.
 PAIRS = [

@@ -5,8 +5,8 @@ from tensorflow_serving.apis import prediction_log_pb2
 
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.servable import Servable
-from keras_attn.translation.saved_model import EXTRA
-from keras_attn.translation.warm_up import FILE
+from keras_attn.translation.export.warmup_requests import FILE
+from keras_attn.translation.versions import EXTRA
 
 
 @pytest.fixture

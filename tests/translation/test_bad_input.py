@@ -8,11 +8,13 @@ import pytest
 import tensorflow as tf
 
 from keras_attn import Transformer
-from keras_attn.translation import corpus, tokenizer
 from keras_attn.translation.__main__ import answer_lines
-from keras_attn.translation.cleaning import Pair
 from keras_attn.translation.config import Config
-from keras_attn.translation.saved_model import Translator, export
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.export.saved_model import export
+from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.tokenization import tokenizer
 
 # Sentences written for this test.
 PAIRS = [
@@ -151,7 +153,7 @@ GOOD = "".join(f"{i}番目の川の水は冷たい。\tThe water of river {i} is
 def test_odd_lines_of_a_corpus_are_kept_or_counted(tmp_path, name, line, kept):
     path = tmp_path / "data.tsv"
     path.write_text(GOOD + line + "\n", encoding="utf-8", newline="")
-    counts = corpus.load(path).counts
+    counts = load_corpus(path).counts
     assert counts["kept"] == kept
     assert counts["read"] == 601
 
@@ -162,12 +164,12 @@ def test_odd_lines_of_a_corpus_are_kept_or_counted(tmp_path, name, line, kept):
 def test_odd_beginnings_of_a_corpus_lose_no_good_line(tmp_path, prefix):
     path = tmp_path / "data.tsv"
     path.write_bytes(prefix + GOOD.encode())
-    assert corpus.load(path).counts["kept"] == 600
+    assert load_corpus(path).counts["kept"] == 600
 
 
 def refuse(path, match):
     with pytest.raises(ValueError, match=match):
-        corpus.load(path)
+        load_corpus(path)
 
 
 def test_files_that_are_no_corpus_are_refused_in_one_sentence(tmp_path):

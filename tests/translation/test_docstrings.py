@@ -9,7 +9,9 @@ from keras_attn import translation
 FOLDER = Path(translation.__file__).parent
 
 WITH_EXAMPLES = [
-    path.stem for path in sorted(FOLDER.glob("*.py")) if ">>>" in path.read_text(encoding="utf-8")
+    ".".join(path.relative_to(FOLDER).with_suffix("").parts)
+    for path in sorted(FOLDER.rglob("*.py"))
+    if ">>>" in path.read_text(encoding="utf-8")
 ]
 
 

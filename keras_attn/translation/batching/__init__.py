@@ -1,0 +1,1 @@
+"""Batches of pairs, bucketed by length."""

@@ -1,0 +1,239 @@
+"""Ids to batches: pairs of similar length together, in few shapes, up to a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from keras_attn.translation.batching.buckets import plan_buckets
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
+
+# Share of a batch that may be padding; the number of shapes follows from it.
+MAX_PADDING = 0.03
+
+
+class Batch(NamedTuple):
+    """Inputs and labels of a training step; `S` and `T` include the end mark.
+
+    `source (B, S)`: pieces, EOS. `target_in (B, T)`: BOS, pieces. `target_out (B, T)`: pieces,
+    EOS, so that `target_out[:, t]` is what the decoder is to say after `target_in[:, : t + 1]`.
+    """
+
+    source: np.ndarray
+    target_in: np.ndarray
+    target_out: np.ndarray
+
+
+class _Grouped:
+    """The pairs of a part as ids, in groups that share a shape.
+
+    `sides[0][i]` are the ids of the source of pair `i`, `sides[1][i]` those of its target.
+    """
+
+    def __init__(self, part: Part, tokenizers: Tokenizers, batch_tokens: int, max_pieces: int):
+        sides = [
+            tokenizer.encode([pair[side] for pair in part.pairs])
+            for side, tokenizer in enumerate(tokenizers)
+        ]
+        lengths = np.array([[len(ids) + 1 for ids in pair] for pair in zip(*sides, strict=True)])
+        kept = [i for i, both in enumerate(lengths) if both.max() <= max_pieces]
+        if not kept:
+            raise ValueError(
+                f"No training pair has at most `max_pieces` pieces on both sides. Received: "
+                f"max_pieces={max_pieces} and {len(lengths)} pairs. Use a larger `max_pieces`."
+            )
+        self.num_too_long = len(lengths) - len(kept)
+        self.pairs = [part.pairs[i] for i in kept]
+        self.sides = [[np.array(side[i], np.int32) for i in kept] for side in sides]
+        self.lengths = lengths[kept]
+        self._weights = np.array(part.weights)[kept]
+        self._groups = plan_buckets(self.lengths, MAX_PADDING)
+        self.shapes = [tuple(map(int, self.lengths[g].max(axis=0))) for g in self._groups]
+        self._batch_sizes = [max(1, batch_tokens // sum(shape)) for shape in self.shapes]
+
+    @property
+    def padding(self) -> float:
+        """Share of padding, if every pair comes once."""
+        sizes = zip(self._groups, self.shapes, strict=True)
+        return 1 - float(self.lengths.sum()) / sum(len(g) * sum(shape) for g, shape in sizes)
+
+    def order(self, random: np.random.Generator) -> list[tuple[int, np.ndarray]]:
+        """The batches of an epoch, always as many: index of the shape, and the pairs."""
+        batches = []
+        for index, (group, size) in enumerate(zip(self._groups, self._batch_sizes, strict=True)):
+            drawn = random.permutation(self._draw(random.permutation(group)))
+            batches += [(index, drawn[i : i + size]) for i in range(0, len(drawn), size)]
+        return [batches[i] for i in random.permutation(len(batches))]
+
+    def _draw(self, shuffled: np.ndarray) -> np.ndarray:
+        """Each pair as often as its weight says, rounded down or up as its place decides."""
+        ends = np.cumsum(self._weights[shuffled])
+        number = max(1, round(ends[-1]))
+        places = (np.arange(number) + 0.5) * (ends[-1] / number)
+        return shuffled[np.searchsorted(ends, places)]
+
+
+class Batches:
+    """The training pairs as an endless, reproducible stream of batches.
+
+    An epoch is one part of the pairs, each of them as often as its weight says. Which pairs share a
+    batch, how they are cut into pieces and the order of the batches depend on the seed and the step
+    alone, so a run can go on from any step. All epochs have as many batches as the first: of a
+    later part, a few are left out or come twice.
+
+    Args:
+        parts: Read the parts of the training pairs; the first is read now.
+        tokenizers: Make ids of them.
+        batch_tokens: Source and target tokens of a batch, padding included, at most; sampling may
+            add to them.
+        max_pieces: Longest side, end mark included; longer pairs are left out.
+        seed: Seed of everything random.
+        subword_alpha: Of `Tokenizer.sample`, by which each batch is cut anew; 0 for one way to cut
+            a pair. Defaults to 0.
+
+    Raises:
+        ValueError: If no pair is short enough.
+
+    Attributes:
+        steps_per_epoch: Batches of an epoch.
+        shapes: The `(S, T)` of the first part.
+        num_too_long: Pairs of the first part left out.
+        padding: Share of padding in the first part.
+
+    Example:
+
+    >>> from keras_attn.translation.corpus.cleaning import Pair
+    >>> from keras_attn.translation.tokenization.tokenizer import train
+    >>> cut = train(["a b", "a", "b a b"], vocab_size=300, character_coverage=1.0)
+    >>> part = Part([Pair("a b", "b"), Pair("a b", "a")], weights=[1, 1])
+    >>> batches = Batches([lambda: part], Tokenizers(cut, cut), 64, max_pieces=8, seed=0)
+    >>> batch = next(batches.stream())
+    >>> len(batch.source), batch.target_in.shape == batch.target_out.shape
+    (2, True)
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Callable[[], Part]],
+        tokenizers: Tokenizers,
+        batch_tokens: int,
+        max_pieces: int,
+        seed: int,
+        subword_alpha: float = 0.0,
+    ):
+        def group(number: int) -> _Grouped:
+            return _Grouped(parts[number](), tokenizers, batch_tokens, max_pieces)
+
+        # Two, because batches are made ahead of the one that is trained on.
+        self._group = lru_cache(maxsize=2)(group)
+        self._order = lru_cache(maxsize=2)(self._new_order)
+        self._num_parts = len(parts)
+        self._tokenizers = tokenizers
+        self._max_pieces = max_pieces
+        self._seed = seed
+        self._subword_alpha = subword_alpha
+        first = self._group(0)
+        self.shapes = first.shapes
+        self.num_too_long = first.num_too_long
+        self.padding = first.padding
+        self.steps_per_epoch = len(self._order(0))
+
+    def summary(self) -> str:
+        """Sizes for the terminal."""
+        return (
+            f"Batches: {self.steps_per_epoch:,} an epoch in {len(self.shapes)} shapes, "
+            f"{self.padding:.1%} padding, {self.num_too_long:,} pairs too long"
+        )
+
+    def stream(self, start_step: int = 0) -> Iterator[Batch]:
+        """The batches from the global step `start_step` on, without end."""
+        step = start_step
+        while True:
+            yield self._batch(step)
+            step += 1
+
+    def dataset(self, start_step: int = 0) -> tf.data.Dataset:
+        """`stream` as Keras `fit` reads it: `((source, target_in), target_out)`."""
+        ids = tf.TensorSpec((None, None), tf.int32)
+
+        def examples() -> Iterator:
+            for batch in self.stream(start_step):
+                yield (batch.source, batch.target_in), batch.target_out
+
+        dataset = tf.data.Dataset.from_generator(examples, output_signature=((ids, ids), ids))
+        options = tf.data.Options()
+        # There is nothing to tune, and the end of `fit` sometimes waits seconds for the tuner.
+        options.autotune.enabled = False
+        return dataset.prefetch(4).with_options(options)
+
+    def num_tokens(self, step: int) -> int:
+        """Source and target tokens of the batch at `step`, padding not counted, nor sampling."""
+        part, _, members = self._at(step)
+        return int(part.lengths[members].sum())
+
+    def _new_order(self, epoch: int) -> list[tuple[int, np.ndarray]]:
+        random = np.random.default_rng([self._seed, epoch])
+        return self._group(epoch % self._num_parts).order(random)
+
+    def _at(self, step: int) -> tuple[_Grouped, tuple[int, ...], np.ndarray]:
+        epoch, index = divmod(step, self.steps_per_epoch)
+        part, order = self._group(epoch % self._num_parts), self._order(epoch)
+        shape_index, members = order[index % len(order)]
+        return part, part.shapes[shape_index], members
+
+    def _batch(self, step: int) -> Batch:
+        part, (source_length, target_length), members = self._at(step)
+        sources, targets = ([ids[i] for i in members] for ids in part.sides)
+        if self._subword_alpha:
+            seeds = np.random.SeedSequence([self._seed, step]).generate_state(2)
+            sources, targets = (
+                self._sampled(side, plain, [part.pairs[i][side] for i in members], int(seeds[side]))
+                for side, plain in enumerate((sources, targets))
+            )
+            source_length, target_length = (max(map(len, side)) + 1 for side in (sources, targets))
+        return _pad(sources, targets, source_length, target_length)
+
+    def _sampled(self, side: int, plain: list, texts: list[str], seed: int) -> list:
+        """The texts cut anew, but for those that would be too long: these stay as they are."""
+        cut = self._tokenizers[side].sample(texts, self._subword_alpha, seed)
+        return [
+            new if len(new) < self._max_pieces else old for new, old in zip(cut, plain, strict=True)
+        ]
+
+
+def _pad(
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    source_length: int,
+    target_length: int,
+) -> Batch:
+    source = np.full((len(sources), source_length), PAD_ID, np.int32)
+    target_in = np.full((len(sources), target_length), PAD_ID, np.int32)
+    target_out = np.full((len(sources), target_length), PAD_ID, np.int32)
+    target_in[:, 0] = BOS_ID
+    for row, (s, t) in enumerate(zip(sources, targets, strict=True)):
+        source[row, : len(s)] = s
+        source[row, len(s)] = EOS_ID
+        target_in[row, 1 : len(t) + 1] = t
+        target_out[row, : len(t)] = t
+        target_out[row, len(t)] = EOS_ID
+    return Batch(source, target_in, target_out)
+
+
+def make(parts: Sequence[Callable[[], Part]], tokenizers: Tokenizers, config: Config) -> Batches:
+    """The training pairs, tokenized, as batches."""
+    return Batches(
+        parts,
+        tokenizers,
+        batch_tokens=config.batch_tokens,
+        max_pieces=config.max_pieces,
+        seed=config.seed,
+        subword_alpha=config.subword_alpha,
+    )

@@ -1,0 +1,1 @@
+"""Corpora: read, cleaned and split."""

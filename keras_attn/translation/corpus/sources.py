@@ -1,0 +1,218 @@
+"""Sources of a corpus: built-in names, text files, TensorFlow Datasets."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from keras_attn.translation.corpus.cleaning import Pair
+
+# The corpora that have a name, with the credit to give wherever they are used.
+CREDITS = {
+    "everyday": "",
+    "tatoeba": "Sentences: Tatoeba project, https://tatoeba.org, licence CC BY 2.0 FR "
+    "(https://creativecommons.org/licenses/by/2.0/fr/).",
+}
+NAMED_LANGUAGES = ("ja", "en")
+
+# Before the name of a set of TensorFlow Datasets.
+TFDS = "tfds:"
+
+
+class Raw(NamedTuple):
+    """Pairs as they were read.
+
+    `combinations` holds one string a pair, where the corpus has them: pairs of one combination
+    belong together. `broken` holds the numbers, from 1, of lines that are no pairs.
+    """
+
+    pairs: list[Pair]
+    combinations: list[str] | None = None
+    broken: Sequence[int] = ()
+
+
+def read(name: str, source: str, target: str) -> Raw:
+    """Reads a corpus with a name, a file, or two files joined by a comma.
+
+    Args:
+        name: As `load_corpus` takes it.
+        source: Language code of the source side.
+        target: Language code of the target side.
+
+    Raises:
+        ValueError: If there is no such corpus or it cannot be read.
+        OSError: If a corpus that is not on this machine cannot be fetched.
+    """
+    return _read_named(name, source, target) if name in CREDITS else _read_files(name)
+
+
+class TranslationSet:
+    """The split `train` of a translation set of TensorFlow Datasets, read a slice at a time.
+
+    Args:
+        name: Its name there.
+        source: Language code of the source side.
+        target: Language code of the target side.
+
+    Raises:
+        ValueError: If there is no such set, or it has other languages or no such split.
+        OSError: If it cannot be fetched.
+    """
+
+    def __init__(self, name: str, source: str, target: str):
+        # Here and not above: a user's own file does not need it.
+        import tensorflow_datasets as tfds
+        from keras_attn_data import cache
+        from tensorflow_datasets.core.download import downloader
+
+        downloader.MAX_RETRIES = 3  # its ten take minutes to find that there is no network
+        tfds.disable_progress_bar()
+        self._languages = source, target
+        try:
+            self._builder = tfds.builder(name, data_dir=cache.folder() / "tensorflow_datasets")
+        except (tfds.core.DatasetNotFoundError, ValueError) as error:
+            raise ValueError(
+                "TensorFlow Datasets has no set of this name. "
+                f"Received: data={TFDS + name!r} ({_first_line(error)})."
+            ) from error
+        languages = sorted(self._builder.info.features)
+        if not {source, target} <= set(languages):
+            raise ValueError(
+                f"The set `{name}` must have texts in `{source}` and `{target}`. "
+                f"Received: a set of {', '.join(languages)}."
+            )
+        try:
+            self._builder.download_and_prepare()
+        except Exception as error:  # every set fetches in its own way
+            raise OSError(
+                f"The set `{name}` of TensorFlow Datasets cannot be fetched into "
+                f"`{self._builder.data_dir}`: {_first_line(error)}"
+            ) from error
+        if "train" not in self._builder.info.splits:
+            raise ValueError(
+                f"The set `{name}` must have a split `train`. "
+                f"Received: a set of {', '.join(self._builder.info.splits)}."
+            )
+
+    def __len__(self) -> int:
+        """Number of pairs."""
+        return self._builder.info.splits["train"].num_examples
+
+    def read(self, part: int, num_parts: int) -> list[Pair]:
+        """One of `num_parts` slices of like length; only the shards that hold it are opened."""
+        import tensorflow_datasets as tfds
+
+        start, stop = (len(self) * i // num_parts for i in (part, part + 1))
+        if start == stop:  # the library takes no empty slice
+            return []
+        instruction = tfds.core.ReadInstruction("train", from_=start, to=stop, unit="abs")
+        config = tfds.ReadConfig(try_autocache=False)  # a cache would hold all that is read
+        examples: Any = tfds.as_numpy(
+            self._builder.as_dataset(split=instruction, read_config=config)
+        )
+        return [Pair(*(row[side].decode("utf-8") for side in self._languages)) for row in examples]
+
+
+def _first_line(error: Exception) -> str:
+    """The kind of an error and what it says first; some say nothing, some say pages."""
+    return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def _read_named(name: str, source: str, target: str) -> Raw:
+    if sorted((source, target)) != sorted(NAMED_LANGUAGES):
+        raise ValueError(
+            f"The corpus `{name}` translates from ja to en or from en to ja. "
+            f"Received: source={source!r}, target={target!r}."
+        )
+    import tensorflow_datasets as tfds
+    from keras_attn_data import cache
+
+    module = importlib.import_module(f"keras_attn_data.{name}.{name}_dataset_builder")
+    data_dir = cache.folder() / "tensorflow_datasets"
+    tfds.disable_progress_bar()
+    builder = module.Builder(data_dir=data_dir)
+    try:
+        builder.download_and_prepare()
+    except OSError:
+        # Another process may have prepared it meanwhile; then there is nothing left to do.
+        builder = module.Builder(data_dir=data_dir)
+        if not builder.is_prepared():
+            raise
+    examples = tfds.as_numpy(builder.as_dataset(split="train", batch_size=-1))
+    texts = {key: [text.decode("utf-8") for text in examples[key]] for key in NAMED_LANGUAGES}
+    pairs = [Pair(*sides) for sides in zip(texts[source], texts[target], strict=True)]
+    if "combination" not in examples:
+        return Raw(pairs)
+    return Raw(pairs, [text.decode("utf-8") for text in examples["combination"]])
+
+
+def _read_files(name: str) -> Raw:
+    path = Path(name).expanduser()
+    sides = [Path(side).expanduser() for side in name.split(",")]
+    if len(sides) == 2 and not path.exists():
+        lines = _read_lines(sides[0], name), _read_lines(sides[1], name)
+        counts = [len(side) for side in lines]
+        if counts[0] != counts[1]:
+            raise ValueError(
+                "Two files of a corpus must have as many lines as each other. "
+                f"Received: {counts[0]:,} lines in `{sides[0]}`, {counts[1]:,} in `{sides[1]}`."
+            )
+        pairs = [
+            Pair(one, other) if one is not None and other is not None else None
+            for one, other in zip(*lines, strict=True)
+        ]
+    else:
+        pairs = [_parse(line) for line in _read_lines(path, name)]
+    broken = [number for number, pair in enumerate(pairs, start=1) if pair is None]
+    if not pairs:
+        raise ValueError(f"A corpus must hold sentences. Received: `{name}`, which is empty.")
+    if len(broken) == len(pairs):
+        raise ValueError(
+            f"A corpus must hold lines of UTF-8 text, source TAB target. Received: `{name}`, "
+            f"where none of the {len(broken):,} lines is such a line."
+        )
+    return Raw([pair for pair in pairs if pair is not None], broken=broken)
+
+
+def _read_lines(path: Path, name: str) -> list[str | None]:
+    """The lines of a file, None for one that is not UTF-8."""
+    if not path.exists():
+        raise ValueError(
+            f"There is no corpus of this name and no such file: expected one of "
+            f"{', '.join(sorted(CREDITS))}, the path of a TSV file, or two paths and a comma. "
+            f"Received: data={name!r}."
+        )
+    if path.is_dir():
+        raise ValueError(f"A corpus must be a file, not a folder. Received: data={str(path)!r}.")
+    try:
+        return [_decode(line) for line in _lines(path)]
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"`{path}` cannot be read to its end: {error}.") from error
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        compressed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        yield from gzip.open(file) if compressed else file
+
+
+def _decode(line: bytes) -> str | None:
+    try:
+        return line.decode("utf-8").removeprefix("\ufeff").rstrip("\r\n")
+    except UnicodeDecodeError:
+        return None
+
+
+def _parse(text: str | None) -> Pair | None:
+    """The pair of a line; an empty line is a pair of empty sides, a broken line None."""
+    if text is None:
+        return None
+    if not text.strip():
+        return Pair("", "")
+    columns = text.split("\t")
+    return Pair(columns[0], columns[1]) if len(columns) > 1 else None

@@ -1,0 +1,158 @@
+"""Splits that cannot leak: whatever shares a sentence with a pair goes where that pair goes."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from keras_attn.translation.corpus.cleaning import Pair
+
+# Of 10,000 values of the hash, those below TEST go to test, those below VALIDATION to validation.
+BUCKETS = 10_000
+TEST = 100
+VALIDATION = 200
+
+
+class Example(NamedTuple):
+    """A sentence to evaluate on; the first reference is the translation it came with."""
+
+    source: str
+    references: tuple[str, ...]
+
+
+class Splits(NamedTuple):
+    """`withheld` counts pairs of held-out groups beyond the one pair that each group keeps.
+
+    `positions[i]` is the place of `train[i]` in the input.
+    """
+
+    train: list[Pair]
+    positions: list[int]
+    validation: list[Example]
+    test: list[Example]
+    groups: int
+    withheld: int
+
+
+def normalise(text: str) -> str:
+    """Key by which two sentences count as the same: NFKC, lower case, letters and digits only.
+
+    A text without letters and digits stands for itself.
+
+    Example:
+
+    >>> normalise("It's  ＯＫ!")
+    'itsok'
+    """
+    text = unicodedata.normalize("NFKC", text)
+    return "".join(filter(str.isalnum, text.lower())) or text
+
+
+def split(
+    pairs: Sequence[Pair], combinations: Sequence[str] | None = None, anchor: int = 0
+) -> Splits:
+    """Divides pairs into training, validation and test.
+
+    Pairs are connected when their normalised sources, their normalised targets or their
+    combinations are equal. A connected group goes as a whole where the sha256 of its smallest
+    normalised anchor sentence says; when that would leave validation or test without any group,
+    the group with the lowest hash goes there. Neither the order of the pairs nor, with the anchor
+    on the same language, the direction of translation makes a difference.
+
+    Args:
+        pairs: Cleaned pairs, without duplicates.
+        combinations: What else connects pairs, one string a pair; equal strings connect,
+            empty ones do not.
+        anchor: Side whose sentences place a group: 0 the source, 1 the target.
+
+    Raises:
+        ValueError: If the pairs form fewer than three groups.
+    """
+    keys = [(normalise(pair.source), normalise(pair.target)) for pair in pairs]
+    groups = _connected(keys, combinations)
+    if len(groups) < 3:
+        raise ValueError(
+            "A corpus must hold at least 3 groups of pairs that share no sentence, one each for "
+            f"training, validation and test. Received: {len(groups)} in {len(pairs)} pairs after "
+            "cleaning. Add more sentences."
+        )
+    placed = sorted((_placement(min(keys[i][anchor] for i in group)), group) for group in groups)
+    buckets = [bucket for (bucket, _), _ in placed]
+    num_test = sum(bucket < TEST for bucket in buckets)
+    num_validation = sum(bucket < VALIDATION for bucket in buckets) - num_test
+    num_test = min(max(num_test, 1), len(groups) - 2)
+    num_validation = min(max(num_validation, 1), len(groups) - 1 - num_test)
+    ordered = [group for _, group in placed]
+    held_out = ordered[: num_test + num_validation]
+    examples = [_example(group, pairs, keys, anchor) for group in held_out]
+    positions = sorted(i for group in ordered[len(held_out) :] for i in group)
+    return Splits(
+        train=[pairs[i] for i in positions],
+        positions=positions,
+        validation=examples[num_test:],
+        test=examples[:num_test],
+        groups=len(groups),
+        withheld=sum(map(len, held_out)) - len(held_out),
+    )
+
+
+def without_shared(pairs: Sequence[Pair], held_out: Sequence[Example]) -> list[Pair]:
+    """The pairs that share no normalised sentence with what is held out, on either side.
+
+    Example:
+
+    >>> without_shared([Pair("犬。", "A dog."), Pair("猫。", "A cat.")], [Example("犬", ("Dog",))])
+    [Pair(source='猫。', target='A cat.')]
+    """
+    sources = {normalise(example.source) for example in held_out}
+    targets = {normalise(reference) for example in held_out for reference in example.references}
+    return [
+        pair
+        for pair in pairs
+        if normalise(pair.source) not in sources and normalise(pair.target) not in targets
+    ]
+
+
+def _connected(
+    keys: Sequence[tuple[str, str]], combinations: Sequence[str] | None
+) -> list[list[int]]:
+    """Groups of positions, by a union-find over the strings that connect them."""
+    parents = list(range(len(keys)))
+
+    def root(i: int) -> int:
+        while parents[i] != i:
+            parents[i] = parents[parents[i]]
+            i = parents[i]
+        return i
+
+    connections: list[Sequence[str]] = [list(side) for side in zip(*keys, strict=True)]
+    for strings in [*connections, *([combinations] if combinations is not None else [])]:
+        first: dict[str, int] = {}
+        for i, string in enumerate(strings):
+            if string:  # no combination connects nothing
+                parents[root(i)] = root(first.setdefault(string, i))
+    groups: dict[int, list[int]] = {}
+    for i in range(len(keys)):
+        groups.setdefault(root(i), []).append(i)
+    return list(groups.values())
+
+
+def _placement(anchor: str) -> tuple[int, int]:
+    """Bucket of a group and, to order groups of one bucket, the hash itself."""
+    number = int(hashlib.sha256(anchor.encode("utf-8")).hexdigest(), 16)
+    return number % BUCKETS, number
+
+
+def _example(
+    group: Sequence[int], pairs: Sequence[Pair], keys: Sequence[tuple[str, str]], anchor: int
+) -> Example:
+    def order(i: int) -> tuple[str, ...]:
+        first, second = pairs[i][anchor], pairs[i][1 - anchor]
+        return keys[i][anchor], first, keys[i][1 - anchor], second
+
+    own, *others = sorted(group, key=order)
+    same_source = [i for i in others if keys[i][0] == keys[own][0]]
+    references = dict.fromkeys(pairs[i].target for i in (own, *same_source))
+    return Example(pairs[own].source, tuple(references))

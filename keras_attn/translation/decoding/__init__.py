@@ -1,0 +1,1 @@
+"""Decoding: from source ids to target ids."""

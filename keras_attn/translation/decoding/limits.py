@@ -1,0 +1,31 @@
+"""Limits of a translation: its greatest length and the ids it may not contain."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from keras_attn.translation.special_ids import BOS_ID, PAD_ID, UNK_ID
+
+# Ids that no translation contains: the model is never trained to generate them.
+FORBIDDEN_IDS = (PAD_ID, UNK_ID, BOS_ID)
+
+
+def num_tokens(ids: tf.Tensor) -> tf.Tensor:
+    """Number of tokens in each row, padding not counted, int32 `(B,)`."""
+    return tf.reduce_sum(tf.cast(tf.not_equal(ids, PAD_ID), tf.int32), axis=1)
+
+
+def length_limits(num_source_tokens: tf.Tensor, max_pieces: int, ratio: float) -> tf.Tensor:
+    """Longest translation, end mark not counted, for sources of `(B,)` tokens: `(B,)` int32.
+
+    `ratio` times the source and 10 more, at most `max_pieces`. It follows from a sentence's own
+    length, so that no translation depends on its neighbours.
+    """
+    longest = tf.cast(ratio * tf.cast(num_source_tokens, tf.float32), tf.int32) + 10
+    return tf.minimum(longest, max_pieces)
+
+
+def is_forbidden(vocab_size: tf.Tensor) -> tf.Tensor:
+    """Mask of the forbidden ids, boolean `(V,)`."""
+    ids = tf.range(vocab_size)
+    return tf.reduce_any(ids[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)

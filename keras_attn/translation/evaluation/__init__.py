@@ -1,0 +1,1 @@
+"""Evaluation: scores of translations and the report."""

@@ -1,0 +1,162 @@
+"""BLEU, chrF and TER of translations, by sacreBLEU, with their uncertainty."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+# Without spaces between words there are no words to count: characters take their place. All other
+# languages get the tokenization of the WMT evaluations.
+_BLEU_TOKENIZERS = {"ja": "char", "zh": "char"}
+_DEFAULT_BLEU_TOKENIZER = "13a"
+
+# Test sets drawn from the test set, sentence by sentence, to see how far chance moves a score.
+NUM_RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Corpus scores, each with the sacreBLEU signature that says what it measures.
+
+    Attributes:
+        bleu: From 0 to 100.
+        bleu_interval: Half the width of its 95% interval by bootstrap resampling.
+        bleu_signature: How it was measured.
+        chrf: From 0 to 100.
+        chrf_signature: How it was measured.
+        ter: Edits for each 100 words of the reference; fewer are better.
+        ter_signature: How it was measured.
+    """
+
+    bleu: float
+    bleu_interval: float
+    bleu_signature: str
+    chrf: float
+    chrf_signature: str
+    ter: float
+    ter_signature: str
+
+
+class Comparison(NamedTuple):
+    """Paired comparison with earlier translations of the same sentences.
+
+    Attributes:
+        baseline: Name of the earlier translations.
+        baseline_bleu: BLEU of the earlier translations.
+        gain: BLEU minus `baseline_bleu`.
+        p_value: How often chance alone would bring such a difference (paired bootstrap, Koehn
+            2004).
+    """
+
+    baseline: str
+    baseline_bleu: float
+    gain: float
+    p_value: float
+
+
+def bleu(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], target_language: str
+) -> float:
+    """BLEU alone (Papineni et al. 2002), as in `score`."""
+    _check(hypotheses, references)
+    metric = _bleu_metric(target_language)
+    return metric.corpus_score(hypotheses, streams(references)).score
+
+
+def score(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], target_language: str
+) -> Scores:
+    """Scores of a whole corpus.
+
+    BLEU: Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine Translation" (2002).
+    chrF: Popović, "chrF: character n-gram F-score for automatic MT evaluation" (2015).
+    TER: Snover et al., "A Study of Translation Edit Rate with Targeted Human Annotation" (2006).
+
+    Args:
+        hypotheses: Translations.
+        references: For each hypothesis, one or more right translations.
+        target_language: Language code of both; decides how words are parted.
+
+    Raises:
+        ValueError: If there is nothing to score or a hypothesis has no reference.
+    """
+    # Here and not above: what only trains should not wait for it.
+    from sacrebleu.metrics import CHRF, TER
+
+    _check(hypotheses, references)
+    by_place = streams(references)
+    bleu_metric, chrf = _bleu_metric(target_language), CHRF()
+    ter = TER(normalized=True, asian_support=_language(target_language) in _BLEU_TOKENIZERS)
+    found = bleu_metric.corpus_score(hypotheses, by_place, n_bootstrap=NUM_RESAMPLES)
+    return Scores(
+        bleu=found.score,
+        bleu_interval=found._ci,  # which sacreBLEU prints and gives in no other way
+        bleu_signature=str(bleu_metric.get_signature()),
+        chrf=chrf.corpus_score(hypotheses, by_place).score,
+        chrf_signature=str(chrf.get_signature()),
+        ter=ter.corpus_score(hypotheses, by_place).score,
+        ter_signature=str(ter.get_signature()),
+    )
+
+
+def sentence_chrf(hypothesis: str, references: Sequence[str]) -> float:
+    """chrF of one translation, 0 to 100: it tells good from bad where BLEU is 0 too often."""
+    from sacrebleu.metrics import CHRF
+
+    return CHRF().sentence_score(hypothesis, list(references)).score
+
+
+def compare(
+    name: str,
+    baseline: Sequence[str],
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    target_language: str,
+) -> Comparison:
+    """Paired bootstrap of BLEU against earlier translations of the same sentences.
+
+    Args:
+        name: Of the earlier ones.
+        baseline: The earlier translations.
+        hypotheses: The translations of now, in the same order.
+        references: For each, one or more right translations.
+        target_language: Language code of all.
+    """
+    from sacrebleu.significance import PairedTest
+
+    _check(hypotheses, references)
+    systems: list[tuple[str, Sequence[str]]] = [("baseline", baseline), ("now", hypotheses)]
+    metrics = {"BLEU": _bleu_metric(target_language)}
+    test = PairedTest(
+        systems, metrics, streams(references), test_type="bs", n_samples=NUM_RESAMPLES
+    )
+    found: dict[str, Any] = test()[1]
+    before, now = found["BLEU"]
+    return Comparison(name, before.score, now.score - before.score, now.p_value)
+
+
+def _language(code: str) -> str:
+    return re.split("[-_]", code.lower())[0]
+
+
+def _bleu_metric(target_language: str) -> Any:
+    from sacrebleu.metrics import BLEU
+
+    language = _language(target_language)
+    return BLEU(tokenize=_BLEU_TOKENIZERS.get(language, _DEFAULT_BLEU_TOKENIZER))
+
+
+def streams(references: Sequence[Sequence[str]]) -> list[Any]:
+    """The first references of all, the second ones of all, ...; None where none is."""
+    most = max(map(len, references))
+    return [[row[i] if i < len(row) else None for row in references] for i in range(most)]
+
+
+def _check(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    if not hypotheses or len(hypotheses) != len(references) or not all(references):
+        raise ValueError(
+            "There must be at least one hypothesis, and at least one reference for each. Received: "
+            f"{len(hypotheses)} hypotheses and references for {sum(map(bool, references))}."
+        )

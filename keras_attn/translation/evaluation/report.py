@@ -1,0 +1,173 @@
+"""Evaluation report: scores, samples and training history, as JSON, Markdown and TSV."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from keras_attn.translation.evaluation.metrics import Comparison, Scores
+
+TRANSLATIONS = "translations.tsv"
+FIGURES = ("learning.png", "attention.png")  # shown in the report if they lie beside it
+
+
+class Sample(NamedTuple):
+    """A test sentence, the model's translation and the reference translation."""
+
+    source: str
+    translation: str
+    reference: str
+
+
+class LengthGroup(NamedTuple):
+    """BLEU on the test sentences in one range of lengths in characters."""
+
+    characters: str
+    sentences: int
+    bleu: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """Results of an evaluation.
+
+    Attributes:
+        scores: BLEU, chrF and TER.
+        num_sentences: Sentences scored.
+        seconds: Time of their translation.
+        samples: Evenly spaced test sentences.
+        best: Samples with the highest chrF.
+        worst: Samples with the lowest chrF.
+        by_length: BLEU by length of the source.
+        translations: All test sentences with their translations.
+        comparison: Comparison with the previous version, if there is one.
+        history: Records of the epochs of training, named tuples.
+        details: Further numbers and strings by name, or dicts of them.
+    """
+
+    scores: Scores
+    num_sentences: int
+    seconds: float
+    samples: list[Sample]
+    best: list[Sample] = field(default_factory=list)
+    worst: list[Sample] = field(default_factory=list)
+    by_length: list[LengthGroup] = field(default_factory=list)
+    translations: list[Sample] = field(default_factory=list)
+    comparison: Comparison | None = None
+    history: list[Any] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def summary(self) -> str:
+        """Scores and samples for the terminal."""
+        samples = (
+            f"  {sample.source}\n    = {sample.translation}\n    ~ {sample.reference}"
+            for sample in self.samples
+        )
+        return "\n".join(["Samples (= translation, ~ reference):", *samples, *self.headline()])
+
+    def write(self, folder: Path) -> None:
+        """Write `report.json`, all translations and, for people, `report.md`."""
+        record = {name: _plain(value) for name, value in vars(self).items()}
+        del record["translations"]
+        text = json.dumps(record, indent=2, ensure_ascii=False, default=str)
+        (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+        (folder / "report.md").write_text(self._markdown(folder), encoding="utf-8")
+        lines = ("\t".join(" ".join(text.split()) for text in row) for row in self.translations)
+        (folder / TRANSLATIONS).write_text("".join(f"{x}\n" for x in lines), encoding="utf-8")
+
+    def headline(self) -> list[str]:
+        """The scores, a line each."""
+        scores = self.scores
+        lines = [
+            f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f} ({scores.bleu_signature})",
+            f"chrF {scores.chrf:.1f} ({scores.chrf_signature})",
+            f"TER {scores.ter:.1f} ({scores.ter_signature})",
+            f"{self.num_sentences:,} sentences translated in {self.seconds:.1f} s",
+        ]
+        if self.comparison:
+            against = self.comparison
+            lines.append(
+                f"BLEU {against.gain:+.1f} against {against.baseline} "
+                f"({against.baseline_bleu:.1f}), p = {against.p_value:.3f}"
+            )
+        return lines
+
+    def _markdown(self, folder: Path) -> str:
+        headline = [f"- {escape(line)}" for line in self.headline()]
+        plain = {name: value for name, value in self.details.items() if not _is_section(value)}
+        sections = {name: value for name, value in self.details.items() if _is_section(value)}
+        lines = ["# Evaluation", "", *headline, *_bullets(plain), "", "## Samples", ""]
+        lines += _table(Sample._fields, self.samples)
+        for title, samples in (("Best", self.best), ("Worst", self.worst)):
+            if samples:
+                lines += ["", f"## {title} by chrF", "", *_table(Sample._fields, samples)]
+        if self.by_length:
+            rows = [(g.characters, f"{g.sentences:,}", f"{g.bleu:.1f}") for g in self.by_length]
+            lines += ["", "## BLEU by length of the source", ""]
+            lines += _table(LengthGroup._fields, rows)
+        if self.history:
+            reached = [[_readable(part) for part in row] for row in self.history]
+            lines += ["", "## Learning", "", *_table(self.history[0]._fields, reached)]
+        for picture in FIGURES:
+            if (folder / picture).is_file():
+                lines += ["", f"![{_title(Path(picture).stem)}]({picture})"]
+        for name, values in sections.items():
+            lines += ["", f"## {escape(_title(name))}", "", *_bullets(values)]
+        return "\n".join(lines) + "\n"
+
+
+def earlier_translations(folder: Path, sources: Sequence[str]) -> list[str] | None:
+    """Translations of an earlier report, or None if its sources differ from `sources`."""
+    path = folder / TRANSLATIONS
+    if not path.is_file():
+        return None
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    if [row[0] for row in rows] != [" ".join(source.split()) for source in sources]:
+        return None
+    return [row[1] for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    """Tuples with names, and dataclasses, as dicts; JSON has no names for their parts."""
+    if hasattr(value, "_asdict"):
+        return value._asdict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return [_plain(part) for part in value] if isinstance(value, list) else value
+
+
+def _is_section(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _bullets(values: dict[str, Any]) -> list[str]:
+    return [
+        f"- {escape(_title(str(name)))}: {escape(_readable(value))}"
+        for name, value in values.items()
+        if value not in ("", None)
+    ]
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    cells = [list(header), ["---"] * len(header), *([escape(c) for c in row] for row in rows)]
+    return [f"| {' | '.join(row)} |" for row in cells]
+
+
+def escape(text: str) -> str:
+    """Text as Markdown shows it literally, in one line."""
+    return re.sub(r"([\\`*_\[\]<>|&~$])", r"\\\1", " ".join(text.split()))

@@ -1,0 +1,1 @@
+"""Export: the SavedModel with its model card, figures and warm-up requests."""

@@ -1,0 +1,103 @@
+"""The weights of an exported translator for the engine CTranslate2."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from keras_attn.positions import PositionalEncoding
+from keras_attn.residual import EPSILON
+from keras_attn.translation import named_weights
+from keras_attn.translation.config import Config
+from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
+from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
+
+
+def convert(model: Path, out: Path) -> None:
+    """Write a translator as a CTranslate2 model, with its tokenizers beside it.
+
+    Its translations are those of the exported model; text is cut by `source.model`, as strings, and
+    put together again by `target.model`.
+
+    Args:
+        model: An exported version, or the folder of versions.
+        out: The folder to write, which must not exist.
+
+    Raises:
+        ValueError: If there is no model, `out` exists, or ctranslate2 is not installed.
+    """
+    try:
+        from ctranslate2.specs import TransformerSpec
+    except ImportError as error:
+        raise ValueError(
+            "CTranslate2 is not installed: pip install keras_attn[ctranslate2]."
+        ) from error
+    if out.exists():
+        raise ValueError(f"`out` must be a folder that does not exist. Received: {out}.")
+    version = newest_version(model)
+    config = Config.load(version / EXTRA / CONFIG)
+    weights = named_weights.of_version(version)
+    spec = TransformerSpec.from_config(
+        (config.num_encoder_layers, config.num_decoder_layers), config.num_heads
+    )
+    for name, part in (("encoder", spec.encoder), ("decoder", spec.decoder)):
+        _fill_stack(part, weights, name)
+    embeddings = spec.encoder.embeddings[0]
+    embeddings.weight = weights["encoder/embedding/tokens/embeddings"]
+    spec.decoder.embeddings.weight = weights["decoder/embedding/tokens/embeddings"]
+    _fill_linear(spec.decoder.projection, weights, "decoder/logits")
+    spec.config.add_source_eos = True
+    spec.config.layer_norm_epsilon = EPSILON
+    for name in Tokenizers._fields:
+        pieces = Tokenizer.load(version / EXTRA / f"{name}.model").pieces
+        getattr(spec, f"register_{name}_vocabulary")(pieces)
+    spec.validate()
+    spec.optimize()
+    out.mkdir(parents=True)
+    spec.save(str(out))
+    for name in Tokenizers._fields:
+        shutil.copy(version / EXTRA / f"{name}.model", out)
+
+
+def _fill_stack(spec: Any, weights: dict[str, np.ndarray], name: str) -> None:
+    width = weights[f"{name}/norm/gamma"].shape[0]
+    longest = PositionalEncoding().max_len
+    positions = PositionalEncoding()(np.zeros((1, longest, width), np.float32))
+    spec.position_encodings.encodings = np.asarray(positions)[0]
+    _fill_norm(spec.layer_norm, weights, f"{name}/norm")
+    for number, layer in enumerate(spec.layer):
+        block = f"{name}/block_{number}"
+        attention = layer.self_attention
+        _fill_norm(attention.layer_norm, weights, f"{block}/around_self_attention/norm")
+        _fill_linear(
+            attention.linear[0],
+            weights,
+            *(f"{block}/self_attention/{part}" for part in ("query", "key", "value")),
+        )
+        _fill_linear(attention.linear[1], weights, f"{block}/self_attention/output")
+        if name == "decoder":
+            attention = layer.attention
+            block_cross = f"{block}/cross_attention"
+            _fill_norm(attention.layer_norm, weights, f"{block}/around_cross_attention/norm")
+            _fill_linear(attention.linear[0], weights, f"{block_cross}/query")
+            _fill_linear(attention.linear[1], weights, f"{block_cross}/key", f"{block_cross}/value")
+            _fill_linear(attention.linear[2], weights, f"{block_cross}/output")
+        _fill_norm(layer.ffn.layer_norm, weights, f"{block}/around_feed_forward/norm")
+        _fill_linear(layer.ffn.linear_0, weights, f"{block}/feed_forward/inner")
+        _fill_linear(layer.ffn.linear_1, weights, f"{block}/feed_forward/outer")
+
+
+def _fill_norm(spec: Any, weights: dict[str, np.ndarray], name: str) -> None:
+    spec.gamma, spec.beta = weights[f"{name}/gamma"], weights[f"{name}/beta"]
+
+
+def _fill_linear(spec: Any, weights: dict[str, np.ndarray], *names: str) -> None:
+    """One product for several dense layers of the same input; the engine has outputs first."""
+    kernels = [weights[f"{name}/kernel"] for name in names]
+    spec.weight = np.ascontiguousarray(np.concatenate(kernels, axis=1).T)
+    biases = [weights[f"{name}/bias"] for name in names if f"{name}/bias" in weights]
+    if biases:
+        spec.bias = np.concatenate(biases)

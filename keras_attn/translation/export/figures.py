@@ -1,0 +1,51 @@
+"""Figures of the report: learning curve and attention weights of one translation."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.evaluation.report import FIGURES
+from keras_attn.translation.export.translator import Translator
+
+LEARNING, ATTENTION = FIGURES
+
+
+def can_be_drawn() -> bool:
+    """Whether the extra `plots` is installed."""
+    return all(importlib.util.find_spec(name) for name in ("matplotlib", "matplotlib_fontja"))
+
+
+def draw(folder: Path, translator: Translator, text: str, history: Sequence[EpochRecord]) -> None:
+    """Write both figures into a version's folder.
+
+    Args:
+        folder: Folder to write to.
+        translator: The exported model.
+        text: Source text of the attention figure.
+        history: Records of the epochs of training.
+    """
+    from matplotlib.figure import Figure
+
+    from keras_attn.plots import plot_attention
+
+    figure = Figure((7, 3.2), layout="constrained")
+    losses = figure.subplots()
+    minutes = [reached.seconds / 60 for reached in history]
+    losses.plot(minutes, [reached.loss for reached in history], "C0.-")
+    losses.set_xlabel("minutes")
+    losses.set_ylabel("training loss", color="C0")
+    scores = losses.twinx()
+    scores.plot(minutes, [reached.bleu for reached in history], "C1.-")
+    scores.set_ylabel("validation BLEU", color="C1")
+    figure.savefig(folder / LEARNING, dpi=150)
+
+    seen = translator.attend(text)
+    layers = {f"decoder layer {i + 1}": np.asarray(w)[None] for i, w in enumerate(seen.weights)}
+    plot_attention(layers, seen.target_pieces, seen.source_pieces).savefig(
+        folder / ATTENTION, dpi=150
+    )

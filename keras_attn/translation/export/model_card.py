@@ -1,0 +1,70 @@
+"""The page that goes with an exported model: what it is, how good, and how to ask it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.load import AND
+from keras_attn.translation.evaluation.report import Report, escape
+
+FILE = "README.md"
+
+_USE = """\
+## Use
+
+```python
+import tensorflow as tf
+
+model = tf.saved_model.load("{version}")
+model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]
+```
+
+| signature | takes | gives |
+|---|---|---|
+| `serving_default` | `text (B,)` | `translation (B,)` |
+| `nbest` | `text (B,)` | `translations (B, {beam_size})`, `scores (B, {beam_size})`, best first |
+| `score` | `text (B,)`, `translation (B,)` | `log_probability (B,)` |
+| `sample` | `text (B,)`, `seed`, `temperature`, `top_k`, `top_p` | `translation (B,)` |
+| `attend` | `text (B,)` | `translation (B,)`, `source_pieces (B, S)`, `target_pieces (B, T)`, \
+`weights (B, layers, H, T, S)` |
+
+Scores are log probabilities divided by `((5 + pieces) / 6)^{length_penalty}`. Empty text gives
+empty text. `serving_default` and `nbest` translate text of more than {limit} pieces sentence by
+sentence; the others cut it there.
+"""
+
+
+def write(folder: Path, config: Config, report: Report) -> None:
+    """Write the card of the version in `folder`.
+
+    Args:
+        folder: The exported version.
+        config: What the model was trained with.
+        report: Its evaluation.
+    """
+    training = report.details.get("training", {})
+    corpus = report.details.get("corpus", {})
+    data = AND.join(Path(name).name for name in config.data.split(AND))  # no folders of the author
+    lines = [
+        f"# Translator from {escape(config.source)} to {escape(config.target)}",
+        "",
+        f"A Transformer of {config.num_encoder_layers} encoder and {config.num_decoder_layers} "
+        f"decoder layers of width {config.num_hiddens}, {training.get('parameters', 0):,} "
+        f"parameters, trained {training.get('epochs', 0):.1f} epochs on "
+        f"{corpus.get('train', 0) * corpus.get('parts', 1):,} sentence pairs of `{data}`. It was "
+        "trained to translate sentences; what it says can be wrong.",
+        "",
+        *([escape(report.details["credit"]), ""] if report.details.get("credit") else []),
+        "## Scores",
+        "",
+        *(f"- {escape(line)}" for line in report.headline()),
+        "",
+        _USE.format(
+            version=folder.name,
+            beam_size=config.beam_size,
+            length_penalty=config.length_penalty,
+            limit=config.max_pieces - 1,
+        ),
+    ]
+    (folder / FILE).write_text("\n".join(lines), encoding="utf-8")

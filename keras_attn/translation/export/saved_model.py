@@ -1,0 +1,107 @@
+"""Export of a trained model as a SavedModel that maps strings to strings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from keras_attn.transformer import Transformer
+from keras_attn.translation.config import Config
+from keras_attn.translation.export import warmup_requests
+from keras_attn.translation.export.signatures import Signatures
+from keras_attn.translation.export.translator import SIGNATURE
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
+from keras_attn.translation.versions import CONFIG, EXTRA, next_version
+
+
+def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> Path:
+    """Write the next version of a translator below `folder`, in TensorFlow Serving's layout.
+
+    The version is written aside and renamed when it is whole, so that a server that watches
+    `folder` never sees half a model.
+
+    Args:
+        model: The trained model.
+        tokenizers: Its tokenizers.
+        config: What it was trained with.
+        folder: Where the versions lie, such as `saved_models/ja-en`.
+
+    Returns:
+        The folder of the new version.
+
+    Raises:
+        ValueError: If the model is not one of `Transformer.from_sizes`; nothing is left then.
+        OSError: If it cannot be written; nothing of it is left then.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(prefix=".export-", dir=folder))
+    try:
+        aside.chmod(0o755)  # mkdtemp's folders are closed to the user a server runs as
+        _write_graph(_in_float32(model), tokenizers, config, aside)
+        extra = aside / EXTRA
+        extra.mkdir(exist_ok=True)
+        config.save(extra / CONFIG)
+        tokenizers.source.save(extra / "source.model")
+        tokenizers.target.save(extra / "target.model")
+        warmup_requests.write(extra, tokenizers.source, config.max_pieces)
+        version = next_version(folder)
+        os.rename(aside, version)
+    except tf.errors.OpError as error:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise OSError(f"The model cannot be written to `{folder}`: {error.message}") from error
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+    return version
+
+
+def _in_float32(model: Transformer) -> Transformer:
+    """The same model computing in float32, which every machine can serve."""
+    if model.compute_dtype == "float32":
+        return model
+    with_policy = model.get_config()
+    policy = keras.saving.serialize_keras_object(keras.DTypePolicy("float32"))
+    twin = Transformer.from_config(_replace_dtype(with_policy, policy))
+    twin.build(((None, None), (None, None)))
+    twin.set_weights(model.get_weights())
+    return twin
+
+
+def _replace_dtype(config, policy):
+    if isinstance(config, dict):
+        return {k: policy if k == "dtype" else _replace_dtype(v, policy) for k, v in config.items()}
+    return config
+
+
+def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> None:
+    signatures = Signatures(model, tokenizers, config)
+    text, translation = (
+        tf.TensorSpec((None,), tf.string, name=name) for name in ("text", "translation")
+    )
+    numbers = {"seed": tf.int32, "temperature": tf.float32, "top_k": tf.int32, "top_p": tf.float32}
+    settings = [tf.TensorSpec((), dtype, name=name) for name, dtype in numbers.items()]
+    functions: dict[str, tuple[Any, list[tf.TensorSpec]]] = {
+        SIGNATURE: (signatures.translate, [text]),
+        "nbest": (signatures.nbest, [text]),
+        "score": (signatures.score, [text, translation]),
+        "sample": (signatures.sample, [text, *settings]),
+        "attend": (signatures.attend, [text]),
+    }
+    saved = tf.Module()
+    saved.weights = [variable.value for variable in model.variables]
+    saved.folded = signatures.folded
+    # Traced here and once: Keras's own export traces each of them twice.
+    traced = {
+        name: tf.function(function, input_signature=signature).get_concrete_function()
+        for name, (function, signature) in functions.items()
+    }
+    # Without gradients, which a server never computes: TensorFlow would keep the gradients of every
+    # version that is loaded as long as the process lives.
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    tf.saved_model.save(saved, str(folder), signatures=traced, options=options)

@@ -1,0 +1,170 @@
+"""Exported translator, loaded from disk: strings in, strings out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
+
+SIGNATURE = "serving_default"
+
+
+class Hypothesis(NamedTuple):
+    """One of several translations of a text, and its score: log probability by length penalty."""
+
+    translation: str
+    score: float
+
+
+class Attention(NamedTuple):
+    """A translation and the weights `(layers, H, T, S)` by which its pieces saw the source's."""
+
+    translation: str
+    source_pieces: list[str]
+    target_pieces: list[str]
+    weights: np.ndarray
+
+
+class Translator:
+    """An exported translator: strings in, strings out.
+
+    Args:
+        loaded: A SavedModel as TensorFlow loads it.
+        config: What the model was trained with.
+        folder: The version's folder.
+
+    Call arguments:
+        texts: Strings in the source language.
+        batch_size: Texts translated at once. Defaults to 64.
+
+    Returns:
+        The translations, in the order of `texts`; empty text gives empty text.
+    """
+
+    def __init__(self, loaded: Any, config: Config, folder: Path):
+        self._loaded = loaded  # its variables live as long as this object
+        self.config = config
+        self.folder = folder
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Translator:
+        """Load a version's folder, or the newest version in a folder of versions.
+
+        Raises:
+            ValueError: If no exported translator is there, or one of another format version.
+        """
+        folder = newest_version(Path(path))
+        config = Config.load(folder / EXTRA / CONFIG)
+        loaded = tf.saved_model.load(str(folder))
+        return cls(loaded, config, folder)
+
+    def __call__(self, texts: Sequence[str], batch_size: int = 64) -> list[str]:
+        found = self._ask(SIGNATURE, batch_size, text=texts)
+        return [_decode(row["translation"]) for row in found]
+
+    def nbest(self, texts: Sequence[str], batch_size: int = 64) -> list[list[Hypothesis]]:
+        """The best translations of each text, at most `config.beam_size`, best first."""
+        return [
+            [
+                Hypothesis(_decode(translation), float(score))
+                for translation, score in zip(row["translations"], row["scores"], strict=True)
+                if np.isfinite(score)
+            ]
+            for row in self._ask("nbest", batch_size, text=texts)
+        ]
+
+    def score(
+        self, texts: Sequence[str], translations: Sequence[str], batch_size: int = 64
+    ) -> list[float]:
+        """The log probability of each translation of its text.
+
+        Raises:
+            ValueError: If there are not as many translations as texts.
+        """
+        if len(texts) != len(translations):
+            raise ValueError(
+                "`translations` must hold one translation for each text. "
+                f"Received: {len(translations)} for {len(texts)} texts."
+            )
+        found = self._ask("score", batch_size, text=texts, translation=translations)
+        return [float(row["log_probability"]) for row in found]
+
+    def sample(
+        self,
+        texts: Sequence[str],
+        seed: int,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+    ) -> list[str]:
+        """A translation of each text, drawn by its probability; the same call gives the same.
+
+        Args:
+            texts: Strings in the source language.
+            seed: Of the draws.
+            temperature: Above 0; below 1, likely words become likelier. Defaults to 1.
+            top_k: Draw from that many likeliest tokens; 0 for all. Defaults to 0.
+            top_p: Draw from the likeliest tokens that reach this probability together, above 0,
+                at most 1. Defaults to 1.
+
+        Raises:
+            ValueError: If an argument is out of its range.
+        """
+        if not temperature > 0:
+            raise ValueError(f"`temperature` must be above 0. Received: temperature={temperature}.")
+        if not 0 < top_p <= 1:
+            raise ValueError(f"`top_p` must be above 0 and at most 1. Received: top_p={top_p}.")
+        if top_k < 0:
+            raise ValueError(f"`top_k` must be at least 0. Received: top_k={top_k}.")
+        found = self._loaded.signatures["sample"](
+            text=_encode("texts", texts),
+            seed=tf.constant(seed, tf.int32),
+            temperature=tf.constant(temperature, tf.float32),
+            top_k=tf.constant(top_k, tf.int32),
+            top_p=tf.constant(top_p, tf.float32),
+        )
+        return [_decode(translation) for translation in found["translation"].numpy()]
+
+    def attend(self, text: str) -> Attention:
+        """The translation of one text and what each of its pieces attended to."""
+        (row,) = self._ask("attend", 1, text=[text])
+        return Attention(
+            _decode(row["translation"]),
+            [_decode(piece) for piece in row["source_pieces"]],
+            [_decode(piece) for piece in row["target_pieces"]],
+            row["weights"],
+        )
+
+    def _ask(
+        self, signature: str, batch_size: int, **inputs: Sequence[str]
+    ) -> list[dict[str, Any]]:
+        """Outputs of a signature for each row of its inputs, in the same order."""
+        encoded = {name: _encode(f"{name}s", texts) for name, texts in inputs.items()}
+        # Texts of similar length together, so that little of a batch is padding.
+        lengths = tf.strings.length(encoded["text"]).numpy()
+        order = np.argsort(lengths, kind="stable")
+        answers: list[dict[str, Any]] = [{} for _ in order]
+        for start in range(0, len(order), batch_size):
+            rows = order[start : start + batch_size]
+            batch = {name: tf.gather(texts, rows) for name, texts in encoded.items()}
+            found = {k: v.numpy() for k, v in self._loaded.signatures[signature](**batch).items()}
+            for place, row in enumerate(rows):
+                answers[row] = {name: values[place] for name, values in found.items()}
+        return answers
+
+
+def _encode(name: str, texts: Sequence[str]) -> tf.Tensor:
+    if isinstance(texts, str):
+        raise ValueError(f"`{name}` must be a list of strings. Received: {name}={texts!r}.")
+    return tf.constant([text.encode("utf-8", "replace") for text in texts], tf.string)
+
+
+def _decode(text: bytes) -> str:
+    return text.decode("utf-8", "replace")

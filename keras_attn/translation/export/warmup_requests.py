@@ -1,0 +1,65 @@
+"""Warm-up requests: TensorFlow Serving runs them on start-up, so that no user waits for a trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tensorflow as tf
+
+from keras_attn.translation.decoding.search import LENGTHS, ROWS
+from keras_attn.translation.tokenization.in_graph import NUM_TEXTS
+from keras_attn.translation.tokenization.tokenizer import MIN_VOCAB_SIZE, Tokenizer
+
+# Where TensorFlow Serving looks, inside the folder `assets.extra` of a version.
+FILE = "tf_serving_warmup_requests"
+
+# What is asked for in batches of any size, and what one person asks for at a time.
+BATCHED, SINGLE = "serving_default", "nbest"
+
+
+def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
+    """Write a request for each shape that the exported functions are compiled for.
+
+    Args:
+        extra: The folder `assets.extra` of a version.
+        tokenizer: Of the source language.
+        max_pieces: Of its texts, end mark included.
+    """
+    lengths = [length for length in LENGTHS if length < 2 * max_pieces]
+    with tf.io.TFRecordWriter(str(extra / FILE)) as file:
+        for text in (_text(tokenizer, min(length, max_pieces)) for length in lengths):
+            for number in sorted({*ROWS, *NUM_TEXTS}):
+                file.write(_prediction_log(BATCHED, [text] * number))
+            file.write(_prediction_log(SINGLE, [text]))
+
+
+def _text(tokenizer: Tokenizer, length: int) -> str:
+    """Text that is cut into about three quarters of `length` pieces, if not a sentence."""
+    pieces = range(MIN_VOCAB_SIZE - 1, tokenizer.vocab_size)
+    words = [word.strip() for word in tokenizer.decode([[piece] for piece in pieces[:8]])]
+    words = [word for word in words if word] or ["a"]
+    text = ""
+    for count in range(length):  # no word has less than a piece
+        longer = text + words[count % len(words)]
+        if len(tokenizer.encode([longer])[0]) > length * 3 // 4:
+            break
+        text = longer
+    return text
+
+
+def _prediction_log(signature: str, texts: list[str]) -> bytes:
+    """A `tensorflow.serving.PredictionLog`, by the numbers of the fields in its definition."""
+    tensor = tf.make_tensor_proto([text.encode() for text in texts], tf.string)
+    entry = _field(1, b"text") + _field(2, tensor.SerializeToString())
+    request = _field(1, _field(3, signature.encode())) + _field(2, entry)
+    return _field(6, _field(1, request))
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A field of bytes, in the wire format of protocol buffers."""
+    return _varint(8 * number + 2) + _varint(len(content)) + content
+
+
+def _varint(number: int) -> bytes:
+    *low, high = [number >> shift & 0x7F for shift in range(0, max(1, number.bit_length()), 7)]
+    return bytes([*(part | 0x80 for part in low), high])

@@ -1,0 +1,33 @@
+"""TensorFlow's threads on the cores of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+import tensorflow as tf
+
+# Most cores that get an operation, and in training a shard, each. Measured on 2. With many cores,
+# shards would be small, and each core would read all weights.
+MAX_CORES = 4
+
+
+def one_core_for_each_operation() -> None:
+    """On 2 to 4 cores, let TensorFlow run one operation on each core instead of one on all.
+
+    By default TensorFlow divides each operation among all cores, which then wait for each other
+    (benchmarks/results/training.md). Call this before TensorFlow runs its first operation; later
+    calls have no effect.
+    """
+    cores = num_cores()
+    if 1 < cores <= MAX_CORES and not tf.config.list_physical_devices("GPU"):
+        with contextlib.suppress(RuntimeError):
+            tf.config.threading.set_intra_op_parallelism_threads(1)
+            tf.config.threading.set_inter_op_parallelism_threads(cores)
+
+
+def num_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

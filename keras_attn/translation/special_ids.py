@@ -1,0 +1,3 @@
+"""Special token ids of every tokenizer and model."""
+
+PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3

@@ -1,0 +1,1 @@
+"""Tokenization: SentencePiece tokenizers, and the same segmentation in the graph."""

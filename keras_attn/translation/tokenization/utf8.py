@@ -1,0 +1,74 @@
+"""UTF-8 in the graph: the characters of rows of bytes, and the bytes of characters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+# Stands for a byte that belongs to no character.
+REPLACEMENT = 0xFFFD
+NONE = -1  # no byte: behind the end of a row
+
+
+class Characters(NamedTuple):
+    """Code point that begins at each byte of a row, and its length in bytes."""
+
+    code_points: tf.Tensor
+    num_bytes: tf.Tensor
+
+
+def characters(rows: tf.Tensor) -> Characters:
+    """The character that begins at each byte; a byte where none does is `REPLACEMENT`.
+
+    A character is the shortest form of a code point that is no surrogate (RFC 3629, section 3).
+
+    Args:
+        rows: Bytes as int32 `(B, L)`, `NONE` behind the end.
+
+    Returns:
+        Code points and their bytes, 1 to 4, int32 `(B, L)`.
+    """
+    first, second, third, fourth = (following(rows, k) for k in range(4))
+    tails = [(byte >= 0x80) & (byte < 0xC0) for byte in (second, third, fourth)]
+    lows = [byte & 0x3F for byte in (second, third, fourth)]
+
+    two = (first & 0x1F) * 64 + lows[0]
+    is_two = (first >= 0xC2) & (first < 0xE0) & tails[0]
+
+    three = ((first & 0x0F) * 64 + lows[0]) * 64 + lows[1]
+    is_surrogate = (three >= 0xD800) & (three < 0xE000)
+    is_three = (first >= 0xE0) & (first < 0xF0) & tails[0] & tails[1]
+    is_three &= (three >= 0x800) & ~is_surrogate
+
+    four = (((first & 0x07) * 64 + lows[0]) * 64 + lows[1]) * 64 + lows[2]
+    is_four = (first >= 0xF0) & (first < 0xF5) & tails[0] & tails[1] & tails[2]
+    is_four &= (four >= 0x10000) & (four <= 0x10FFFF)
+
+    one = tf.where((first >= 0) & (first < 0x80), first, REPLACEMENT)
+    code_points = tf.where(is_two, two, tf.where(is_three, three, tf.where(is_four, four, one)))
+    longer = tf.cast(is_two, tf.int32) + 2 * tf.cast(is_three, tf.int32)
+    return Characters(code_points, 1 + longer + 3 * tf.cast(is_four, tf.int32))
+
+
+def following(rows: tf.Tensor, distance: int) -> tf.Tensor:
+    """Rows shifted left by `distance`, filled with `NONE` at the end."""
+    return tf.pad(rows, [[0, 0], [0, distance]], constant_values=NONE)[:, distance:]
+
+
+def encode(code_points: tf.Tensor) -> tf.Tensor:
+    """The bytes of each code point, int32 `(..., 4)`, `NONE` behind the last."""
+    c = code_points
+    none = tf.fill(tf.shape(c), NONE)
+    # From the lowest six bits on: the continuation bytes, and what is left above them.
+    tails = [0x80 | (c // 64**k) & 0x3F for k in range(3)]
+    above = [c // 64**k for k in range(4)]
+    forms = [
+        [c, none, none, none],
+        [0xC0 | above[1], tails[0], none, none],
+        [0xE0 | above[2], tails[1], tails[0], none],
+        [0xF0 | above[3], tails[2], tails[1], tails[0]],
+    ]
+    one, two, three, four = (tf.stack(form, axis=-1) for form in forms)
+    c = c[..., None]
+    return tf.where(c < 0x80, one, tf.where(c < 0x800, two, tf.where(c < 0x10000, three, four)))

@@ -1,0 +1,131 @@
+"""Keras callbacks of training: budget, checkpoints, moving average of the weights."""
+
+from __future__ import annotations
+
+import time
+
+import keras
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.training.checkpoints import TrainingState
+from keras_attn.translation.training.schedule import WarmUpStableDecay
+from keras_attn.translation.training.weight_average import WeightAverage
+
+CHECKPOINT_SECONDS = 120.0
+
+# Batches between two updates of the average; weights hardly change within so few.
+AVERAGE_EVERY = 8
+
+
+class Budget(keras.callbacks.Callback):
+    """Ends training when its steps, or else its minutes, are used up.
+
+    Must be called after validation, because the time of validation counts.
+
+    Args:
+        config: Budget: `steps`, or `minutes` if `steps` is 0.
+        state: Steps and seconds of training before this start.
+        schedule: Learning-rate schedule; its `left` is set before each batch.
+    """
+
+    def __init__(self, config: Config, state: TrainingState, schedule: WarmUpStableDecay):
+        super().__init__()
+        self._steps = config.steps
+        self._budget = 60 * config.minutes
+        self._state = state
+        self._schedule = schedule
+        self._step_before = self._step
+        self._seconds_before = float(state.seconds.numpy())
+        self._start = time.monotonic()
+        self.reserve_seconds = 0.0  # what validation will take after the last batch
+
+    @property
+    def _step(self) -> int:
+        return int(self._state.step.numpy())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training in total, earlier starts included."""
+        return self._seconds_before + time.monotonic() - self._start
+
+    @property
+    def left(self) -> float:
+        """Remaining fraction of the budget, from 1 to 0."""
+        if self._steps:
+            return max(0.0, 1 - self._step / self._steps)
+        return max(0.0, self._budget - self.reserve_seconds - self.seconds) / self._budget
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the budget is used up, by the speed so far if it is a budget of steps."""
+        if not self._steps:
+            return self.left * self._budget
+        done = self._step - self._step_before
+        return (self._steps - self._step) * (time.monotonic() - self._start) / max(1, done)
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self._schedule.left.assign(self.left)
+
+    def on_train_batch_end(self, batch, logs=None):
+        if not self.left:
+            self.model.stop_training = True
+
+    def on_epoch_end(self, epoch, logs=None):
+        if not self.left:  # validation took the rest
+            self.model.stop_training = True
+
+
+class Checkpointing(keras.callbacks.Callback):
+    """Saves a checkpoint every two minutes and after each epoch.
+
+    After a first Ctrl-C it saves a checkpoint, then stops training.
+
+    Must be called after all callbacks that change what is saved. Nothing is saved between the last
+    batch of an epoch and its validation: a resumed training would skip the validation.
+    """
+
+    def __init__(self, state: TrainingState, budget: Budget):
+        super().__init__()
+        self._state = state
+        self._budget = budget
+        self._last_save = time.monotonic()
+        self.interrupted = False
+
+    def on_train_batch_end(self, batch, logs=None):
+        ends_epoch = self.model.stop_training or batch + 1 == self.params["steps"]
+        is_time = time.monotonic() - self._last_save > CHECKPOINT_SECONDS
+        if (self.interrupted or is_time) and not ends_epoch:
+            self._save()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._save()
+
+    def _save(self) -> None:
+        self._state.seconds.assign(self._budget.seconds)
+        self._state.save()
+        self._last_save = time.monotonic()
+        if self.interrupted:
+            raise KeyboardInterrupt
+
+
+class WeightAveraging(keras.callbacks.Callback):
+    """Updates the moving average of the weights every `every` batches and after each epoch.
+
+    An update reads all weights and writes all averages.
+
+    Args:
+        average: Moving average of the weights.
+        every: Batches between two updates.
+    """
+
+    def __init__(self, average: WeightAverage, every: int):
+        super().__init__()
+        self._average = average
+        self._every = every
+
+    def on_train_batch_end(self, batch, logs=None):
+        if int(self.model.step.numpy()) % self._every == 0:
+            self._average.update(self.model.step)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._average.update(self.model.step)

@@ -1,0 +1,154 @@
+"""Training with Keras `fit` within a budget, resumed from checkpoints."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import keras
+
+from keras_attn.transformer import Transformer
+from keras_attn.translation.batching.batches import Batches
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
+from keras_attn.translation.training.callbacks import (
+    AVERAGE_EVERY,
+    Budget,
+    Checkpointing,
+    WeightAveraging,
+)
+from keras_attn.translation.training.checkpoints import TrainingState
+from keras_attn.translation.training.progress import Progress
+from keras_attn.translation.training.train_step import Trainer
+from keras_attn.translation.training.validation import Validation
+from keras_attn.translation.training.weight_average import WeightAverage
+
+
+class Run(NamedTuple):
+    """Result of a training."""
+
+    steps: int
+    epochs: float
+    seconds: float
+    tokens_per_second: float
+    validation_bleu: float
+    history: list[EpochRecord]
+
+    def summary(self) -> str:
+        """One line for the terminal."""
+        return (
+            f"Trained {self.epochs:.1f} epochs in {self.seconds / 60:.1f} minutes, "
+            f"{self.tokens_per_second:,.0f} tokens/s, validation BLEU {self.validation_bleu:.1f}"
+        )
+
+    def totals(self) -> dict[str, float]:
+        """All fields except the history."""
+        return {name: value for name, value in self._asdict().items() if name != "history"}
+
+
+@contextmanager
+def _obeying_ctrl_c(saving: Checkpointing) -> Iterator[None]:
+    def obey(signum, frame):
+        if saving.interrupted:  # a second Ctrl-C does not wait
+            raise KeyboardInterrupt
+        saving.interrupted = True
+
+    before = signal.signal(signal.SIGINT, obey)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
+    if config.patience and int(state.num_worse.numpy()) >= config.patience:
+        return False
+    # What was never validated has no best weights: out of time, it takes a batch more, and these.
+    return budget.left > 0 or float(state.best_bleu.numpy()) < 0
+
+
+def fit(
+    model: Transformer,
+    batches: Batches,
+    tokenizers: Tokenizers,
+    validation: Sequence[Example],
+    config: Config,
+    folder: Path,
+    callbacks: Sequence[keras.callbacks.Callback] = (),
+) -> Run:
+    """Train `model` within a budget and give it the best averaged weights.
+
+    Interrupted training is resumed from the last checkpoint in `folder`.
+
+    Args:
+        model: The model, with the weights to begin with.
+        batches: Training data.
+        tokenizers: Tokenizers of the validation sentences.
+        validation: Validation sentences; the weights with the highest BLEU on them are the best.
+        config: Budget (`minutes` or `steps`, and `patience`), schedule and seeds.
+        folder: Folder of the checkpoints.
+        callbacks: Further Keras callbacks, called before a checkpoint is saved. Their logs hold
+            `val_bleu` after each epoch. A callback that sets `stop_training` ends training.
+
+    Returns:
+        Result of the training.
+
+    Raises:
+        KeyboardInterrupt: On Ctrl-C, after a checkpoint was written.
+        OSError: If a checkpoint cannot be written.
+        ValueError: If there are checkpoints and none can be read.
+    """
+    model.build(((None, None), (None, None)))
+    trainer = Trainer(model, config)
+    average = WeightAverage(model.trainable_variables, config.average_decay)
+    state = TrainingState(model, trainer.optimizer, average, trainer.step, folder)
+    warnings = state.restore()
+
+    budget = Budget(config, state, trainer.schedule)
+    first_step = int(state.step.numpy())
+    progress = Progress(batches, budget, start_step=first_step)
+    for warning in warnings:
+        progress.say(f"warning: {warning}")
+    if first_step:
+        progress.say(f"Going on from step {first_step}.")
+    checking = Validation(model, tokenizers, validation, config, average, state, budget)
+    saving = Checkpointing(state, budget)
+    all_callbacks = [
+        WeightAveraging(average, AVERAGE_EVERY),
+        progress,
+        checking,
+        *callbacks,
+        budget,
+        saving,
+    ]
+    with _obeying_ctrl_c(saving):
+        while not trainer.stop_training and _has_to_go_on(budget, state, config):
+            step = int(state.step.numpy())
+            epoch, done = divmod(step, batches.steps_per_epoch)
+            trainer.fit(
+                batches.dataset(step),
+                initial_epoch=epoch,
+                # After an interruption the rest of its epoch comes first, by itself.
+                epochs=epoch + 1 if done else 1_000_000,
+                steps_per_epoch=batches.steps_per_epoch - done,
+                callbacks=all_callbacks,
+                shuffle=False,  # the stream is shuffled
+                verbose=0,
+            )
+    if saving.interrupted:  # after the last checkpoint
+        raise KeyboardInterrupt
+    state.use_best()
+    steps = int(state.step.numpy())
+    return Run(
+        steps=steps,
+        epochs=steps / batches.steps_per_epoch,
+        seconds=budget.seconds,
+        tokens_per_second=progress.tokens_per_second,
+        validation_bleu=float(state.best_bleu.numpy()),
+        history=state.history,
+    )

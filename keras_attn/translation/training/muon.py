@@ -1,0 +1,128 @@
+"""Muon for the matrices within a model, Adam for the rest, in few operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from keras_attn.translation.config import PRECISIONS
+
+
+@keras.saving.register_keras_serializable(package="keras_attn")
+class FusedMuon(keras.optimizers.Muon):
+    """Keras's Muon, its Adam by TensorFlow's own kernel and its products in a chosen precision.
+
+    A matrix `W` of shape `(m, n)` with gradient `G` goes along the nearest matrix with orthonormal
+    rows or columns to its momentum (Jordan et al. 2024, "Muon"; scaled as by Liu et al. 2025):
+
+        M = 0.95 M + G
+        W = W - 0.2 * rate * sqrt(max(m, n)) * orthogonal(G + 0.95 M)
+
+    where `orthogonal` is a few steps of Newton and Schulz; 0.95 and 0.2 are defaults. These cost as
+    much for a small batch as for a large one; with `every` above 1, `M` follows each gradient and
+    `W` goes once in so many steps, so many times as far, the matrices by turns. Embeddings, vectors
+    and what `exclude_layers` names take the steps of Adam (Kingma and Ba 2015), in one pass over
+    each weight, where Keras needs a dozen.
+
+    Args:
+        learning_rate: Of the matrices, a number or a schedule.
+        adam_lr_ratio: Rate of the other weights, as a share of it.
+        dtype: What `orthogonal` is computed in, `"float32"` or `"bfloat16"`. Defaults to float32.
+        every: Steps after which a matrix goes, at least 1. Defaults to 1.
+        **options: As `keras.optimizers.Muon` has them; weights decay only where that is given.
+
+    Raises:
+        ValueError: If `dtype` is another, or `every` less than 1.
+
+    Example:
+
+    >>> weight = keras.Variable([1.0])
+    >>> FusedMuon(learning_rate=0.5, adam_lr_ratio=0.5).apply([tf.constant([3.0])], [weight])
+    >>> round(float(weight[0]), 3)
+    0.75
+    """
+
+    def __init__(
+        self,
+        learning_rate: float | keras.optimizers.schedules.LearningRateSchedule = 0.001,
+        adam_lr_ratio: float = 1.0,
+        dtype: str = "float32",
+        every: int = 1,
+        **options: Any,
+    ):
+        if dtype not in PRECISIONS:
+            raise ValueError(f'`dtype` must be "float32" or "bfloat16". Received: dtype={dtype!r}.')
+        if every < 1:
+            raise ValueError(f"`every` must be at least 1. Received: every={every!r}.")
+        no_decay = {"weight_decay": None, "adam_weight_decay": None}
+        super().__init__(learning_rate, adam_lr_ratio=adam_lr_ratio, **{**no_decay, **options})
+        self.dtype = dtype
+        self.every = every
+
+    def update_step(self, gradient, variable, learning_rate):
+        """Update one weight; called by Keras for each."""
+        index = self._get_variable_index(variable)
+        velocity = self.adam_velocities[index]
+        if velocity is None:
+            self._update_matrix(gradient, variable, learning_rate, index)
+            return
+        step = tf.cast(self.iterations + 1, tf.float32)
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle,
+            m=self.momentums[index].value.handle,
+            v=velocity.value.handle,
+            beta1_power=self.adam_beta_1**step,
+            beta2_power=self.adam_beta_2**step,
+            lr=tf.cast(learning_rate, tf.float32) * self.adam_lr_ratio,
+            beta1=self.adam_beta_1,
+            beta2=self.adam_beta_2,
+            epsilon=self.epsilon,
+            grad=gradient,
+        )
+
+    def _update_matrix(self, gradient, variable, learning_rate, index):
+        momentum = self.momentums[index].value
+        momentum.assign(self.momentum * momentum + gradient)
+        # Turns by the place among the matrices, so that each step has as much to do.
+        turn = sum(velocity is None for velocity in self.adam_velocities[:index])
+
+        def go():
+            ahead = gradient + self.momentum * momentum if self.nesterov else momentum
+            along = self.zeropower_via_newtonschulz5(ahead, self.ns_steps)
+            rate = self.every * tf.cast(learning_rate, tf.float32)
+            variable.assign_sub(self.lr_adjust(rate * along))
+
+        if self.every == 1:
+            go()
+        else:
+            tf.cond(tf.equal((self.iterations + turn) % self.every, 0), go, lambda: None)
+
+    def zeropower_via_newtonschulz5(self, x, steps):
+        """The matrix with orthonormal rows or columns that is nearest to `x`, about."""
+        return _orthogonal(x, steps, (self.muon_a, self.muon_b, self.muon_c), self.dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "dtype": self.dtype, "every": self.every}
+
+
+# A function, so that it is traced once for all matrices of a shape.
+@tf.function(autograph=False)
+def _orthogonal(
+    matrix: tf.Tensor, steps: int, coefficients: tuple[float, float, float], dtype: str
+) -> tf.Tensor:
+    """The matrix with its singular values moved towards 1 by so many steps of Newton and Schulz.
+
+    Each step maps a singular value `s` to `a s + b s^3 + c s^5`.
+    """
+    a, b, c = coefficients
+    is_tall = matrix.shape[0] > matrix.shape[1]
+    x = tf.transpose(matrix) if is_tall else matrix
+    # In float32 whatever the products are: no type with fewer digits can sum so many squares.
+    x = tf.cast(tf.math.divide_no_nan(x, tf.norm(x)), dtype)
+    for _ in range(steps):
+        square = tf.matmul(x, x, transpose_b=True)
+        x = a * x + tf.matmul(b * square + c * tf.matmul(square, square), x)
+    x = tf.cast(x, tf.float32)
+    return tf.transpose(x) if is_tall else x

@@ -1,0 +1,48 @@
+"""Training curves for TensorBoard."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+
+STEPS_BETWEEN_POINTS = 20
+
+
+class Curves(keras.callbacks.Callback):
+    """Writes what other callbacks are told, and the learning rate, against the optimizer's steps.
+
+    These are `loss` (the mean since the epoch began), `tokens_per_second`, `learning_rate` and,
+    after each epoch, `val_bleu`.
+
+    Args:
+        folder: Where `tensorboard --logdir` looks; a training that goes on adds a file there.
+
+    Raises:
+        ValueError: If TensorBoard, which knows the format, is not installed.
+    """
+
+    def __init__(self, folder: Path):
+        super().__init__()
+        if find_spec("tensorboard") is None:
+            raise ValueError(
+                "Curves for TensorBoard need the package tensorboard: "
+                "pip install keras_attn[tensorboard]."
+            )
+        self._writer = tf.summary.create_file_writer(str(folder))
+
+    def on_train_batch_end(self, batch, logs=None):
+        if (batch + 1) % STEPS_BETWEEN_POINTS == 0:
+            self._write(logs)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._write(logs)
+        self._writer.flush()
+
+    def _write(self, logs: dict[str, float] | None) -> None:
+        optimizer = self.model.optimizer
+        with self._writer.as_default(step=int(optimizer.iterations.numpy())):
+            for name, value in {**(logs or {}), "learning_rate": optimizer.learning_rate}.items():
+                tf.summary.scalar(name, value)

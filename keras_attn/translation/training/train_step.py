@@ -1,0 +1,82 @@
+"""Training step: loss, gradients in shards, optimizer update."""
+
+from __future__ import annotations
+
+import keras
+import tensorflow as tf
+
+from keras_attn.transformer import Transformer
+from keras_attn.translation.config import Config
+from keras_attn.translation.training import sharding
+from keras_attn.translation.training.muon import FusedMuon
+from keras_attn.translation.training.schedule import WarmUpStableDecay
+from keras_attn.translation.training.training_loss import TrainingLoss
+
+# Tried in benchmarks/results/learning.md.
+NS_STEPS = 3
+MATRICES_EVERY = 2
+# Share of the target vocabulary whose logits are computed for a batch.
+SAMPLED_SHARE = 0.25
+
+
+class Trainer(keras.Model):
+    """Keras model whose `fit` trains a `Transformer` with `TrainingLoss` and `FusedMuon`.
+
+    Args:
+        model: The built model.
+        config: Settings of loss, optimizer and schedule.
+
+    Attributes:
+        schedule: Learning-rate schedule; set its `left` before each batch.
+        step: Batches trained on, a TensorFlow variable.
+    """
+
+    def __init__(self, model: Transformer, config: Config):
+        super().__init__()
+        self.model = model
+        self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self._seed = config.seed
+        self._num_shards = sharding.num_shards()
+        self._loss_of = TrainingLoss(
+            model,
+            config.label_smoothing,
+            config.precision,
+            num_positions=config.max_pieces,
+            num_sampled=int(SAMPLED_SHARE * model.decoder.vocab_size),
+        )
+        self._mean_loss = keras.metrics.Mean(name="loss")
+        self.schedule = WarmUpStableDecay(
+            config.learning_rate, config.warmup_steps, config.cool_down
+        )
+        optimizer = FusedMuon(
+            self.schedule,
+            adam_lr_ratio=config.adam_lr_ratio,
+            adam_beta_2=0.98,
+            exclude_layers=["logits"],
+            ns_steps=NS_STEPS,
+            dtype=config.precision,
+            every=MATRICES_EVERY,
+            global_clipnorm=config.clip_norm,
+            gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
+        )
+        optimizer.build(model.trainable_variables)
+        self.compile(optimizer, jit_compile=False)
+
+    @property
+    def metrics(self):
+        return [self._mean_loss]
+
+    def train_step(self, data):
+        (source, target_in), target_out = data
+        weights = self.model.trainable_variables
+        loss, gradients = sharding.loss_and_gradients(
+            self._loss_of,
+            [weight.value for weight in weights],
+            (source, target_in, target_out),
+            seed=tf.stack([tf.constant(self._seed, tf.int64), self.step]),
+            num_shards=self._num_shards,
+        )
+        self.optimizer.apply(gradients, weights)
+        self.step.assign_add(1)
+        self._mean_loss.update_state(loss)
+        return {"loss": self._mean_loss.result()}

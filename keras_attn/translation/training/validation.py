@@ -1,0 +1,130 @@
+"""Validation after each epoch: BLEU with the averaged weights; the best weights are kept."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from keras_attn.transformer import Transformer
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.decoding.greedy import translate_ids
+from keras_attn.translation.evaluation.metrics import bleu
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
+from keras_attn.translation.training.weight_average import WeightAverage
+
+# Enough to rank epochs by, few enough to take seconds.
+MAX_SENTENCES = 500
+NUM_SAMPLES = 3
+BATCH_SIZE = 64
+
+
+def translate_with(
+    model: Transformer, tokenizers: Tokenizers, config: Config
+) -> Callable[[Sequence[str]], list[str]]:
+    """The model as it is at each call, from strings to strings."""
+    ids = tf.TensorSpec((None, None), tf.int32)
+    search = tf.function(lambda x: translate_ids(model, x, config), input_signature=[ids])
+
+    def translate(texts: Sequence[str]) -> list[str]:
+        pieces = [p[: config.max_pieces - 1] for p in tokenizers.source.encode(list(texts))]
+        order = sorted(range(len(texts)), key=lambda i: len(pieces[i]))
+        translations = [""] * len(texts)
+        for start in range(0, len(order), BATCH_SIZE):
+            rows = order[start : start + BATCH_SIZE]
+            source = np.full((len(rows), len(pieces[rows[-1]]) + 1), PAD_ID, np.int32)
+            for row, i in enumerate(rows):
+                source[row, : len(pieces[i]) + 1] = [*pieces[i], EOS_ID]
+            said = [[i for i in line if i != PAD_ID] for line in search(source).numpy().tolist()]
+            for i, translation in zip(rows, tokenizers.target.decode(said), strict=True):
+                translations[i] = translation
+        return translations
+
+    return translate
+
+
+class BestWeights(Protocol):
+    """Store of the best averaged weights and of the training history."""
+
+    num_worse: tf.Variable
+
+    def keep_if_best(self, bleu: float, averages: Sequence[tf.Variable]) -> bool: ...
+
+    def remember(self, seconds: float, loss: float, bleu: float) -> None: ...
+
+
+class Clock(Protocol):
+    """Training clock that reserves time for the next validation."""
+
+    reserve_seconds: float
+
+    @property
+    def seconds(self) -> float: ...
+
+
+class Validation(keras.callbacks.Callback):
+    """Reports BLEU and sample translations after each epoch and keeps the best averaged weights.
+
+    Args:
+        model: The model in training.
+        tokenizers: Its tokenizers.
+        examples: The validation sentences; at most 500, evenly spaced, are used.
+        config: Its configuration.
+        average: The moving average of its weights; they are swapped in while it translates.
+        best: Keeps the averaged weights if they are the best so far, and what was reached.
+        clock: Is told how long a validation takes.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        tokenizers: Tokenizers,
+        examples: Sequence[Example],
+        config: Config,
+        average: WeightAverage,
+        best: BestWeights,
+        clock: Clock,
+    ):
+        super().__init__()
+        stride = max(1, -(-len(examples) // MAX_SENTENCES))
+        self._examples = examples[::stride]
+        self._translate = translate_with(model, tokenizers, config)
+        self._target = config.target
+        self._patience = config.patience
+        self._average = average
+        self._best = best
+        self._clock = clock
+
+    def on_epoch_end(self, epoch, logs=None):
+        start = time.monotonic()
+        self._average.swap()
+        try:
+            translations = self._translate([example.source for example in self._examples])
+        finally:
+            self._average.swap()
+        reached = bleu(translations, [e.references for e in self._examples], self._target)
+        is_best = self._best.keep_if_best(reached, self._average.values)
+        logs = {} if logs is None else logs
+        logs["val_bleu"] = reached  # for the callbacks after this one
+        loss = float(logs.get("loss", float("nan")))
+        self._best.remember(self._clock.seconds, loss, reached)
+        self._clock.reserve_seconds = time.monotonic() - start
+        if self._patience and int(self._best.num_worse.numpy()) >= self._patience:
+            self.model.stop_training = True
+        lines = [
+            f"epoch {epoch + 1}: loss {loss:.3f}, validation BLEU {reached:.1f}"
+            + (" (best so far)" if is_best else "")
+        ]
+        spacing = max(1, len(self._examples) // NUM_SAMPLES)
+        samples = list(zip(self._examples, translations, strict=True))[::spacing][:NUM_SAMPLES]
+        lines += [
+            f"    {e.source}  →  {said}  (reference: {e.references[0]})" for e, said in samples
+        ]
+        print("\n".join(lines), file=sys.stderr, flush=True)

@@ -1,0 +1,87 @@
+"""Warm start: training that begins with the weights of an exported model or of a checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from keras_attn.transformer import Transformer
+from keras_attn.translation import named_weights
+from keras_attn.translation.config import Config
+from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
+from keras_attn.translation.training import checkpoints
+from keras_attn.translation.training.checkpoints import newest_first
+from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
+
+# What both models have in common.
+INHERITED = (
+    "source",
+    "target",
+    "vocab_size",
+    "tokenizer",
+    "shared_vocab",
+    "num_encoder_layers",
+    "num_decoder_layers",
+    "num_hiddens",
+    "ffn_num_hiddens",
+    "num_heads",
+)
+# Trained weights want smaller steps than new ones.
+DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4, "warmup_steps": 200}
+
+
+def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
+    """The model that `start_from` means, and the values of a training that begins with it.
+
+    Args:
+        **given: Values of a `Config`.
+
+    Returns:
+        The folder of an exported version or of a training; None and the same values if there is no
+        `start_from` among them.
+
+    Raises:
+        ValueError: If there is no such model, or a value is given that would need another one.
+    """
+    if not given.get("start_from"):
+        return None, given
+    start = Path(given["start_from"])
+    folder = start if newest_first(start) else newest_version(start)
+    config = Config.load(_with_tokenizers(folder) / CONFIG)
+    inherited = {name: getattr(config, name) for name in INHERITED}
+    others = [
+        f"{name}={given[name]!r} where the model has {value!r}"
+        for name, value in inherited.items()
+        if given.get(name, value) != value
+    ]
+    if others:
+        raise ValueError(
+            f"A training that starts from `{folder}` must keep its sizes and languages. "
+            f"Received: {', '.join(others)}."
+        )
+    return folder, {**DEFAULTS, **given, **inherited, "start_from": str(folder)}
+
+
+def _with_tokenizers(folder: Path) -> Path:
+    """Folder of tokenizers and configuration: next to the checkpoints or inside a version."""
+    return folder if newest_first(folder) else folder / EXTRA
+
+
+def copy_tokenizers(earlier: Path, folder: Path) -> None:
+    """Save the tokenizers of the model that `inherit` found in a folder."""
+    for name in Tokenizers._fields:
+        path = _with_tokenizers(earlier) / f"{name}.model"
+        Tokenizer.load(path).save(folder / path.name)
+
+
+def copy_weights(earlier: Path, model: Transformer) -> None:
+    """Give a built model of the same sizes the weights of the model that `inherit` found."""
+    variables = model.trainable_variables
+    if newest_first(earlier):
+        values = checkpoints.read_weights(earlier, len(variables))
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
+        return
+    found = named_weights.of_version(earlier)
+    for variable in variables:
+        variable.assign(found[named_weights.path_in_model(variable.path)])

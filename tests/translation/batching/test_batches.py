@@ -1,0 +1,269 @@
+import collections
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keras_attn.translation.batching.batches import MAX_PADDING, Batches
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
+from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
+
+CUT = 99_999  # what follows an id that sampling cut
+
+
+class Spelt:
+    """A tokenizer of texts that are their ids; sampling cuts an id in two by chance."""
+
+    def encode(self, texts):
+        return [[int(i) for i in text.split()] for text in texts]
+
+    def sample(self, texts, alpha, seed):
+        random = np.random.default_rng(seed)
+        twice = [
+            [(i, CUT) if random.random() < alpha else (i,) for i in t] for t in self.encode(texts)
+        ]
+        return [[i for piece in text for i in piece] for text in twice]
+
+
+def part(sources, targets, weights=None):
+    spelt = [[" ".join(map(str, ids)) for ids in side] for side in (sources, targets)]
+    pairs = [Pair(*sides) for sides in zip(*spelt, strict=True)]
+    return Part(pairs, weights or [1.0] * len(pairs))
+
+
+def batches_of(*parts, batch_tokens=512, max_pieces=64, seed=0, **options):
+    reading = [lambda one=one: one for one in parts]
+    return Batches(reading, Tokenizers(Spelt(), Spelt()), batch_tokens, max_pieces, seed, **options)
+
+
+def sentences(num_pairs, seed=3):
+    """Ids whose lengths are spread as those of short real sentences are."""
+    random = np.random.default_rng(seed)
+    source_lengths = np.clip(random.lognormal(2.2, 0.45, num_pairs), 1, 60).astype(int)
+    ratio = random.normal(1.05, 0.2, num_pairs)
+    target_lengths = np.clip(source_lengths * ratio, 1, 60).astype(int)
+    # Every sentence is a different one, so that pairs can be recognised again.
+    sources = [[4 + i, *[4] * (n - 1)] for i, n in enumerate(source_lengths)]
+    targets = [[4 + i, *[5] * (n - 1)] for i, n in enumerate(target_lengths)]
+    return sources, targets
+
+
+def make(num_pairs=997, batch_tokens=512, seed=0, max_pieces=64):
+    return batches_of(
+        part(*sentences(num_pairs)), batch_tokens=batch_tokens, max_pieces=max_pieces, seed=seed
+    )
+
+
+def epoch(batches, start=0):
+    stream = batches.stream(start)
+    return [next(stream) for _ in range(batches.steps_per_epoch)]
+
+
+def strip(row):
+    return [int(i) for i in row if i != PAD_ID]
+
+
+def test_an_epoch_holds_every_pair_once_with_its_marks():
+    sources, targets = sentences(997)
+    seen = [
+        (strip(source), strip(target_in), strip(target_out))
+        for batch in epoch(make())
+        for source, target_in, target_out in zip(*batch, strict=True)
+    ]
+    expected = [
+        ([*s, EOS_ID], [BOS_ID, *t], [*t, EOS_ID]) for s, t in zip(sources, targets, strict=True)
+    ]
+    assert sorted(seen) == sorted(expected)
+
+
+def test_padding_is_at_most_a_few_percent_counted_on_the_batches_themselves():
+    batches = make(20_000, batch_tokens=4096)
+    real = padded = 0
+    for batch in epoch(batches):
+        for ids in (batch.source, batch.target_out):
+            real += int((ids != PAD_ID).sum())
+            padded += ids.size
+    assert 1 - real / padded <= MAX_PADDING
+    assert batches.padding == pytest.approx(1 - real / padded)
+
+
+def test_shapes_are_few():
+    batches = make(20_000, batch_tokens=4096)
+    occurring = {(b.source.shape[1], b.target_in.shape[1]) for b in epoch(batches)}
+    assert occurring == set(batches.shapes)
+    assert len(occurring) <= 80
+
+
+def test_no_batch_is_over_the_budget():
+    for batch in epoch(make(batch_tokens=300)):
+        assert batch.source.size + batch.target_in.size <= 300
+
+
+def test_longer_pairs_are_left_out_and_counted():
+    batches = batches_of(part([[5] * 3, [5] * 9], [[6] * 2, [6] * 2]), max_pieces=8)
+    assert batches.num_too_long == 1
+    assert [batch.source.tolist() for batch in epoch(batches)] == [[[5, 5, 5, EOS_ID]]]
+
+
+def test_no_pair_short_enough_is_an_error():
+    with pytest.raises(ValueError, match="max_pieces=4 and 1 pairs"):
+        batches_of(part([[5] * 9], [[6]]), max_pieces=4)
+
+
+def test_same_seed_same_stream_and_another_seed_another_order():
+    first, again, other = epoch(make(seed=1)), epoch(make(seed=1)), epoch(make(seed=2))
+    for one, two in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one.source, two.source)
+    assert any(
+        one.source.shape != two.source.shape or (one.source != two.source).any()
+        for one, two in zip(first, other, strict=True)
+    )
+
+
+def test_epochs_differ_in_order():
+    batches = make()
+    second = epoch(batches, start=batches.steps_per_epoch)
+    first = epoch(batches)
+    assert [b.source[0, 0] for b in first] != [b.source[0, 0] for b in second]
+
+
+def test_stream_from_a_step_goes_on_where_the_whole_stream_is():
+    batches = make()
+    start = batches.steps_per_epoch + 2
+    whole = batches.stream()
+    for _ in range(start):
+        next(whole)
+    later = make().stream(start)
+    for _ in range(3):
+        np.testing.assert_array_equal(next(whole).target_out, next(later).target_out)
+
+
+def test_num_tokens_counts_what_is_not_padding():
+    batches = make()
+    for step, batch in enumerate(epoch(batches)):
+        real = (batch.source != PAD_ID).sum() + (batch.target_out != PAD_ID).sum()
+        assert batches.num_tokens(step) == real
+
+
+def test_dataset_gives_the_stream_and_is_traced_once():
+    batches = make(200)
+    traces = []
+
+    @tf.function
+    def count(source, target_in, target_out):
+        traces.append(None)  # runs while tracing only
+        return tf.size(source)
+
+    dataset = batches.dataset().take(batches.steps_per_epoch)
+    signature = dataset.element_spec
+    compiled = count.get_concrete_function(*signature[0], signature[1])
+    for ((source, target_in), target_out), batch in zip(dataset, epoch(batches), strict=True):
+        compiled(source, target_in, target_out)
+        np.testing.assert_array_equal(source, batch.source)
+        np.testing.assert_array_equal(target_out, batch.target_out)
+    assert len(traces) == 1
+
+
+def times_seen(batches, number=0):
+    """How often each pair, by the first id of its source, comes in an epoch."""
+    start = number * batches.steps_per_epoch
+    return collections.Counter(int(row[0]) for b in epoch(batches, start) for row in b.source)
+
+
+def test_weights_say_how_often_a_pair_comes():
+    sources, targets = sentences(900)
+    weights = [3.0] * 100 + [1.0] * 400 + [0.25] * 400
+    batches = batches_of(part(sources, targets, weights))
+    first, second = times_seen(batches, 0), times_seen(batches, 1)
+    for seen in (first, second):
+        counts = [seen[4 + i] for i in range(900)]
+        assert set(counts[:100]) <= {2, 3, 4} and 290 <= sum(counts[:100]) <= 310
+        assert set(counts[100:500]) <= {0, 1, 2} and 380 <= sum(counts[100:500]) <= 420
+        assert set(counts[500:]) == {0, 1} and 85 <= sum(counts[500:]) <= 115
+    assert first != second
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.floats(0.01, 5.0), min_size=1, max_size=60), st.integers(0, 9))
+def test_an_epoch_is_as_long_as_the_weights_together_and_fair(weights, seed):
+    sources = [[4 + i, 4] for i in range(len(weights))]  # all of one shape
+    batches = batches_of(part(sources, sources, weights), seed=seed)
+    seen = times_seen(batches)
+    assert sum(seen.values()) == max(1, round(sum(weights)))
+    stretch = sum(seen.values()) / sum(weights)
+    for i, weight in enumerate(weights):
+        assert abs(seen[4 + i] - weight * stretch) < 1 + 1e-6
+
+
+def test_parts_follow_each_other_an_epoch_each_of_as_many_batches():
+    sources, targets = sentences(1000)
+    parts = [part(sources[i::3], targets[i::3]) for i in range(3)]
+    batches = batches_of(*parts, batch_tokens=256)
+    for number in range(4):
+        ours = {4 + i for i in range(number % 3, 1000, 3)}
+        seen = set(times_seen(batches, number))
+        assert seen <= ours
+        assert len(seen) > 0.8 * len(ours)  # the last batches may be left out
+    assert set(times_seen(batches, 0)) == set(times_seen(batches, 3))
+
+
+def test_only_parts_in_use_are_read_again_and_a_later_start_gives_the_same():
+    sources, targets = sentences(600)
+    read = []
+
+    def reading(number):
+        read.append(number)
+        return part(sources[number::3], targets[number::3])
+
+    def streamed():
+        parts = [lambda number=number: reading(number) for number in range(3)]
+        return Batches(parts, Tokenizers(Spelt(), Spelt()), 256, max_pieces=64, seed=0)
+
+    batches = streamed()
+    steps = batches.steps_per_epoch
+    whole = [b.source for b in epoch(batches) + epoch(batches, steps) + epoch(batches, 2 * steps)]
+    assert read == [0, 1, 2]
+    later = next(streamed().stream(2 * steps + 1)).source
+    np.testing.assert_array_equal(later, whole[2 * steps + 1])
+    assert read == [0, 1, 2, 0, 2]
+
+
+def test_sampling_cuts_anew_each_time_and_alike_from_any_step():
+    sources, targets = sentences(300)
+    batches = batches_of(part(sources, targets), batch_tokens=256, subword_alpha=0.3)
+    again = batches_of(part(sources, targets), batch_tokens=256, subword_alpha=0.3)
+    plain = batches_of(part(sources, targets), batch_tokens=256)
+    start = batches.steps_per_epoch // 2
+    for one, other in zip(epoch(batches)[start:], epoch(again, start), strict=False):
+        for ids, same in zip(one, other, strict=True):
+            np.testing.assert_array_equal(ids, same)
+    for one, other in zip(epoch(batches), epoch(plain), strict=True):
+        assert [[i for i in strip(row) if i != CUT] for row in one.source] == [
+            strip(row) for row in other.source
+        ]
+    first = {row[0]: strip(row) for b in epoch(batches) for row in b.source}
+    second = {
+        row[0]: strip(row) for b in epoch(batches, batches.steps_per_epoch) for row in b.source
+    }
+    assert sum(first[key] != second[key] for key in first) > 100
+
+
+def test_sampling_never_makes_a_side_longer_than_the_limit():
+    ids = [[5] * 7] * 40
+    batches = batches_of(part(ids, ids), max_pieces=8, subword_alpha=0.5)
+    for batch in epoch(batches):
+        assert batch.source.shape[1] <= 8 and batch.target_in.shape[1] <= 8
+
+
+def test_real_tokenizers_sample_what_decodes_to_the_same_text():
+    texts = [f"the cat sat on {n} mats and {n} hats" for n in range(60)]
+    cut = tokenizer.train(texts, vocab_size=320, character_coverage=1.0)
+    pairs = Part([Pair(text, text) for text in texts], [1.0] * 60)
+    batches = Batches([lambda: pairs], Tokenizers(cut, cut), 512, 64, seed=1, subword_alpha=0.1)
+    said = [cut.decode([strip(row)])[0] for batch in epoch(batches) for row in batch.source]
+    assert sorted(said) == sorted(texts)

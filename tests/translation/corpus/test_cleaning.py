@@ -1,0 +1,116 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keras_attn.translation.corpus.cleaning import (
+    REASONS,
+    Pair,
+    clean,
+    clean_text,
+    has_wrong_script,
+)
+
+
+def cleaned(*pairs, max_characters=50):
+    return clean([Pair(*pair) for pair in pairs], "ja", "en", max_characters)
+
+
+def only_reason(*pairs, **options):
+    return {name: count for name, count in cleaned(*pairs, **options).dropped.items() if count}
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("  二つ\u3000の\t語 \n", "二つ の 語"),
+        ("Ｆｕｌｌ　１２", "Full 12"),
+        ("ﾊﾝｶｸ", "ハンカク"),
+        ("one\u2028two\u2029three\x85four\x00five\x0bsix", "one two three four five six"),
+        ("so\u00adft \ufeffhyphen\u200bs\u202e", "soft hyphen s"),
+        ("「はい」、と。", "「はい」、と。"),
+        ("波〜波", "波〜波"),
+        ("e\u0301", "é"),
+        ("👩\u200d🚀", "👩\u200d🚀"),
+        ("\u200b \u3000", ""),
+    ],
+)
+def test_text_is_normalised(raw, expected):
+    assert clean_text(raw) == expected
+
+
+@given(st.text())
+def test_normalised_text_is_one_line_of_nfkc_and_stays_as_it_is(text):
+    once = clean_text(text)
+    assert clean_text(once) == once
+    assert unicodedata.is_normalized("NFKC", once)
+    assert once == once.strip() and "  " not in once
+    assert len(once.splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "wrong"),
+    [
+        ("これは犬", "ja", False),
+        ("This is a dog", "ja", True),
+        ("Facebookをやる", "ja", False),  # Latin names stand in Japanese text
+        ("ラーメン", "ja", False),
+        ("人々", "ja", False),
+        ("これは犬", "en", True),
+        ("the word 犬", "en", False),
+        ("Привет", "en", True),
+        ("Привет", "ru", False),
+        ("naïve café", "en", False),
+        ("3 + 4 = 7!", "ja", False),  # no letters
+        ("ⴰⴱⴳ", "zgh", False),  # no entry for the language
+        ("これは犬", "en-GB", True),
+        ("This is a dog", "ja_JP", True),
+    ],
+)
+def test_wrong_script_is_found(text, language, wrong):
+    assert has_wrong_script(text, language) is wrong
+
+
+def test_each_reason_is_counted_under_its_name():
+    assert only_reason((" \u3000", "nothing")) == {"empty": 1}
+    assert only_reason(("何か", "\u200b")) == {"empty": 1}
+    assert only_reason(("あ" * 51, "long")) == {"too_long": 1}
+    assert only_reason(("あ", "x" * 51)) == {"too_long": 1}
+    assert only_reason(("４２", "42")) == {"equal_sides": 1}
+    assert only_reason(("swapped", "逆")) == {"wrong_script": 1}
+    assert only_reason(("犬", "dog"), ("犬 ", "dog"), ("犬", "hound")) == {"duplicate": 1}
+
+
+def test_pair_whose_lengths_fit_no_translation_is_left_out():
+    usual = [("あ" * n, "x" * 2 * n) for n in range(5, 15)]
+    for odd in [("あ" * 40, "x" * 19), ("あ" * 4, "x" * 40)]:
+        assert only_reason(*usual, odd) == {"odd_lengths": 1}
+    for fair in [("あ" * 40, "x" * 20), ("あ" * 5, "x" * 40), ("あ" * 20, "x" * 4)]:
+        assert only_reason(*usual, fair) == {}
+
+
+def test_the_longest_allowed_side_is_kept():
+    assert only_reason(("あ" * 50, "x" * 50)) == {}
+
+
+def test_a_pair_with_several_faults_is_counted_once_for_the_first():
+    assert only_reason(("x" * 51, "x" * 51), max_characters=50) == {"too_long": 1}
+    assert only_reason(("same", "same")) == {"equal_sides": 1}
+
+
+def test_positions_point_at_the_input():
+    found = cleaned(("", "a"), ("犬", "dog"), ("猫", ""), ("猫", "cat"))
+    assert found.pairs == [("犬", "dog"), ("猫", "cat")]
+    assert found.positions == [1, 3]
+
+
+SIDES = st.sampled_from(["", " ", "犬", "犬 ", "猫が好き", "dog", "a cat", "42", "４２", "x" * 9])
+
+
+@given(st.lists(st.tuples(SIDES, SIDES), max_size=20))
+def test_every_pair_is_kept_or_counted_exactly_once(pairs):
+    found = cleaned(*pairs, max_characters=8)
+    assert list(found.dropped) == list(REASONS)
+    assert len(found.pairs) + sum(found.dropped.values()) == len(pairs)
+    assert len(set(found.pairs)) == len(found.pairs)

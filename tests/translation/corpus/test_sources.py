@@ -1,0 +1,58 @@
+import time
+
+import pytest
+
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.sources import TranslationSet, read
+
+PAIRS = [Pair(f"箱{i}を開ける", f"I open box {i}.") for i in range(307)]
+
+
+def test_lines_of_a_file_are_pairs_and_broken_ones_are_named(tmp_path):
+    path = tmp_path / "own.tsv"
+    path.write_bytes("川\tRiver.\n\nno tab\n山\tMountain.\tmore\n".encode() + b"\xff\t\xfe\n")
+    found = read(str(path), "ja", "en")
+    assert found.pairs == [Pair("川", "River."), Pair("", ""), Pair("山", "Mountain.")]
+    assert list(found.broken) == [3, 5] and found.combinations is None
+
+
+def test_without_a_network_it_says_at_once_what_was_tried(translation_set):
+    def fetch(manager):
+        manager.download("http://localhost:9/sentences.tsv")  # where nobody answers
+
+    start = time.monotonic()
+    with pytest.raises(OSError, match="cannot be fetched into .*localhost.*/sentences.tsv"):
+        TranslationSet(translation_set([], fetch), "ja", "en")
+    assert time.monotonic() - start < 20
+
+
+def test_translation_set_of_tensorflow_datasets_is_read(translation_set):
+    name = translation_set(PAIRS)
+    found = TranslationSet(name, "ja", "en")
+    assert len(found) == 307
+    assert sorted(found.read(0, 1)) == sorted(PAIRS)
+    swapped = TranslationSet(name, "en", "ja")
+    assert swapped.read(0, 1)[0].source.startswith("I open box")
+
+
+@pytest.mark.parametrize("num_parts", [1, 2, 5, 400])
+def test_the_parts_of_a_set_are_its_slices(translation_set, num_parts):
+    found = TranslationSet(translation_set(PAIRS), "ja", "en")
+    parts = [found.read(part, num_parts) for part in range(num_parts)]
+    assert [pair for part in parts for pair in part] == found.read(0, 1)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_set_that_is_not_there_has_other_languages_or_cannot_be_fetched(translation_set):
+    with pytest.raises(ValueError, match="no set of this name. Received: data='tfds:nothing_of"):
+        TranslationSet("nothing_of_this_name", "ja", "en")
+    with pytest.raises(ValueError, match="texts in `fr` and `en`. Received: a set of en, ja"):
+        TranslationSet(translation_set(PAIRS), "fr", "en")
+    with pytest.raises(ValueError, match="must have a split `train`. Received: a set of test."):
+        TranslationSet(translation_set(PAIRS, split="test"), "ja", "en")
+
+    def fetch(manager):
+        raise ConnectionError("no route to host")
+
+    with pytest.raises(OSError, match="cannot be fetched into .*ConnectionError: no route to host"):
+        TranslationSet(translation_set([], fetch), "ja", "en")

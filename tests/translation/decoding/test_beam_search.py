@@ -1,0 +1,252 @@
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from keras_attn.translation.decoding.beam_search import BLOCK, ROOM, BeamSearch, length_penalty
+from keras_attn.translation.decoding.greedy import greedy
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+
+V = 8
+WIDE = 2 * BLOCK + 7  # several blocks, the last of them filled up
+STATES = 5003  # of a model whose logits depend on all that was said; so many that none comes twice
+
+
+def next_state(state, token):
+    return (state * 131 + token * 17 + 1) % STATES
+
+
+def step_of(table):
+    """A step whose logits are those of a state, and the state follows from all tokens said.
+
+    It sees what its ancestors said as a decoder does: the cache holds the tokens of all hypotheses
+    where they were said, `(B, 1, C, K)`. The memory holds each row's first state.
+    """
+    table = tf.constant(table, tf.float32)
+
+    def step(last, position, ancestors, cache, memory):
+        at_step = (tf.range(tf.shape(cache)[2]) == position)[:, None]
+        cache = tf.where(at_step, last[:, None, None], cache)
+        said = tf.gather(
+            tf.transpose(cache[:, 0], [0, 2, 1]), tf.maximum(ancestors, 0), batch_dims=1
+        )
+        of_ancestors = tf.linalg.diag_part(said)  # (B, K, C)
+        state = tf.repeat(memory[:, None], tf.shape(last)[1], axis=1)
+        _, state = tf.while_loop(
+            lambda i, _: i <= position,
+            lambda i, state: (i + 1, next_state(state, of_ancestors[:, :, i])),
+            (0, state),
+        )
+        return tf.gather(table, state), cache
+
+    return step
+
+
+def no_cache(beam_size, batch_size):
+    return tf.zeros([batch_size, 1, 0, beam_size], tf.int32)
+
+
+def greedy_step_of(table):
+    """The same for one hypothesis a row; the cache is the state."""
+    table = tf.constant(table, tf.float32)
+
+    def step(last, position, state):
+        state = next_state(state, last)
+        return tf.gather(table, state), state
+
+    return step
+
+
+def log_softmax(logits):
+    shifted = logits - logits.max()
+    return shifted - np.log(np.exp(shifted).sum())
+
+
+def repeats(said, n):
+    sequences = [tuple(said[i : i + n]) for i in range(len(said) - n + 1)]
+    return n > 0 and len(set(sequences)) < len(sequences)
+
+
+def search_by_hand(table, first, limit, minimum, beam_size, alpha, no_repeat_ngram=0):
+    """Every hypothesis that a beam ends, best first; no early stop."""
+    beam, ended = [(0.0, [], next_state(first, BOS_ID))], []
+    for step in range(limit + 1):
+        candidates = []
+        for total, said, state in beam:
+            for token, log_prob in enumerate(log_softmax(table[state])):
+                if token in (PAD_ID, UNK_ID, BOS_ID) or repeats([*said, token], no_repeat_ngram):
+                    continue
+                if step < minimum if token == EOS_ID else step == limit:
+                    continue
+                candidates.append((total + log_prob, said, token, state))
+        candidates.sort(key=lambda candidate: -candidate[0])
+        best = candidates[: 2 * beam_size]
+        for total, said, token, _ in best[:beam_size]:
+            if token == EOS_ID:
+                ended.append((total / ((5 + len(said) + 1) / 6) ** alpha, said))
+        beam = [
+            (total, [*said, token], next_state(state, token))
+            for total, said, token, state in best
+            if token != EOS_ID
+        ][:beam_size]
+    return sorted(ended, key=lambda hypothesis: -hypothesis[0])
+
+
+def search(table, first, limits, minimums, beam_size, at_once=False, **options):
+    """Hypotheses of each row: a list of (score, tokens), best first."""
+
+    @tf.function
+    def find():
+        beams = BeamSearch(step_of(table), beam_size, **options)
+        rows = (tf.constant(first), tf.constant(limits), tf.constant(minimums))
+        begin = (no_cache(beam_size, len(first)), *rows)
+        return beams.at_once(*begin, max(limits)) if at_once else beams(*begin)
+
+    found = find()
+    return [
+        [
+            (score, [token for token in tokens if token != PAD_ID])
+            for score, tokens in zip(row_scores, row_tokens, strict=True)
+            if score > -math.inf
+        ]
+        for row_scores, row_tokens in zip(
+            found.scores.numpy().tolist(), found.tokens.numpy().tolist(), strict=True
+        )
+    ]
+
+
+@settings(deadline=None, max_examples=20)
+@example(165, 1, 1, 0.0, 0, 5.0, V, False)  # a score near 0
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    beam_size=st.integers(1, 5),
+    num_best=st.integers(1, 5),
+    alpha=st.sampled_from([0.0, 0.6, 1.0, 2.0]),
+    no_repeat_ngram=st.sampled_from([0, 1, 2, 3]),
+    sharpness=st.sampled_from([0.5, 2.0, 5.0]),
+    vocab_size=st.sampled_from([V, WIDE]),
+    at_once=st.booleans(),
+)
+def test_beam_equals_a_search_by_hand(
+    seed, beam_size, num_best, alpha, no_repeat_ngram, sharpness, vocab_size, at_once
+):
+    random = np.random.default_rng(seed)
+    table = random.normal(0, sharpness, (STATES, vocab_size))
+    limits = random.integers(1, 9, 18).tolist()
+    minimums = [int(random.integers(0, limit + 1)) for limit in limits]
+    first = random.integers(0, STATES, 18).tolist()
+    num_best = min(num_best, beam_size)
+    found = search(
+        table,
+        first,
+        limits,
+        minimums,
+        beam_size,
+        at_once,
+        num_best=num_best,
+        alpha=alpha,
+        no_repeat_ngram=no_repeat_ngram,
+    )
+    for row, (hypotheses, limit, minimum) in enumerate(zip(found, limits, minimums, strict=True)):
+        expected = search_by_hand(
+            table, first[row], limit, minimum, beam_size, alpha, no_repeat_ngram
+        )[:num_best]
+        assert [tokens for _, tokens in hypotheses] == [tokens for _, tokens in expected]
+        np.testing.assert_allclose(
+            [score for score, _ in hypotheses],
+            [score for score, _ in expected],
+            rtol=1e-4,
+            atol=1e-5,  # what float32 can tell of a probability near 1
+        )
+
+
+def test_a_beam_of_one_without_a_penalty_is_greedy_search():
+    random = np.random.default_rng(3)
+    table, limits = random.normal(0, 2, (STATES, V)), [9, 4, 7, 1]
+    first = [1, 2, 3, 4]
+    greedily = (
+        greedy(greedy_step_of(table), tf.constant(first), tf.constant(limits)).numpy().tolist()
+    )
+    found = search(table, first, limits, [0] * 4, 1, alpha=0.0)
+    assert [row[0][1] for row in found] == [[t for t in row if t != PAD_ID] for row in greedily]
+
+
+def test_wider_beams_find_better_translations_on_average():
+    means = []
+    for beam_size in (1, 2, 4, 8):
+        scores = []
+        for seed in range(5):
+            table = np.random.default_rng(seed).normal(0, 2, (STATES, V))
+            found = search(table, list(range(32)), [8] * 32, [0] * 32, beam_size)
+            scores += [row[0][0] for row in found]
+        means.append(np.mean(scores))
+    assert means == sorted(means)
+    assert means[-1] > means[0]
+
+
+def test_rows_do_not_depend_on_their_neighbours():
+    table = np.random.default_rng(5).normal(0, 2, (STATES, V))
+    limits, first = [3, 8, 5], [7, 1, 20]
+    together = search(table, first, limits, [0, 2, 0], 3, num_best=3)
+    for row, minimum in enumerate([0, 2, 0]):
+        alone = search(table, [first[row]], [limits[row]], [minimum], 3, num_best=3)[0]
+        assert [tokens for _, tokens in alone] == [tokens for _, tokens in together[row]]
+
+
+def test_a_row_with_fewer_hypotheses_than_asked_for_gets_empty_ones_without_a_score():
+    table = np.zeros((STATES, V))
+    beams = BeamSearch(step_of(table), 5, num_best=5, alpha=0.0)
+    limits, minimums, first = tf.constant([1]), tf.constant([1]), tf.constant([0])
+    found = beams(no_cache(5, 1), first, limits, minimums)
+    # Four tokens can be said, and after one of them the end: four hypotheses.
+    said = found.tokens.numpy()[0, :, 0].tolist()
+    assert sorted(said[:4]) == [4, 5, 6, 7] and said[4] == PAD_ID
+    np.testing.assert_allclose(found.scores[0, :4], 2 * math.log(1 / V), rtol=1e-5)
+    assert found.scores[0, 4] == -math.inf
+
+
+def test_length_penalty_is_that_of_wu():
+    np.testing.assert_allclose(length_penalty(tf.constant([1, 7]), 0.6), [1.0, 2**0.6], rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_search_ends_as_soon_as_nothing_better_can_come(alpha):
+    table = np.full((STATES, V), -20.0)
+    table[:, EOS_ID] = 0
+    steps = []
+
+    def step(last, position, *rest):
+        steps.append(int(position))
+        return step_of(table)(last, position, *rest)
+
+    rows = (tf.constant([3]), tf.constant([500]), tf.constant([0]))
+    BeamSearch(step, 2, alpha=alpha)(no_cache(2, 1), *rows)
+    assert steps == [0]
+
+
+def test_room_is_made_as_it_is_needed_and_rows_that_are_done_leave():
+    table = np.random.default_rng(9).normal(0, 2, (STATES, V))
+    table[:, EOS_ID] = -9  # long translations
+    limits, first = [3, 2 * ROOM + 5, ROOM, ROOM + 1] * 5, list(range(20))
+    sizes = []
+
+    def step(last, position, ancestors, cache, memory):
+        sizes.append((len(last), ancestors.shape[-1]))
+        return step_of(table)(last, position, ancestors, cache, memory)
+
+    rows = (tf.constant(first), tf.constant(limits), tf.constant([0] * 20))
+    found = BeamSearch(step, 2)(no_cache(2, 20), *rows)
+    assert {room for _, room in sizes} == {ROOM, 2 * ROOM, 3 * ROOM}
+    assert sizes[0][0] == 20 and sizes[-1][0] <= 5
+    for row in range(20):
+        hand = search_by_hand(table, first[row], limits[row], 0, 2, 1.0)[0]
+        assert [token for token in found.tokens[row, 0].numpy() if token] == hand[1]
+
+
+def test_no_rows_give_no_rows():
+    none = tf.zeros([0], tf.int32)
+    found = BeamSearch(step_of(np.zeros((STATES, V))), 2)(no_cache(2, 0), none, none, none)
+    assert found.tokens.shape[:2] == (0, 1) and found.scores.shape == (0, 1)

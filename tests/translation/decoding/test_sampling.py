@@ -1,0 +1,59 @@
+import numpy as np
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.greedy import translate_ids
+from keras_attn.translation.decoding.sampling import sample_translations, truncate
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID
+
+CONFIG = Config(max_pieces=20)
+SOURCES = tf.constant([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]])
+
+
+def draw(model, seed, temperature=1.0, top_k=0, top_p=1.0, sources=SOURCES):
+    numbers = tf.constant(temperature), tf.constant(top_k), tf.constant(top_p)
+    return sample_translations(model, sources, CONFIG, tf.constant(seed), *numbers).numpy()
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 9), st.floats(0.01, 1.0))
+def test_truncation_keeps_the_likeliest_tokens_that_reach_the_share(seed, top_k, top_p):
+    logits = np.random.default_rng(seed).normal(0, 3, (4, 9)).astype(np.float32)
+    kept = np.isfinite(truncate(tf.constant(logits), tf.constant(top_k), tf.constant(top_p)))
+    for row, is_kept in zip(logits.astype(np.float64), kept, strict=True):
+        order = np.argsort(-row)
+        likelihood = np.exp(row - row.max())
+        likelihood /= likelihood.sum()
+        expected, reached = set(), 0.0
+        for rank, token in enumerate(order):
+            if rank == 0 or (reached < top_p - 1e-6 and (top_k == 0 or rank < top_k)):
+                expected.add(int(token))
+            reached += likelihood[token]
+        # Where a sum of float32 falls on the share itself, either is right.
+        assert expected ^ set(np.flatnonzero(is_kept)) <= {int(order[min(len(expected), 8)])}
+
+
+def test_one_candidate_is_greedy_search(tiny_model):
+    greedily = translate_ids(tiny_model, SOURCES, CONFIG).numpy()
+    np.testing.assert_array_equal(draw(tiny_model, 3, top_k=1), greedily)
+    np.testing.assert_array_equal(draw(tiny_model, 3, top_p=1e-6), greedily)
+    np.testing.assert_array_equal(draw(tiny_model, 3, temperature=1e-4), greedily)
+
+
+def test_the_seed_decides(tiny_model):
+    np.testing.assert_array_equal(draw(tiny_model, 5), draw(tiny_model, 5))
+    assert len({draw(tiny_model, seed).tobytes() for seed in range(5)}) > 1
+
+
+def test_first_tokens_come_as_often_as_they_are_likely(tiny_model):
+    many = tf.repeat(SOURCES[:1], 4000, axis=0)
+    first = draw(tiny_model, 7, temperature=2.0, sources=many)[:, 0]
+    logits = tiny_model((SOURCES[:1], np.array([[2]])))[0, 0].numpy() / 2.0
+    logits[:3] = -np.inf
+    expected = np.exp(logits - logits.max())
+    expected /= expected.sum()
+    # A translation that ends at once has padding in its first place.
+    expected[PAD_ID], expected[EOS_ID] = expected[EOS_ID], 0
+    np.testing.assert_allclose(np.bincount(first, minlength=11) / 4000, expected, atol=0.03)

@@ -1,0 +1,112 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.folded import FoldedTransformer
+from keras_attn.translation.decoding.greedy import translate_ids
+from keras_attn.translation.decoding.search import (
+    LENGTHS,
+    ROWS,
+    Search,
+    best_translations,
+    num_positions,
+)
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID
+
+CONFIG = Config(max_pieces=40, beam_size=3)
+
+
+def random_sources(lengths, seed=1):
+    random = np.random.default_rng(seed)
+    batch = np.full((len(lengths), max(lengths) + 1), PAD_ID, np.int32)
+    for row, length in enumerate(lengths):
+        batch[row, : length + 1] = [*random.integers(4, 13, length), EOS_ID]
+    return batch
+
+
+def said(found, row, n=0):
+    return [token for token in found.tokens.numpy()[row, n] if token != PAD_ID]
+
+
+@pytest.fixture(scope="module")
+def folded(tiny_model):
+    return FoldedTransformer(tiny_model, num_positions(CONFIG))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_source_gets_what_it_gets_in_a_large_batch(folded, size):
+    sources = random_sources([3, 17, 1, 9, 20, 2, 2, 30, 5])
+    assert len(sources) > ROWS[-1]
+    search = Search(folded, CONFIG, num_best=3)
+    together = search(tf.constant(sources))
+    for start in range(0, len(sources), size):
+        rows = sources[start : start + size]
+        apart = search(tf.constant(rows[:, : (rows != PAD_ID).sum(1).max()]))
+        assert apart.tokens.shape[0] == apart.scores.shape[0] == len(rows)
+        for row in range(len(rows)):
+            for n in range(3):
+                assert said(apart, row, n) == said(together, start + row, n)
+        np.testing.assert_allclose(apart.scores, together.scores[start : start + size], rtol=1e-4)
+
+
+@pytest.mark.parametrize("lengths", [[1, 2, 2, 30], [30, 2, 1, 9], [39] * 60])
+def test_rows_that_are_encoded_at_once_come_in_any_order(tiny_model, folded, lengths):
+    sources = random_sources(lengths)
+    found = best_translations(folded, tf.constant(sources), CONFIG)
+    for row in range(0, len(sources), 3):
+        source = sources[row, None, : lengths[row] + 1]
+        alone = best_translations(folded, tf.constant(source), CONFIG)
+        assert said(found, row) == said(alone, 0)
+
+
+def test_shapes_may_be_known(folded):
+    sources = tf.constant(random_sources([2] * (ROWS[-1] + 1)))
+    search = Search(folded, CONFIG)
+    found = tf.function(lambda: search(sources))()
+    np.testing.assert_array_equal(found.tokens[:, :, :8], search(sources).tokens[:, :, :8])
+
+
+def test_no_sources_have_no_translations(folded):
+    found = Search(folded, CONFIG)(tf.zeros([0, 5], tf.int32))
+    assert found.tokens.shape[0] == found.scores.shape[0] == 0
+
+
+def test_a_beam_of_one_is_greedy_search(tiny_model, folded):
+    sources = random_sources([5, 8, 2])
+    config = Config(max_pieces=40, beam_size=1)
+    greedily = translate_ids(tiny_model, sources, config).numpy()
+    found = best_translations(folded, tf.constant(sources), config)
+    for row in range(3):
+        assert said(found, row) == [token for token in greedily[row] if token != PAD_ID]
+
+
+def test_two_calls_at_once_do_not_write_into_each_other(folded):
+    sources = tf.constant(random_sources([12] * 8))
+    # With shapes that are known, what a search begins with could be one constant for all calls.
+    search = tf.function(lambda: [best_translations(folded, sources, CONFIG) for _ in range(2)])
+    first, second = search()
+    np.testing.assert_array_equal(first.tokens, second.tokens)
+    expected = best_translations(folded, sources, CONFIG)
+    for row in range(8):
+        assert said(first, row) == said(expected, row)
+
+
+def test_threads_that_share_a_search_each_get_their_own_answer(folded):
+    search = Search(folded, CONFIG)
+    rising = [1, 2, 2, 9, 12, 17, 20, 25, 30, 33]
+    sources = [tf.constant(random_sources(rising, seed)) for seed in range(8)]
+    expected = [search(rows) for rows in sources]
+    with ThreadPoolExecutor(len(sources)) as threads:
+        for _ in range(5):
+            for found, alone in zip(threads.map(search, sources), expected, strict=True):
+                np.testing.assert_array_equal(found.tokens, alone.tokens)
+
+
+def test_lengths_that_sources_are_padded_to_have_positions():
+    assert LENGTHS == (16, 32, 64, 128)
+    for max_pieces, positions in ((4, 16), (16, 17), (100, 128), (128, 129), (300, 384)):
+        config = Config(max_pieces=max_pieces, batch_tokens=4096)
+        assert num_positions(config) == positions

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.beam_search import length_penalty
+from keras_attn.translation.decoding.folded import FoldedTransformer
+from keras_attn.translation.decoding.limits import num_tokens
+from keras_attn.translation.decoding.search import best_translations
+from keras_attn.translation.decoding.teacher_forcing import attention_to_source, log_probabilities
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
+
+SOURCES = np.array([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]], np.int32)
+
+
+def log_softmax(logits):
+    shifted = logits - logits.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+def test_log_probability_is_the_sum_over_the_tokens(tiny_model):
+    targets = np.array([[5, 6, EOS_ID], [EOS_ID, 0, 0], [8, EOS_ID, 0]], np.int32)
+    expected = []
+    for source, target in zip(SOURCES, targets, strict=True):
+        source, target = ([i for i in row if i != PAD_ID] for row in (source, target))
+        logits = tiny_model((np.array([source]), np.array([[BOS_ID, *target[:-1]]])))
+        costs = log_softmax(np.asarray(logits, np.float64))[0]
+        expected.append(sum(costs[t, token] for t, token in enumerate(target)))
+    found = log_probabilities(tiny_model, tf.constant(SOURCES), tf.constant(targets))
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
+def test_search_gives_the_score_that_forced_decoding_gives(tiny_model, alpha):
+    config = Config(max_pieces=20, length_penalty=alpha, beam_size=3)
+    folded = FoldedTransformer(tiny_model, 21)
+    found = best_translations(folded, tf.constant(SOURCES), config, num_best=3)
+    for n in range(3):
+        tokens = found.tokens[:, n]
+        lengths = num_tokens(tokens)
+        at_end = tf.range(tf.shape(tokens)[1] + 1) == lengths[:, None]
+        with_end = tf.where(at_end, EOS_ID, tf.pad(tokens, [[0, 0], [0, 1]]))
+        forced = log_probabilities(tiny_model, tf.constant(SOURCES), with_end)
+        np.testing.assert_allclose(
+            found.scores[:, n], forced / length_penalty(lengths + 1, alpha), rtol=1e-3
+        )
+
+
+def test_attention_is_that_of_every_decoder_layer_and_zero_for_padding(tiny_model):
+    targets = np.array([[5, 6, EOS_ID], [EOS_ID, 0, 0], [8, EOS_ID, 0]], np.int32)
+    weights = attention_to_source(tiny_model, tf.constant(SOURCES), tf.constant(targets)).numpy()
+    assert weights.shape == (3, 2, 3, 3, 4)
+    for row in range(3):
+        said, read = (targets[row] != PAD_ID).sum(), (SOURCES[row] != PAD_ID).sum()
+        np.testing.assert_allclose(weights[row, :, :, :said].sum(-1), 1, rtol=1e-5)
+        assert not weights[row, :, :, said:].any()
+        assert not weights[row, ..., read:].any()
+    _, by_layer = tiny_model(
+        (SOURCES[:1], np.array([[BOS_ID, 5, 6]])), return_attention_scores=True
+    )
+    np.testing.assert_allclose(
+        weights[0, 1], by_layer["decoder/block_1/cross_attention"][0], rtol=1e-5
+    )

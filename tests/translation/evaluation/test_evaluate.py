@@ -1,0 +1,64 @@
+import pytest
+
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.evaluation.evaluate import evaluate
+from keras_attn.translation.evaluation.report import TRANSLATIONS, Sample
+
+
+def examples(count):
+    return [Example(f"文{i}", (f"the sentence number {i} here",)) for i in range(count)]
+
+
+def upper_case_odd(texts):
+    good = [f"the sentence number {text[1:]} here" for text in texts]
+    return [text.upper() if i % 2 else text for i, text in enumerate(good)]
+
+
+def test_evaluation_translates_scores_and_shows_evenly_spaced_samples():
+    report = evaluate(upper_case_odd, examples(23), "en", num_samples=5)
+    assert report.num_sentences == 23
+    assert [sample.source for sample in report.samples] == ["文0", "文4", "文9", "文13", "文18"]
+    assert report.samples[2] == Sample(
+        "文9", "THE SENTENCE NUMBER 9 HERE", "the sentence number 9 here"
+    )
+    assert 40 < report.scores.bleu < 70
+    assert report.seconds >= 0
+
+
+def test_report_shows_the_best_the_worst_and_scores_by_length():
+    long = Example("長い" * 30, ("a sentence of some length is here for you",))
+    report = evaluate(upper_case_odd, [*examples(8), long], "en")
+    assert report.best[0].translation == report.best[0].reference
+    assert report.worst[0].translation.isupper()
+    assert [(group.characters, group.sentences) for group in report.by_length] == [
+        ("1 to 10", 8),
+        ("41 to 80", 1),
+    ]
+    assert len(report.translations) == 9
+
+
+def test_report_compares_with_an_earlier_one_of_the_same_sentences(tmp_path):
+    folder = tmp_path / "1"
+    folder.mkdir()
+    evaluate(upper_case_odd, examples(30), "en").write(folder)
+    assert len((folder / TRANSLATIONS).read_text(encoding="utf-8").splitlines()) == 30
+
+    def all_good(texts):
+        return [f"the sentence number {text[1:]} here" for text in texts]
+
+    found = evaluate(all_good, examples(30), "en", baseline=folder)
+    assert found.comparison.baseline == "version 1"
+    assert found.comparison.gain > 20 and found.comparison.p_value < 0.05
+    assert "against version 1" in found.summary()
+    other = evaluate(all_good, examples(29), "en", baseline=folder)
+    assert other.comparison is None
+    assert evaluate(all_good, examples(3), "en", baseline=tmp_path).comparison is None
+
+
+def test_fewer_examples_than_samples_are_all_shown():
+    assert len(evaluate(upper_case_odd, examples(3), "en").samples) == 3
+
+
+def test_a_translator_that_loses_a_line_is_refused():
+    with pytest.raises(ValueError, match="one translation for each text. Received: 2 for 3"):
+        evaluate(lambda texts: texts[1:], examples(3), "en")

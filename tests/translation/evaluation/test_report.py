@@ -1,0 +1,70 @@
+import dataclasses
+import json
+from collections import namedtuple
+from pathlib import Path
+
+from keras_attn.translation.evaluation.metrics import Scores
+from keras_attn.translation.evaluation.report import Report, Sample
+
+
+def report_with(*samples, **details):
+    scores = Scores(41.257, 1.5, "nrefs:1|tok:13a", 63.0, "nrefs:1|nc:6", 44.0, "nrefs:1|case:lc")
+    return Report(scores, 1771, 12.5, list(samples), details=details)
+
+
+def test_the_json_report_holds_everything(tmp_path):
+    sample = Sample("文|", "translation", "reference")
+    details = {"corpus": {"read": 307}, "credit": "Somebody", "where": Path("x")}
+    report_with(sample, **details).write(tmp_path)
+    text = (tmp_path / "report.json").read_text(encoding="utf-8")
+    assert "文|" in text
+    record = json.loads(text)
+    assert record["scores"]["bleu"] == 41.257
+    assert record["scores"]["bleu_signature"] == "nrefs:1|tok:13a"
+    assert record["num_sentences"] == 1771
+    assert record["samples"] == [
+        {"source": "文|", "translation": "translation", "reference": "reference"}
+    ]
+    assert record["details"] == {"corpus": {"read": 307}, "credit": "Somebody", "where": "x"}
+
+
+def test_the_markdown_report_reads_well(tmp_path):
+    sample = Sample("これ", "this", "that")
+    report_with(
+        sample, credit="Somebody", corpus={"too_long": 12345}, training={"epochs": 2.5, "x": ""}
+    ).write(tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert text.startswith("# Evaluation\n\n- BLEU 41.3 ± 1.5 (nrefs:1\\|tok:13a)\n- chrF 63.0 (")
+    assert "- 1,771 sentences translated in 12.5 s\n- Credit: Somebody\n" in text
+    assert (
+        "| source | translation | reference |\n| --- | --- | --- |\n| これ | this | that |" in text
+    )
+    assert "\n## Corpus\n\n- Too long: 12,345\n" in text
+    assert "\n## Training\n\n- Epochs: 2.5\n" in text
+    assert "X:" not in text
+
+
+def test_the_markdown_report_shows_how_training_went(tmp_path):
+    EpochRecord = namedtuple("EpochRecord", ["step", "bleu"])
+    (tmp_path / "learning.png").touch()
+    history = [EpochRecord(1000, 12.5), EpochRecord(2000, 20.25)]
+    dataclasses.replace(report_with(), history=history).write(tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "| step | bleu |\n| --- | --- |\n| 1,000 | 12.5 |\n| 2,000 | 20.25 |\n" in text
+    assert "![Learning](learning.png)" in text and "attention.png" not in text
+
+
+def test_text_of_users_stays_text_in_markdown(tmp_path):
+    hostile = "a|b\n# c <script>`d`</script> [e](f) *g* \\| &amp;"
+    report_with(Sample(hostile, "", "x"), note=hostile).write(tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    escaped = r"a\|b # c \<script\>\`d\`\</script\> \[e\](f) \*g\* \\\| \&amp;"
+    assert f"| {escaped} |  | x |\n" in text
+    assert f"- Note: {escaped}\n" in text
+
+
+def test_the_summary_shows_samples_and_scores_with_signatures():
+    lines = report_with(Sample("これ", "this", "that")).summary().splitlines()
+    assert [line.strip() for line in lines[1:4]] == ["これ", "= this", "~ that"]
+    assert "BLEU 41.3 ± 1.5 (nrefs:1|tok:13a)" in lines
+    assert "chrF 63.0 (nrefs:1|nc:6)" in lines

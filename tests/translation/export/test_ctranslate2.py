@@ -1,0 +1,93 @@
+import sys
+
+import ctranslate2 as engine
+import keras
+import numpy as np
+import pytest
+
+from keras_attn import Transformer
+from keras_attn.translation.__main__ import main
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.export.ctranslate2 import convert
+from keras_attn.translation.export.saved_model import export
+from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.special_ids import EOS_ID
+from keras_attn.translation.tokenization import tokenizer
+
+PAIRS = [
+    Pair(f"{a}は{b}が好きです。", f"{x} likes {y} much.")
+    for a, x in [("犬", "The dog"), ("猫", "The cat"), ("鳥", "The bird"), ("父", "My father")]
+    for b, y in [("水", "water"), ("肉", "meat"), ("歌", "songs"), ("雨", "rain")]
+]
+CONFIG = Config(
+    vocab_size=330,
+    max_pieces=32,
+    num_encoder_layers=2,
+    num_decoder_layers=2,
+    num_hiddens=16,
+    ffn_num_hiddens=24,
+    num_heads=2,
+    beam_size=3,
+    length_penalty=0.0,  # the engine's penalty has another formula
+)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A model of random weights, exported, and the same for CTranslate2."""
+    tokenizers = tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, CONFIG)
+    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    keras.utils.set_random_seed(6)
+    model = Transformer.from_sizes(*sizes, **CONFIG.layer_sizes())
+    model.build(((None, None), (None, None)))
+    random = np.random.default_rng(4)
+    model.set_weights(
+        [w + random.normal(0, 0.5, w.shape).astype("float32") for w in model.get_weights()]
+    )
+    (bias,) = [w for w in model.weights if w.path.endswith("decoder/logits/bias")]
+    bias.assign(bias + 5.0 * (np.arange(sizes[1]) == EOS_ID))  # so that translations end
+    exported = export(model, tokenizers, CONFIG, tmp_path_factory.mktemp("models"))
+    converted = tmp_path_factory.mktemp("ctranslate2") / "model"
+    assert main(["ctranslate2", str(exported.parent), str(converted)]) == 0
+    return Translator.load(exported), converted
+
+
+def test_both_engines_find_the_same_translations_with_the_same_scores(models):
+    translator, converted = models
+    texts = [pair.source for pair in PAIRS]
+    cut = tokenizer.Tokenizer.load(converted / "source.model")
+    join = tokenizer.Tokenizer.load(converted / "target.model")
+    pieces = [[cut.pieces[i] for i in ids] for ids in cut.encode(texts)]
+    found = engine.Translator(str(converted)).translate_batch(
+        pieces,
+        beam_size=CONFIG.beam_size,
+        length_penalty=0,
+        min_decoding_length=0,
+        max_decoding_length=2 * 32,
+        return_scores=True,
+    )
+    numbers = {piece: i for i, piece in enumerate(join.pieces)}
+    theirs = [join.decode([[numbers[p] for p in one.hypotheses[0]]])[0] for one in found]
+    ours = [best[0] for best in translator.nbest(texts)]
+    limits = [int(CONFIG.max_length_ratio * (len(p) + 1)) + 10 for p in pieces]
+    comparable = [i for i, one in enumerate(found) if len(one.hypotheses[0]) < min(limits[i], 32)]
+    assert len(comparable) > 8
+    assert len(set(theirs)) > 3
+    assert [ours[i].translation for i in comparable] == [theirs[i] for i in comparable]
+    np.testing.assert_allclose(
+        [ours[i].score for i in comparable], [found[i].scores[0] for i in comparable], rtol=1e-4
+    )
+
+
+def test_a_folder_that_exists_is_left_alone(models):
+    translator, converted = models
+    with pytest.raises(ValueError, match="`out` must be a folder that does not exist"):
+        convert(translator.folder, converted)
+
+
+def test_without_the_engine_it_says_what_to_install(models, tmp_path, monkeypatch):
+    translator, _ = models
+    monkeypatch.setitem(sys.modules, "ctranslate2.specs", None)
+    with pytest.raises(ValueError, match=r"pip install keras_attn\[ctranslate2\]"):
+        convert(translator.folder, tmp_path / "out")

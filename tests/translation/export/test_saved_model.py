@@ -1,0 +1,149 @@
+import dataclasses
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+import tensorflow as tf
+from tensorflow_serving.apis import prediction_log_pb2
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.export.saved_model import export
+from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.training.validation import translate_with
+from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
+
+TEXTS = [
+    "猫が手紙を書いた。",
+    "",
+    "🙂👩‍👩‍👧",
+    "ほげ鬱龘ﾊﾝｶｸＡＢＣ",
+    "駅" * 10_000,
+    "明日は雨なので早く起きます。",
+    "   ",
+]
+
+
+def test_graph_gives_what_the_model_gives_with_the_sentencepiece_package(
+    tokenizers, config, tmp_path, make_model
+):
+    greedy = dataclasses.replace(config, beam_size=1)
+    export(make_model(), tokenizers, greedy, tmp_path)
+    expected = translate_with(make_model(), tokenizers, config)
+    texts = [text for text in TEXTS if text.strip() and len(text) < config.max_pieces]
+    assert Translator.load(tmp_path)(texts) == expected(texts)
+
+
+PLAIN_TENSORFLOW = (
+    "import json, sys\n"
+    "for name in ('keras_attn', 'keras', 'sentencepiece', 'tensorflow_text'):\n"
+    "    sys.modules[name] = None  # as if they were not installed\n"
+    "import tensorflow as tf\n"
+)
+
+
+def in_plain_tensorflow(code, *arguments):
+    """What a process prints, as JSON, that can import nothing but TensorFlow."""
+    command = [sys.executable, "-c", PLAIN_TENSORFLOW + code, *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def test_exported_model_survives_a_move_and_a_process_without_the_package(folder, tmp_path):
+    expected = Translator.load(folder)(TEXTS)
+    moved = tmp_path / "another place" / "モデル"
+    shutil.copytree(folder, moved)
+    code = (
+        "model = tf.saved_model.load(sys.argv[1])\n"
+        "serve = model.signatures['serving_default']\n"
+        "texts = json.loads(sys.argv[2])\n"
+        "run = lambda t: [x.decode() for x in serve(text=tf.constant(t))['translation'].numpy()]\n"
+        "print(json.dumps([run(texts), [run([t])[0] for t in texts]]))\n"
+    )
+    short = [text for text in TEXTS if len(text) < 1000]
+    together, alone = in_plain_tensorflow(code, moved / "1", json.dumps(short))
+    assert together == alone == [e for e, t in zip(expected, TEXTS, strict=True) if t in short]
+
+
+def test_model_has_only_operations_that_tensorflow_has(folder):
+    code = (
+        "from tensorflow.python.framework import op_def_registry\n"
+        "from tensorflow.core.protobuf import saved_model_pb2\n"
+        "content = open(sys.argv[1] + '/1/saved_model.pb', 'rb').read()\n"
+        "(graph,) = saved_model_pb2.SavedModel.FromString(content).meta_graphs\n"
+        "graph = graph.graph_def\n"
+        "nodes = [*graph.node, *(n for f in graph.library.function for n in f.node_def)]\n"
+        "functions = {f.signature.name for f in graph.library.function}\n"
+        "known = lambda name: name in functions or op_def_registry.get(name) is not None\n"
+        "types = {node.op for node in nodes}\n"
+        "print(json.dumps([len(types), [t for t in sorted(types) if not known(t)]]))\n"
+    )
+    num_types, unknown = in_plain_tensorflow(code, folder)
+    assert num_types > 50 and unknown == []
+
+
+def test_model_runs_in_a_session_as_model_servers_run_it(folder):
+    code = (
+        "v1 = tf.compat.v1\n"
+        "with v1.Session(graph=tf.Graph()) as session:\n"
+        "    meta = v1.saved_model.load(session, ['serve'], sys.argv[1] + '/1')\n"
+        "    signature = meta.signature_def['serving_default']\n"
+        "    said = session.run(\n"
+        "        signature.outputs['translation'].name,\n"
+        "        {signature.inputs['text'].name: json.loads(sys.argv[2])},\n"
+        "    )\n"
+        "print(json.dumps([text.decode() for text in said]))\n"
+    )
+    short = [text for text in TEXTS if len(text) < 1000]
+    assert in_plain_tensorflow(code, folder, json.dumps(short)) == Translator.load(folder)(short)
+
+
+def test_model_answers_its_warm_up_requests(folder):
+    path = folder / "1" / "assets.extra" / "tf_serving_warmup_requests"
+    loaded = tf.saved_model.load(str(folder / "1"))
+    for record in tf.data.TFRecordDataset([str(path)]):
+        log = prediction_log_pb2.PredictionLog.FromString(record.numpy())
+        request = log.predict_log.request
+        texts = tf.make_ndarray(request.inputs["text"])
+        if len(texts) == 1:  # the others ask for the same, several times
+            answer = loaded.signatures[request.model_spec.signature_name](text=tf.constant(texts))
+            assert all(len(part) == 1 for part in answer.values())
+
+
+def test_versions_count_up_and_the_newest_is_loaded(folder, tokenizers, config, make_model):
+    second = export(make_model(), tokenizers, config, folder)
+    assert second == folder / "2"
+    assert newest_version(folder) == second
+    assert Translator.load(folder / "1").folder == folder / "1"
+    shutil.rmtree(second)
+
+
+def test_version_folder_holds_the_model_its_tokenizers_and_its_configuration(
+    folder, tokenizers, config
+):
+    version = newest_version(folder)
+    assert Config.load(version / EXTRA / CONFIG) == config
+    assert (version / EXTRA / "source.model").read_bytes() == tokenizers.source.proto
+    assert (version / EXTRA / "target.model").read_bytes() == tokenizers.target.proto
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_failed_export_leaves_nothing_behind(tokenizers, config, tmp_path, monkeypatch, make_model):
+    monkeypatch.setattr(Config, "save", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        export(make_model(), tokenizers, config, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_model_that_trained_in_bfloat16_is_exported_in_float32(
+    tokenizers, config, tmp_path, pairs, make_model
+):
+    half = make_model("mixed_bfloat16")
+    full = make_model()
+    full.set_weights(half.get_weights())
+    export(half, tokenizers, dataclasses.replace(config, beam_size=1), tmp_path)
+    expected = translate_with(full, tokenizers, config)
+    texts = [pair.source for pair in pairs]
+    assert Translator.load(tmp_path)(texts) == expected(texts)

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn import Transformer
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.export import signatures
+from keras_attn.translation.export.signatures import Signatures
+from keras_attn.translation.tokenization import tokenizer
+
+# Sentences written for this test.
+PAIRS = [
+    Pair("庭に花が咲く。", "Flowers bloom in the garden."),
+    Pair("姉は歌が上手だ。", "My sister sings well."),
+    Pair("夜は星が見える。", "You can see stars at night."),
+]
+TEXTS = tf.constant([*(pair.source for pair in PAIRS), "", "花" * 60, "星が咲く。歌が見える。" * 4])
+CONFIG = Config(vocab_size=330, max_pieces=24, beam_size=2)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    tokenizers = tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, CONFIG)
+    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    model = Transformer.from_sizes(*sizes, 1, 1, num_hiddens=8, ffn_num_hiddens=8, num_heads=2)
+    model.build(((None, None), (None, None)))
+    random = np.random.default_rng(6)
+    model.set_weights([(w == 1) + random.normal(0, 0.5, w.shape) for w in model.get_weights()])
+    return Signatures(model, tokenizers, CONFIG)
+
+
+def test_a_request_larger_than_what_is_searched_at_once_keeps_its_order(served, monkeypatch):
+    expected = served.translate(TEXTS)["translation"].numpy().tolist()
+    monkeypatch.setattr(signatures, "ROWS_AT_ONCE", 2)
+    assert served.translate(TEXTS)["translation"].numpy().tolist() == expected
+    assert expected[3] == b"" and all(text for i, text in enumerate(expected) if i != 3)
+
+
+def test_nbest_of_a_text_in_parts_joins_them_and_adds_their_scores(served):
+    parts = tf.constant(["星が咲く。", "歌が見える。"] * 4)
+    whole = served.nbest(TEXTS[-1:])
+    alone = served.nbest(parts)
+    for n in range(CONFIG.beam_size):
+        assert whole["translations"][0, n] == b" ".join(alone["translations"][:, n].numpy())
+    np.testing.assert_allclose(
+        whole["scores"][0], tf.reduce_sum(alone["scores"], axis=0), rtol=1e-4
+    )
+
+
+def test_no_text_gives_no_rows_in_any_signature(served):
+    none = tf.zeros([0], tf.string)
+    assert served.translate(none)["translation"].shape == (0,)
+    assert served.nbest(none)["scores"].shape == (0, CONFIG.beam_size)
+    assert served.score(none, none)["log_probability"].shape == (0,)

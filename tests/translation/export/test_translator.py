@@ -1,0 +1,111 @@
+import json
+import shutil
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn.translation.decoding.teacher_forcing import log_probabilities
+from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.special_ids import EOS_ID
+from keras_attn.translation.versions import CONFIG, EXTRA
+
+TEXTS = [
+    "猫が手紙を書いた。",
+    "",
+    "🙂👩‍👩‍👧",
+    "ほげ鬱龘ﾊﾝｶｸＡＢＣ",
+    "駅" * 10_000,
+    "明日は雨なので早く起きます。",
+    "   ",
+]
+
+
+def test_same_strings_alone_and_in_a_batch_and_empty_stays_empty(folder):
+    translator = Translator.load(folder)
+    together = translator(TEXTS)
+    assert together == [translator([text])[0] for text in TEXTS]
+    assert together == translator(TEXTS, batch_size=3)
+    assert together[1] == together[6] == ""
+    assert len({*together}) >= 4
+
+
+def test_nbest_begins_with_the_translation_and_its_scores_fall(folder, config):
+    translator = Translator.load(folder)
+    found = translator.nbest(TEXTS)
+    assert [row[0].translation for row in found] == translator(TEXTS)
+    for text, row in zip(TEXTS, found, strict=True):
+        scores = [hypothesis.score for hypothesis in row]
+        assert scores == sorted(scores, reverse=True)
+        assert len(row) == config.beam_size
+        if text.strip():
+            assert scores[0] < 0
+
+
+def test_score_is_the_log_probability_of_the_pieces_of_both_sides(
+    folder, tokenizers, pairs, make_model
+):
+    model = make_model()
+    texts, translations = zip(*pairs, strict=True)
+    found = Translator.load(folder).score(texts, translations)
+    for text, translation, score in zip(texts, translations, found, strict=True):
+        source, target = (
+            tf.constant([[*side.encode([line])[0], EOS_ID]])
+            for side, line in zip(tokenizers, (text, translation), strict=True)
+        )
+        assert score == pytest.approx(float(log_probabilities(model, source, target)[0]), rel=1e-3)
+    with pytest.raises(ValueError, match="one translation for each text. Received: 1 for 5"):
+        Translator.load(folder).score(texts, ["a"])
+
+
+def test_samples_follow_from_their_seed(folder):
+    translator = Translator.load(folder)
+    texts = ["猫が手紙を書いた。", ""]
+    first = translator.sample(texts, seed=1)
+    assert first == translator.sample(texts, seed=1)
+    assert first[1] == ""
+    assert len({translator.sample(texts, seed=seed)[0] for seed in range(4)}) > 1
+    for wrong in ({"temperature": 0}, {"top_p": 0}, {"top_p": 1.5}, {"top_k": -1}):
+        ((name, value),) = wrong.items()
+        with pytest.raises(ValueError, match=f"`{name}` must be .* Received: {name}={value}"):
+            translator.sample(texts, seed=1, **wrong)
+
+
+def test_attention_has_a_row_for_each_piece_said_and_a_column_for_each_piece_read(folder):
+    translator = Translator.load(folder)
+    text = "猫が手紙を書いた。"
+    seen = translator.attend(text)
+    assert seen.translation == translator([text])[0]
+    assert "".join(seen.source_pieces[:-1]).replace("▁", "") == text
+    assert seen.source_pieces[-1] == seen.target_pieces[-1] == "</s>"
+    assert seen.weights.shape == (1, 2, len(seen.target_pieces), len(seen.source_pieces))
+    np.testing.assert_allclose(seen.weights.sum(-1), 1, rtol=1e-5)
+
+
+def test_long_text_is_translated_sentence_by_sentence(folder, pairs):
+    translator = Translator.load(folder)
+    sentences = [pair.source for pair in pairs]
+    long = "".join(sentences * 2)
+    assert translator([long]) == [" ".join(translator(sentences) * 2)]
+
+
+def test_no_texts_give_no_translations(folder):
+    assert Translator.load(folder)([]) == []
+
+
+def test_a_string_instead_of_a_list_is_refused(folder):
+    with pytest.raises(ValueError, match="`texts` must be a list of strings"):
+        Translator.load(folder)("猫")
+
+
+def test_lone_surrogates_do_not_stop_a_batch(folder):
+    assert len(Translator.load(folder)(["\ud800", "猫"])) == 2
+
+
+def test_model_of_another_version_is_refused(folder, tmp_path):
+    shutil.copytree(folder / "1", tmp_path / "1")
+    path = tmp_path / "1" / EXTRA / CONFIG
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**record, "format_version": 0}), encoding="utf-8")
+    with pytest.raises(ValueError, match="written by another version of keras_attn"):
+        Translator.load(tmp_path)

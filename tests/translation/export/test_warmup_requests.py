@@ -1,0 +1,28 @@
+import tensorflow as tf
+from tensorflow_serving.apis import prediction_log_pb2
+
+from keras_attn.translation.decoding.search import LENGTHS, ROWS
+from keras_attn.translation.export import warmup_requests
+from keras_attn.translation.tokenization.in_graph import NUM_TEXTS
+from keras_attn.translation.tokenization.tokenizer import train
+
+TEXTS = ["猫が好きです", "犬が水を飲みます", "鳥は歌います"]
+
+
+def test_every_shape_that_is_compiled_is_asked_for_as_the_server_reads_it(tmp_path):
+    tokenizer = train(TEXTS, vocab_size=300, character_coverage=1.0)
+    warmup_requests.write(tmp_path, tokenizer, max_pieces=50)
+    path = str(tmp_path / "tf_serving_warmup_requests")
+    asked = []
+    for record in tf.data.TFRecordDataset([path]):
+        log = prediction_log_pb2.PredictionLog.FromString(record.numpy())
+        request = log.predict_log.request
+        assert set(request.inputs) == {"text"}
+        texts = [text.decode("utf-8") for text in tf.make_ndarray(request.inputs["text"])]
+        num_pieces = {len(ids) + 1 for ids in tokenizer.encode(texts)}
+        (length,) = {min(length for length in LENGTHS if n <= length) for n in num_pieces}
+        asked.append((request.model_spec.signature_name, len(texts), length))
+    assert sorted(asked) == sorted(
+        [("serving_default", number, n) for number in {*ROWS, *NUM_TEXTS} for n in LENGTHS[:3]]
+        + [("nbest", 1, n) for n in LENGTHS[:3]]
+    )

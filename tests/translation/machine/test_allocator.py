@@ -1,0 +1,41 @@
+import ctypes
+import subprocess
+import sys
+
+import pytest
+
+from keras_attn.translation.machine import allocator
+
+COUNT_FAULTS = """
+import resource
+from keras_attn.translation.machine.allocator import keep_freed_memory
+told = {told}
+def a_step():
+    held = [bytearray(16 << 20) for _ in range(8)]
+a_step(); a_step()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(5):
+    a_step()
+print(told, resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def count_faults(told):
+    """In a process of its own: whether it keeps freed memory, and first touches of pages."""
+    command = [sys.executable, "-c", COUNT_FAULTS.format(told=told)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return found[0] == "True", int(found[1])
+
+
+def test_the_pages_of_a_step_are_touched_for_the_first_time_once():
+    _, before = count_faults("False")
+    told, after = count_faults("keep_freed_memory()")
+    # Where the C library cannot be told, it goes on as it does.
+    assert after < 0.1 * before if told else after > 0.5 * before
+
+
+@pytest.mark.parametrize("name", ["posix", "nt"])
+def test_another_c_library_is_left_alone(name, monkeypatch):
+    monkeypatch.setattr(allocator.os, "name", name)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
+    assert not allocator.keep_freed_memory()

@@ -1,0 +1,25 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from keras_attn.translation.machine.threads import num_cores
+
+
+def test_cores_are_those_that_the_process_may_use():
+    assert 1 <= num_cores() <= os.cpu_count()
+
+
+@pytest.mark.parametrize(("cores", "expected"), [(1, [0, 0]), (2, [1, 2]), (16, [0, 0])])
+def test_only_few_cores_get_an_operation_each(cores, expected):
+    code = (
+        "import tensorflow as tf\n"
+        "from keras_attn.translation.machine import threads\n"
+        f"threads.num_cores = lambda: {cores}\n"
+        "threads.one_core_for_each_operation()\n"
+        "print(tf.config.threading.get_intra_op_parallelism_threads())\n"
+        "print(tf.config.threading.get_inter_op_parallelism_threads())\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert [int(number) for number in found.stdout.split()] == expected

@@ -1,0 +1,99 @@
+"""Which way the rooms of the translator import each other, read from their source."""
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import keras_attn
+
+ROOT = Path(keras_attn.__file__).parents[1]
+TRANSLATION = "keras_attn.translation"
+# From the ground up; a room imports from lower floors and, without a circle, from its own.
+FLOORS = [
+    {"special_ids", "config", "versions", "named_weights", "machine"},
+    {"corpus", "tokenization", "decoding", "evaluation"},
+    {"batching", "export"},
+    {"training"},
+    {"__init__", "__main__"},
+]
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def sources(folder):
+    """The modules below a folder by their dotted names."""
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        yield ".".join(parts), path
+
+
+def imports_of(path):
+    """All that a file imports, also inside functions: for `from a import b` both `a` and `a.b`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0 and node.module, f"a relative import in {path}"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room_of(name):
+    """`decoding` for `keras_attn.translation.decoding.search`, None outside the translator."""
+    if not name.startswith(f"{TRANSLATION}."):
+        return None
+    return name.removeprefix(f"{TRANSLATION}.").split(".")[0]
+
+
+IMPORTS = {name: set(imports_of(path)) for name, path in sources("keras_attn")}
+MODULES = {name: found for name, found in IMPORTS.items() if room_of(name)}
+
+
+def test_every_room_has_a_floor():
+    assert {room_of(name) for name in MODULES} == set(FLOOR_OF)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_room_imports_a_higher_one(name):
+    rooms = {room_of(found) for found in MODULES[name]} & set(FLOOR_OF)
+    higher = {room for room in rooms if FLOOR_OF[room] > FLOOR_OF[room_of(name)]}
+    assert higher == set()
+
+
+def test_there_is_no_circle_of_modules_or_of_rooms():
+    modules = {name: found & set(MODULES) for name, found in MODULES.items()}
+    rooms = {}
+    for name, found in modules.items():
+        room = room_of(name)
+        rooms.setdefault(room, set()).update(room_of(other) for other in found)
+        rooms[room].discard(room)
+    for graph in (modules, rooms):
+        list(TopologicalSorter(graph).static_order())  # raises CycleError
+
+
+def reached_from(name):
+    """All modules that `name` imports, and those that they import."""
+    seen, left = set(), [name]
+    while left:
+        module = left.pop()
+        if module in seen:
+            continue
+        seen.add(module)
+        left += IMPORTS.get(module, ())
+    return seen
+
+
+@pytest.mark.parametrize("room", ["special_ids", "decoding"])
+def test_integers_do_without_sentencepiece(room):
+    names = [name for name in MODULES if room_of(name) == room]
+    assert names
+    for name in names:
+        assert not any(found.split(".")[0] == "sentencepiece" for found in reached_from(name))
+
+
+def test_the_server_never_imports_the_trainer():
+    names = [name for name in IMPORTS if name.startswith("keras_attn.serving")]
+    assert names
+    for name in names:
+        assert not {room_of(found) for found in reached_from(name)} & {"training"}

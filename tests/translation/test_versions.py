@@ -1,0 +1,33 @@
+import pytest
+
+from keras_attn.translation.versions import (
+    CONFIG,
+    EXTRA,
+    newest_version,
+    next_version,
+    version_before,
+)
+
+
+def test_places_without_a_model_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="must be a folder that `train.py` wrote"):
+        newest_version(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="There is no exported model in the folder"):
+        newest_version(tmp_path)
+    (tmp_path / "3").mkdir()
+    with pytest.raises(ValueError, match="holds no translator"):
+        newest_version(tmp_path)
+
+
+def test_versions_are_numbers_and_what_lies_beside_them_is_none(tmp_path):
+    assert next_version(tmp_path) == tmp_path / "1"
+    for name in ("9", "10", ".export-11", "training"):
+        (tmp_path / name / EXTRA).mkdir(parents=True)
+        (tmp_path / name / EXTRA / CONFIG).touch()
+        (tmp_path / name / "saved_model.pb").touch()
+    (tmp_path / "12").touch()
+    assert newest_version(tmp_path) == tmp_path / "10"
+    assert newest_version(tmp_path / "9") == tmp_path / "9"
+    assert next_version(tmp_path) == tmp_path / "11"
+    assert version_before(tmp_path / "10") == tmp_path / "9"
+    assert version_before(tmp_path / "9") is None

@@ -1,0 +1,191 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sentencepiece
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.tokenization.tokenizer import (
+    NUM_WAYS,
+    Tokenizer,
+    character_coverage,
+    load_or_train,
+    train,
+)
+
+ENGLISH = [f"the {a} {b} {c}" for a in ("old", "new") for b in ("red", "blue") for c in "xyzuvw"]
+JAPANESE = [f"{a}い{b}が{c}にある" for a in "古赤青白" for b in "箱本机紙" for c in "上下前"]
+
+
+@pytest.fixture(scope="module")
+def english():
+    return train(ENGLISH, vocab_size=290, character_coverage=1.0)
+
+
+@pytest.fixture(scope="module")
+def japanese():
+    return train(JAPANESE, vocab_size=320, character_coverage=0.9995)
+
+
+def test_text_comes_back_from_its_ids(english, japanese):
+    for trained, texts in ((english, ENGLISH), (japanese, JAPANESE)):
+        ids = trained.encode(texts)
+        assert trained.decode(ids) == texts
+        assert all(4 <= i < trained.vocab_size for row in ids for i in row)
+
+
+def test_unseen_characters_are_spelt_in_bytes_and_come_back(english):
+    texts = ["the 箱 🎉", "", "Ünknown"]
+    ids = english.encode(texts)
+    assert ids[1] == []
+    assert UNK_ID not in ids[0] + ids[2]
+    assert english.decode(ids) == texts
+
+
+def test_special_ids_say_nothing(english):
+    (ids,) = english.encode(["the old"])
+    assert english.decode([[BOS_ID, *ids, EOS_ID, PAD_ID, PAD_ID]]) == ["the old"]
+
+
+def test_special_ids_are_fixed_and_their_names_in_text_are_text(english):
+    assert (PAD_ID, UNK_ID, BOS_ID, EOS_ID) == (0, 1, 2, 3)
+    (ids,) = english.encode(["<s> </s> <pad> <unk>"])
+    assert min(ids) > EOS_ID
+    assert english.decode([ids]) == ["<s> </s> <pad> <unk>"]
+
+
+def test_the_same_sentences_give_the_same_model(japanese):
+    again = train(JAPANESE, vocab_size=320, character_coverage=0.9995)
+    assert again.proto == japanese.proto
+
+
+@pytest.mark.parametrize("texts", [["1", "2", "3"], ["あ"], ["🎉"], ["ab" * 3000, "", "c"]])
+def test_tiny_texts_give_a_small_vocabulary(texts):
+    trained = train(texts, vocab_size=4000, character_coverage=1.0)
+    assert 260 < trained.vocab_size < 300
+    assert trained.decode(trained.encode(texts)) == texts
+
+
+def test_sentences_beyond_the_limit_are_thinned_out(monkeypatch):
+    monkeypatch.setattr(tokenizer, "MAX_SENTENCES", 2)
+    thinned = train(["aa", "never", "bb", "never", "aa"], 300, 1.0)
+    assert thinned.proto == train(["aa", "never"], 300, 1.0).proto
+
+
+def test_no_text_is_refused():
+    for texts in ([], ["", " \u3000"]):
+        with pytest.raises(ValueError, match="must be trained on text. Received: no text"):
+            train(texts, 4000, 1.0)
+    with pytest.raises(ValueError, match="SentencePiece cannot train on this text. Received: 1 se"):
+        train(["\u2581"], 4000, 1.0)
+
+
+def test_a_vocabulary_that_is_too_small_is_refused_with_the_size_it_needs():
+    with pytest.raises(ValueError, match="`vocab_size` must be at least 261.*vocab_size=200"):
+        train(ENGLISH, 200, 1.0)
+    with pytest.raises(ValueError, match=r"at least (\d+) for the characters.*vocab_size=262") as e:
+        train(ENGLISH, 262, 1.0)
+    needed = int(str(e.value).split("at least ")[1].split()[0])
+    assert train(ENGLISH, needed, 1.0).vocab_size <= needed
+
+
+def test_japanese_leaves_rare_characters_to_the_bytes():
+    assert character_coverage("ja") == character_coverage("ja-JP") == 0.9995
+    assert character_coverage("en") == character_coverage("de") == 1.0
+
+
+def test_save_and_load_keep_the_model(english, tmp_path):
+    path = tmp_path / "deep" / "source.model"
+    english.save(path)
+    assert Tokenizer.load(path).proto == english.proto
+    assert [file.name for file in path.parent.iterdir()] == ["source.model"]
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path):
+    path = tmp_path / "source.model"
+    with pytest.raises(ValueError, match="There is no tokenizer at .*source.model"):
+        Tokenizer.load(path)
+    for content in (b"", b"junk"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="source.model.*must be a SentencePiece model"):
+            Tokenizer.load(path)
+
+
+def test_a_model_with_other_special_ids_is_refused(tmp_path):
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(ENGLISH),
+        model_prefix=str(tmp_path / "other"),
+        vocab_size=40,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    with pytest.raises(ValueError, match=r"= \(0, 1, 2, 3\). Received: \(-1, 0, 1, 2\)"):
+        Tokenizer.load(tmp_path / "other.model")
+
+
+def test_tokenizers_are_trained_once_on_their_own_side(tmp_path):
+    pairs = [Pair(j, e) for j, e in zip(JAPANESE, ENGLISH, strict=False)]
+    first = load_or_train(tmp_path, pairs, Config(vocab_size=320))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["source.model", "target.model"]
+    assert len(first.source.encode(["箱"])[0]) < len(first.target.encode(["箱"])[0])
+    again = load_or_train(tmp_path, [Pair("別", "different")], Config(vocab_size=320))
+    assert (again.source.proto, again.target.proto) == (first.source.proto, first.target.proto)
+    (tmp_path / "target.model").unlink()
+    mended = load_or_train(tmp_path, pairs, Config(vocab_size=320))
+    assert mended.target.proto == first.target.proto
+
+
+def test_one_tokenizer_may_serve_both_sides(tmp_path):
+    pairs = [Pair(j, e) for j, e in zip(JAPANESE, ENGLISH, strict=False)]
+    shared = load_or_train(tmp_path, pairs, Config(vocab_size=340, shared_vocab=True))
+    assert shared.source.proto == shared.target.proto
+    for texts in (JAPANESE[:2], ENGLISH[:2]):
+        assert shared.source.decode(shared.source.encode(texts)) == list(texts)
+
+
+def test_the_two_ways_find_different_pieces():
+    protos = {train([*JAPANESE, *ENGLISH], 340, 1.0, name).proto for name in ("unigram", "bpe")}
+    assert len(protos) == 2
+
+
+@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
+def test_samples_follow_from_their_seed_and_decode_to_the_text(model_type, tmp_path):
+    texts = [f"the cat sat on {n} mats and {n} hats" for n in range(150)]
+    trained = train(texts, vocab_size=320, character_coverage=1.0, model_type=model_type)
+    first = trained.sample(texts, 0.1, seed=3)
+    assert trained.decode(first) == texts
+    assert first != trained.encode(texts)
+    assert trained.sample(texts, 0.1, seed=4) != first
+    assert trained.sample(texts, 0.1, seed=3) == first
+    # The same in another process, where training goes on.
+    trained.save(tmp_path / "model")
+    code = (
+        "import json, pathlib, sys\n"
+        "from keras_attn.translation.tokenization.tokenizer import Tokenizer\n"
+        "trained = Tokenizer.load(pathlib.Path(sys.argv[1]))\n"
+        "print(json.dumps(trained.sample(json.loads(sys.argv[2]), 0.1, seed=3)))\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "model"), json.dumps(texts)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(result.stdout.splitlines()[-1]) == first
+
+
+def test_likely_ways_are_drawn_in_proportion_to_their_probability_to_the_power_of_alpha():
+    trained = train(["the cat", "the dog", "that dog"], vocab_size=300, character_coverage=1.0)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=trained.proto)
+    ways = processor.nbest_encode_as_ids("the dog", NUM_WAYS)
+    weights = [np.exp(0.3 * sum(map(processor.get_score, way))) for way in ways]
+    drawn = trained.sample(["the dog"] * 5_000, 0.3, seed=1)
+    assert len(ways) > 2 and max(weights) > 1.2 * min(weights)
+    for way, weight in zip(ways, weights, strict=True):
+        assert drawn.count(way) / 5_000 == pytest.approx(weight / sum(weights), abs=0.025)
+
+
+def test_nothing_and_what_has_one_way_stay_as_they_are():
+    trained = train(ENGLISH, 300, 1.0)
+    assert trained.sample(["", "  ", "箱"], 0.1, seed=1) == trained.encode(["", "  ", "箱"])

@@ -1,0 +1,138 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn import Transformer
+from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.training.checkpoints import TrainingState, newest_first
+from keras_attn.translation.training.weight_average import WeightAverage
+
+
+def make_state(folder, seed):
+    keras.utils.set_random_seed(seed)
+    model = Transformer.from_sizes(9, 9, 1, 1, 8, 8, 2, dropout=0.5)
+    model.build(((None, None), (None, None)))
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+    average = WeightAverage(model.trainable_variables, 0.9)
+    return model, TrainingState(model, optimizer, average, tf.Variable(0, dtype=tf.int64), folder)
+
+
+def test_checkpoint_brings_back_weights_seeds_position_and_best(tmp_path):
+    model, state = make_state(tmp_path, seed=1)
+    ids = np.array([[3, 4, 5]])
+    model((ids, ids), training=True)  # moves the seeds of dropout
+    state.step.assign(7)
+    state.keep_if_best(12.5, state.best)
+    state.remember(3.0, 5.5, 10.0)
+    state.remember(6.0, 4.5, 12.5)
+    state.save()
+    other, restored = make_state(tmp_path, seed=2)
+    assert restored.restore() == []
+    assert int(restored.step.numpy()) == 7
+    assert float(restored.best_bleu.numpy()) == 12.5
+    assert restored.history == [EpochRecord(7, 3.0, 5.5, 10.0), EpochRecord(7, 6.0, 4.5, 12.5)]
+    np.testing.assert_array_equal(
+        other((ids, ids), training=True).numpy(), model((ids, ids), training=True).numpy()
+    )
+
+
+def test_without_a_checkpoint_nothing_is_restored(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    assert state.restore() == [] and int(state.step.numpy()) == 0
+
+
+def test_of_the_checkpoints_only_the_last_two_stay(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    for step in (3, 9, 10):
+        state.step.assign(step)
+        state.save()
+    assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-10", "checkpoint-9"]
+    assert not list(tmp_path.glob("checkpoint-3*"))
+
+
+@pytest.mark.parametrize("suffix", ["index", "data-00000-of-00001"])
+def test_damaged_checkpoint_is_left_out_with_a_warning(tmp_path, suffix):
+    _, state = make_state(tmp_path, seed=1)
+    for step in (3, 9):
+        state.step.assign(step)
+        state.keep_if_best(step, state.best)
+        state.save()
+    damaged = tmp_path / f"checkpoint-9.{suffix}"
+    damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
+    _, restored = make_state(tmp_path, seed=2)
+    (warning,) = restored.restore()
+    assert "checkpoint-9` is damaged" in warning
+    assert int(restored.step.numpy()) == 3
+    assert float(restored.best_bleu.numpy()) == 3
+    (tmp_path / f"checkpoint-3.{suffix}").write_bytes(b"")
+    with pytest.raises(ValueError, match="No checkpoint in .* can be read"):
+        make_state(tmp_path, seed=2)[1].restore()
+
+
+def test_damaged_checkpoint_does_not_push_out_the_good_one(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    for step in (3, 9):
+        state.step.assign(step)
+        state.save()
+    (tmp_path / "checkpoint-9.index").write_bytes(b"")
+    _, restored = make_state(tmp_path, seed=2)
+    restored.restore()
+    restored.step.assign(5)
+    restored.save()
+    assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-5", "checkpoint-3"]
+
+
+def test_damaged_checkpoint_is_written_anew_when_its_step_is_reached_again(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    for step in (3, 9):
+        state.step.assign(step)
+        state.save()
+    (tmp_path / "checkpoint-9.index").write_bytes(b"")
+    _, restored = make_state(tmp_path, seed=2)
+    restored.restore()
+    restored.step.assign(9)
+    restored.save()
+    _, again = make_state(tmp_path, seed=3)
+    assert again.restore() == [] and int(again.step.numpy()) == 9
+
+
+def test_what_a_killed_training_left_of_a_checkpoint_is_removed(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    (tmp_path / "checkpoint-4_temp").mkdir()
+    (tmp_path / "checkpoint-4_temp" / "part-00000-of-00001.data-00000-of-00001").touch()
+    state.save()
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == []
+
+
+def test_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
+    _, state = make_state(tmp_path, seed=1)
+    state.save()
+
+    def fail(path):
+        raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")
+
+    monkeypatch.setattr(state._checkpoint, "write", fail)
+    state.step.assign(1)
+    with pytest.raises(OSError, match="No space left on device What was saved before is whole"):
+        state.save()
+    assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-0"]
+
+
+def test_as_good_again_is_kept_and_still_no_better(tmp_path):
+    _, state = make_state(tmp_path, seed=1)
+    numbers = [state.keep_if_best(bleu, state.best) for bleu in (0.0, 0.0, 0.0)]
+    assert numbers == [True] * 3 and int(state.num_worse.numpy()) == 2
+    assert state.keep_if_best(0.5, state.best) and int(state.num_worse.numpy()) == 0
+    assert not state.keep_if_best(0.25, state.best) and int(state.num_worse.numpy()) == 1
+
+
+def test_only_better_weights_are_kept(tmp_path):
+    model, state = make_state(tmp_path, seed=1)
+    worse = [tf.zeros_like(value) for value in state.best]
+    assert state.keep_if_best(20.0, [tf.ones_like(value) for value in state.best])
+    assert not state.keep_if_best(19.0, worse)
+    state.use_best()
+    for weight in model.trainable_variables:
+        np.testing.assert_array_equal(weight.numpy(), np.ones(weight.shape))

@@ -1,0 +1,39 @@
+import dataclasses
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.training import run_folder
+from keras_attn.translation.training.checkpoints import PREFIX
+
+CONFIG = Config(
+    max_pieces=32,
+    batch_tokens=256,
+    num_encoder_layers=1,
+    num_decoder_layers=1,
+    num_hiddens=8,
+    ffn_num_hiddens=8,
+    num_heads=2,
+    warmup_steps=10,
+    minutes=0.25,
+)
+
+
+def test_what_a_training_chose_by_its_time_stays_when_it_is_given_more(tmp_path):
+    assert run_folder.unfinished_settings(tmp_path) == {}
+    short = dataclasses.replace(CONFIG, steps=1, dropout=0.05)
+    run_folder.prepare_folder(short, tmp_path).close()
+    assert run_folder.unfinished_settings(tmp_path) == {}  # nothing was learnt yet
+    (tmp_path / f"{PREFIX}1.index").touch()
+    longer = Config.for_corpus(200_000, minutes=600, **run_folder.unfinished_settings(tmp_path))
+    sizes = (longer.num_encoder_layers, longer.num_decoder_layers)
+    assert (sizes, longer.dropout, longer.precision) == ((1, 1), 0.05, "float32")
+    assert longer.subword_alpha == 0
+
+
+def test_a_folder_with_an_unfinished_first_checkpoint_takes_another_configuration(tmp_path):
+    run_folder.prepare_folder(CONFIG, tmp_path).close()
+    (tmp_path / "checkpoint-4_temp").mkdir()
+    (tmp_path / "checkpoint-4_temp" / "part").touch()
+    other = dataclasses.replace(CONFIG, dropout=0.2)
+    run_folder.prepare_folder(other, tmp_path).close()
+    assert Config.load(tmp_path / run_folder.CONFIG) == other
+    assert not (tmp_path / "checkpoint-4_temp").exists()

@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from keras_attn.translation.training.schedule import WarmUpStableDecay
+
+
+def test_rate_rises_in_a_line_then_stays_and_sinks_in_a_long_training():
+    schedule = WarmUpStableDecay(peak=0.5, warmup_steps=10, cool_down=0.4)
+    rates = [float(schedule(step)) for step in range(2700)]
+    np.testing.assert_allclose(rates[:10], [0.05 * n for n in range(1, 11)], rtol=1e-6)
+    np.testing.assert_allclose(rates[10:675], 0.5, rtol=1e-6)
+    np.testing.assert_allclose(
+        rates[675:], [0.5 * (675 / n) ** 0.5 for n in range(676, 2701)], rtol=1e-5
+    )
+
+
+def test_a_warm_up_longer_than_the_rate_would_stay_never_passes_what_it_has_sunk_to():
+    schedule = WarmUpStableDecay(peak=1.0, warmup_steps=2700, cool_down=0.4)
+    rates = [float(schedule(step)) for step in range(4000)]
+    assert max(rates) < 0.7
+    np.testing.assert_allclose(rates[2699], 0.5, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("left", "rate"), [(1.0, 0.5), (0.4, 0.5), (0.1, 0.125), (0.0, 0.0)])
+def test_rate_falls_to_zero_over_the_last_part_of_the_time(left, rate):
+    schedule = WarmUpStableDecay(peak=0.5, warmup_steps=10, cool_down=0.4)
+    schedule.left.assign(left)
+    for step in (9, 99, 674):
+        assert float(schedule(step)) == pytest.approx(rate)
+
+
+def test_a_training_that_ends_within_the_warm_up_falls_too():
+    schedule = WarmUpStableDecay(peak=0.5, warmup_steps=10, cool_down=0.5)
+    schedule.left.assign(0.1)
+    assert float(schedule(0)) == pytest.approx(0.05)
+    assert float(schedule(4)) == pytest.approx(0.1)
+
+
+def test_config_round_trip():
+    schedule = WarmUpStableDecay(0.1, 7, 0.3)
+    again = WarmUpStableDecay.from_config(schedule.get_config())
+    assert again.get_config() == schedule.get_config()
+    assert float(again(2)) == float(schedule(2)) > 0

@@ -1,0 +1,101 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn.translation.training import sharding
+from keras_attn.translation.training.training_loss import TrainingLoss
+
+WEIGHTS = [tf.Variable([[1.0], [2.0], [-1.0]]), tf.Variable([3.0])]
+SEED = tf.constant([1, 2], tf.int64)
+
+
+class SquaredError:
+    """The mean over real target tokens of a number that depends on all three and the weights."""
+
+    def share(self, target_out, seed):
+        table, factor = WEIGHTS
+        made = {"table": tf.convert_to_tensor(table), "factor": 2.0 * factor}
+        return made, tf.reduce_max(target_out)
+
+    def of_shard(self, made, greatest, source, target_in, target_out, seed):
+        rows = tf.gather(made["table"], source)[:, 0] * made["factor"]
+        rows += tf.cast(target_in * greatest, tf.float32)
+        is_token = tf.cast(target_out > 0, tf.float32)
+        costs = is_token * (rows - tf.cast(target_out, tf.float32)) ** 2
+        return tf.reduce_sum(costs) / tf.maximum(tf.reduce_sum(is_token), 1.0)
+
+
+LOSS = SquaredError()
+
+
+def make_batch(num_pairs):
+    random = np.random.default_rng(num_pairs)
+    sides = [random.integers(0, 3, (num_pairs, length)) for length in (2, 3, 3)]
+    sides[2][:, 0] = 1  # no pair without a token
+    return [tf.constant(side, tf.int32) for side in sides]
+
+
+@pytest.mark.parametrize("num_pairs", [1, 2, 3, 7])
+@pytest.mark.parametrize("num_shards", [1, 2, 3])
+def test_shards_make_the_loss_and_gradients_of_the_whole(num_pairs, num_shards):
+    batch = make_batch(num_pairs)
+    with tf.GradientTape() as tape:
+        expected = LOSS.of_shard(*LOSS.share(batch[-1], SEED), *batch, SEED)
+    gradients = [tf.convert_to_tensor(g) for g in tape.gradient(expected, WEIGHTS)]
+    loss, found = sharding.loss_and_gradients(LOSS, WEIGHTS, batch, SEED, num_shards)
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+    for one, other in zip(found, gradients, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("num_pairs", [1, 3])
+@pytest.mark.parametrize("num_shards", [2, 4])
+def test_shards_of_a_real_model_though_some_have_no_pair(tiny_model, dtype, num_pairs, num_shards):
+    random = np.random.default_rng(num_pairs)
+    source, target = (random.integers(4, 11, (num_pairs, n)) for n in (5, 4))
+    batch = [tf.constant(side, tf.int32) for side in (source, target, target)]
+    weights = [weight.value for weight in tiny_model.trainable_variables]
+    loss_of = TrainingLoss(tiny_model, label_smoothing=0.1, dtype=dtype, num_positions=8)
+    whole, expected = sharding.loss_and_gradients(loss_of, weights, batch, SEED, num_shards=1)
+    loss, found = sharding.loss_and_gradients(loss_of, weights, batch, SEED, num_shards)
+    near = 1e-4 if dtype == "float32" else 0.03
+    np.testing.assert_allclose(loss, whole, rtol=near)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=near, atol=near * np.abs(other).max())
+
+
+def test_each_shard_has_random_numbers_of_its_own():
+    seeds = []
+
+    def remember(seed):
+        tf.numpy_function(lambda values: seeds.append(tuple(values.tolist())), [seed], [])
+
+    class Remembering(SquaredError):
+        def share(self, target_out, seed):
+            remember(seed)
+            return super().share(target_out, seed)
+
+        def of_shard(self, made, greatest, source, target_in, target_out, seed):
+            remember(seed)
+            return super().of_shard(made, greatest, source, target_in, target_out, seed)
+
+    for seed in (SEED, SEED + 1):
+        sharding.loss_and_gradients(Remembering(), WEIGHTS, make_batch(4), seed, num_shards=2)
+    assert len(set(seeds)) == 6
+
+
+@pytest.mark.parametrize(("num_cores", "expected"), [(1, 1), (2, 2), (4, 4), (16, 1)])
+def test_shards_by_the_cores_of_the_machine(num_cores, expected):
+    code = (
+        "from keras_attn.translation.machine import threads\n"
+        "from keras_attn.translation.training import sharding\n"
+        f"threads.num_cores = lambda: {num_cores}\n"
+        "threads.one_core_for_each_operation()\n"
+        "print(sharding.num_shards())"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(found.stdout) == expected

@@ -1,0 +1,92 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn import Transformer
+from keras_attn.translation.config import Config
+from keras_attn.translation.training.train_step import MATRICES_EVERY, SAMPLED_SHARE, Trainer
+
+CONFIG = Config(
+    num_encoder_layers=1, num_decoder_layers=1, num_hiddens=8, ffn_num_hiddens=16, num_heads=2
+)
+
+
+def make_trainer(config=CONFIG, vocab_size=11):
+    model = Transformer.from_sizes(13, vocab_size, **config.layer_sizes())
+    model.build(((None, None), (None, None)))
+    return Trainer(model, config)
+
+
+def test_muon_moves_the_kernels_within_the_blocks_and_adam_the_rest():
+    trainer = make_trainer()
+    weights = trainer.model.trainable_variables
+    by_muon = {
+        weight.path
+        for weight, velocity in zip(weights, trainer.optimizer.adam_velocities, strict=True)
+        if velocity is None
+    }
+    within = {w.path for w in weights if "block_" in w.path and w.path.endswith("kernel")}
+    assert by_muon == within and 0 < len(within) < len(weights)
+
+
+def test_a_step_follows_the_schedule_and_counts():
+    trainer = make_trainer(dataclasses.replace(CONFIG, warmup_steps=4))
+    batch = tf.constant([[5, 6, 3]]), tf.constant([[2, 4, 5]]), tf.constant([[4, 5, 3]])
+    before = trainer.model.get_weights()
+    trainer.schedule.left.assign(0.0)
+    trainer.train_step((batch[:2], batch[2]))
+    for one, other in zip(trainer.model.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(one, other)  # nothing is left, so the rate is 0
+    trainer.schedule.left.assign(1.0)
+    for _ in range(MATRICES_EVERY):
+        loss = trainer.train_step((batch[:2], batch[2]))["loss"]
+    steps = (trainer.step, trainer.optimizer.iterations)
+    assert [int(count.numpy()) for count in steps] == [1 + MATRICES_EVERY] * 2
+    assert np.isfinite(loss)
+    for one, other in zip(trainer.model.get_weights(), before, strict=True):
+        assert np.any(one != other) or not other.any()
+
+
+def test_a_step_teaches_the_targets_and_a_sample_of_the_vocabulary():
+    trainer = make_trainer(vocab_size=400)
+    trainer.train_step(
+        ((tf.constant([[5, 6, 3]]), tf.constant([[2, 4, 5]])), tf.constant([[4, 5, 3]]))
+    )
+    (bias,) = (w for w in trainer.model.trainable_variables if w.path.endswith("logits/bias"))
+    learnt = np.asarray(bias) != 0
+    assert learnt.sum() == int(SAMPLED_SHARE * 400)
+    assert learnt[[3, 4, 5]].all()
+
+
+def test_adam_moves_its_weights_by_its_share_of_the_rate():
+    batch = tf.constant([[5, 6, 3]]), tf.constant([[2, 4, 5]]), tf.constant([[4, 5, 3]])
+    moved = []
+    for ratio in (0.5, 2.0):
+        config = dataclasses.replace(CONFIG, adam_lr_ratio=ratio, warmup_steps=1, dropout=0.0)
+        trainer = make_trainer(config)
+        (bias,) = (w for w in trainer.model.trainable_variables if w.path.endswith("logits/bias"))
+        trainer.train_step((batch[:2], batch[2]))
+        moved.append(abs(np.asarray(bias)).max())
+    # The first step of Adam is as long as the rate.
+    np.testing.assert_allclose(
+        moved, [0.5 * config.learning_rate, 2 * config.learning_rate], rtol=0.01
+    )
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_dropout_follows_from_the_seed_and_the_step(dropout):
+    config = dataclasses.replace(CONFIG, dropout=dropout, learning_rate=1e-12)
+    batch = tf.constant([[5, 6, 3]] * 8), tf.constant([[2, 4, 5]] * 8), tf.constant([[4, 5, 3]] * 8)
+    trainer = make_trainer(config)
+    weights = trainer.model.get_weights()
+    losses = []
+    for _ in range(2):
+        trainer.model.set_weights(weights)
+        trainer.step.assign(0)
+        for _ in range(2):
+            trainer.reset_metrics()
+            losses.append(float(trainer.train_step((batch[:2], batch[2]))["loss"]))
+    assert losses[:2] == pytest.approx(losses[2:], rel=1e-6)
+    assert (abs(losses[0] - losses[1]) > 1e-3) == (dropout > 0)

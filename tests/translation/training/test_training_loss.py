@@ -1,0 +1,160 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn import Decoder, Encoder, Transformer
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
+from keras_attn.translation.training.training_loss import TrainingLoss
+
+SEED = tf.constant([3, 4], tf.int64)
+
+
+def make_model(dropout=0.0, spread=0.4, ffn_num_hiddens=16):
+    model = Transformer.from_sizes(13, 11, 2, 2, 8, ffn_num_hiddens, 2, dropout=dropout)
+    model.build(((None, None), (None, None)))
+    random = np.random.default_rng(1)
+    for weight in model.trainable_variables:
+        near = 1.0 if weight.path.endswith("gamma") else 0.0
+        weight.assign(near + random.normal(0, spread, weight.shape))
+    return model
+
+
+def make_batch(lengths=((3, 5), (6, 1), (2, 4)), seed=5):
+    """Source, target_in, target_out of pairs with so many pieces."""
+    random = np.random.default_rng(seed)
+    source_length, target_length = (max(side) + 1 for side in zip(*lengths, strict=True))
+    source, target_in, target_out = (
+        np.full((len(lengths), length), PAD_ID, np.int32)
+        for length in (source_length, target_length, target_length)
+    )
+    for row, (s, t) in enumerate(lengths):
+        pieces = random.integers(4, 11, t)
+        source[row, : s + 1] = [*random.integers(4, 13, s), EOS_ID]
+        target_in[row, : t + 1] = [BOS_ID, *pieces]
+        target_out[row, : t + 1] = [*pieces, EOS_ID]
+    return tuple(map(tf.constant, (source, target_in, target_out)))
+
+
+def reference_loss(logits, targets, smoothing):
+    """Cross-entropy against explicit smoothed one-hot targets, token by token."""
+    costs = []
+    for row, distributions in zip(targets.numpy(), tf.cast(logits, tf.float64), strict=True):
+        for y, log_p in zip(row, tf.nn.log_softmax(distributions), strict=True):
+            if y != PAD_ID:
+                smooth = np.full(len(log_p), smoothing / len(log_p))
+                smooth[y] += 1 - smoothing
+                costs.append(-tf.reduce_sum(smooth * log_p))
+    return tf.add_n(costs) / len(costs)
+
+
+def value_and_gradients(function, model):
+    with tf.GradientTape() as tape:
+        value = function()
+    weights = [weight.value for weight in model.trainable_variables]
+    return float(value), [tf.convert_to_tensor(g) for g in tape.gradient(value, weights)]
+
+
+@pytest.mark.parametrize(
+    ("smoothing", "ffn_num_hiddens"), [(0.0, 16), (0.1, 16), (0.6, 16), (0.1, 512)]
+)
+def test_value_and_gradients_are_those_of_the_model(smoothing, ffn_num_hiddens):
+    model = make_model(ffn_num_hiddens=ffn_num_hiddens)
+    source, target_in, target_out = make_batch()
+    loss = TrainingLoss(model, smoothing, "float32", num_positions=10)
+    value, gradients = value_and_gradients(lambda: loss(source, target_in, target_out, SEED), model)
+    expected, expected_gradients = value_and_gradients(
+        lambda: reference_loss(model((source, target_in)), target_out, smoothing), model
+    )
+    assert value == pytest.approx(expected, rel=1e-5)
+    for weight, mine, reference in zip(
+        model.trainable_variables, gradients, expected_gradients, strict=True
+    ):
+        error = np.abs(mine - reference).max()
+        assert error < 1e-5 + 1e-4 * np.abs(reference).max(), weight.path
+
+
+def test_bfloat16_is_near_and_the_loss_float32():
+    model = make_model()
+    batch = make_batch()
+    exact, exact_gradients = value_and_gradients(
+        lambda: TrainingLoss(model, 0.1, "float32", 10)(*batch, SEED), model
+    )
+    loss = TrainingLoss(model, 0.1, "bfloat16", num_positions=10)
+    assert loss(*batch, SEED).dtype == tf.float32
+    value, gradients = value_and_gradients(lambda: loss(*batch, SEED), model)
+    assert value == pytest.approx(exact, rel=0.02)
+    for mine, reference in zip(gradients, exact_gradients, strict=True):
+        assert mine.dtype == tf.float32
+        # Processors without bfloat16 sum in it too, and small gradients suffer.
+        assert np.linalg.norm(mine - reference) < 0.5 * np.linalg.norm(reference)
+    mine, reference = (
+        np.concatenate([np.ravel(gradient) for gradient in both])
+        for both in (gradients, exact_gradients)
+    )
+    assert np.linalg.norm(mine - reference) < 0.1 * np.linalg.norm(reference)
+
+
+def test_more_padding_changes_nothing():
+    model = make_model()
+    loss = TrainingLoss(model, 0.1, "float32", num_positions=12)
+    batch = make_batch()
+    value, gradients = value_and_gradients(lambda: loss(*batch, SEED), model)
+    wider = [tf.pad(ids, [[0, 2], [0, 3]]) for ids in batch]
+    again, wider_gradients = value_and_gradients(lambda: loss(*wider, SEED), model)
+    assert again == pytest.approx(value, rel=1e-5)
+    for one, other in zip(gradients, wider_gradients, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-6)
+
+
+def test_a_batch_of_padding_alone_costs_nothing():
+    loss = TrainingLoss(make_model(), 0.1, "float32", num_positions=4)
+    nothing = tf.zeros((2, 3), tf.int32)
+    assert float(loss(nothing, nothing, nothing, SEED)) == 0.0
+
+
+def test_the_seed_decides_what_is_dropped():
+    batch = make_batch()
+    loss = TrainingLoss(make_model(dropout=0.3), 0.1, "float32", num_positions=10)
+    first, again = (float(loss(*batch, SEED)) for _ in range(2))
+    others = {float(loss(*batch, tf.constant([3, step], tf.int64))) for step in range(20)}
+    assert first == again
+    assert len(others) == 20
+
+
+def test_dropout_does_what_the_layers_do():
+    model = make_model(dropout=0.5, spread=1.0)
+    source, target_in, target_out = make_batch()
+    loss = TrainingLoss(model, 0.0, "float32", num_positions=10)
+    fast = tf.function(lambda seed: loss(source, target_in, target_out, seed))
+
+    @tf.function
+    def by_layers():
+        logits = model((source, target_in), training=True)
+        return reference_loss_in_graph(logits, target_out)
+
+    mine = [float(fast(tf.constant([0, n], tf.int64))) for n in range(400)]
+    theirs = [float(by_layers()) for _ in range(400)]
+    error = np.hypot(np.std(mine), np.std(theirs)) / np.sqrt(400)
+    assert np.mean(mine) == pytest.approx(np.mean(theirs), abs=4 * error)
+    assert np.std(mine) == pytest.approx(np.std(theirs), rel=0.25)
+    # What is tested could be seen: without dropout the loss is another.
+    without = float(reference_loss_in_graph(model((source, target_in)), target_out))
+    assert abs(np.mean(mine) - without) > 8 * error
+
+
+def reference_loss_in_graph(logits, targets):
+    costs = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits)
+    return tf.reduce_mean(costs[targets != PAD_ID])
+
+
+def test_nearly_everything_may_be_dropped():
+    loss = TrainingLoss(make_model(dropout=0.999), 0.1, "float32", num_positions=10)
+    assert np.isfinite(float(loss(*make_batch(), SEED)))
+
+
+def test_a_model_of_other_parts_is_refused():
+    sizes = (9, 1, 8, 16, 2)
+    model = Transformer(Encoder(*sizes, norm="rms"), Decoder(*sizes))
+    model.build(((None, None), (None, None)))
+    with pytest.raises(ValueError, match=r"from_sizes.*Encoder of norm='rms'"):
+        TrainingLoss(model, 0.1, "float32", num_positions=8)

@@ -1,0 +1,117 @@
+import dataclasses
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attn import Transformer
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.export.saved_model import export
+from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.training import warm_start
+from keras_attn.translation.training.checkpoints import TrainingState
+from keras_attn.translation.training.weight_average import WeightAverage
+
+PAIRS = [Pair("やまにのぼる", "we climb a mountain"), Pair("うみでおよぐ", "we swim in the sea")]
+CONFIG = Config(
+    vocab_size=300,
+    max_pieces=24,
+    num_encoder_layers=1,
+    num_decoder_layers=2,
+    num_hiddens=8,
+    ffn_num_hiddens=8,
+    num_heads=2,
+    beam_size=1,
+)
+
+
+def make_model(tokenizers, seed):
+    keras.utils.set_random_seed(seed)
+    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    model = Transformer.from_sizes(*sizes, **CONFIG.layer_sizes())
+    model.build(((None, None), (None, None)))
+    return model
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    tokenizers = tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, CONFIG)
+    model = make_model(tokenizers, seed=1)
+    return tokenizers, model, export(model, tokenizers, CONFIG, tmp_path_factory.mktemp("models"))
+
+
+def test_weights_and_tokenizers_are_those_of_the_exported_model(exported, tmp_path):
+    tokenizers, model, version = exported
+    warm_start.copy_tokenizers(version, tmp_path)
+    assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
+    assert (tmp_path / "target.model").read_bytes() == tokenizers.target.proto
+    other = make_model(tokenizers, seed=2)
+    warm_start.copy_weights(version, other)
+    for mine, theirs in zip(other.trainable_variables, model.trainable_variables, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("has_validated", [True, False])
+def test_weights_and_tokenizers_are_those_of_a_training(exported, tmp_path, has_validated):
+    tokenizers, _, version = exported
+    training = tmp_path / "training"
+    warm_start.copy_tokenizers(version, training)
+    CONFIG.save(training / "config.json")
+    model = make_model(tokenizers, seed=3)
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+    average = WeightAverage(model.trainable_variables, 0.9)
+    state = TrainingState(model, optimizer, average, tf.Variable(0, dtype=tf.int64), training)
+    average.values[0].assign_add(tf.ones_like(average.values[0]))
+    if has_validated:
+        state.keep_if_best(10.0, average.values)
+        average.values[0].assign_add(tf.ones_like(average.values[0]))  # worse again
+    state.save()
+    found, given = warm_start.inherit(start_from=str(training))
+    assert found == training and given["num_hiddens"] == CONFIG.num_hiddens
+    warm_start.copy_tokenizers(found, tmp_path)
+    assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
+    other = make_model(tokenizers, seed=2)
+    warm_start.copy_weights(found, other)
+    first, *rest = zip(other.trainable_variables, model.trainable_variables, strict=True)
+    np.testing.assert_array_equal(first[0], first[1] + 1.0)
+    for mine, theirs in rest:
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_damaged_checkpoint_is_refused(exported, tmp_path):
+    *_, version = exported
+    warm_start.copy_tokenizers(version, tmp_path)
+    (tmp_path / "checkpoint-3.index").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="checkpoint-3` cannot be read"):
+        warm_start.copy_weights(tmp_path, make_model(exported[0], seed=2))
+
+
+def test_sizes_are_inherited_and_the_rest_is_the_users(exported):
+    *_, version = exported
+    found, given = warm_start.inherit(start_from=str(version.parent), minutes=7, dropout=0.3)
+    assert found == version
+    config = Config(**given)
+    expected = dataclasses.replace(
+        CONFIG,
+        max_pieces=128,
+        beam_size=4,
+        minutes=7,
+        dropout=0.3,
+        start_from=str(version),
+        **warm_start.DEFAULTS,
+    )
+    assert config == expected
+    assert warm_start.inherit(minutes=7) == (None, {"minutes": 7})
+
+
+def test_what_needs_another_model_is_refused(exported, tmp_path):
+    *_, version = exported
+    with pytest.raises(
+        ValueError, match="source='fr' where the model has 'ja', num_heads=4 where the model has 2"
+    ):
+        warm_start.inherit(start_from=str(version), num_heads=4, source="fr", num_hiddens=8)
+    with pytest.raises(ValueError, match="There is no exported model"):
+        warm_start.inherit(start_from=str(tmp_path))

@@ -1,0 +1,36 @@
+import keras
+import numpy as np
+
+from keras_attn.translation.training.weight_average import WeightAverage
+
+
+def test_average_follows_the_formula_and_swaps_back():
+    weight = keras.Variable(np.array([2.0, -1.0], np.float32))
+    average = WeightAverage([weight], decay=0.5)
+    expected = np.zeros(2)
+    for n in range(30):
+        value = np.array([n, -n], np.float32)
+        weight.assign(value)
+        average.update(n + 1)
+        keep = min(0.5, n / (n + 9))
+        expected = keep * expected + (1 - keep) * value
+    np.testing.assert_allclose(average.values[0], expected, rtol=1e-5)
+    average.swap()
+    np.testing.assert_allclose(weight.value, expected, rtol=1e-5)
+    np.testing.assert_allclose(average.values[0], [29, -29])
+    average.swap()
+    np.testing.assert_allclose(weight.value, [29, -29])
+
+
+def test_average_forgets_as_much_over_batches_that_it_did_not_see():
+    weight = keras.Variable(np.array([1.0], np.float32))
+    seldom, often = (WeightAverage([weight], decay=0.9) for _ in range(2))
+    for average in (seldom, often):
+        average.update(200)  # late, where the decay is at its largest
+    weight.assign([5.0])
+    for step in range(201, 209):
+        often.update(step)
+    seldom.update(208)
+    seldom.update(208)  # nothing is new
+    np.testing.assert_allclose(seldom.values[0], often.values[0], rtol=1e-5)
+    np.testing.assert_allclose(seldom.values[0], [1 + 4 * (1 - 0.9**8)], rtol=1e-5)
