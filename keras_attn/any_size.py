@@ -45,7 +45,12 @@ class View(NamedTuple):
 
 
 def view_keys(
-    queries: Any, num_keys: Any, num_heads: int, masks: dict[str, Any], needs_weights: bool = False
+    queries: Any,
+    num_keys: Any,
+    num_heads: int,
+    masks: dict[str, Any],
+    needs_weights: bool = False,
+    blockwise: bool | None = None,
 ) -> View:
     """The `View` of a call, made before projection so that unseen inputs can be hidden.
 
@@ -55,9 +60,12 @@ def view_keys(
         num_heads: `H`.
         masks: Arguments of `join_masks` by name.
         needs_weights: Whether the caller needs the attention weights, which excludes blocks.
+        blockwise: Whether to compute block by block. Defaults to None: decided by the sizes.
     """
     batch_size, num_queries = ops.shape(queries)[:2]
-    in_blocks = not needs_weights and _blocks_pay(queries, num_heads, num_keys)
+    if blockwise is None:
+        blockwise = _blocks_pay(queries, num_heads, num_keys)
+    in_blocks = False if needs_weights else blockwise
     if hides_nothing(masks):
         can_fuse = not needs_weights and (in_blocks is False or _saves_memory())
         return View(in_blocks, masks, None, None, None, can_fuse)

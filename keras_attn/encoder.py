@@ -32,7 +32,7 @@ class EncoderBlock(Block):
         position: A scheme of positions inside the scores of self-attention, as in
             `MultiHeadAttention`. Defaults to None.
         window: Smallest distance that self-attention hides. Defaults to None, any distance.
-        use_gate, qk_norm, soft_cap, use_sinks: As in `MultiHeadAttention`. Off by default.
+        use_gate, qk_norm, soft_cap, use_sinks, blockwise: As in `MultiHeadAttention`.
         **settings: `seed` of the dropout, and settings of kernels and biases:
             `kernel_initializer`, `bias_initializer`, `kernel_regularizer`, `bias_regularizer`,
             `kernel_constraint`, `bias_constraint`, as in `keras.layers.Dense`.

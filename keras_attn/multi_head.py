@@ -41,8 +41,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     `num_kv_heads` below `num_heads`, groups of heads share keys and values (Ainslie et al. 2023);
     with 1, all do (Shazeer 2019).
 
-    Long sequences are computed block by block, in memory that grows with `T + S`. With
-    `return_attention_scores`, all weights are computed at once. The output is the same.
+    Long sequences are computed block by block, in memory that grows with `T + S`; all weights are
+    computed at once with `return_attention_scores`. The output is the same.
 
     Masking: True = may attend; all masks given hold at once. A query without any key left gets
     weights 0 and, before `W^O`, output 0.
@@ -85,6 +85,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         use_sinks: Whether each head learns a logit that takes part in the denominator of the
             softmax alone, so that weights may sum to less than 1 (Xiao et al. 2024, section 3.3).
             Defaults to False.
+        blockwise: Whether to compute block by block. False gives smaller graphs where the length
+            is unknown and never large. Defaults to None: blocks from 2^28 attention weights on.
         **settings: `seed` of the dropout, and settings of kernels and biases:
             `kernel_initializer`, `bias_initializer`, `kernel_regularizer`, `bias_regularizer`,
             `kernel_constraint`, `bias_constraint`, as in `keras.layers.Dense`.
@@ -137,6 +139,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         qk_norm: str | None = None,
         soft_cap: float | None = None,
         use_sinks: bool = False,
+        blockwise: bool | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
@@ -164,6 +167,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         self.qk_norm = qk_norm
         self.soft_cap = optional(check_positive_number, "soft_cap", soft_cap)
         self.use_sinks = check_boolean("use_sinks", use_sinks)
+        self.blockwise = optional(check_boolean, "blockwise", blockwise)
         self.supports_masking = True
         self._query_dense = self._make("query", self.num_hiddens)
         self._key_dense = self._make("key", self.num_kv_heads * self._head_size)
@@ -257,7 +261,9 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         masks |= {"use_causal_mask": use_causal_mask, "start": start, "window": self.window}
 
         sizes = ops.shape(query)[1], ops.shape(all_keys)[1]
-        view = view_keys(query, sizes[1], self.num_heads, masks, return_attention_scores)
+        view = view_keys(
+            query, sizes[1], self.num_heads, masks, return_attention_scores, self.blockwise
+        )
         query = hide(query, view.queries)
         queries = self._project_queries(query, start, positions)
         if cache is None:
@@ -393,6 +399,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             "qk_norm": self.qk_norm,
             "soft_cap": self.soft_cap,
             "use_sinks": self.use_sinks,
+            "blockwise": self.blockwise,
         }
 
     @classmethod

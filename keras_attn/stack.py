@@ -48,6 +48,7 @@ class Options(ProjectingLayer, Adaptable):
         qk_norm: str | None = None,
         soft_cap: float | None = None,
         use_sinks: bool = False,
+        blockwise: bool | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
@@ -68,6 +69,7 @@ class Options(ProjectingLayer, Adaptable):
         self.qk_norm = qk_norm
         self.soft_cap = optional(check_positive_number, "soft_cap", soft_cap)
         self.use_sinks = check_boolean("use_sinks", use_sinks)
+        self.blockwise = optional(check_boolean, "blockwise", blockwise)
 
     @property
     def attention_options(self) -> dict[str, Any]:
@@ -80,6 +82,7 @@ class Options(ProjectingLayer, Adaptable):
             "qk_norm": self.qk_norm,
             "soft_cap": self.soft_cap,
             "use_sinks": self.use_sinks,
+            "blockwise": self.blockwise,
         }
 
     @property

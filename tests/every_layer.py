@@ -104,6 +104,7 @@ LAYERS = {
             "soft_cap": 5.0,
             "use_sinks": True,
             "use_bias": True,
+            "blockwise": False,
         },
         [X],
     ),

@@ -200,3 +200,28 @@ def test_compiled_training_takes_any_length(compiles, make):
     for plain, by_compiler in zip(*weights, strict=True):
         assert np.isfinite(plain).all()
         np.testing.assert_allclose(by_compiler, plain, atol=1e-4)
+
+
+def test_the_option_chooses_the_path_whatever_the_sizes():
+    x, lengths = normal(B, T, D), [4, 0]
+    layers = [attention(blockwise=blockwise) for blockwise in (None, True, False)]
+    expected, *others = (layer(x, x, valid_lens=lengths) for layer in layers)
+    for output in others:
+        np.testing.assert_allclose(output, expected, atol=1e-5)
+    with pytest.raises(ValueError, match="`blockwise` must be True or False"):
+        MultiHeadAttention(D, H, blockwise="auto")
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="graphs of TensorFlow")
+def test_without_blocks_a_graph_of_unknown_length_has_no_branches():
+    import tensorflow as tf
+
+    def branches(blockwise):
+        layer = attention(blockwise=blockwise)
+        inputs = tf.TensorSpec((None, None, D), tf.float32)
+        graph = tf.function(lambda x: layer(x, x, use_causal_mask=True))
+        operations = graph.get_concrete_function(inputs).graph.get_operations()
+        return {operation.type for operation in operations} & {"If", "StatelessIf"}
+
+    assert branches(None)
+    assert not branches(False)

@@ -129,6 +129,7 @@ def check_parts(model: Transformer) -> None:
             stack.ffn_num_hiddens,
             stack.num_heads,
             stack.dropout,
+            blockwise=stack.blockwise,
             name=stack.name,
             dtype=stack.dtype_policy,
         )

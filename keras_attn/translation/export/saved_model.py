@@ -43,7 +43,7 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
     aside = Path(tempfile.mkdtemp(prefix=".export-", dir=folder))
     try:
         aside.chmod(0o755)  # mkdtemp's folders are closed to the user a server runs as
-        _write_graph(_in_float32(model), tokenizers, config, aside)
+        _write_graph(_for_serving(model), tokenizers, config, aside)
         extra = aside / EXTRA
         extra.mkdir(exist_ok=True)
         config.save(extra / CONFIG)
@@ -61,22 +61,28 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
     return version
 
 
-def _in_float32(model: Transformer) -> Transformer:
-    """The same model computing in float32, which every machine can serve."""
-    if model.compute_dtype == "float32":
-        return model
-    with_policy = model.get_config()
+def _for_serving(model: Transformer) -> Transformer:
+    """Return the same model in float32, which every machine can serve, and without blocks.
+
+    Sentences are short: a choice between attention at once and in blocks, for each layer in each
+    signature, would make up a third of the graph.
+    """
     policy = keras.saving.serialize_keras_object(keras.DTypePolicy("float32"))
-    twin = Transformer.from_config(_replace_dtype(with_policy, policy))
+    config = model.get_config()
+    served = _replace(config, {"dtype": policy, "blockwise": False})
+    if served == config:
+        return model
+    twin = Transformer.from_config(served)
     twin.build(((None, None), (None, None)))
     twin.set_weights(model.get_weights())
     return twin
 
 
-def _replace_dtype(config, policy):
-    if isinstance(config, dict):
-        return {k: policy if k == "dtype" else _replace_dtype(v, policy) for k, v in config.items()}
-    return config
+def _replace(config: Any, values: dict[str, Any]) -> Any:
+    """Return a configuration with other values of these names, at any depth."""
+    if not isinstance(config, dict):
+        return config
+    return {name: values.get(name, _replace(part, values)) for name, part in config.items()}
 
 
 def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> None:
