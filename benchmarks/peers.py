@@ -96,6 +96,19 @@ def make_keras_passes(
     layer.set_weights([w.reshape(v.shape) for w, v in zip(weights, layer.weights, strict=True)])
     variables = [v.value for v in layer.trainable_variables]
 
+    kernels, biases = (
+        [tf.Variable(tf.cast(w, dtype)) for w in weights[first::2]] for first in (0, 1)
+    )
+
+    @tf.function
+    def products(x: Any) -> list[Any]:
+        rows = tf.reshape(x, (-1, width))
+        found = [
+            tf.nn.bias_add(tf.matmul(rows, kernel), bias)
+            for kernel, bias in zip(kernels, biases, strict=True)
+        ]
+        return [tf.concat(found[:3], axis=1), found[3]]
+
     @tf.function
     def forward(x: Any) -> list[Any]:
         return [layer(x, x, use_causal_mask=causal, training=False)]
@@ -108,6 +121,7 @@ def make_keras_passes(
         return [output, *tape.gradient(output, [x, *variables], output_gradients=upstream)]
 
     return {
+        "products": lambda: products(x),
         "forward": lambda: forward(x),
         "forward+backward": lambda: forward_and_backward(x, upstream),
     }
@@ -137,6 +151,12 @@ def make_torch_passes(
     options = {"need_weights": False, "attn_mask": mask, "is_causal": causal}
     parameters = list(layer.parameters())
 
+    def products() -> list[Any]:
+        with torch.inference_mode():
+            rows = x.reshape(-1, width)
+            joint = torch.nn.functional.linear(rows, layer.in_proj_weight, layer.in_proj_bias)
+            return [joint, layer.out_proj(rows)]
+
     def forward() -> list[Any]:
         layer.eval()
         with torch.inference_mode():
@@ -148,7 +168,7 @@ def make_torch_passes(
         output = layer(leaf, leaf, leaf, **options)[0]
         return [output, *torch.autograd.grad(output, [leaf, *parameters], upstream)]
 
-    return {"forward": forward, "forward+backward": forward_and_backward}
+    return {"products": products, "forward": forward, "forward+backward": forward_and_backward}
 
 
 if __name__ == "__main__":

@@ -24,10 +24,9 @@ def test_peers_agree_and_every_row_has_a_ratio_for_each_peer():
     assert done.returncode == 0, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.startswith("2, 7, 10, 5")]
     assert [row[18:46].split() for row in rows] == [
-        ["float32", "forward"],
-        ["float32", "forward+backward"],
-        ["bfloat16", "forward"],
-        ["bfloat16", "forward+backward"],
+        [dtype, name]
+        for dtype in ("float32", "bfloat16")
+        for name in ("products", "forward", "forward+backward")
     ]
     header = next(line for line in done.stdout.splitlines() if line.startswith("B, T, D, H"))
     num_peers = header.count("/ours")
