@@ -67,8 +67,8 @@ def attention_by_scheme(length: int, width: int) -> dict[str, np.ndarray]:
         x = scheme(tokens) if name in added else tokens
         attention(x, x)  # makes the weights
         if name == "T5":  # its numbers are 0 until they are trained, which would show nothing
-            table = np.random.default_rng(1).normal(size=scheme.get_weights()[0].shape)
-            scheme.set_weights([table])
+            table = np.random.default_rng(1).normal(size=attention.position.weights[0].shape)
+            attention.position.set_weights([table])
         _, weights = attention(x, x, return_attention_scores=True)
         found[name] = np.asarray(weights)[0]
     return found
