@@ -12,6 +12,7 @@ import keras
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
+from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.export import warmup_requests
 from keras_attn.translation.export.signatures import Signatures
@@ -69,7 +70,7 @@ def _in_float32(model: Transformer) -> Transformer:
     policy = keras.saving.serialize_keras_object(keras.DTypePolicy("float32"))
     twin = Transformer.from_config(_replace_dtype(with_policy, policy))
     twin.build(((None, None), (None, None)))
-    twin.set_weights(model.get_weights())
+    named_weights.assign(twin.weights, named_weights.of_model(model))
     return twin
 
 
