@@ -75,8 +75,12 @@ def run(given: dict[str, Any]) -> None:
 
     # Model
     keras.utils.set_random_seed(config.seed)
-    vocab_sizes = (side.vocab_size for side in tokenizers)
-    model = Transformer.from_sizes(*vocab_sizes, **config.layer_sizes(), dtype=config.dtype_policy)
+    model = Transformer.from_sizes(
+        tokenizers.source.vocab_size,
+        tokenizers.target.vocab_size,
+        **config.layer_sizes(),
+        dtype=config.dtype_policy,
+    )
     model.build(((None, None), (None, None)))
     if earlier:
         warm_start.copy_weights(earlier, model)
