@@ -5,99 +5,34 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import runpy
 import shutil
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description="Trains a translator on a corpus, exports it as a SavedModel and scores what "
-        "it exported. Interrupted training goes on when the same command is given again.",
-        epilog="What is not given is chosen by the size of the corpus and the time, and printed.",
-        argument_default=argparse.SUPPRESS,
-    )
-    where = parser.add_argument_group("corpus and model")
-    where.add_argument(
-        "--data",
-        help="everyday, tatoeba, tfds:NAME, a TSV file, or two files and a comma; several of them "
-        "as 'tatoeba + own.tsv=3', with weights",
-    )
-    where.add_argument("--source", help="language of the source text, such as ja")
-    where.add_argument("--target", help="language of the target text, such as en")
-    where.add_argument(
-        "--out", type=Path, help="folder for the model's versions (saved_models/SOURCE-TARGET)"
-    )
-    where.add_argument(
-        "--start-from", help="a model to go on with: an exported one, or the folder of a training"
-    )
-    where.add_argument("--tensorboard", type=Path, help="folder for curves that TensorBoard draws")
-    how = parser.add_argument_group("training")
-    how.add_argument("--minutes", type=float, help="training time")
-    how.add_argument(
-        "--steps", type=int, help="batches to train on instead, however long they take"
-    )
-    how.add_argument(
-        "--patience", type=int, help="stop after so many epochs without a better validation BLEU"
-    )
-    how.add_argument(
-        "--seed", type=int, help="the same, with --steps and --precision, gives the same model"
-    )
-    how.add_argument(
-        "--precision", choices=("float32", "bfloat16"), help="of the computation (the faster one)"
-    )
-    how.add_argument("--batch-tokens", type=int, help="source and target tokens of a batch")
-    how.add_argument("--accumulate", type=int, help="batches that make one step together")
-    how.add_argument("--learning-rate", type=float, help="highest learning rate")
-    how.add_argument("--warmup-steps", type=int, help="batches until it is reached")
-    how.add_argument("--label-smoothing", type=float)
-    how.add_argument("--dropout", type=float)
-    search = parser.add_argument_group("search of the exported model")
-    search.add_argument("--beam-size", type=int, help="hypotheses followed; 1 is greedy search")
-    search.add_argument("--length-penalty", type=float, help="exponent; 0 prefers short ones")
-    search.add_argument("--min-length-ratio", type=float, help="shortest translation by source")
-    search.add_argument("--max-length-ratio", type=float, help="longest translation by source")
-    search.add_argument("--no-repeat-ngram", type=int, help="pieces in a row never said twice")
-    search.add_argument(
-        "--serving-precision",
-        choices=("float32", "bfloat16"),
-        help="of its products; bfloat16 is faster for batches where the processor has it",
-    )
-    sizes = parser.add_argument_group("sizes")
-    sizes.add_argument("--vocab-size", type=int, help="pieces of each language")
-    sizes.add_argument("--tokenizer", choices=("unigram", "bpe"), help="how pieces are found")
-    sizes.add_argument(
-        "--shared-vocab",
-        action=argparse.BooleanOptionalAction,
-        help="one tokenizer for both languages",
-    )
-    sizes.add_argument(
-        "--subword-alpha",
-        type=float,
-        help="cut words anew in each batch: 0.1 to 0.5 for unigram, 0.1 for BPE, 0 never",
-    )
-    sizes.add_argument("--max-pieces", type=int, help="longest sentence in pieces")
-    sizes.add_argument("--num-encoder-layers", type=int)
-    sizes.add_argument("--num-decoder-layers", type=int)
-    sizes.add_argument("--num-hiddens", type=int, help="width of the model")
-    sizes.add_argument("--ffn-num-hiddens", type=int, help="width of the feed-forward networks")
-    sizes.add_argument("--num-heads", type=int, help="attention heads")
-    return parser.parse_args(argv)
+    # Run as files: an import of their package imports TensorFlow, and --help must not wait for it.
+    package = Path(find_spec("keras_attn").origin)  # type: ignore[union-attr, arg-type]
+    folder = package.parent / "translation"
+    config, flags = (runpy.run_path(str(folder / f"{name}.py")) for name in ("config", "flags"))
+    return flags["make_parser"](config["Config"]).parse_args(argv)
 
 
 def run(given: dict[str, Any]) -> None:
+    # Set-up
     start = time.monotonic()
-    # Here and not above: TensorFlow takes seconds to import, and --help should not.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    # By itself TensorFlow uses oneDNN only where the processor has AVX-512 or the like, though
-    # products are faster with it elsewhere too (benchmarks/results/training.md).
+    # By default TensorFlow uses oneDNN only on processors with AVX-512 or the like, though products
+    # are faster with it on others too (benchmarks/results/training.md).
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     import keras
 
     from keras_attn import Transformer
-    from keras_attn.translation import versions
+    from keras_attn.translation import presets, versions
     from keras_attn.translation.batching import batches
     from keras_attn.translation.config import Config
     from keras_attn.translation.corpus.load import load_corpus
@@ -117,16 +52,15 @@ def run(given: dict[str, Any]) -> None:
     wanted = Config(**given)
     wanted.validate()
     out = out or Path("saved_models") / f"{wanted.source}-{wanted.target}"
-    check_writable(out)
+    run_folder.check_writable(out)
+    work = out / "training"
 
     # Text
     pairs = load_corpus(wanted.data, wanted.source, wanted.target)
     print(pairs.summary())
-    work = out / "training"
     given = {**run_folder.unfinished_settings(work), **given}
-    if "precision" not in given:
-        given["precision"] = precision.fastest()
-    config = Config.for_corpus(pairs.num_train, **given)
+    given.setdefault("precision", precision.fastest())
+    config = presets.for_corpus(pairs.num_train, **given)
     print(f"Configuration: {config}")
     lock = run_folder.prepare_folder(config, work)
 
@@ -150,13 +84,15 @@ def run(given: dict[str, Any]) -> None:
     model.build(((None, None), (None, None)))
     if earlier:
         warm_start.copy_weights(earlier, model)
+
+    # Training
     trained = fit(model, batched, tokenizers, pairs.validation, config, work, callbacks)
     print(trained.summary())
 
     # SavedModel
     version = saved_model.export(model, tokenizers, config, out)
 
-    # Score: of what was exported, loaded anew
+    # Score of the exported model, loaded from disk
     translator = Translator.load(version)
     report = evaluate(
         translator,
@@ -177,22 +113,9 @@ def run(given: dict[str, Any]) -> None:
     report.write(version)
     model_card.write(version, config, report)
     lock.close()
-    shutil.rmtree(work)  # a finished training has nothing to go on with
+    shutil.rmtree(work)  # a finished training has nothing to resume
     print(report.summary())
     print(f"Exported to {version} in {(time.monotonic() - start) / 60:.1f} minutes in all.")
-
-
-def check_writable(folder: Path) -> None:
-    """Find out before training, not after."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise ValueError(
-            f"`--out` must be a folder that can be written. Received: {folder} ({error.strerror})."
-        ) from error
 
 
 def main(argv: list[str] | None = None) -> int:

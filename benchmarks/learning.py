@@ -32,6 +32,7 @@ import tensorflow as tf
 from machine import describe_machine
 
 from keras_attn import Transformer
+from keras_attn.translation import presets
 from keras_attn.translation.batching import batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import Corpus, load_corpus
@@ -43,7 +44,7 @@ from keras_attn.translation.machine import allocator, precision, threads
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
-from keras_attn.translation.training.callbacks import AVERAGE_EVERY, WeightAveraging
+from keras_attn.translation.training.callbacks import WeightAveraging
 from keras_attn.translation.training.train_step import Trainer
 from keras_attn.translation.training.validation import translate_with
 from keras_attn.translation.training.weight_average import WeightAverage
@@ -120,7 +121,7 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
         "precision": precision.fastest(),
         "steps": int(num_tokens / settings.get("batch_tokens", Config.batch_tokens)),
     }
-    config = Config.for_corpus(pairs.num_train, data=pairs.name, **{**usual, **settings})
+    config = presets.for_corpus(pairs.num_train, data=pairs.name, **{**usual, **settings})
     with tempfile.TemporaryDirectory() as folder:
         tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)
     batched = batches.make(pairs.parts, tokenizers, config)
@@ -151,7 +152,7 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
         batched.dataset(),
         steps_per_epoch=steps,
         callbacks=[
-            WeightAveraging(average, AVERAGE_EVERY),
+            WeightAveraging(average, config.average_interval),
             keras.callbacks.LambdaCallback(on_train_batch_begin=tell),
         ],
         shuffle=False,

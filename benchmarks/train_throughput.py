@@ -36,7 +36,6 @@ from keras_attn.translation.corpus.load import Corpus, load_corpus
 from keras_attn.translation.special_ids import PAD_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
-from keras_attn.translation.training.train_step import SAMPLED_SHARE
 
 PEERS = ("ours", "keras_hub", "torch", "joeynmt")
 PRODUCT = 2048  # rows and columns
@@ -143,7 +142,7 @@ def row(
 
 def logits_of_a_token(name: str, vocab_size: int) -> int:
     """How many logits are made of a target token: ours trains by a sample of them."""
-    return int(SAMPLED_SHARE * vocab_size) if name.startswith("ours") else vocab_size
+    return int(Config.sampled_share * vocab_size) if name.startswith("ours") else vocab_size
 
 
 def operations(some: list[Batch], fields: dict[str, Any], num_logits: int) -> float:

@@ -83,7 +83,7 @@ def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     from keras_attn import Transformer
     from keras_attn.translation.config import Config
     from keras_attn.translation.machine import allocator, threads
-    from keras_attn.translation.training.callbacks import AVERAGE_EVERY, WeightAveraging
+    from keras_attn.translation.training.callbacks import WeightAveraging
     from keras_attn.translation.training.train_step import Trainer
     from keras_attn.translation.training.weight_average import WeightAverage
 
@@ -99,7 +99,7 @@ def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     dataset = as_dataset(batches)
 
     def train(steps: int) -> None:
-        callbacks = [WeightAveraging(average, AVERAGE_EVERY)]
+        callbacks = [WeightAveraging(average, config.average_interval)]
         trainer.fit(dataset, steps_per_epoch=steps, verbose=0, shuffle=False, callbacks=callbacks)
 
     return train

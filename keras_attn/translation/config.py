@@ -1,4 +1,9 @@
-"""Everything that decides what a training run does, in one dataclass saved with every model."""
+"""Configuration of a training run: one dataclass, saved with every model.
+
+Every number that decides a run is a field of `Config`, with its help text and its range. `train.py`
+makes its flags from these fields, so this module imports the standard library only: `--help` must
+not wait for TensorFlow.
+"""
 
 from __future__ import annotations
 
@@ -6,271 +11,289 @@ import dataclasses
 import json
 import math
 import os
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from operator import ge, gt, le, lt
 from pathlib import Path
 from typing import Any
 
-# Raised when a model exported before can no longer be read by this code.
+# Raised when a field of an older file gets another meaning. Older files are read, newer ones not.
 FORMAT_VERSION = 5
 
 PRECISIONS = ("float32", "bfloat16")
 TOKENIZERS = ("unigram", "bpe")
 
-# A corpus below this many training pairs gets the sizes of `SMALL_CORPUS` for what the user does
-# not choose: a larger model would not finish enough epochs in a few minutes to be worth its size.
-SMALL_CORPUS_PAIRS = 100_000
-SMALL_CORPUS: dict[str, Any] = {
-    "vocab_size": 3000,
-    "batch_tokens": 2048,
-    "num_encoder_layers": 2,
-    "num_decoder_layers": 2,
-    "num_hiddens": 128,
-    "ffn_num_hiddens": 512,
-}
 
-# A short training of a larger corpus learns more with fewer layers, which see more of it in the
-# time: layers of encoder and decoder, by the tokens that it would see at most. Up to 8 million were
-# measured beside others, and an hour; what is between is drawn from that
-# (benchmarks/results/learning.md).
-LAYERS_UP_TO_TOKENS = {4_000_000: (1, 1), 13_000_000: (2, 1), 20_000_000: (3, 1)}
+def setting(
+    group: str,
+    default: Any,
+    help: str,
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    choices: tuple[str, ...] = (),
+    default_text: str = "",
+) -> Any:
+    """A field of `Config` with the metadata that validation and flags are made from.
 
-# Part of the matrices' rate that Adam has for the rest, up to so many tokens of a large corpus and
-# for small ones: beyond, the usual one learns less by heart (benchmarks/results/learning.md).
-SHORT_TRAINING_TOKENS = max(LAYERS_UP_TO_TOKENS)
-SHORT_TRAINING_ADAM_LR_RATIO = 2.0
+    Args:
+        group: Heading of the flag.
+        default: Default value; its type is the type of the field.
+        help: Help text, without range and default.
+        least: Smallest allowed number.
+        most: Largest allowed number.
+        above: Number below all allowed numbers.
+        below: Number above all allowed numbers.
+        choices: Allowed strings; any string if empty.
+        default_text: Description of the default. Defaults to the default itself.
+    """
+    given = {"at least": least, "above": above, "at most": most, "below": below}
+    limits = {words: limit for words, limit in given.items() if limit is not None}
+    metadata = {
+        "help": help,
+        "group": group,
+        "limits": limits,
+        "range": " and ".join(f"{words} {limit}" for words, limit in limits.items()),
+        "choices": choices,
+        "default_text": default_text,
+    }
+    return dataclasses.field(default=default, metadata=metadata)
 
-# Dropout by how often, at most, a training sees each pair: what is seen once or twice is not learnt
-# by heart, and teaches more without (benchmarks/results/learning.md). Below 60
-# times 0.1 is better than more (benchmarks/results/presets.md).
-DROPOUT_UP_TO_EPOCHS = {2: 0.0, 5: 0.05, 60: 0.1}
-MOST_DROPOUT = 0.3
 
-# A training of a large corpus that sees each pair more often than this cuts it anew each time: what
-# comes in other pieces is not learnt by heart. The small model of a small corpus has no room for
-# that (benchmarks/results/learning.md), and cutting BPE pieces anew would take a third of the time.
-EPOCHS_CUT_THE_SAME_WAY = 5
-SUBWORD_ALPHA = 0.2
-
-# Part of the steps over which the learning rate rises (benchmarks/results/learning.md).
-WARM_UP_SHARE = 1 / 12
-
-# What is known of the epochs before anything is cut into pieces: about, on two cores.
-_TOKENS_OF_A_PAIR = 22
-# With 4+2 layers 331,000 in float32, in bfloat16 780,000 and 1,120,000 on two processors, where the
-# sizes of small corpora saw 1,540,000; fewer layers see more.
-_TOKENS_IN_A_MINUTE = {"float32": 400_000, "bfloat16": 600_000}
-_SPEED_OF_SMALL = 3
+# One for each heading of `train.py --help`.
+_text, _tokens, _model, _training, _optimizer, _search = (
+    partial(setting, group)
+    for group in (
+        "text",
+        "tokens and batches",
+        "model",
+        "training",
+        "optimizer",
+        "search of the exported model",
+    )
+)
+_BY_CORPUS = "chosen by the size of the corpus"
+_BY_TIME = "chosen by the corpus and the training time"
 
 
 @dataclass(frozen=True)
 class Config:
     """Sizes, budgets and choices of one translator.
 
-    Args:
-        data: Corpora by name or path, with their weights, as `load_corpus` takes them.
-        source: Language code of the source text.
-        target: Language code of the target text.
-        start_from: Exported version, or folder of an unfinished training, whose tokenizers, sizes
-            and weights training begins with; nothing for a new model.
-        vocab_size: Pieces of each tokenizer, at most.
-        tokenizer: How SentencePiece finds pieces, `"unigram"` or `"bpe"`.
-        shared_vocab: Whether one tokenizer serves both languages.
-        subword_alpha: How training cuts words anew in each batch (`Tokenizer.sample`); 0 for always
-            the same way.
-        max_pieces: Longest side in pieces, end mark included: longer pairs are left out of
-            training, longer texts are cut when translating.
-        batch_tokens: Source and target tokens of a batch, padding included, at most.
-        accumulate: Batches whose gradients make one step of the optimiser together.
-        num_encoder_layers: Blocks of the encoder.
-        num_decoder_layers: Blocks of the decoder.
-        num_hiddens: Width `D` of the model.
-        ffn_num_hiddens: Inner width of the feed-forward networks.
-        num_heads: Attention heads `H`; divides `num_hiddens`.
-        dropout: Dropout rate, 0 up to but not including 1; training rounds it to 1/256.
-        label_smoothing: Probability mass spread over the vocabulary, 0 up to but not including 1.
-        learning_rate: Highest learning rate, reached at the end of the warm-up: of matrices.
-        adam_lr_ratio: How much of it embeddings, the kernel of the logits and vectors have.
-        warmup_steps: Batches over which the learning rate rises.
-        cool_down: Last part of the training time over which the learning rate falls to 0, above 0,
-            at most 1.
-        clip_norm: Largest global norm of the gradients.
-        average_decay: Decay per batch of the moving average of the weights that is evaluated and
-            exported.
-        beam_size: Hypotheses that the exported model's search follows; 1 is greedy search.
-        length_penalty: Exponent `alpha` of the length penalty of Wu et al. 2016, at least 0.
-        min_length_ratio: Shortest translation in pieces, as a share of the source's.
-        max_length_ratio: Longest one, with 10 pieces more for short sources.
-        no_repeat_ngram: Length of piece sequences that no translation has twice; 0 for any.
-        minutes: Training time, validation included.
-        steps: Batches to train on, however long they take; 0 for as many as `minutes` allow. With
-            it, the same seed gives the same model on the same cores, interrupted or not.
-        patience: Validations in a row without a better BLEU after which training ends; 0 for any.
-        seed: Seed of everything random.
-        precision: `"float32"` or `"bfloat16"` (weights and the loss stay in float32). `train.py`
-            takes the one that this machine is faster in.
-        serving_precision: Of the products of the exported model's search. In `"bfloat16"` batches
-            are faster on a processor that has it and slower on others, and some translations
-            differ.
+    The metadata of each field hold its help text, its range and the heading of its flag
+    (`setting`).
     """
 
-    data: str = "everyday"
-    source: str = "ja"
-    target: str = "en"
-    start_from: str = ""
-    vocab_size: int = 8000
-    tokenizer: str = "unigram"
-    shared_vocab: bool = False
-    subword_alpha: float = 0.0
-    max_pieces: int = 128
-    batch_tokens: int = 4096
-    accumulate: int = 1
-    num_encoder_layers: int = 4
-    num_decoder_layers: int = 2
-    num_hiddens: int = 256
-    ffn_num_hiddens: int = 1024
-    num_heads: int = 4
-    dropout: float = 0.1
-    label_smoothing: float = 0.1
-    learning_rate: float = 4e-3
-    adam_lr_ratio: float = 0.5
-    warmup_steps: int = 300
-    cool_down: float = 0.4
-    clip_norm: float = 1.0
-    average_decay: float = 0.999
-    beam_size: int = 4
-    length_penalty: float = 1.2
-    min_length_ratio: float = 0.0
-    max_length_ratio: float = 2.0
-    no_repeat_ngram: int = 0
-    minutes: float = 4.0
-    steps: int = 0
-    patience: int = 0
-    seed: int = 0
-    precision: str = "float32"
-    serving_precision: str = "float32"
+    data: str = _text(
+        "everyday",
+        "training corpus: everyday, tatoeba, tfds:NAME, a TSV file, or two files and a comma; "
+        "'tatoeba + own.tsv=3' joins corpora, the second with weight 3",
+    )
+    source: str = _text("ja", "language code of the source text")
+    target: str = _text("en", "language code of the target text")
+    start_from: str = _text(
+        "",
+        "warm start: folder of an exported model or of an unfinished training, whose tokenizers, "
+        "sizes and weights are taken",
+        default_text="a new model",
+    )
 
-    @classmethod
-    def for_corpus(cls, num_pairs: int, **given: Any) -> Config:
-        """The configuration for a corpus of `num_pairs` training pairs, with the `given` values."""
-        is_small = num_pairs < SMALL_CORPUS_PAIRS
-        config = cls(**{**(SMALL_CORPUS if is_small else {}), **given})
-        config.validate()
-        in_a_minute = _TOKENS_IN_A_MINUTE[config.precision] * (_SPEED_OF_SMALL if is_small else 1)
-        tokens = config.steps * config.batch_tokens or config.minutes * in_a_minute
-        usual = (config.num_encoder_layers, config.num_decoder_layers)
-        layers = usual if is_small else _up_to(tokens, LAYERS_UP_TO_TOKENS, usual)
-        chosen = dict(zip(("num_encoder_layers", "num_decoder_layers"), layers, strict=True))
-        if is_small or tokens <= SHORT_TRAINING_TOKENS:
-            chosen["adam_lr_ratio"] = SHORT_TRAINING_ADAM_LR_RATIO
-        epochs = tokens / (num_pairs * _TOKENS_OF_A_PAIR)
-        chosen["dropout"] = _up_to(epochs, DROPOUT_UP_TO_EPOCHS, MOST_DROPOUT)
-        is_cut_anew = not is_small and epochs > EPOCHS_CUT_THE_SAME_WAY
-        if is_cut_anew and config.tokenizer == "unigram":
-            chosen["subword_alpha"] = SUBWORD_ALPHA
-        steps = tokens / config.batch_tokens
-        chosen["warmup_steps"] = max(1, round(WARM_UP_SHARE * steps))
-        return dataclasses.replace(config, **{**chosen, **given})
+    vocab_size: int = _tokens(
+        8000,
+        "largest number of tokens in the vocabulary of each language",
+        least=1,
+        default_text=_BY_CORPUS,
+    )
+    tokenizer: str = _tokens("unigram", "model of the SentencePiece tokenizer", choices=TOKENIZERS)
+    shared_vocab: bool = _tokens(False, "use one tokenizer for both languages")
+    subword_alpha: float = _tokens(
+        0.0,
+        "subword regularization: smoothing of unigram sampling (0.1 to 0.5 is useful) or dropout "
+        "of BPE merges (0.1 is useful); 0 is off",
+        least=0,
+        most=1,
+        default_text=_BY_TIME,
+    )
+    max_pieces: int = _tokens(
+        128,
+        "longest sentence in tokens, end mark included; longer training pairs are left out, longer "
+        "texts are translated in parts",
+        least=1,
+    )
+    batch_tokens: int = _tokens(
+        4096,
+        "largest number of source and target tokens in a batch, padding included",
+        least=1,
+        default_text=_BY_CORPUS,
+    )
+    max_padding: float = _tokens(
+        0.03,
+        "largest share of padding in the batches; a smaller share needs more shapes",
+        above=0,
+        below=1,
+    )
+
+    num_encoder_layers: int = _model(4, "number of encoder blocks", least=1, default_text=_BY_TIME)
+    num_decoder_layers: int = _model(2, "number of decoder blocks", least=1, default_text=_BY_TIME)
+    num_hiddens: int = _model(256, "width of the model", least=1, default_text=_BY_CORPUS)
+    ffn_num_hiddens: int = _model(
+        1024, "inner width of the feed-forward networks", least=1, default_text=_BY_CORPUS
+    )
+    num_heads: int = _model(4, "number of attention heads; must divide --num-hiddens", least=1)
+    dropout: float = _model(
+        0.1,
+        "dropout rate; training rounds it to a multiple of 1/256",
+        least=0,
+        below=1,
+        default_text=_BY_TIME,
+    )
+
+    minutes: float = _training(4.0, "training time in minutes, validation included", above=0)
+    steps: int = _training(
+        0,
+        "number of batches to train on, in place of --minutes",
+        least=0,
+        default_text="0, train for --minutes",
+    )
+    patience: int = _training(
+        0,
+        "stop after this number of epochs without a better validation BLEU",
+        least=0,
+        default_text="0, off",
+    )
+    seed: int = _training(
+        0,
+        "random seed; with --steps and --precision, results are reproducible",
+        least=0,
+        below=2**32,
+    )
+    precision: str = _training(
+        "float32",
+        "precision of the matrix products; weights and loss are float32",
+        choices=PRECISIONS,
+        default_text="the faster one on this machine",
+    )
+    accumulate: int = _training(
+        1, "number of batches whose gradients make one optimizer step", least=1
+    )
+    label_smoothing: float = _training(
+        0.1, "probability mass spread over the vocabulary", least=0, below=1
+    )
+    sampled_share: float = _training(
+        0.25,
+        "share of the target vocabulary whose logits are computed for a batch; 1 is all of it",
+        above=0,
+        most=1,
+    )
+    validation_sentences: int = _training(
+        500, "largest number of sentences that a validation translates", least=1
+    )
+
+    learning_rate: float = _optimizer(
+        4e-3,
+        "highest learning rate, reached after the warm-up, of the matrices in the blocks (Muon)",
+        above=0,
+        default_text="0.004, or 0.0008 with --start-from",
+    )
+    adam_lr_ratio: float = _optimizer(
+        0.5,
+        "learning rate of all other weights (Adam) as a multiple of --learning-rate",
+        above=0,
+        default_text=_BY_TIME,
+    )
+    warmup_steps: int = _optimizer(
+        300,
+        "number of batches over which the learning rate rises",
+        least=1,
+        default_text="a twelfth of the training, or 200 with --start-from",
+    )
+    stable_steps: int = _optimizer(
+        675,
+        "number n of batches after which the learning rate decays as sqrt(n / batch)",
+        least=1,
+    )
+    cool_down: float = _optimizer(
+        0.4, "last share of the training over which the learning rate falls to 0", above=0, most=1
+    )
+    clip_norm: float = _optimizer(1.0, "largest global norm of the gradients", above=0)
+    muon_momentum: float = _optimizer(0.95, "momentum of Muon", least=0, below=1)
+    newton_schulz_steps: int = _optimizer(
+        3, "Newton-Schulz steps that orthogonalize an update of Muon", least=1
+    )
+    matrix_update_interval: int = _optimizer(
+        2,
+        "number n of steps between two updates of a matrix by Muon; an update is n times as large",
+        least=1,
+    )
+    adam_beta_1: float = _optimizer(0.9, "decay of the first moment of Adam", least=0, below=1)
+    adam_beta_2: float = _optimizer(0.98, "decay of the second moment of Adam", least=0, below=1)
+    average_decay: float = _optimizer(
+        0.999,
+        "decay a batch of the moving average of the weights, which is validated and exported",
+        least=0,
+        below=1,
+    )
+    average_interval: int = _optimizer(
+        8, "number of batches between two updates of the moving average", least=1
+    )
+
+    beam_size: int = _search(4, "number of hypotheses; 1 is greedy search", least=1)
+    length_penalty: float = _search(
+        1.2, "exponent of the length penalty; 0 prefers short translations", least=0
+    )
+    min_length_ratio: float = _search(
+        0.0, "shortest translation in tokens, as a share of the source", least=0
+    )
+    max_length_ratio: float = _search(
+        2.0, "longest translation in tokens, as a share of the source", least=0
+    )
+    max_length_extra: int = _search(
+        10, "tokens added to the limit of --max-length-ratio, for short sources", least=0
+    )
+    no_repeat_ngram: int = _search(
+        0, "never repeat an n-gram of this size", least=0, default_text="0, off"
+    )
+    serving_precision: str = _search(
+        "float32",
+        "precision of the matrix products of the search; bfloat16 is faster for batches on "
+        "processors that have it, slower on others, and changes some translations",
+        choices=PRECISIONS,
+    )
 
     def validate(self) -> None:
         """Raise one `ValueError` that names every value that cannot be used."""
-        faults = [fault for fault in (*self._size_faults(), *self._range_faults()) if fault]
-        if faults:
-            raise ValueError("The configuration cannot be used. " + " ".join(faults))
+        faults: dict[Any, str] = {}
+        for field in dataclasses.fields(self):
+            if fault := _fault(field, getattr(self, field.name)):
+                faults[field.name] = fault
 
-    def _size_faults(self) -> list[str]:
-        whole = (
-            "vocab_size",
-            "max_pieces",
+        def contradict(sentence: str, name: str, other: str, is_allowed: Callable) -> None:
+            ours, theirs = getattr(self, name), getattr(self, other)
+            if not {name, other} & set(faults) and not is_allowed(ours, theirs):
+                received = f"Received: {name}={ours!r}, {other}={theirs!r}."
+                faults[name, other] = f"`{name}` must be {sentence}. {received}"
+
+        contradict("a multiple of `num_heads`", "num_hiddens", "num_heads", lambda d, h: d % h == 0)
+        contradict(
+            "at least 2 * `max_pieces`, one pair of the greatest length",
             "batch_tokens",
-            "accumulate",
-            "num_encoder_layers",
-            "num_decoder_layers",
-            "num_hiddens",
-            "ffn_num_hiddens",
-            "num_heads",
-            "warmup_steps",
-            "beam_size",
+            "max_pieces",
+            lambda tokens, pieces: tokens >= 2 * pieces,
         )
-        faults = [
-            f"`{name}` must be a positive whole number. Received: {name}={getattr(self, name)!r}."
-            for name in whole
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1
-        ]
-        if not faults and self.num_hiddens % self.num_heads:
-            faults.append(
-                "`num_hiddens` must be a multiple of `num_heads`. "
-                f"Received: num_hiddens={self.num_hiddens}, num_heads={self.num_heads}."
-            )
-        if not faults and self.batch_tokens < 2 * self.max_pieces:
-            faults.append(
-                "`batch_tokens` must hold one pair of the greatest length, 2 * `max_pieces`. "
-                f"Received: batch_tokens={self.batch_tokens}, max_pieces={self.max_pieces}."
-            )
-        return faults
-
-    def _range_faults(self) -> list[str]:
-        faults = [
-            f"`{name}` must be at least 0 and below 1. Received: {name}={getattr(self, name)!r}."
-            for name in ("dropout", "label_smoothing", "average_decay")
-            if not 0 <= getattr(self, name) < 1
-        ]
-        faults += [
-            f"`{name}` must be finite and above 0. Received: {name}={getattr(self, name)!r}."
-            for name in ("learning_rate", "adam_lr_ratio", "clip_norm", "minutes")
-            if not 0 < getattr(self, name) < math.inf
-        ]
-        if not 0 < self.cool_down <= 1:
-            faults.append(
-                "`cool_down` must be above 0 and at most 1. "
-                f"Received: cool_down={self.cool_down!r}."
-            )
-        faults += [
-            f"`{name}` must be at least 0. Received: {name}={getattr(self, name)!r}."
-            for name in (
-                "length_penalty",
-                "min_length_ratio",
-                "max_length_ratio",
-            )
-            if not getattr(self, name) >= 0
-        ]
-        faults += [
-            f"`{name}` must be a whole number of at least 0. "
-            f"Received: {name}={getattr(self, name)!r}."
-            for name in ("no_repeat_ngram", "steps", "patience")
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0
-        ]
-        if not 0 <= self.subword_alpha <= 1:
-            faults.append(
-                "`subword_alpha` must be from 0 to 1. "
-                f"Received: subword_alpha={self.subword_alpha!r}."
-            )
-        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**32:
-            faults.append(
-                f"`seed` must be a whole number from 0 to 2**32 - 1. Received: seed={self.seed!r}."
-            )
-        if self.min_length_ratio > self.max_length_ratio:
-            faults.append(
-                "`min_length_ratio` must be at most `max_length_ratio`. Received: min_length_ratio="
-                f"{self.min_length_ratio!r}, max_length_ratio={self.max_length_ratio!r}."
-            )
-        if self.tokenizer not in TOKENIZERS:
-            faults.append(
-                f'`tokenizer` must be "unigram" or "bpe". Received: tokenizer={self.tokenizer!r}.'
-            )
-        faults += [
-            f'`{name}` must be "float32" or "bfloat16". Received: {name}={getattr(self, name)!r}.'
-            for name in ("precision", "serving_precision")
-            if getattr(self, name) not in PRECISIONS
-        ]
-        return faults
+        contradict("at most `max_length_ratio`", "min_length_ratio", "max_length_ratio", le)
+        if faults:
+            raise ValueError(f"The configuration cannot be used. {' '.join(faults.values())}")
 
     @property
     def dtype_policy(self) -> str:
-        """The Keras dtype policy of the model while it trains."""
+        """Keras dtype policy of the model in training."""
         return "float32" if self.precision == "float32" else "mixed_bfloat16"
 
     def layer_sizes(self) -> dict[str, Any]:
-        """The arguments of `Transformer.from_sizes` besides the vocabularies and the dtype."""
+        """Arguments of `Transformer.from_sizes` other than the vocabulary sizes and the dtype."""
         names = (
             "num_encoder_layers",
             "num_decoder_layers",
@@ -286,40 +309,44 @@ class Config:
         """Write the configuration as JSON."""
         record = {"format_version": FORMAT_VERSION, **dataclasses.asdict(self)}
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-        # Aside, then renamed: a file at `path` is always whole.
+        # Written next to `path`, then renamed: a file at `path` is always complete.
         aside = path.with_name(f".{path.name}.{os.getpid()}")
         aside.write_text(text, encoding="utf-8")
         os.replace(aside, path)
 
     @classmethod
     def load(cls, path: Path) -> Config:
-        """Read what `save` wrote.
+        """Read a file that `save` wrote, also one of an older version of keras_attn.
+
+        Fields that the file lacks take their defaults. Fields that are unknown here are left out,
+        with a warning that names them.
 
         Raises:
-            ValueError: If the file is of another format version or is not a configuration.
+            ValueError: If the file is not a configuration, or a newer version wrote it.
         """
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
             version = record.pop("format_version")
+            is_newer = version > FORMAT_VERSION
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise ValueError(f"`{path}` is not the configuration of a translator.") from error
-        if version != FORMAT_VERSION:
+        if is_newer:
             raise ValueError(
-                f"`{path}` was written by another version of keras_attn: expected format version "
-                f"{FORMAT_VERSION}. Received: format_version={version!r}. Train again into another "
-                "folder, or use the version of keras_attn that wrote it."
+                f"`{path}` was written by a newer version of keras_attn. The format version must "
+                f"be at most {FORMAT_VERSION}. Received: format_version={version!r}. Update "
+                "keras_attn, or train again into another folder."
             )
         known = {field.name for field in dataclasses.fields(cls)}
-        if set(record) != known:
-            raise ValueError(
-                f"`{path}` must hold exactly the fields of the configuration. "
-                f"Received: missing={sorted(known - set(record))}, "
-                f"unknown={sorted(set(record) - known)}."
+        if unknown := sorted(set(record) - known):
+            warnings.warn(
+                f"`{path}` has fields that this version of keras_attn does not know and leaves "
+                f"out: {', '.join(unknown)}.",
+                stacklevel=2,
             )
-        return cls(**record)
+        return cls(**{name: value for name, value in record.items() if name in known})
 
     def differences(self, other: Config) -> list[str]:
-        """Fields that differ from `other`, but `minutes` and `steps`, as `name: ours -> theirs`."""
+        """Fields other than `minutes` and `steps` that differ, as `name: ours -> theirs`."""
         return [
             f"{name}: {ours!r} -> {getattr(other, name)!r}"
             for name, ours in dataclasses.asdict(self).items()
@@ -327,6 +354,20 @@ class Config:
         ]
 
 
-def _up_to(amount: float, table: dict[Any, Any], beyond: Any) -> Any:
-    """Value of the smallest bound in `table` that is at least `amount`, else `beyond`."""
-    return next((found for most, found in table.items() if amount <= most), beyond)
+def _fault(field: dataclasses.Field, value: Any) -> str:
+    """Sentences about a value that its field does not allow; empty if the value is allowed."""
+    kind, choices = type(field.default), field.metadata["choices"]
+    of_kind = {int: "a whole number", float: "a finite number", str: "text", bool: "True or False"}
+    must_be = " or ".join(f'"{choice}"' for choice in choices) or of_kind[kind]
+    # A whole number is allowed for a float, True is no number.
+    is_kind = type(value) is kind or (kind is float and type(value) is int)
+    compare = {"at least": ge, "above": gt, "at most": le, "below": lt}
+    if (
+        is_kind
+        and (not choices or value in choices)
+        and (kind is not float or math.isfinite(value))
+        and all(compare[words](value, limit) for words, limit in field.metadata["limits"].items())
+    ):
+        return ""
+    allowed = " ".join(filter(None, [must_be, field.metadata["range"]]))
+    return f"`{field.name}` must be {allowed}. Received: {field.name}={value!r}."

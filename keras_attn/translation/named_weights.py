@@ -1,20 +1,25 @@
-"""The weights of a model or of an exported version, by their places in the model."""
+"""Weights of a model or of an exported version by their paths in the model.
+
+The query, key and value kernels have one shape, so a copy by order could exchange them unnoticed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import keras
 import numpy as np
-import tensorflow as tf
 
 from keras_attn.transformer import Transformer
+from keras_attn.translation import versions
 
 # A signature that computes with the weights as they were trained.
 _SIGNATURE = "score"
 
 
 def of_model(model: Transformer) -> dict[str, np.ndarray]:
-    """The weights of a built model.
+    """Weights of a built model.
 
     Example:
 
@@ -23,18 +28,83 @@ def of_model(model: Transformer) -> dict[str, np.ndarray]:
     >>> of_model(model)["decoder/block_0/cross_attention/query/kernel"].shape
     (4, 4)
     """
-    return {path_in_model(weight.path): np.asarray(weight) for weight in model.weights}
+    return {path: np.asarray(weight) for path, weight in by_path(model.weights).items()}
 
 
 def of_version(version: Path) -> dict[str, np.ndarray]:
-    """The weights of an exported version."""
-    loaded = tf.saved_model.load(str(version))
+    """Weights of an exported version.
+
+    Raises:
+        ValueError: If the version cannot be loaded, as `versions.load` says.
+    """
+    loaded = versions.load(version, [_SIGNATURE])
     variables = loaded.signatures[_SIGNATURE].variables
     return {path_in_model(variable.name): variable.numpy() for variable in variables}
 
 
+def by_path(variables: Iterable[keras.Variable]) -> dict[str, keras.Variable]:
+    """Variables of a built model by their paths.
+
+    Raises:
+        ValueError: If two variables have the same path.
+    """
+    variables = list(variables)
+    found = {path_in_model(variable.path): variable for variable in variables}
+    if len(found) < len(variables):
+        paths = [path_in_model(variable.path) for variable in variables]
+        twice = sorted({path for path in paths if paths.count(path) > 1})
+        raise ValueError(
+            "Weights are copied by path, so each weight of a model must have a path of its own. "
+            f"Received twice: {named(twice)}. Give the layers different names."
+        )
+    return found
+
+
+def assign(variables: Iterable[keras.Variable], values: Mapping[str, np.ndarray]) -> None:
+    """Give the variables of a built model the values of the same paths.
+
+    Args:
+        variables: Variables to assign.
+        values: A value for each of them, by `path_in_model`.
+
+    Raises:
+        ValueError: If a path is missing or unknown, or a value has another shape. Nothing is
+            assigned then.
+    """
+    ours = by_path(variables)
+    check_paths("The weights", ours, values)
+    shapes = [
+        f"{path} {tuple(values[path].shape)} for {tuple(variable.shape)}"
+        for path, variable in ours.items()
+        if tuple(values[path].shape) != tuple(variable.shape)
+    ]
+    if shapes:
+        raise ValueError(
+            f"The weights must have the shapes of the model. Received: {named(shapes)}."
+        )
+    for path, variable in ours.items():
+        variable.assign(values[path])
+
+
+def check_paths(what: str, expected: Iterable[str], received: Iterable[str]) -> None:
+    """Raise a `ValueError` that names missing and unknown paths, if there are any."""
+    ours, theirs = set(expected), set(received)
+    if ours != theirs:
+        raise ValueError(
+            f"{what} must be those of this model. Received: missing {named(ours - theirs)}; "
+            f"unknown {named(theirs - ours)}."
+        )
+
+
+def named(paths: Iterable[str]) -> str:
+    """The first three paths and the number of the others."""
+    first, more = sorted(paths)[:3], len(set(paths)) - 3
+    return (", ".join(first) or "none") + (f" and {more} more" if more > 0 else "")
+
+
 def path_in_model(name: str) -> str:
-    """Path of a variable below the model; Keras may prefix the path with the model's own name."""
+    """Path of a variable below the model, without the name of the model itself."""
     parts = name.removesuffix(":0").split("/")
-    first = next(i for i, part in enumerate(parts) if part in ("encoder", "decoder"))
+    stacks = (i for i, part in enumerate(parts) if part in ("encoder", "decoder"))
+    first = next(stacks, min(1, len(parts) - 1))
     return "/".join(parts[first:])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 # TensorFlow Serving leaves this folder of a version alone.
 EXTRA = "assets.extra"
@@ -43,3 +45,35 @@ def newest_version(path: Path) -> Path:
             f"The folder holds no translator that `train.py` exported. Received: {folder}."
         )
     return folder
+
+
+def load(version: Path, signatures: Iterable[str]) -> Any:
+    """The SavedModel of a version, loaded by TensorFlow.
+
+    Args:
+        version: Folder of the version.
+        signatures: Names of the signatures that the caller uses.
+
+    Raises:
+        ValueError: If the SavedModel is damaged, or an older version of keras_attn exported it
+            without one of the signatures or with operations that TensorFlow lacks.
+    """
+    import tensorflow as tf  # takes seconds
+
+    try:
+        loaded = tf.saved_model.load(str(version))
+    except (OSError, ValueError, tf.errors.OpError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ValueError(_cannot_be_loaded(version, reason)) from error
+    missing = sorted(set(signatures) - set(loaded.signatures))
+    if missing:
+        reason = f"it has no signature {', '.join(missing)}"
+        raise ValueError(_cannot_be_loaded(version, reason))
+    return loaded
+
+
+def _cannot_be_loaded(version: Path, reason: str) -> str:
+    return (
+        f"The model `{version}` is damaged or was exported by an older version of keras_attn "
+        f"({reason}): train a new model, or use the version of keras_attn that exported it."
+    )

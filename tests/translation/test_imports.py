@@ -1,6 +1,7 @@
 """Which way the rooms of the translator import each other, read from their source."""
 
 import ast
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -12,7 +13,7 @@ ROOT = Path(keras_attn.__file__).parents[1]
 TRANSLATION = "keras_attn.translation"
 # From the ground up; a room imports from lower floors and, without a circle, from its own.
 FLOORS = [
-    {"special_ids", "config", "versions", "named_weights", "machine"},
+    {"special_ids", "config", "flags", "presets", "versions", "named_weights", "machine"},
     {"corpus", "tokenization", "decoding", "evaluation"},
     {"batching", "export"},
     {"training"},
@@ -82,6 +83,12 @@ def reached_from(name):
         seen.add(module)
         left += IMPORTS.get(module, ())
     return seen
+
+
+@pytest.mark.parametrize("room", ["config", "flags"])
+def test_flags_need_the_standard_library_only(room):
+    names = {found.split(".")[0] for found in MODULES[f"{TRANSLATION}.{room}"]}
+    assert names <= {"__future__", *sys.stdlib_module_names}
 
 
 @pytest.mark.parametrize("room", ["special_ids", "decoding"])

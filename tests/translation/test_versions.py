@@ -1,8 +1,10 @@
 import pytest
+import tensorflow as tf
 
 from keras_attn.translation.versions import (
     CONFIG,
     EXTRA,
+    load,
     newest_version,
     next_version,
     version_before,
@@ -31,3 +33,16 @@ def test_versions_are_numbers_and_what_lies_beside_them_is_none(tmp_path):
     assert next_version(tmp_path) == tmp_path / "11"
     assert version_before(tmp_path / "10") == tmp_path / "9"
     assert version_before(tmp_path / "9") is None
+
+
+def test_a_model_that_cannot_be_used_is_refused_in_one_sentence(tmp_path):
+    module = tf.Module()
+    module.answer = tf.function(lambda: {"number": tf.constant(1)}, input_signature=[])
+    tf.saved_model.save(module, str(tmp_path), signatures={"answer": module.answer})
+    assert set(load(tmp_path, ["answer"]).signatures) == {"answer"}
+    with pytest.raises(ValueError, match="has no signature nbest, score.: train a new model, or"):
+        load(tmp_path, ["score", "answer", "nbest"])
+    (tmp_path / "saved_model.pb").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="damaged or was exported by an older version") as error:
+        load(tmp_path, [])
+    assert "\n" not in str(error.value)

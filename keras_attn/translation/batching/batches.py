@@ -15,9 +15,6 @@ from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
-# Share of a batch that may be padding; the number of shapes follows from it.
-MAX_PADDING = 0.03
-
 
 class Batch(NamedTuple):
     """Inputs and labels of a training step; `S` and `T` include the end mark.
@@ -37,7 +34,14 @@ class _Grouped:
     `sides[0][i]` are the ids of the source of pair `i`, `sides[1][i]` those of its target.
     """
 
-    def __init__(self, part: Part, tokenizers: Tokenizers, batch_tokens: int, max_pieces: int):
+    def __init__(
+        self,
+        part: Part,
+        tokenizers: Tokenizers,
+        batch_tokens: int,
+        max_pieces: int,
+        max_padding: float,
+    ):
         sides = [
             tokenizer.encode([pair[side] for pair in part.pairs])
             for side, tokenizer in enumerate(tokenizers)
@@ -54,7 +58,7 @@ class _Grouped:
         self.sides = [[np.array(side[i], np.int32) for i in kept] for side in sides]
         self.lengths = lengths[kept]
         self._weights = np.array(part.weights)[kept]
-        self._groups = plan_buckets(self.lengths, MAX_PADDING)
+        self._groups = plan_buckets(self.lengths, max_padding)
         self.shapes = [tuple(map(int, self.lengths[g].max(axis=0))) for g in self._groups]
         self._batch_sizes = [max(1, batch_tokens // sum(shape)) for shape in self.shapes]
 
@@ -97,6 +101,8 @@ class Batches:
         seed: Seed of everything random.
         subword_alpha: Of `Tokenizer.sample`, by which each batch is cut anew; 0 for one way to cut
             a pair. Defaults to 0.
+        max_padding: Largest share of padding; the number of shapes follows from it. Defaults to
+            `Config.max_padding`.
 
     Raises:
         ValueError: If no pair is short enough.
@@ -127,9 +133,10 @@ class Batches:
         max_pieces: int,
         seed: int,
         subword_alpha: float = 0.0,
+        max_padding: float = Config.max_padding,
     ):
         def group(number: int) -> _Grouped:
-            return _Grouped(parts[number](), tokenizers, batch_tokens, max_pieces)
+            return _Grouped(parts[number](), tokenizers, batch_tokens, max_pieces, max_padding)
 
         # Two, because batches are made ahead of the one that is trained on.
         self._group = lru_cache(maxsize=2)(group)
@@ -236,4 +243,5 @@ def make(parts: Sequence[Callable[[], Part]], tokenizers: Tokenizers, config: Co
         max_pieces=config.max_pieces,
         seed=config.seed,
         subword_alpha=config.subword_alpha,
+        max_padding=config.max_padding,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from keras_attn.translation.config import Config
 from keras_attn.translation.special_ids import BOS_ID, PAD_ID, UNK_ID
 
 # Ids that no translation contains: the model is never trained to generate them.
@@ -15,14 +16,14 @@ def num_tokens(ids: tf.Tensor) -> tf.Tensor:
     return tf.reduce_sum(tf.cast(tf.not_equal(ids, PAD_ID), tf.int32), axis=1)
 
 
-def length_limits(num_source_tokens: tf.Tensor, max_pieces: int, ratio: float) -> tf.Tensor:
+def length_limits(num_source_tokens: tf.Tensor, config: Config) -> tf.Tensor:
     """Longest translation, end mark not counted, for sources of `(B,)` tokens: `(B,)` int32.
 
-    `ratio` times the source and 10 more, at most `max_pieces`. It follows from a sentence's own
-    length, so that no translation depends on its neighbours.
+    `max_length_ratio` times the source and `max_length_extra` more, at most `max_pieces`. The limit
+    follows from the length of the sentence alone, so no translation depends on the rest of a batch.
     """
-    longest = tf.cast(ratio * tf.cast(num_source_tokens, tf.float32), tf.int32) + 10
-    return tf.minimum(longest, max_pieces)
+    longest = config.max_length_ratio * tf.cast(num_source_tokens, tf.float32)
+    return tf.minimum(tf.cast(longest, tf.int32) + config.max_length_extra, config.max_pieces)
 
 
 def is_forbidden(vocab_size: tf.Tensor) -> tf.Tensor:

@@ -56,7 +56,7 @@ def sample_translations(
     Returns:
         Target ids `(B, L)`, int32, without EOS, padded with id 0.
     """
-    limits = length_limits(num_tokens(source_ids), config.max_pieces, config.max_length_ratio)
+    limits = length_limits(num_tokens(source_ids), config)
     step, cache = begin(model, source_ids, tf.reduce_max(tf.concat([limits, [1]], 0)))
 
     def choose(logits: tf.Tensor, position: tf.Tensor) -> tf.Tensor:

@@ -98,7 +98,7 @@ def best_translations(
         at_once: Whether no shape may change during the search, for a compiler. Defaults to False.
     """
     lengths = num_tokens(source_ids)
-    limits = length_limits(lengths, config.max_pieces, config.max_length_ratio)
+    limits = length_limits(lengths, config)
     limits = tf.where(lengths > 0, limits, 1)  # a row of padding is soon done
     shortest = tf.cast(config.min_length_ratio * tf.cast(lengths, tf.float32), tf.int32)
     search = BeamSearch(
@@ -113,7 +113,7 @@ def best_translations(
     minimums = tf.minimum(shortest, limits)
     if not at_once:
         return search(cache, _encode_in_groups(model, source_ids), limits, minimums)
-    longest = length_limits(tf.shape(source_ids)[1], config.max_pieces, config.max_length_ratio)
+    longest = length_limits(tf.shape(source_ids)[1], config)
     return search.at_once(cache, model.encode(source_ids), limits, minimums, longest)
 
 

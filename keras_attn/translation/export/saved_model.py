@@ -12,6 +12,7 @@ import keras
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
+from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.export import warmup_requests
 from keras_attn.translation.export.signatures import Signatures
@@ -74,7 +75,7 @@ def _for_serving(model: Transformer) -> Transformer:
         return model
     twin = Transformer.from_config(served)
     twin.build(((None, None), (None, None)))
-    twin.set_weights(model.get_weights())
+    named_weights.assign(twin.weights, named_weights.of_model(model))
     return twin
 
 

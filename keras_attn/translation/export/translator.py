@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
 SIGNATURE = "serving_default"
+SIGNATURES = (SIGNATURE, "nbest", "score", "sample", "attend")
 
 
 class Hypothesis(NamedTuple):
@@ -58,11 +60,12 @@ class Translator:
         """Load a version's folder, or the newest version in a folder of versions.
 
         Raises:
-            ValueError: If no exported translator is there, or one of another format version.
+            ValueError: If there is no exported translator, or this version of keras_attn cannot
+                load it.
         """
         folder = newest_version(Path(path))
         config = Config.load(folder / EXTRA / CONFIG)
-        loaded = tf.saved_model.load(str(folder))
+        loaded = versions.load(folder, SIGNATURES)
         return cls(loaded, config, folder)
 
     def __call__(self, texts: Sequence[str], batch_size: int = 64) -> list[str]:

@@ -13,9 +13,6 @@ from keras_attn.translation.training.weight_average import WeightAverage
 
 CHECKPOINT_SECONDS = 120.0
 
-# Batches between two updates of the average; weights hardly change within so few.
-AVERAGE_EVERY = 8
-
 
 class Budget(keras.callbacks.Callback):
     """Ends training when its steps, or else its minutes, are used up.

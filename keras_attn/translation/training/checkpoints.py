@@ -1,7 +1,12 @@
-"""Checkpoints of a training: all it needs to go on, saved whole or not at all."""
+"""Checkpoints of a training: complete state of a training, written atomically.
+
+Variables are saved under their paths in the model, not in their order, so that code which builds
+the layers in another order reads them correctly.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,11 +16,12 @@ import numpy as np
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
+from keras_attn.translation import named_weights
 from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.training.weight_average import WeightAverage
 
 PREFIX = "checkpoint-"  # and the step
-_KEY = "{name}/{index}/.ATTRIBUTES/VARIABLE_VALUE"  # of a variable of `TrainingState`
+_KEY_END = "/.ATTRIBUTES/VARIABLE_VALUE"  # of TensorFlow, after the name of a variable
 KEPT = 2  # the last one, and the one before in case that one is damaged
 
 
@@ -26,44 +32,73 @@ def newest_first(folder: Path) -> list[Path]:
     return [steps[step] for step in sorted(steps, reverse=True)]
 
 
-def read_weights(folder: Path, num_weights: int) -> list[np.ndarray]:
-    """The averaged weights of the best epoch so far, from the newest checkpoint in a folder.
+def read_weights(folder: Path) -> dict[str, np.ndarray]:
+    """Averaged weights of the best epoch so far by path, from the newest checkpoint in a folder.
 
-    Before the end of the first epoch, the averages as they are.
+    Before the end of the first epoch, the current averages.
 
     Args:
-        folder: The folder of a training, with a checkpoint in it.
-        num_weights: Trainable weights of the model.
+        folder: Folder of a training with a checkpoint.
 
     Raises:
-        ValueError: If the checkpoint cannot be read or is of another model.
+        ValueError: If the checkpoint cannot be read.
     """
     path = newest_first(folder)[0]
     try:
         reader = tf.train.load_checkpoint(str(path))
-        bleu = reader.get_tensor(_KEY.format(name="best", index=num_weights))
-        name = "average" if bleu < 0 else "best"
-        return [reader.get_tensor(_KEY.format(name=name, index=i)) for i in range(num_weights)]
+        keys = _keys_by_name(reader)
+        if "position/best_bleu" not in keys:
+            raise ValueError(
+                "it has no weights by path. An older version of keras_attn wrote it: finish that "
+                "training with that version, then start from the exported model."
+            )
+        group = "average/" if reader.get_tensor(keys["position/best_bleu"]) < 0 else "best/"
+        return {
+            name.removeprefix(group): reader.get_tensor(key)
+            for name, key in keys.items()
+            if name.startswith(group)
+        }
     except (tf.errors.OpError, RuntimeError, ValueError) as error:
         raise ValueError(f"The checkpoint `{path}` cannot be read: {error}") from error
 
 
+def _keys_by_name(reader: tf.train.CheckpointReader) -> dict[str, str]:
+    """Keys of the variables in a checkpoint by group and path, such as `best/encoder/norm/beta`."""
+    keys = (key for key in reader.get_variable_to_shape_map() if key.endswith(_KEY_END))
+    return {key.removesuffix(_KEY_END).replace(".S", "/"): key for key in keys}
+
+
+def _name_in_optimizer(path: str) -> str:
+    """Name of an optimizer variable without the names of the optimizer and the model.
+
+    Example:
+
+    >>> _name_in_optimizer("muon_1/transformer_3_encoder_norm_beta_velocity")
+    'encoder_norm_beta_velocity'
+    >>> _name_in_optimizer("muon_1/iteration")
+    'iteration'
+    """
+    name = path.rsplit("/", 1)[-1]
+    found = re.search(r"(?<![a-z])(encoder|decoder)_.*", name)
+    return found[0] if found else name
+
+
 class TrainingState:
-    """All that training needs to go on, saved and restored as one checkpoint.
+    """Complete state of a training, saved and restored as one checkpoint.
 
     Args:
         model: The built model.
-        optimizer: Its built optimizer.
-        average: The moving average of its weights.
-        step: Batches trained on, a TensorFlow variable.
-        folder: Where the checkpoints lie.
+        optimizer: Built optimizer of the model.
+        average: Moving average of the trainable weights of the model.
+        step: Number of batches trained on, a TensorFlow variable.
+        folder: Folder of the checkpoints.
 
     Attributes:
-        step: Batches trained on.
+        step: Number of batches trained on.
         seconds: Training time, validation included.
-        best_bleu: Highest validation BLEU, -1 before the first.
-        best: The averaged weights that reached it last.
-        num_worse: Validations since it was first reached.
+        best_bleu: Highest validation BLEU, -1 before the first validation.
+        best: Averaged weights that reached `best_bleu` last.
+        num_worse: Number of validations since `best_bleu` was first reached.
     """
 
     # It grows by a row with each epoch.
@@ -88,13 +123,32 @@ class TrainingState:
         self._weights = [weight.value for weight in model.trainable_variables]
         self._folder = folder
         self._damaged: set[Path] = set()
-        self._checkpoint = tf.train.Checkpoint(
-            model=[variable.value for variable in model.variables],
-            optimizer=[variable.value for variable in optimizer.variables],
-            average=[*average.values, average.num_batches],
-            best=[*self.best, self.best_bleu, self.num_worse],
-            position=[self.step, self.seconds, self._history],
-        )
+        trainable = list(named_weights.by_path(model.trainable_variables))
+        weights = named_weights.by_path(model.weights)
+        # States of random generators have names that change from model to model.
+        seeds = [v.value for v in model.variables if all(v is not w for w in model.weights)]
+        groups = {
+            "model": {path: weight.value for path, weight in weights.items()},
+            "seeds": {str(number): seed for number, seed in enumerate(seeds)},
+            "optimizer": {_name_in_optimizer(v.path): v.value for v in optimizer.variables},
+            "average": dict(zip(trainable, average.values, strict=True)),
+            "best": dict(zip(trainable, self.best, strict=True)),
+            "position": {
+                "step": self.step,
+                "seconds": self.seconds,
+                "history": self._history,
+                "num_averaged": average.num_batches,
+                "best_bleu": self.best_bleu,
+                "num_worse": self.num_worse,
+            },
+        }
+        if len(groups["optimizer"]) < len(optimizer.variables):
+            raise ValueError(
+                "Each variable of the optimizer must have a name of its own. Received: "
+                f"{[variable.path for variable in optimizer.variables]}."
+            )
+        self._names = [f"{group}/{name}" for group, named in groups.items() for name in named]
+        self._checkpoint = tf.train.Checkpoint(**groups)
 
     @property
     def history(self) -> list[EpochRecord]:
@@ -133,21 +187,34 @@ class TrainingState:
         self._damaged.clear()
 
     def restore(self) -> list[str]:
-        """Go on from the latest checkpoint that can be read, if there is one.
+        """Restore the newest checkpoint that can be read, if there is one.
 
         Returns:
-            A warning for each checkpoint that cannot.
+            A warning for each damaged checkpoint.
+
+        Raises:
+            ValueError: If all checkpoints are damaged, or the checkpoint is of another model.
         """
         warnings = []
         for path in newest_first(self._folder):
+            names: Sequence[str] = self._names
             try:
-                self._checkpoint.read(str(path)).assert_consumed()
-            # TensorFlow says in many ways that a file ends too early.
-            except (tf.errors.OpError, AssertionError, LookupError, ValueError) as error:
+                names = list(_keys_by_name(tf.train.load_checkpoint(str(path))))
+                if sorted(names) == sorted(self._names):
+                    self._checkpoint.read(str(path)).assert_consumed()
+            # TensorFlow reports a file that ends too early by many kinds of errors.
+            except (
+                tf.errors.OpError,
+                AssertionError,
+                LookupError,
+                RuntimeError,
+                ValueError,
+            ) as error:
                 reason = f"{type(error).__name__}: {error}".splitlines()[0]  # some say nothing
                 self._damaged.add(path)
                 warnings.append(f"the checkpoint `{path}` is damaged and left out: {reason}")
             else:
+                self._check_names(path, names)
                 return warnings
         if warnings:
             raise ValueError(
@@ -155,6 +222,15 @@ class TrainingState:
                 f"anew. Received: {'; '.join(warnings)}."
             )
         return warnings
+
+    def _check_names(self, path: Path, names: Sequence[str]) -> None:
+        try:
+            named_weights.check_paths("Its variables", self._names, names)
+        except ValueError as error:
+            raise ValueError(
+                f"The checkpoint `{path}` is of another model or of another version of keras_attn. "
+                f"{error} Delete the folder `{self._folder}` to start again."
+            ) from error
 
     def _path(self, step: int) -> Path:
         return self._folder / f"{PREFIX}{step}"

@@ -16,12 +16,7 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
-from keras_attn.translation.training.callbacks import (
-    AVERAGE_EVERY,
-    Budget,
-    Checkpointing,
-    WeightAveraging,
-)
+from keras_attn.translation.training.callbacks import Budget, Checkpointing, WeightAveraging
 from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.progress import Progress
 from keras_attn.translation.training.train_step import Trainer
@@ -119,7 +114,7 @@ def fit(
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Checkpointing(state, budget)
     all_callbacks = [
-        WeightAveraging(average, AVERAGE_EVERY),
+        WeightAveraging(average, config.average_interval),
         progress,
         checking,
         *callbacks,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +24,23 @@ CHOSEN = (
     "num_encoder_layers",
     "num_decoder_layers",
 )
+
+
+def check_writable(folder: Path) -> None:
+    """Create the folder of the exported versions, to find out before training if it is writable.
+
+    Raises:
+        ValueError: If it cannot be created or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".probe-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ValueError(
+            f"`--out` must be a folder that can be written. Received: {folder} ({error.strerror})."
+        ) from error
 
 
 def unfinished_settings(folder: Path) -> dict[str, Any]:

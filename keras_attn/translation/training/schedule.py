@@ -6,32 +6,33 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-# Steps up to which the rate stays (benchmarks/results/learning.md).
-STABLE_STEPS = 675
+from keras_attn.translation.config import Config
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
-    """A learning rate that rises, stays, sinks in a long training, and falls to 0 at its end.
+    """Learning rate with warm-up, a stable phase, inverse square root decay and a cool-down.
 
-    `rate(n) = peak * min(n / warmup, 1, sqrt(675 / n), left / cool_down)`, with `n` counted from 1
-    and `left` the part of the training time that is left: the schedule of Hu et al. 2024
-    (arXiv:2404.06395), its fall a line, with the inverse square root of Vaswani et al. 2017
-    (section 5.3) where it would stay for longer. A budget of time ends where it ends; without the
-    fall the last steps would still be large ones.
+    `rate(n) = peak * min(n / warmup, 1, sqrt(stable / n), left / cool_down)`, with `n` counted from
+    1 and `left` the remaining share of the training time. This is the schedule of Hu et al. 2024
+    (arXiv:2404.06395) with a linear cool-down. After the stable phase it decays with the inverse
+    square root of Vaswani et al. 2017 (section 5.3). Without the cool-down, the last steps of a
+    budget of time would still be large.
 
     Args:
         peak: Highest learning rate, reached at the end of the warm-up.
-        warmup_steps: Steps of the warm-up, at least 1; of accumulated gradients, Keras counts each
-            batch.
-        cool_down: Last part of the training time over which the rate falls, above 0, at most 1.
+        warmup_steps: Steps of the warm-up, at least 1. With accumulated gradients, Keras counts
+            each batch.
+        cool_down: Last share of the training time over which the rate falls, above 0, at most 1.
+        stable_steps: Step after which the rate decays, at least 1. Defaults to
+            `Config.stable_steps` (benchmarks/results/learning.md).
 
     Call arguments:
         step: Step counted from 0.
 
     Attributes:
-        left: The part of the training time that is left, a TensorFlow variable, 1 at first; who
-            trains sets it.
+        left: Remaining share of the training time, a TensorFlow variable, 1 at first. The training
+            loop assigns it.
 
     Returns:
         The learning rate, a float32 scalar.
@@ -47,16 +48,23 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
     0.5
     """
 
-    def __init__(self, peak: float, warmup_steps: int, cool_down: float):
+    def __init__(
+        self,
+        peak: float,
+        warmup_steps: int,
+        cool_down: float,
+        stable_steps: int = Config.stable_steps,
+    ):
         self.peak = peak
         self.warmup_steps = warmup_steps
         self.cool_down = cool_down
+        self.stable_steps = stable_steps
         self.left = tf.Variable(1.0, trainable=False)
 
     def __call__(self, step):
         number = ops.cast(step, "float32") + 1.0
         rise, fall = number / self.warmup_steps, self.left / self.cool_down
-        sunk = ops.sqrt(STABLE_STEPS / number)
+        sunk = ops.sqrt(self.stable_steps / number)
         return self.peak * ops.minimum(ops.minimum(rise, fall), ops.minimum(sunk, 1.0))
 
     def get_config(self):
@@ -64,4 +72,5 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
             "peak": self.peak,
             "warmup_steps": self.warmup_steps,
             "cool_down": self.cool_down,
+            "stable_steps": self.stable_steps,
         }

@@ -7,21 +7,35 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
-from keras_attn.translation.machine.threads import MAX_CORES
+from keras_attn.translation.machine import threads
 from keras_attn.translation.special_ids import PAD_ID
 
+# Fewest tokens of a shard, so that tiny batches are not divided.
+MIN_SHARD_TOKENS = 64
 
-def num_shards() -> int:
-    """Number of shards of a batch, from the settings of TensorFlow's threads.
+
+def num_shards(batch_tokens: int) -> int:
+    """Number of shards of a batch, from the cores that this process may use.
+
+    It does not depend on TensorFlow's thread settings, so a training in a notebook has the same
+    shards, and with them the same dropout, as `train.py`.
+
+    Args:
+        batch_tokens: Largest number of source and target tokens in a batch.
+
+    Returns:
+        One shard for each core, each of at least `MIN_SHARD_TOKENS` tokens; 1 with a GPU and with
+        more cores than `threads.MAX_CORES`.
 
     Example:
 
-    >>> num_shards() >= 1
-    True
+    >>> num_shards(batch_tokens=100)
+    1
     """
-    if tf.config.threading.get_intra_op_parallelism_threads() != 1:
+    cores = threads.num_cores()
+    if cores > threads.MAX_CORES or tf.config.list_physical_devices("GPU"):
         return 1
-    return max(1, min(tf.config.threading.get_inter_op_parallelism_threads(), MAX_CORES))
+    return max(1, min(cores, batch_tokens // MIN_SHARD_TOKENS))
 
 
 class ShardedLoss(Protocol):

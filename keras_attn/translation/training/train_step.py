@@ -12,12 +12,6 @@ from keras_attn.translation.training.muon import FusedMuon
 from keras_attn.translation.training.schedule import WarmUpStableDecay
 from keras_attn.translation.training.training_loss import TrainingLoss
 
-# Tried in benchmarks/results/learning.md.
-NS_STEPS = 3
-MATRICES_EVERY = 2
-# Share of the target vocabulary whose logits are computed for a batch.
-SAMPLED_SHARE = 0.25
-
 
 class Trainer(keras.Model):
     """Keras model whose `fit` trains a `Transformer` with `TrainingLoss` and `FusedMuon`.
@@ -36,26 +30,28 @@ class Trainer(keras.Model):
         self.model = model
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
         self._seed = config.seed
-        self._num_shards = sharding.num_shards()
+        self._num_shards = sharding.num_shards(config.batch_tokens)
         self._loss_of = TrainingLoss(
             model,
             config.label_smoothing,
             config.precision,
             num_positions=config.max_pieces,
-            num_sampled=int(SAMPLED_SHARE * model.decoder.vocab_size),
+            num_sampled=int(config.sampled_share * model.decoder.vocab_size),
         )
         self._mean_loss = keras.metrics.Mean(name="loss")
         self.schedule = WarmUpStableDecay(
-            config.learning_rate, config.warmup_steps, config.cool_down
+            config.learning_rate, config.warmup_steps, config.cool_down, config.stable_steps
         )
         optimizer = FusedMuon(
             self.schedule,
             adam_lr_ratio=config.adam_lr_ratio,
-            adam_beta_2=0.98,
+            adam_beta_1=config.adam_beta_1,
+            adam_beta_2=config.adam_beta_2,
+            momentum=config.muon_momentum,
             exclude_layers=["logits"],
-            ns_steps=NS_STEPS,
+            ns_steps=config.newton_schulz_steps,
             dtype=config.precision,
-            every=MATRICES_EVERY,
+            every=config.matrix_update_interval,
             global_clipnorm=config.clip_norm,
             gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
         )

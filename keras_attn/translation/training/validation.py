@@ -20,8 +20,6 @@ from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.weight_average import WeightAverage
 
-# Enough to rank epochs by, few enough to take seconds.
-MAX_SENTENCES = 500
 NUM_SAMPLES = 3
 BATCH_SIZE = 64
 
@@ -75,7 +73,8 @@ class Validation(keras.callbacks.Callback):
     Args:
         model: The model in training.
         tokenizers: Its tokenizers.
-        examples: The validation sentences; at most 500, evenly spaced, are used.
+        examples: The validation sentences; at most
+            `config.validation_sentences`, evenly spaced, are used.
         config: Its configuration.
         average: The moving average of its weights; they are swapped in while it translates.
         best: Keeps the averaged weights if they are the best so far, and what was reached.
@@ -93,7 +92,7 @@ class Validation(keras.callbacks.Callback):
         clock: Clock,
     ):
         super().__init__()
-        stride = max(1, -(-len(examples) // MAX_SENTENCES))
+        stride = max(1, -(-len(examples) // config.validation_sentences))
         self._examples = examples[::stride]
         self._translate = translate_with(model, tokenizers, config)
         self._target = config.target

@@ -13,7 +13,7 @@ from keras_attn.translation.training import checkpoints
 from keras_attn.translation.training.checkpoints import newest_first
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
-# What both models have in common.
+# Fields that a model has in common with the model that it starts from.
 INHERITED = (
     "source",
     "target",
@@ -26,7 +26,7 @@ INHERITED = (
     "ffn_num_hiddens",
     "num_heads",
 )
-# Trained weights want smaller steps than new ones.
+# Trained weights need a lower learning rate than new ones.
 DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4, "warmup_steps": 200}
 
 
@@ -75,13 +75,16 @@ def copy_tokenizers(earlier: Path, folder: Path) -> None:
 
 
 def copy_weights(earlier: Path, model: Transformer) -> None:
-    """Give a built model of the same sizes the weights of the model that `inherit` found."""
-    variables = model.trainable_variables
+    """Give a built model the weights of the model that `inherit` found.
+
+    Raises:
+        ValueError: If the weights cannot be read or are not those of a model of the same sizes.
+    """
     if newest_first(earlier):
-        values = checkpoints.read_weights(earlier, len(variables))
-        for variable, value in zip(variables, values, strict=True):
-            variable.assign(value)
-        return
-    found = named_weights.of_version(earlier)
-    for variable in variables:
-        variable.assign(found[named_weights.path_in_model(variable.path)])
+        values = checkpoints.read_weights(earlier)
+    else:
+        values = named_weights.of_version(earlier)
+    try:
+        named_weights.assign(model.trainable_variables, values)
+    except ValueError as error:
+        raise ValueError(f"Training cannot start from `{earlier}`. {error}") from error

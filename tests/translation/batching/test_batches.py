@@ -6,7 +6,8 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.batching.batches import MAX_PADDING, Batches
+from keras_attn.translation.batching.batches import Batches
+from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
@@ -88,7 +89,7 @@ def test_padding_is_at_most_a_few_percent_counted_on_the_batches_themselves():
         for ids in (batch.source, batch.target_out):
             real += int((ids != PAD_ID).sum())
             padded += ids.size
-    assert 1 - real / padded <= MAX_PADDING
+    assert 1 - real / padded <= Config.max_padding
     assert batches.padding == pytest.approx(1 - real / padded)
 
 

@@ -40,7 +40,7 @@ CONFIG = Config(
 callbacks.CHECKPOINT_SECONDS = 0.0
 threads.num_cores = lambda: 2  # on every machine
 threads.one_core_for_each_operation()
-assert sharding.num_shards() == 2
+assert sharding.num_shards(CONFIG.batch_tokens) == 2
 tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)  # noqa: F821
 stream = batches.make([lambda: Part(PAIRS, [1.0] * len(PAIRS))], tokenizers, CONFIG)
 assert 2 < stream.steps_per_epoch < CONFIG.steps / 3

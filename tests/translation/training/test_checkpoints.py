@@ -4,14 +4,15 @@ import pytest
 import tensorflow as tf
 
 from keras_attn import Transformer
+from keras_attn.translation import named_weights
 from keras_attn.translation.evaluation.history import EpochRecord
-from keras_attn.translation.training.checkpoints import TrainingState, newest_first
+from keras_attn.translation.training.checkpoints import TrainingState, newest_first, read_weights
 from keras_attn.translation.training.weight_average import WeightAverage
 
 
-def make_state(folder, seed):
+def make_state(folder, seed, num_layers=1):
     keras.utils.set_random_seed(seed)
-    model = Transformer.from_sizes(9, 9, 1, 1, 8, 8, 2, dropout=0.5)
+    model = Transformer.from_sizes(9, 9, num_layers, 1, 8, 8, 2, dropout=0.5)
     model.build(((None, None), (None, None)))
     optimizer = keras.optimizers.Adam()
     optimizer.build(model.trainable_variables)
@@ -36,6 +37,48 @@ def test_checkpoint_brings_back_weights_seeds_position_and_best(tmp_path):
     np.testing.assert_array_equal(
         other((ids, ids), training=True).numpy(), model((ids, ids), training=True).numpy()
     )
+
+
+def test_checkpoint_is_read_by_path_where_the_model_lists_its_weights_in_another_order(tmp_path):
+    model, state = make_state(tmp_path, seed=1)
+    for number, best in enumerate(state.best):
+        best.assign(tf.fill(best.shape, float(number)))
+    state.save()
+    other = Transformer.from_sizes(9, 9, 1, 1, 8, 8, 2, dropout=0.5)
+    other.build(((None, None), (None, None)))
+
+    class Reordered:
+        weights = other.weights[::-1]
+        variables = [*weights, *(v for v in other.variables if "seed" in v.path)]
+        trainable_variables = other.trainable_variables[::-1]
+
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(Reordered.trainable_variables)
+    average = WeightAverage(Reordered.trainable_variables, 0.9)
+    step = tf.Variable(0, dtype=tf.int64)
+    restored = TrainingState(Reordered, optimizer, average, step, tmp_path)
+    assert restored.restore() == []
+    for one, same in zip(other.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, same)
+    numbers = [int(best.numpy().flat[0]) for best in restored.best]
+    assert numbers == list(reversed(range(len(numbers))))
+    values = read_weights(tmp_path)
+    assert set(values) == set(named_weights.by_path(model.trainable_variables))
+
+
+def test_checkpoint_of_another_model_is_refused_by_the_paths(tmp_path):
+    make_state(tmp_path, seed=1)[1].save()
+    with pytest.raises(ValueError, match="of another model .* missing average/encoder/block_1/"):
+        make_state(tmp_path, seed=1, num_layers=2)[1].restore()
+
+
+def test_checkpoint_of_an_older_version_is_refused_with_what_to_do(tmp_path):
+    old = tf.train.Checkpoint(best=[tf.Variable(1.0)], model=[tf.Variable(2.0)])
+    old.write(str(tmp_path / "checkpoint-5"))
+    with pytest.raises(ValueError, match="unknown best/0, model/0. Delete the folder"):
+        make_state(tmp_path, seed=1)[1].restore()
+    with pytest.raises(ValueError, match="finish that training with that version"):
+        read_weights(tmp_path)
 
 
 def test_without_a_checkpoint_nothing_is_restored(tmp_path):

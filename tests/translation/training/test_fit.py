@@ -85,7 +85,7 @@ def test_fit_stops_on_budget_with_the_best_averaged_weights_and_one_trace(
         return of_shard(self, *shard)
 
     monkeypatch.setattr(TrainingLoss, "of_shard", counting)
-    monkeypatch.setattr(sharding, "num_shards", lambda: 2)
+    monkeypatch.setattr(sharding, "num_shards", lambda batch_tokens: 2)
     model = make_model(tokenizers)
     run = fit(model, stream, tokenizers, VALIDATION, CONFIG, tmp_path)
     assert len(stream.shapes) > 1 and run.epochs > 1

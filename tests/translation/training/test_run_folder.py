@@ -1,5 +1,9 @@
 import dataclasses
+import json
 
+import pytest
+
+from keras_attn.translation import presets
 from keras_attn.translation.config import Config
 from keras_attn.translation.training import run_folder
 from keras_attn.translation.training.checkpoints import PREFIX
@@ -23,7 +27,7 @@ def test_what_a_training_chose_by_its_time_stays_when_it_is_given_more(tmp_path)
     run_folder.prepare_folder(short, tmp_path).close()
     assert run_folder.unfinished_settings(tmp_path) == {}  # nothing was learnt yet
     (tmp_path / f"{PREFIX}1.index").touch()
-    longer = Config.for_corpus(200_000, minutes=600, **run_folder.unfinished_settings(tmp_path))
+    longer = presets.for_corpus(200_000, minutes=600, **run_folder.unfinished_settings(tmp_path))
     sizes = (longer.num_encoder_layers, longer.num_decoder_layers)
     assert (sizes, longer.dropout, longer.precision) == ((1, 1), 0.05, "float32")
     assert longer.subword_alpha == 0
@@ -37,3 +41,24 @@ def test_a_folder_with_an_unfinished_first_checkpoint_takes_another_configuratio
     run_folder.prepare_folder(other, tmp_path).close()
     assert Config.load(tmp_path / run_folder.CONFIG) == other
     assert not (tmp_path / "checkpoint-4_temp").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
+    run_folder.check_writable(tmp_path / "new" / "folder")
+    assert list((tmp_path / "new" / "folder").iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="`--out` must be a folder that can be written"):
+        run_folder.check_writable(tmp_path / "file" / "folder")
+
+
+def test_a_training_of_an_older_version_goes_on_if_nothing_else_differs(tmp_path):
+    run_folder.prepare_folder(CONFIG, tmp_path).close()
+    (tmp_path / f"{PREFIX}1.index").touch()
+    path = tmp_path / run_folder.CONFIG
+    record = json.loads(path.read_text(encoding="utf-8"))
+    del record["sampled_share"]
+    path.write_text(json.dumps(record), encoding="utf-8")
+    other = dataclasses.replace(CONFIG, sampled_share=0.5)
+    with pytest.raises(ValueError, match="another configuration: sampled_share: 0.25 -> 0.5"):
+        run_folder.prepare_folder(other, tmp_path)
+    run_folder.prepare_folder(CONFIG, tmp_path).close()

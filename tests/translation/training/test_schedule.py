@@ -37,7 +37,9 @@ def test_a_training_that_ends_within_the_warm_up_falls_too():
 
 
 def test_config_round_trip():
-    schedule = WarmUpStableDecay(0.1, 7, 0.3)
+    schedule = WarmUpStableDecay(0.1, 7, 0.3, 90)
     again = WarmUpStableDecay.from_config(schedule.get_config())
     assert again.get_config() == schedule.get_config()
-    assert float(again(2)) == float(schedule(2)) > 0
+    for step in (2, 359):
+        assert float(again(step)) == float(schedule(step)) > 0
+    assert float(schedule(359)) == pytest.approx(0.05)

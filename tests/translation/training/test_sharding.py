@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -88,14 +85,16 @@ def test_each_shard_has_random_numbers_of_its_own():
     assert len(set(seeds)) == 6
 
 
-@pytest.mark.parametrize(("num_cores", "expected"), [(1, 1), (2, 2), (4, 4), (16, 1)])
-def test_shards_by_the_cores_of_the_machine(num_cores, expected):
-    code = (
-        "from keras_attn.translation.machine import threads\n"
-        "from keras_attn.translation.training import sharding\n"
-        f"threads.num_cores = lambda: {num_cores}\n"
-        "threads.one_core_for_each_operation()\n"
-        "print(sharding.num_shards())"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(found.stdout) == expected
+@pytest.mark.parametrize(
+    ("num_cores", "batch_tokens", "expected"),
+    [(1, 4096, 1), (2, 4096, 2), (4, 4096, 4), (16, 4096, 1), (4, 200, 3), (4, 50, 1)],
+)
+def test_number_of_shards_follows_from_cores_and_batch_alone(
+    monkeypatch, num_cores, batch_tokens, expected
+):
+    monkeypatch.setattr(sharding.threads, "num_cores", lambda: num_cores)
+    settings = tf.config.threading
+    for number in (0, 1, 3):
+        monkeypatch.setattr(settings, "get_intra_op_parallelism_threads", lambda n=number: n)
+        monkeypatch.setattr(settings, "get_inter_op_parallelism_threads", lambda n=number: n)
+        assert sharding.num_shards(batch_tokens) == expected

@@ -1,4 +1,6 @@
 import dataclasses
+import json
+import shutil
 
 import keras
 import numpy as np
@@ -115,3 +117,30 @@ def test_what_needs_another_model_is_refused(exported, tmp_path):
         warm_start.inherit(start_from=str(version), num_heads=4, source="fr", num_hiddens=8)
     with pytest.raises(ValueError, match="There is no exported model"):
         warm_start.inherit(start_from=str(tmp_path))
+
+
+def test_an_export_of_an_older_format_is_started_from(exported, tmp_path):
+    tokenizers, model, version = exported
+    older = tmp_path / "3"
+    shutil.copytree(version, older)
+    path = older / "assets.extra" / "config.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("adam_lr_ratio", "sampled_share", "max_length_extra"):
+        del record[name]
+    path.write_text(json.dumps({**record, "format_version": 3}), encoding="utf-8")
+    found, given = warm_start.inherit(start_from=str(older))
+    assert found == older and given["num_hiddens"] == CONFIG.num_hiddens
+    other = make_model(tokenizers, seed=2)
+    warm_start.copy_weights(found, other)
+    for mine, theirs in zip(other.trainable_variables, model.trainable_variables, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_an_export_with_other_weights_is_refused_by_their_paths(exported):
+    tokenizers, _, version = exported
+    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    config = dataclasses.replace(CONFIG, num_encoder_layers=2)
+    model = Transformer.from_sizes(*sizes, **config.layer_sizes())
+    model.build(((None, None), (None, None)))
+    with pytest.raises(ValueError, match="cannot start from .* missing encoder/block_1/"):
+        warm_start.copy_weights(version, model)

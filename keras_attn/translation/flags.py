@@ -1,0 +1,65 @@
+"""Flags of `train.py`, made from the fields of `Config`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+_METAVARS = {int: "N", float: "X"}
+
+
+def make_parser(config: type) -> argparse.ArgumentParser:
+    """Parser with a flag for each field of `Config`, and `--out` and `--tensorboard`.
+
+    Args:
+        config: `Config`, whose fields hold help text, range and heading. It is an argument, so that
+            this module imports the standard library only.
+
+    Example:
+
+    >>> from keras_attn.translation.config import Config
+    >>> make_parser(Config).parse_args(["--num-heads", "8", "--shared-vocab"])
+    Namespace(num_heads=8, shared_vocab=True)
+    """
+    parser = argparse.ArgumentParser(
+        usage="%(prog)s [--data DATA] [--minutes X] [other options]",
+        description="Trains a translator on a corpus, exports it as a SavedModel and scores the "
+        "exported model. To resume an interrupted training, give the same command again.",
+        argument_default=argparse.SUPPRESS,
+    )
+    files = parser.add_argument_group("folders")
+    files.add_argument(
+        "--out",
+        type=Path,
+        help="folder of the model's versions (default: saved_models/SOURCE-TARGET)",
+    )
+    files.add_argument(
+        "--tensorboard", type=Path, help="folder of curves for TensorBoard (default: no curves)"
+    )
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for field in dataclasses.fields(config):
+        heading = field.metadata["group"]
+        if heading not in groups:
+            groups[heading] = parser.add_argument_group(heading)
+        flag = f"--{field.name.replace('_', '-')}"
+        groups[heading].add_argument(flag, help=_help(field), **_kind(field))
+    return parser
+
+
+def _kind(field: dataclasses.Field) -> dict[str, Any]:
+    if isinstance(field.default, bool):
+        return {"action": argparse.BooleanOptionalAction}
+    if field.metadata["choices"]:
+        return {"choices": field.metadata["choices"]}
+    kind = type(field.default)
+    return {"type": kind, "metavar": _METAVARS.get(kind)}
+
+
+def _help(field: dataclasses.Field) -> str:
+    """Help text with range and default."""
+    default = "no" if field.default is False else field.default
+    default_text = f"default: {field.metadata['default_text'] or default}"
+    details = "; ".join(filter(None, [field.metadata["range"], default_text]))
+    return f"{field.metadata['help']} ({details})".replace("%", "%%")

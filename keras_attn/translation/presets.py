@@ -1,0 +1,80 @@
+"""Values of `Config` that follow from the size of the corpus and the training time."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from keras_attn.translation.config import Config
+
+# A corpus below this number of training pairs gets the sizes of `SMALL_CORPUS` for every size that
+# the user does not set: a larger model would not finish enough epochs in a few minutes.
+SMALL_CORPUS_PAIRS = 100_000
+SMALL_CORPUS: dict[str, Any] = {
+    "vocab_size": 3000,
+    "batch_tokens": 2048,
+    "num_encoder_layers": 2,
+    "num_decoder_layers": 2,
+    "num_hiddens": 128,
+    "ffn_num_hiddens": 512,
+}
+
+# Layers of encoder and decoder of a large corpus, by the most tokens that the training processes.
+# A short training learns more with fewer layers, because it processes more tokens. Measured up to
+# 8 million tokens and for an hour; the bounds between are interpolated
+# (benchmarks/results/learning.md).
+LAYERS_UP_TO_TOKENS = {4_000_000: (1, 1), 13_000_000: (2, 1), 20_000_000: (3, 1)}
+
+# `adam_lr_ratio` of small corpora, and of large ones up to this number of tokens. Longer trainings
+# overfit less with the default (benchmarks/results/learning.md).
+SHORT_TRAINING_TOKENS = max(LAYERS_UP_TO_TOKENS)
+SHORT_TRAINING_ADAM_LR_RATIO = 2.0
+
+# Dropout by the number of epochs. One or two epochs do not overfit and learn more without dropout
+# (benchmarks/results/learning.md). Below 60 epochs, 0.1 is better than more
+# (benchmarks/results/presets.md).
+DROPOUT_UP_TO_EPOCHS = {2: 0.0, 5: 0.05, 60: 0.1}
+MOST_DROPOUT = 0.3
+
+# Beyond this number of epochs, the training of a large corpus uses subword regularization, which
+# reduces overfitting. The small model of a small corpus has no capacity for it
+# (benchmarks/results/learning.md), and with BPE it would take a third of the time.
+EPOCHS_CUT_THE_SAME_WAY = 5
+SUBWORD_ALPHA = 0.2
+
+# Share of the steps over which the learning rate rises (benchmarks/results/learning.md).
+WARM_UP_SHARE = 1 / 12
+
+# Estimates, before anything is tokenized, of the tokens of a pair and of the speed on two cores.
+_TOKENS_OF_A_PAIR = 22
+# Tokens a minute. Measured with 4+2 layers: 331,000 in float32, 780,000 and 1,120,000 in bfloat16
+# on two processors; 1,540,000 with the sizes of small corpora. Fewer layers are faster.
+_TOKENS_IN_A_MINUTE = {"float32": 400_000, "bfloat16": 600_000}
+_SPEED_OF_SMALL = 3
+
+
+def for_corpus(num_pairs: int, **given: Any) -> Config:
+    """Configuration for a corpus of `num_pairs` training pairs, with the `given` values."""
+    is_small = num_pairs < SMALL_CORPUS_PAIRS
+    config = Config(**{**(SMALL_CORPUS if is_small else {}), **given})
+    config.validate()
+    in_a_minute = _TOKENS_IN_A_MINUTE[config.precision] * (_SPEED_OF_SMALL if is_small else 1)
+    tokens = config.steps * config.batch_tokens or config.minutes * in_a_minute
+    usual = (config.num_encoder_layers, config.num_decoder_layers)
+    layers = usual if is_small else _up_to(tokens, LAYERS_UP_TO_TOKENS, usual)
+    chosen = dict(zip(("num_encoder_layers", "num_decoder_layers"), layers, strict=True))
+    if is_small or tokens <= SHORT_TRAINING_TOKENS:
+        chosen["adam_lr_ratio"] = SHORT_TRAINING_ADAM_LR_RATIO
+    epochs = tokens / (num_pairs * _TOKENS_OF_A_PAIR)
+    chosen["dropout"] = _up_to(epochs, DROPOUT_UP_TO_EPOCHS, MOST_DROPOUT)
+    is_cut_anew = not is_small and epochs > EPOCHS_CUT_THE_SAME_WAY
+    if is_cut_anew and config.tokenizer == "unigram":
+        chosen["subword_alpha"] = SUBWORD_ALPHA
+    steps = tokens / config.batch_tokens
+    chosen["warmup_steps"] = max(1, round(WARM_UP_SHARE * steps))
+    return dataclasses.replace(config, **{**chosen, **given})
+
+
+def _up_to(amount: float, table: dict[Any, Any], beyond: Any) -> Any:
+    """Value of the smallest bound in `table` that is at least `amount`, else `beyond`."""
+    return next((found for most, found in table.items() if amount <= most), beyond)

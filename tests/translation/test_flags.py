@@ -1,0 +1,51 @@
+import dataclasses
+
+import pytest
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.flags import make_parser
+
+PARSER = make_parser(Config)
+FIELDS = {field.name: field for field in dataclasses.fields(Config)}
+FLAGS = {action.dest: action for action in PARSER._actions if action.dest != "help"}
+# Another value than the default, where the default and one do not suffice.
+OTHERS = {bool: True, int: 3, float: 0.25, str: "own"}
+
+
+def test_flags_are_the_fields_and_two_folders():
+    assert set(FLAGS) == {*FIELDS, "out", "tensorboard"}
+    assert all(action.help for action in FLAGS.values())
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_flag_gives_the_value_of_its_field_and_nothing_else(name):
+    field = FIELDS[name]
+    value = next(iter(field.metadata["choices"]), OTHERS[type(field.default)])
+    flag = f"--{name.replace('_', '-')}"
+    arguments = [flag] if value is True else [flag, str(value)]
+    found = vars(PARSER.parse_args(arguments))
+    assert found == {name: value} and type(found[name]) is type(field.default)
+
+
+def test_what_is_not_given_is_not_there():
+    assert vars(PARSER.parse_args([])) == {}
+    assert vars(PARSER.parse_args(["--no-shared-vocab"])) == {"shared_vocab": False}
+
+
+def test_help_names_range_and_default():
+    assert (
+        FLAGS["beam_size"].help
+        == "number of hypotheses; 1 is greedy search (at least 1; default: 4)"
+    )
+    assert FLAGS["cool_down"].help.endswith("(above 0 and at most 1; default: 0.4)")
+    assert FLAGS["dropout"].help.endswith("default: chosen by the corpus and the training time)")
+    assert FLAGS["shared_vocab"].help.endswith("(default: no)")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--precision", "int8"], ["--steps", "1.5"], ["--width", "3"]]
+)
+def test_what_no_flag_allows_is_refused(arguments, capsys):
+    with pytest.raises(SystemExit):
+        PARSER.parse_args(arguments)
+    assert arguments[0] in capsys.readouterr().err
