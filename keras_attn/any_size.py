@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from keras_attn.blockwise import attend_blockwise
+from keras_attn.dropout import drop
 from keras_attn.fused import attend_fused, can_fuse
 from keras_attn.heads import attend
 from keras_attn.masks import hides_nothing, join_masks, seen, with_heads
@@ -99,6 +100,7 @@ def attend_any_size(
     seed_generator: Any = None,
     soft_cap: float | None = None,
     sinks: Any = None,
+    values_are_finite: bool = False,
 ) -> tuple[Any, Any]:
     """Attention of queries to the keys in view, all weights at once or block by block.
 
@@ -121,16 +123,17 @@ def attend_any_size(
     if is_plain and view.can_fuse and can_fuse(queries, keys, values):
         return attend_fused(queries, keys, values, view.mask), None
     if view.in_blocks is False:
-        drop = functools.partial(keras.random.dropout, rate=dropout, seed=seed_generator)
+        drop_weights = functools.partial(drop, rate=dropout, seed=seed_generator)
         return attend(
             queries,
             keys,
             values,
             view.mask,
             terms,
-            drop if dropout else lambda weights: weights,
+            drop_weights if dropout else lambda weights: weights,
             soft_cap,
             sinks,
+            values_are_finite,
         )
     seed = seed_generator.next() if dropout else None
     sums = attend_blockwise(

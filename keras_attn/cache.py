@@ -22,12 +22,12 @@ def empty_cache(
         dtype: Dtype of keys and values.
 
     Returns:
-        `{"key": (B, L, G, K), "value": (B, L, G, V), "mask": (B, L)}`; the mask is boolean, True =
+        `{"key": (B, G, L, K), "value": (B, G, L, V), "mask": (B, L)}`; the mask is boolean, True =
         may be attended.
     """
-    shape = (batch_size, length, num_kv_heads)
+    shape = (batch_size, num_kv_heads, length)
     cache = {name: ops.zeros((*shape, size), dtype) for name, size in sizes.items()}
-    return {**cache, "mask": ops.zeros(shape[:2], "bool")}
+    return {**cache, "mask": ops.zeros((batch_size, length), "bool")}
 
 
 def write_cache(
@@ -36,21 +36,21 @@ def write_cache(
     """Return a cache with new keys, values and their mask written at `start`.
 
     Args:
-        cache: `{"key": (B, L, G, K), "value": (B, L, G, V)}`, optionally with `"mask": (B, L)`.
-        new: `{"key": (B, T, G, K), "value": (B, T, G, V)}`.
+        cache: `{"key": (B, G, L, K), "value": (B, G, L, V)}`, optionally with `"mask": (B, L)`.
+        new: `{"key": (B, G, T, K), "value": (B, G, T, V)}`.
         start: Position of the first new key.
         *masks: Boolean masks `(B, T)` of the new keys, True = may attend, or None.
     """
     written = {
-        name: ops.slice_update(cache[name], (0, start, 0, 0), ops.cast(part, cache[name].dtype))
+        name: ops.slice_update(cache[name], (0, 0, start, 0), ops.cast(part, cache[name].dtype))
         for name, part in new.items()
     }
     given = [ops.cast(mask, "bool") for mask in masks if mask is not None]
     if given or "mask" in cache:
-        everywhere = ops.ones(ops.shape(cache["key"])[:2], "bool")
-        attended = functools.reduce(
-            ops.logical_and, given, ops.ones(ops.shape(new["key"])[:2], "bool")
+        everywhere, attended = (
+            ops.ones((ops.shape(x["key"])[0], ops.shape(x["key"])[2]), "bool") for x in (cache, new)
         )
+        attended = functools.reduce(ops.logical_and, given, attended)
         # As integers: not every backend updates slices of booleans.
         old, attended = (ops.cast(x, "int32") for x in (cache.get("mask", everywhere), attended))
         written["mask"] = ops.cast(ops.slice_update(old, (0, start), attended), "bool")
@@ -77,11 +77,11 @@ def check_cache(
         shapes = {name: tuple(part.shape) for name, part in cache.items()}
     if not isinstance(cache, dict) or not (
         set(shapes) - {"mask"} == set(sizes)
-        and all(_fits(shapes[name], (None, None, num_kv_heads, sizes[name])) for name in sizes)
+        and all(_fits(shapes[name], (None, num_kv_heads, None, sizes[name])) for name in sizes)
     ):
         raise ValueError(
             "`cache` must be a dict of `key` and `value`, each of shape "
-            f"(B, L, {num_kv_heads}, {sizes['key']}), as make_cache and project_memory return it. "
+            f"(B, {num_kv_heads}, L, {sizes['key']}), as make_cache and project_memory return it. "
             f"Received: cache={shapes!r} (shapes)."
         )
     rows = shapes["key"][0]
@@ -105,7 +105,7 @@ def check_room(cache: dict[str, Any], key: Any, start: Any) -> None:
     Raises:
         ValueError: If they do not.
     """
-    length, new = cache["key"].shape[1], key.shape[1]
+    length, new = cache["key"].shape[2], key.shape[1]
     # `slice_update` past the end would move to the left and overwrite earlier keys.
     is_known = isinstance(start, numbers.Integral) and None not in (length, new)
     if is_known and start + new > length:

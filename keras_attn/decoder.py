@@ -173,9 +173,9 @@ class DecoderBlock(Block):
 
     def _check_memory_shapes(self, x, memory, cache, memory_valid_lens, memory_mask):
         # Here, so that messages name arguments of this layer: attention would name `key`.
-        keys = memory if cache is None else cache["memory"]["key"]
+        keys, axis = (memory, 1) if cache is None else (cache["memory"]["key"], 2)
         check_shapes(
-            keys.shape[1] if len(keys.shape) > 1 else None,
+            keys.shape[axis] if len(keys.shape) > axis else None,
             query=x,
             memory=memory if cache is None else None,
             memory_valid_lens=memory_valid_lens,

@@ -135,6 +135,7 @@ def attend(
     drop: Callable[[Any], Any],
     soft_cap: float | None = None,
     sinks: Any = None,
+    values_are_finite: bool = False,
 ) -> tuple[Any, Any]:
     """Attention of all queries at once.
 
@@ -155,6 +156,8 @@ def attend(
     scores = score(queries, match_batch(keys, queries), terms, soft_cap, mask)
     weights, _ = weigh(scores, mask, add_sinks_axes(sinks))
     weights = ops.cast(weights, values.dtype)
+    if values_are_finite:
+        return pool(drop(weights), match_batch(values, weights), terms), weights
     return pool_seen(drop(weights), values, mask, terms), weights
 
 

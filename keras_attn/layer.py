@@ -13,6 +13,7 @@ from keras import ops
 from keras.dtype_policies import DTypePolicyMap
 
 from keras_attn.checks import check_features, check_seed, check_symbolic_dtypes
+from keras_attn.dropout import Dropout
 
 
 class Layer(keras.layers.Layer):
@@ -87,10 +88,8 @@ class Layer(keras.layers.Layer):
             return None
         return zlib.crc32(f"{self.seed}/{name}".encode()) & 0x7FFFFFFF
 
-    def _make_dropout(self, rate: float, name: str = "dropout") -> keras.layers.Dropout:
-        return keras.layers.Dropout(
-            rate, seed=self._seed_for(name), dtype=self.dtype_policy, name=name
-        )
+    def _make_dropout(self, rate: float, name: str = "dropout") -> Dropout:
+        return Dropout(rate, seed=self._seed_for(name), dtype=self.dtype_policy, name=name)
 
     def _post_build(self) -> None:
         """Restore the state of sub-layers from the configuration."""

@@ -23,7 +23,13 @@ from keras_attn.from_keras import copy_from_keras, warn_of_order
 from keras_attn.lora import Adaptable
 from keras_attn.masks import check_shapes, hide
 from keras_attn.positions import copy_position, deserialize_position, serialize_position
-from keras_attn.projection import ProjectingLayer, Projection
+from keras_attn.projection import (
+    ProjectingLayer,
+    Projection,
+    can_join,
+    project_heads,
+    project_jointly,
+)
 from keras_attn.relative import OffsetTerms, RelativePosition, check_positions
 from keras_attn.residual import make_norm
 
@@ -47,8 +53,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     Masking: True = may attend; all masks given hold at once. A query without any key left gets
     weights 0 and, before `W^O`, output 0.
 
-    A cache holds projected keys and values for decoding step by step: `{"key": (B, L, G, K),
-    "value": (B, L, G, V), "mask": (B, L)}`, with `G` key-value heads and a mask of the positions
+    A cache holds projected keys and values for decoding step by step: `{"key": (B, G, L, K),
+    "value": (B, G, L, V), "mask": (B, L)}`, with `G` key-value heads and a mask of the positions
     that may be attended.
 
     - With a cache and a `key`, the layer writes the new keys, values and mask at `start`. Queries
@@ -180,6 +186,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             self._key_norm = make_norm(self.qk_norm, self.dtype_policy, "key_norm")
         self._dropout = self._make_dropout(self.dropout)
         self.position = copy_position(position)
+        # Set by a stack, whose inputs are made of embeddings: then no NaN stands behind a mask.
+        self._inputs_are_finite = False
 
     def _make(self, name: str, units: int) -> Projection:
         return self._make_projection(units, name, use_bias=self.use_bias)
@@ -237,12 +245,15 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         check_start(start)
         query, key, value = map(self._to_float, (query, key, value))
         check_positions(positions, self.position, query, key)
+        queries, attended = None, cache
         if cache is not None:
             check_cache(cache, query.shape[0], self.num_kv_heads, self._sizes, key is None)
-            attended = dict(cache)
             if key is not None:
                 check_room(cache, key, start)
-                new = self._project_keys(key, value, start, positions)
+                if self._inputs_are_finite:
+                    queries, new = self._project_inputs(query, key, value, start, start, positions)
+                else:
+                    new = self._project_keys(key, value, start, positions)
                 attended = write_cache(cache, new, start, key_mask, value_mask)
                 key_mask = value_mask = None
             # Joined with `key_mask`, which the caller may give for a memory.
@@ -255,36 +266,38 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             "value_mask": value_mask,
         }
         inputs = {"key": key, "value": value} if cache is None else {}
-        all_keys = key if cache is None else cache["key"]
-        num_keys = all_keys.shape[1] if len(all_keys.shape) > 1 else None
+        all_keys, axis = (key, 1) if cache is None else (cache["key"], 2)
+        num_keys = all_keys.shape[axis] if len(all_keys.shape) > axis else None
         check_shapes(num_keys, self.num_heads, query=query, **inputs, **masks)
         masks |= {"use_causal_mask": use_causal_mask, "start": start, "window": self.window}
 
-        sizes = ops.shape(query)[1], ops.shape(all_keys)[1]
+        sizes = ops.shape(query)[1], ops.shape(all_keys)[axis]
         view = view_keys(
             query, sizes[1], self.num_heads, masks, return_attention_scores, self.blockwise
         )
-        query = hide(query, view.queries)
-        queries = self._project_queries(query, start, positions)
+        if not self._inputs_are_finite:
+            query = hide(query, view.queries)
+            if cache is None:
+                key = query if key is query and view.queries is None else hide(key, view.keys)
+                value = None if value is None else hide(value, view.keys)
         if cache is None:
-            key, value = hide(key, view.keys), None if value is None else hide(value, view.keys)
-            attended = self._project_keys(key, value, positions=positions)
+            queries, attended = self._project_inputs(query, key, value, start, 0, positions)
+        elif queries is None:
+            queries = self._project_queries(query, start, positions)
         terms = OffsetTerms()
         if self.position is not None:
             terms = self.position.terms(*sizes, start)
-        queries, keys, values = (
-            ops.transpose(x, (0, 2, 1, 3)) for x in (queries, attended["key"], attended["value"])
-        )
         sums, weights = attend_any_size(
             queries,
-            keys,
-            values,
+            attended["key"],
+            attended["value"],
             view,
             terms,
             dropout=self.dropout if training else 0.0,
             seed_generator=self._dropout.seed_generator if self.dropout else None,
             soft_cap=self.soft_cap,
             sinks=self._sinks if self.use_sinks else None,
+            values_are_finite=self._inputs_are_finite,
         )
         results = [self._combine(sums, query)]
         if return_attention_scores:
@@ -293,9 +306,34 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             results.append(attended)
         return results[0] if len(results) == 1 else tuple(results)
 
+    def _project_inputs(
+        self, query: Any, key: Any, value: Any, query_start: Any, key_start: Any, positions: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Return the results of `_project_queries` and `_project_keys`."""
+        layers = [self._query_dense, self._key_dense, self._value_dense]
+        is_one_product = (
+            key is query
+            and value is None
+            and self.qk_norm is None
+            and self.num_kv_heads == self.num_heads
+            and self._value_size == self._head_size
+            and can_join(layers)
+        )
+        if not is_one_product:
+            return (
+                self._project_queries(query, query_start, positions),
+                self._project_keys(key, value, key_start, positions),
+            )
+        scale = self._head_size**-0.5
+        queries, keys, values = project_jointly(layers, query, self.num_heads, scale)
+        if self.position is not None:
+            queries = self.position.rotate(queries, query_start, positions)
+            keys = self.position.rotate(keys, key_start, positions)
+        return queries, {"key": keys, "value": values}
+
     def _project_queries(self, query: Any, start: Any, positions: Any) -> Any:
-        """Return scaled queries `(B, T, H, K)`."""
-        queries = self._project(self._query_dense, query, self.num_heads)
+        """Return scaled queries `(B, H, T, K)`."""
+        queries = project_heads(self._query_dense, query, self.num_heads)
         if self.qk_norm is not None:
             queries = self._query_norm(queries)
         queries = queries * self._head_size**-0.5
@@ -304,21 +342,14 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     def _project_keys(
         self, key: Any, value: Any = None, start: Any = 0, positions: Any = None
     ) -> dict[str, Any]:
-        """Return `{"key": (B, S, G, K), "value": (B, S, G, V)}`."""
-        keys = self._project(self._key_dense, key, self.num_kv_heads)
+        """Return `{"key": (B, G, S, K), "value": (B, G, S, V)}`."""
+        keys = project_heads(self._key_dense, key, self.num_kv_heads)
         if self.qk_norm is not None:
             keys = self._key_norm(keys)
         if self.position is not None:
             keys = self.position.rotate(keys, start, positions)
         value = key if value is None else value
-        return {"key": keys, "value": self._project(self._value_dense, value, self.num_kv_heads)}
-
-    # Dense layers get matrices: TensorFlow then adds the bias inside the product.
-
-    def _project(self, dense: Projection, x: Any, num_heads: int) -> Any:
-        """Return `(B, T, D)` after a dense layer, split into heads: `(B, T, H, units / H)`."""
-        rows = dense(ops.reshape(x, (-1, x.shape[-1])))
-        return ops.reshape(rows, (*ops.shape(x)[:2], num_heads, dense.units // num_heads))
+        return {"key": keys, "value": project_heads(self._value_dense, value, self.num_kv_heads)}
 
     def _combine(self, heads: Any, query: Any) -> Any:
         """Return the output `(B, T, D)` of heads `(B, H, T, V)`."""

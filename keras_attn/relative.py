@@ -112,12 +112,12 @@ class RelativePosition(Layer):
         """Rotate queries or keys by their positions.
 
         Args:
-            heads: `(B, T, H, K)`.
+            heads: `(B, H, T, K)`.
             start: Position of the first row.
             positions: Integers `(B, T)` or `(T,)`; None means `start, start + 1, ...`.
 
         Returns:
-            `(B, T, H, K)`.
+            `(B, H, T, K)`.
         """
         return heads
 

@@ -107,9 +107,11 @@ class RotaryEmbedding(RelativePosition):
         size = heads.shape[-1]
         num_pairs = size // 2
         if positions is None:
-            positions = ops.arange(ops.shape(heads)[1], dtype="int32") + ops.cast(start, "int32")
+            positions = ops.arange(ops.shape(heads)[2], dtype="int32") + ops.cast(start, "int32")
         rates = ops.convert_to_tensor(self.rates(size), "float32")
-        angles = ops.cast(positions, "float32")[..., None, None] * rates  # (B or none, T, 1, K/2)
+        angles = (
+            ops.cast(positions, "float32")[..., None, :, None] * rates
+        )  # (B or none, 1, T, K/2)
         stretch = 1.0
         if self.scaling == "yarn" and self.factor > 1:
             stretch = 0.1 * math.log(self.factor) + 1.0

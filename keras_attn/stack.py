@@ -168,6 +168,10 @@ class Block(Options):
             dtype=self.dtype_policy,
         )
 
+    def trust_inputs(self) -> None:
+        """Leave out the guards against NaN in inputs that nobody may attend to."""
+        self._self_attention._inputs_are_finite = True
+
     def build(self, x_shape: tuple) -> None:
         check_layout("x", x_shape, self.layout)
         if x_shape[-1] != self.num_hiddens:
@@ -246,6 +250,7 @@ class Stack(Options, abc.ABC):
             )
             # One attribute per block: `tf.train.Checkpoint` does not save layers in a list.
             setattr(self, name, block)
+            block.trust_inputs()
         self._norm = make_norm(self.norm, self.dtype_policy) if self.norm_first else None
 
     @property
