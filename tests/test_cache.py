@@ -108,7 +108,7 @@ def test_a_decoder_without_its_memory_says_so_before_it_is_built():
 def test_a_cache_made_by_hand_needs_no_mask():
     layer = MultiHeadAttention(6, 3)
     expected = layer(X, X, use_causal_mask=True)
-    cache = {name: ops.zeros((2, 5, 3, 2)) for name in ("key", "value")}
+    cache = {name: ops.zeros((2, 3, 5, 2)) for name in ("key", "value")}
     output, cache = layer(X, X, use_causal_mask=True, cache=cache)
     np.testing.assert_allclose(output, expected, atol=1e-5)
     assert set(cache) == {"key", "value"}
@@ -116,7 +116,7 @@ def test_a_cache_made_by_hand_needs_no_mask():
 
 def test_written_keys_stand_at_their_place():
     cache = empty_cache(1, 4, 1, {"key": 1, "value": 1}, "float32")
-    new = {"key": ops.ones((1, 2, 1, 1)), "value": 2 * ops.ones((1, 2, 1, 1))}
+    new = {"key": ops.ones((1, 1, 2, 1)), "value": 2 * ops.ones((1, 1, 2, 1))}
     cache = write_cache(cache, new, 1, np.array([[True, False]]), None)
     assert ops.convert_to_numpy(cache["key"]).ravel().tolist() == [0, 1, 1, 0]
     assert ops.convert_to_numpy(cache["value"]).ravel().tolist() == [0, 2, 2, 0]
@@ -125,8 +125,8 @@ def test_written_keys_stand_at_their_place():
 
 def test_what_is_no_cache_is_named():
     sizes = {"key": 2, "value": 2}
-    for wrong in ([], {"key": ops.zeros((1, 4, 3, 2))}, empty_cache(1, 4, 2, sizes, "float32")):
-        with pytest.raises(ValueError, match=r"each of shape \(B, L, 3, 2\).*Received: cache="):
+    for wrong in ([], {"key": ops.zeros((1, 3, 4, 2))}, empty_cache(1, 4, 2, sizes, "float32")):
+        with pytest.raises(ValueError, match=r"each of shape \(B, 3, L, 2\).*Received: cache="):
             check_cache(wrong, 1, 3, sizes, False)
     with pytest.raises(ValueError, match="must be long enough .* a cache of length 4"):
         check_room(empty_cache(1, 4, 3, sizes, "float32"), keras.KerasTensor((1, 3, 6)), 2)

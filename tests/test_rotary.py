@@ -4,12 +4,12 @@ import pytest
 from keras_attn import RotaryEmbedding
 
 K = 8
-HEADS = np.random.default_rng(5).normal(size=(2, 6, 3, K)).astype(np.float32)
+HEADS = np.random.default_rng(5).normal(size=(2, 3, 6, K)).astype(np.float32)
 
 
 def rotate(pairs, angles):
-    """Complex numbers `(B, T, H, K/2)` turned by angles `(T, K/2)`."""
-    return pairs * np.exp(1j * angles[:, None])
+    """Complex numbers `(B, H, T, K/2)` turned by angles `(T, K/2)`."""
+    return pairs * np.exp(1j * angles)
 
 
 def test_half_layout_pairs_features_half_a_head_apart():
@@ -66,8 +66,8 @@ def test_each_row_may_have_a_position_of_its_own(shape):
     layer = RotaryEmbedding()
     found = np.asarray(layer.rotate(HEADS, positions=positions))
     for t in range(6):
-        row = layer.rotate(HEADS[:, t : t + 1], start=int(positions.ravel()[t]))
-        np.testing.assert_allclose(found[:, t : t + 1], row, atol=1e-6)
+        row = layer.rotate(HEADS[:, :, t : t + 1], start=int(positions.ravel()[t]))
+        np.testing.assert_allclose(found[:, :, t : t + 1], row, atol=1e-6)
 
 
 @pytest.mark.parametrize(
