@@ -1,4 +1,4 @@
-"""The weights of a model or of an exported version, by their places in the model."""
+"""Weights of a model or of an exported version, by path in the model."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 
-# A signature that computes with the weights as they were trained.
+# This signature uses the trained weights, not folded ones.
 _SIGNATURE = "score"
 
 
 def of_model(model: Transformer) -> dict[str, np.ndarray]:
-    """The weights of a built model.
+    """Weights of a built model, by path.
 
     Example:
 
@@ -27,7 +27,7 @@ def of_model(model: Transformer) -> dict[str, np.ndarray]:
 
 
 def of_version(version: Path) -> dict[str, np.ndarray]:
-    """The weights of an exported version."""
+    """Weights of an exported version, by path."""
     loaded = tf.saved_model.load(str(version))
     variables = loaded.signatures[_SIGNATURE].variables
     return {path_in_model(variable.name): variable.numpy() for variable in variables}
