@@ -32,7 +32,9 @@ def looked_at_most(attention: Attention) -> list[tuple[str, str, float]]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="folder of an exported version, or of all versions")
+    parser.add_argument(
+        "model", type=Path, help="folder of an exported version, or of all versions"
+    )
     parser.add_argument("text")
     parser.add_argument("--png", type=Path, help="image file to write")
     arguments = parser.parse_args(argv)
