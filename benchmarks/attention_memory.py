@@ -1,9 +1,10 @@
 """Memory of long attention: `python benchmarks/attention_memory.py`.
 
-Peak resident memory of one forward and backward pass of self-attention, beyond what a process
-needs that imported and built the same and ran 64 positions. Each in a process of its own: our layer
-as it chooses its path itself, our layer made to keep all weights (its scores are asked for), and
-Keras's layer. A process may take `--limit` GiB; one that asks for more is stopped and reported so.
+Peak resident memory of one forward and backward pass of self-attention, minus the memory of a
+process that runs the same layer on 64 positions. Each measurement has a separate process. Compared:
+our layer with the path that it chooses, our layer with all attention weights in memory (because
+scores are requested), and the layer of Keras. A process that needs more than `--limit` GiB is
+stopped and reported.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from machine import available_memory, describe_machine
 
 GIB = 2**30
 SHORT = 64
-# What is left to the rest of the system.
+# Memory reserved for the rest of the system.
 RESERVE = 2 * GIB
 SIGNS_OF_NO_MEMORY = (
     "OOM",
@@ -68,7 +69,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--heads", type=int, default=8)
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--causal", action="store_true", help="with the causal mask")
-    parser.add_argument("--limit", type=float, default=12.0, help="GiB a process may ask for")
+    parser.add_argument(
+        "--limit", type=float, default=12.0, help="maximum memory of a process, in GiB"
+    )
     parser.add_argument("--paths", nargs="+", choices=PATHS, default=list(PATHS))
     parser.add_argument("--measure", choices=PATHS, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -77,7 +80,7 @@ def parse_arguments() -> argparse.Namespace:
 def run_child(
     arguments: argparse.Namespace, path: str, length: int, limit: float
 ) -> tuple[float, float] | None:
-    """Peak bytes and seconds of a pass in a new process; None if it failed for lack of memory.
+    """Peak bytes and seconds of a pass in a new process; None if memory is insufficient.
 
     Raises:
         RuntimeError: If the process failed for another reason.
@@ -99,10 +102,10 @@ def run_child(
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    """Print the peak resident bytes of this process after a pass, and the seconds of the pass."""
+    """Run a pass; print the peak resident bytes of this process and the seconds of the pass."""
     run = make_pass(arguments)
     run(SHORT)
-    # What TensorFlow has reserved by now but not used does not count.
+    # Address space that TensorFlow has reserved already does not count against the limit.
     limit = address_space() + int(arguments.limit * GIB)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     start = time.monotonic()
@@ -113,7 +116,7 @@ def measure(arguments: argparse.Namespace) -> None:
 
 
 def make_pass(arguments: argparse.Namespace) -> Any:
-    """A function of a length that runs forward and backward on an input of that length."""
+    """Function that runs a forward and backward pass on an input of a given length."""
     import keras
     import tensorflow as tf
 
@@ -145,7 +148,7 @@ def make_pass(arguments: argparse.Namespace) -> Any:
 
 
 def address_space() -> int:
-    """Bytes of virtual memory that this process has."""
+    """Virtual memory of this process, in bytes."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 

@@ -1,7 +1,7 @@
-"""What a corpus holds: `python benchmarks/corpus_counts.py tatoeba`.
+"""Counts of a corpus: `python benchmarks/corpus_counts.py tatoeba`.
 
-Prints the counts of cleaning and splitting and the time they took, and checks on the real
-sentences that no sentence of validation or test, normalised, occurs in another split.
+Prints the counts and the time of cleaning and splitting. Checks that no normalised sentence of
+validation or test occurs in another split.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How fast an exported translator is, string to string: `python benchmarks/decode.py MODEL`.
+"""Translation speed of an exported translator: `python benchmarks/decode.py MODEL`.
 
-The same weights and sentences in CTranslate2 (float32 and int8, with sentencepiece before and after
-it), in KerasHub's layers with its samplers, and in this SavedModel (float32 and bfloat16). Each has
-a process of its own with as many threads as there are cores; they take turns. Length penalties are
-0, for CTranslate2's has another formula. A ratio above 1 means that this SavedModel is faster.
-KerasHub and CTranslate2 are left out where they are not installed.
+Compares the same weights and sentences, from strings to strings, in CTranslate2 (float32 and int8,
+with sentencepiece), in KerasHub (layers and samplers), and in our SavedModel (float32 and
+bfloat16). Each has a separate process with one thread for each core, and they take turns.
+Length penalties are 0, because CTranslate2 uses another formula. A ratio above 1 means that our
+SavedModel is faster. KerasHub and CTranslate2 are skipped if they are not installed.
 """
 
 from __future__ import annotations
@@ -33,18 +33,20 @@ from keras_attn.translation.versions import CONFIG, EXTRA
 
 OURS = ("float32", "bfloat16")
 BEAMS = (1, 4)
-# Requests of a turn, by their texts: enough for a turn to take a second or so.
+# Requests of a turn, by texts in a request; a turn takes about a second.
 REQUESTS = {1: 16, 8: 4, 32: 2, 128: 1}
-# How far two log probabilities may lie apart that rounding tells apart by chance.
+# Maximum difference of two log probabilities that rounding explains.
 TIE = 1e-3
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
-    parser.add_argument("--data", help="corpus of the sentences (the one it was trained on)")
-    parser.add_argument("--turns", type=int, default=9, help="turns of each")
-    parser.add_argument("--same", type=int, default=2000, help="sentences whose answers to compare")
+    parser.add_argument(
+        "model", type=Path, help="folder of an exported version, or of all versions"
+    )
+    parser.add_argument("--data", help="corpus of the sentences (default: training corpus)")
+    parser.add_argument("--turns", type=int, default=9, help="turns of each program")
+    parser.add_argument("--same", type=int, default=2000, help="number of translations to compare")
     parser.add_argument("--threads", type=int, default=num_cores())
     arguments = parser.parse_args()
     packages = ("tensorflow", "ctranslate2", "keras-hub", "sentencepiece", "numpy")
@@ -74,7 +76,7 @@ def load_tokenizers(version: Path) -> Tokenizers:
 
 
 def load_model(version: Path) -> Transformer:
-    """The model of a version, to export it anew."""
+    """Model with the weights of an exported version, for another export."""
     config = Config.load(version / EXTRA / CONFIG)
     sizes = (tokenizer.vocab_size for tokenizer in load_tokenizers(version))
     model = Transformer.from_sizes(*sizes, **config.layer_sizes())
@@ -84,7 +86,7 @@ def load_model(version: Path) -> Transformer:
 
 
 def export_all(version: Path, beam_size: int, folder: Path) -> dict[str, Path]:
-    """The weights of a version, exported for this beam in each way; where they are by name."""
+    """Export the weights of a version for a beam size in each format; folders by name."""
     config = dataclasses.replace(
         Config.load(version / EXTRA / CONFIG),
         beam_size=beam_size,
@@ -109,14 +111,14 @@ def export_all(version: Path, beam_size: int, folder: Path) -> dict[str, Path]:
 
 
 def start(models: dict[str, Path], num_threads: int, sentences: list[str]) -> dict[str, Peer]:
-    """A process for each, with its model loaded."""
+    """Start one process for each model and load the models."""
     peers = {}
     print(f"{'':<22}{'load s':>8}{'first text s':>14}{'MiB on disk':>13}")
     for name, folder in models.items():
         peers[name] = Peer(name, ["decode_peers.py", name, str(num_threads)], num_threads)
         loaded = peers[name].ask(load=str(folder))
         first = peers[name].ask(texts=sentences[:1])
-        # Without what only conversion and training read.
+        # Without files that only conversion and training need.
         files = [path for path in folder.rglob("*") if path.is_file() and EXTRA not in path.parts]
         size = sum(path.stat().st_size for path in files) / 2**20
         print(f"{name:<22}{loaded['seconds']:>8.1f}{first['seconds']:>14.2f}{size:>13.1f}")
@@ -125,7 +127,7 @@ def start(models: dict[str, Path], num_threads: int, sentences: list[str]) -> di
 
 
 def compare(peers: dict[str, Peer], models: dict[str, Path], sentences: list[str]) -> None:
-    """How many translations are those of CTranslate2, and what the others are."""
+    """Print the share of translations equal to those of CTranslate2, and the differences."""
     answers = {
         name: [
             text
@@ -162,19 +164,19 @@ def batches(sentences: list[str], size: int) -> Iterator[list[str]]:
 def take_turns(
     peers: dict[str, Peer], sentences: list[str], tokenizers: Tokenizers, num_turns: int
 ) -> None:
-    """Print sentences and target tokens a second of each, by texts in a request."""
+    """Print sentences/s and target tokens/s of each program, by texts in a request."""
     print(f"\nMedian of {num_turns} turns; sentences/s, target tokens/s, and how much faster than")
     print(f"each of the others float32 and bfloat16 are\n\n{'texts':>5}  {'':<22}", end="")
     print(f"{'ms/request':>11}{'sent./s':>9}{'tokens/s':>10}" + "".join(f"{o:>10}" for o in OURS))
     for size, num_requests in REQUESTS.items():
         seconds: dict[str, list[float]] = {name: [] for name in peers}
         num_tokens = 0
-        for turn in range(-1, num_turns):  # one more, which is not counted, to warm up
+        for turn in range(-1, num_turns):  # one more turn for warm-up, not counted
             first = (turn + 1) * size * num_requests
             texts = [sentences[(first + i) % len(sentences)] for i in range(size * num_requests)]
             names = list(peers)
             for i in range(len(names)):
-                name = names[(i + turn) % len(names)]  # nobody always follows the same peer
+                name = names[(i + turn) % len(names)]  # a new order in each turn
                 answers = [peers[name].ask(texts=batch) for batch in batches(texts, size)]
                 if turn >= 0:
                     seconds[name].append(sum(answer["seconds"] for answer in answers))

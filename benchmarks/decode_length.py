@@ -1,8 +1,8 @@
-"""What a translation costs by its length: `python benchmarks/decode_length.py MODEL --png FILE`.
+"""Translation time by length: `python benchmarks/decode_length.py MODEL --png FILE`.
 
-The weights of an exported translator, with more positions; random pieces as sources, and
-translations made as long as these. Prints milliseconds a sentence, draws them with `--png` (extra
-`plots`).
+Uses the weights of an exported translator with more positions. Sources are random pieces, and
+translations are forced to the length of the source. Prints milliseconds for each sentence; `--png`
+draws them (extra `plots`).
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ REPEATS = 3
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
-    parser.add_argument("--png", type=Path, help="picture to draw")
+    parser.add_argument(
+        "model", type=Path, help="folder of an exported version, or of all versions"
+    )
+    parser.add_argument("--png", type=Path, help="image file to write")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow",)), flush=True)
     version = versions.newest_version(arguments.model)
@@ -64,7 +66,7 @@ def name(batch_size: int, beam_size: int) -> str:
 
 
 def seconds(search: Search, length: int, batch_size: int) -> float:
-    """Of a batch of sources of so many pieces, the median."""
+    """Median time for a batch of sources of `length` pieces."""
     random = np.random.default_rng(length)
     sources = random.integers(EOS_ID + 1, 2000, (batch_size, length)).astype(np.int32)
     sources[:, -1] = EOS_ID

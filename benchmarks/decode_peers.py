@@ -1,7 +1,7 @@
-"""One way to translate, for `decode.py` to ask: `python decode_peers.py NAME THREADS`.
+"""Process of one program in `decode.py`: `python decode_peers.py NAME THREADS`.
 
-Reads requests as lines of JSON and answers each with one: `{"load": folder}` loads an exported
-model, `{"texts": [...]}` translates a batch of strings, `{}` asks for the memory that it took.
+Reads one JSON request from each line and writes one JSON line as answer. `{"load": folder}` loads
+an exported model, `{"texts": [...]}` translates a batch of strings, `{}` returns the peak memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LONGEST = 128
 
 
 class Ours:
-    """The SavedModel, called as TensorFlow Serving calls it."""
+    """Our SavedModel, called by signature like in TensorFlow Serving."""
 
     def __init__(self, num_threads: int):
         import tensorflow as tf
@@ -36,7 +36,7 @@ class Ours:
 
 
 class CTranslate2:
-    """CTranslate2 on the same weights, with sentencepiece before and after it."""
+    """CTranslate2 with the same weights, and sentencepiece for both sides."""
 
     def __init__(self, compute_type: str, num_threads: int):
         self._compute_type, self._num_threads = compute_type, num_threads
@@ -55,7 +55,7 @@ class CTranslate2:
             sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{name}.model"))
             for name in ("source", "target")
         )
-        # The beam stands beside the model.
+        # The beam size is in a file next to the model.
         self._beam_size = int((folder / "beam_size").read_text())
 
     def translate(self, texts: list[str]) -> list[str]:
@@ -70,7 +70,7 @@ class CTranslate2:
 
 
 class KerasHub:
-    """The same weights in KerasHub's encoder and decoder layers, searched by its samplers."""
+    """KerasHub encoder and decoder layers with the same weights, and KerasHub samplers."""
 
     def __init__(self, num_threads: int):
         import tensorflow as tf

@@ -1,4 +1,4 @@
-"""JoeyNMT on our corpus, pieces and sizes, for `train_throughput.py` and `time_to_bleu.py`."""
+"""Training of JoeyNMT with our corpus, pieces and sizes, for the training benchmarks."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def prepare(
     updates: int,
     validate_every: int,
 ) -> Path:
-    """Write all that JoeyNMT reads.
+    """Write all input files of JoeyNMT.
 
     Args:
-        folder: New folder for it.
+        folder: New folder for the files.
         texts: Pairs of the splits `train`, `dev` and `test`.
-        tokenizers: Both are given to JoeyNMT as SentencePiece models.
-        fields: The fields of our `Config` as a dict.
-        updates: After how many it ends.
+        tokenizers: Source and target tokenizers, saved as SentencePiece models.
+        fields: Fields of our `Config` as a dict.
+        updates: Number of updates of the training.
         validate_every: Updates between two validations, a multiple of `LOG_EVERY`.
 
     Returns:
-        Its configuration.
+        Path of the configuration of JoeyNMT.
     """
     folder.mkdir(parents=True)
     languages = ("ja", "en")
@@ -100,7 +100,7 @@ def prepare(
             "label_smoothing": fields["label_smoothing"],
             "loss": "crossentropy",
             "normalization": "tokens",
-            # It counts the longer side, we count both.
+            # JoeyNMT counts the tokens of the longer side; we count both sides.
             "batch_size": fields["batch_tokens"] // 2,
             "batch_type": "token",
             "early_stopping_metric": "bleu",
@@ -108,7 +108,7 @@ def prepare(
             "updates": updates,
             "validation_freq": validate_every,
             "logging_freq": LOG_EVERY,
-            # At each validation, however it went: the last one translates, not the luckiest.
+            # Save at each validation, because the last checkpoint translates, not the best one.
             "keep_best_ckpts": -1,
             "shuffle": True,
             "overwrite": True,
@@ -127,13 +127,13 @@ def prepare(
 
 
 def _write(configuration: dict[str, Any], path: Path) -> None:
-    # JSON is YAML, but for numbers such as 1e-9, which YAML reads as text.
+    # JSON is valid YAML, except numbers such as 1e-9, which YAML reads as text.
     text = re.sub(r"(?<=: )(\d+)e-", r"\1.0e-", json.dumps(configuration, indent=1))
     path.write_text(text, encoding="utf-8")
 
 
 def target_tokens_per_second(python: Path, configuration: Path, num_threads: int) -> list[float]:
-    """What it prints of its speed, every `LOG_EVERY` updates."""
+    """Speeds that JoeyNMT logs, every `LOG_EVERY` updates."""
     printed = _run(_training(python, configuration), _environment(num_threads))
     return [float(found) for found in re.findall(r"Tokens per Sec:\s+(\d+)", printed)]
 
@@ -141,10 +141,10 @@ def target_tokens_per_second(python: Path, configuration: Path, num_threads: int
 def translations_after(
     python: Path, configuration: Path, num_threads: int, minutes: Sequence[float]
 ) -> Iterator[list[str]]:
-    """Translations of the split `test` after so many minutes each of one training.
+    """Translations of the split `test` after each number of minutes of one training.
 
-    It stands still while its last checkpoint, from the validation before, translates. Its minutes
-    begin with its first epoch.
+    The training is paused while the last checkpoint, from the validation before, translates. Time
+    is counted from the start of the first epoch.
     """
     environment = _environment(num_threads)
     path = configuration.parent / "log"
@@ -160,7 +160,7 @@ def translations_after(
                 time.sleep(60 * (number - done))
                 done = number
                 if training.poll() is not None:
-                    raise RuntimeError(f"JoeyNMT ended before its time:\n{path.read_text()}")
+                    raise RuntimeError(f"JoeyNMT ended too early:\n{path.read_text()}")
                 training.send_signal(signal.SIGSTOP)
                 _delete_all_but_the_last(configuration.parent / "model")
                 yield _translations(python, configuration, environment)
@@ -182,16 +182,16 @@ def _translations(python: Path, configuration: Path, environment: dict[str, str]
 
 
 def _delete_all_but_the_last(folder: Path) -> None:
-    """But not one that is being written, which is newer."""
+    """Delete checkpoints older than the last complete one; a newer one is still being written."""
     last = (folder / LATEST).resolve()
     for path in folder.glob("*.ckpt"):
-        # The link to the best one may lead nowhere already.
+        # The link to the best checkpoint may already be dangling.
         if not path.is_symlink() and path.stat().st_mtime < last.stat().st_mtime:
             path.unlink()
 
 
 def _run(command: list[str], environment: dict[str, str]) -> str:
-    """What JoeyNMT prints."""
+    """Run a command of JoeyNMT and return the output."""
     ended = subprocess.run(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

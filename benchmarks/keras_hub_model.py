@@ -1,4 +1,4 @@
-"""The weights of an exported translator in KerasHub's layers, for `decode.py`."""
+"""KerasHub layers with the weights of an exported translator, for `decode.py`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Model:
         return self._norms["encoder"](x)
 
     def search(self, ids: tf.Tensor) -> tf.Tensor:
-        """Target ids `(B, L)` of sources `(B, S)`."""
+        """Translate source ids `(B, S)` to target ids `(B, L)`."""
         config = self._config
         memory, memory_mask = self.encode(ids), tf.not_equal(ids, PAD_ID)
         batch_size, length = tf.shape(ids)[0], tf.minimum(2 * tf.shape(ids)[1] + 10, 128)
@@ -89,7 +89,7 @@ class Model:
             logits = self._norms["decoder"](x)[:, 0] @ self._kernel + self._bias
             return logits, tf.stack(own, axis=1), tf.stack(others, axis=1)
 
-        # The first call fills the cache of the memory.
+        # The first call fills the key/value cache of the memory.
         begin = tf.fill([batch_size], BOS_ID)
         _, cache, cross = step(begin, cache, cross, memory, memory_mask, 0, 0)
 
@@ -147,7 +147,7 @@ class Model:
 
 
 def load(folder: Path, longest: int) -> Callable[[list[str]], list[str]]:
-    """A function from strings to strings."""
+    """Translation function from strings to strings."""
     config = Config.load(folder / EXTRA / CONFIG)
     model = Model(named_weights.of_version(folder), config)
     source, target = (

@@ -1,9 +1,9 @@
-"""How fast multi-head attention is, against Keras's and PyTorch's: `python benchmarks/layers.py`.
+"""Speed of multi-head attention compared with Keras and PyTorch: `python benchmarks/layers.py`.
 
-Self-attention, forward and forward with backward, biases in all projections. Each library runs in
-a process of its own, with as many threads as there are cores; they take turns, so that what else
-the machine does meets all of them. A ratio above 1 means that `keras_attn` is ahead. PyTorch is
-left out where it is not installed.
+Measures self-attention with biases in all projections: forward, and forward with backward. Each
+library has a separate process with one thread for each core. They take turns, so that other load
+on the machine affects all of them. A ratio above 1 means that `keras_attn` is faster. PyTorch is
+skipped if it is not installed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OURS = "keras_attn"
 # "products" are the four products with biases alone, the least that a forward pass takes.
 PASSES = ("products", "forward", "forward+backward")
 SHAPES = [(32, 64, 256, 4), (8, 512, 512, 8), (1, 4096, 512, 8)]
-# How far the sums of peers may lie apart, if they compute the same.
+# Maximum relative difference of the sums that two libraries compute.
 TOLERANCE = {"float32": 1e-3, "bfloat16": 3e-2}
 
 
@@ -31,7 +31,7 @@ def main() -> int:
     if importlib.util.find_spec("torch") is not None:
         peers.append("torch")
     else:
-        print("torch is not installed: left out")
+        print("torch is not installed: skipped")
     print(describe_machine(("tensorflow", "keras", "torch", "numpy")))
     print(f"{arguments.threads} threads; median of {arguments.repeats} turns; ", end="")
     print("causal mask" if arguments.causal else "no mask")
@@ -61,7 +61,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--causal", action="store_true", help="with the causal mask")
     parser.add_argument("--dtypes", nargs="+", choices=TOLERANCE, default=list(TOLERANCE))
     parser.add_argument("--repeats", type=int, default=9, help="turns of each library")
-    parser.add_argument("--seconds", type=float, default=0.3, help="length of a turn at least")
+    parser.add_argument(
+        "--seconds", type=float, default=0.3, help="minimum length of a turn, in seconds"
+    )
     parser.add_argument("--threads", type=int, default=num_cores())
     parser.add_argument(
         "--shapes",
@@ -82,10 +84,10 @@ def parse_shape(text: str) -> tuple[int, ...]:
 
 
 def check_agreement(processes: list[Peer], **request: Any) -> None:
-    """Prepare the layers, and refuse to compare what does not compute the same.
+    """Build the layers and check that all libraries compute the same result.
 
     Raises:
-        RuntimeError: If the results of two libraries lie further apart than rounding explains.
+        RuntimeError: If the results of two libraries differ by more than rounding explains.
     """
     ours, *others = [process.ask(**request) for process in processes]
     tolerance = TOLERANCE[request["dtype"]]
@@ -94,17 +96,17 @@ def check_agreement(processes: list[Peer], **request: Any) -> None:
             for mine, theirs in zip(ours[name], other[name], strict=True):
                 if not abs(mine - theirs) <= tolerance * abs(theirs):
                     raise RuntimeError(
-                        f"{process.name} computes something else in {name}: "
-                        f"{other[name]}, ours {ours[name]}, at {request}."
+                        f"{process.name} computes a different {name}: "
+                        f"{other[name]}, ours {ours[name]}, for {request}."
                     )
 
 
 def take_turns(processes: list[Peer], name: str, repeats: int, seconds: float) -> list[float]:
-    """The median seconds of a call, for each process."""
+    """Median seconds of a call, for each process."""
     times: list[list[float]] = [[] for _ in processes]
     for turn in range(repeats):
         for i in range(len(processes)):
-            k = (i + turn) % len(processes)  # nobody always follows the same peer
+            k = (i + turn) % len(processes)  # a new order in each turn
             times[k].append(processes[k].ask(**{"pass": name, "seconds": seconds}))
     return [statistics.median(mine) for mine in times]
 

@@ -1,15 +1,18 @@
-"""What teaches a translator most: `python benchmarks/learning.py --tokens 2.6e6 --try "..." "..."`.
+"""Effect of training settings: `python benchmarks/learning.py --tokens 2.6e6 --try "..." "..."`.
 
-Trains on `tatoeba` for so many source and target tokens with each set of settings, in a process of
-its own, and prints what the validation split costs the averaged weights: nats a sentence, a finer
-measure than BLEU (greedy, printed too). A setting is a field of `Config`, such as `dropout=0.2`,
-`optimizer=NAME` for one of `keras.optimizers` in place of ours, or `optimizer.NAME=VALUE` for an
-argument of it, such as `optimizer.ns_steps=5`; the rest is what `train.py` chooses for so many
-tokens. Tokens and not minutes, so that several may run at once and on a busy machine; what a
-setting costs in time is printed beside it.
+Trains on `tatoeba` for a number of source and target tokens with each set of settings, in a
+separate process. Prints the validation loss of the averaged weights in nats for each sentence,
+which is a finer measure than BLEU, and BLEU of greedy search. The length is given in tokens instead
+of minutes, so that runs may share a busy machine; the training speed is printed too.
 
-`--pairs 50000` trains on a random part of the corpus: what a long training of all of it does, which
-sees each pair as often, shows in a fourth of the time.
+A setting is one of the following; `train.py` chooses all others for this number of tokens:
+
+- a field of `Config`, for example `dropout=0.2`;
+- `optimizer=NAME` for an optimizer of `keras.optimizers` instead of ours;
+- `optimizer.NAME=VALUE` for an argument of the optimizer, for example `optimizer.ns_steps=5`.
+
+`--pairs 50000` trains on a random part of the corpus. This shows in a quarter of the time the
+effects of a long training on all pairs, in which each pair is repeated as often.
 """
 
 from __future__ import annotations
@@ -55,10 +58,10 @@ BATCH_SIZE = 64
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default="tatoeba")
-    parser.add_argument("--pairs", type=int, help="train on so many; on all by default")
-    parser.add_argument("--tokens", type=float, default=5.2e6, help="of training, both sides")
+    parser.add_argument("--pairs", type=int, help="number of training pairs (default: all)")
+    parser.add_argument("--tokens", type=float, default=5.2e6, help="training tokens, both sides")
     parser.add_argument("--try", dest="tries", nargs="+", default=[""], help="settings of each run")
-    # What this script calls itself with, so that each run has a process of its own.
+    # Internal option: this script starts itself, so that each run has a separate process.
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one is not None:
@@ -88,7 +91,7 @@ def main() -> int:
 
 
 def settings_of(text: str) -> dict[str, Any]:
-    """`"dropout=0.2 tokenizer=bpe"` as a dict of numbers and words."""
+    """Parse settings such as `"dropout=0.2 tokenizer=bpe"` to a dict of numbers and strings."""
     found = {}
     for part in text.split():
         name, _, value = part.partition("=")
@@ -100,7 +103,7 @@ def settings_of(text: str) -> dict[str, Any]:
 
 
 def part_of(pairs: Corpus, number: int | None) -> Corpus:
-    """The corpus with so many of its training pairs, always the same ones."""
+    """Corpus with a fixed random sample of the training pairs."""
     if number is None:
         return pairs
     chosen = random.Random(0).sample(pairs.train, number)
@@ -110,7 +113,7 @@ def part_of(pairs: Corpus, number: int | None) -> Corpus:
 
 
 def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[str, float]:
-    """Train and find out what was learnt."""
+    """Train a model and evaluate it on the validation split."""
     allocator.keep_freed_memory()
     threads.one_core_for_each_operation()
     name = settings.pop("optimizer", None)
@@ -171,7 +174,7 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
 
 
 def nats(model: Transformer, tokenizers: Tokenizers, examples: Sequence[Example]) -> float:
-    """What the first reference of an example costs, the mean."""
+    """Mean loss of the first reference of each example, in nats for each sentence."""
     ids = tf.TensorSpec((None, None), tf.int32)
     score = tf.function(lambda *sides: log_probabilities(model, *sides), input_signature=[ids] * 2)
     sources = tokenizers.source.encode([example.source for example in examples])

@@ -1,4 +1,4 @@
-"""The machine and the versions that a number was measured on."""
+"""Description of the machine and of package versions, and memory measurements."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 def num_cores() -> int:
-    """Cores this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def describe_machine(packages: tuple[str, ...]) -> str:
-    """Processor, cores, memory, Python and the versions of those packages that are installed."""
+    """Processor, cores, memory, Python, and versions of the given packages if installed."""
     cpu = _lines_of("/proc/cpuinfo").get("model name", platform.machine())
     memory = int(_lines_of("/proc/meminfo")["MemTotal"].split()[0]) / 2**20
     flags = _lines_of("/proc/cpuinfo").get("flags", "").split()
@@ -29,17 +29,17 @@ def describe_machine(packages: tuple[str, ...]) -> str:
 
 
 def available_memory() -> int:
-    """Bytes that the system can still give."""
+    """Available memory of the system, in bytes."""
     return int(_lines_of("/proc/meminfo")["MemAvailable"].split()[0]) * 1024
 
 
 def memory_of_this_process(what: str = "VmRSS") -> int:
-    """Bytes that this process holds now, or `"VmHWM"`, at most so far."""
+    """Resident memory of this process in bytes: current, or peak with `"VmHWM"`."""
     return int(_lines_of("/proc/self/status")[what].split()[0]) * 1024
 
 
 def _lines_of(path: str) -> dict[str, str]:
-    """The first of each `name: value` of a file in /proc."""
+    """First value of each name in a /proc file of lines `name: value`."""
     found: dict[str, str] = {}
     for line in Path(path).read_text().splitlines():
         name, colon, value = line.partition(":")

@@ -1,4 +1,4 @@
-"""Libraries side by side, each in a process of its own."""
+"""Comparison of libraries, each in a separate process."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any
 
 
 class Peer:
-    """A process that answers lines of JSON on its standard input by lines of JSON.
+    """Process that answers each line of JSON on standard input with one line of JSON.
 
     Args:
-        name: For messages.
-        command: A script beside this one, and its arguments.
-        num_threads: Of OpenMP.
-        python: The interpreter, this one by default.
+        name: Name for messages.
+        command: Script in this folder, and arguments of the script.
+        num_threads: Number of OpenMP threads.
+        python: Interpreter. Defaults to the interpreter of this process.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Peer:
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "OMP_NUM_THREADS": str(num_threads),
         }
-        self._log = tempfile.TemporaryFile("w+")  # start-up chatter, shown if something breaks
+        self._log = tempfile.TemporaryFile("w+")  # standard error, shown only after a failure
         self._process = subprocess.Popen(
             [python or sys.executable, str(Path(__file__).with_name(script)), *arguments],
             env={**os.environ, **environment},
@@ -47,7 +47,7 @@ class Peer:
         questions, answers = self._process.stdin, self._process.stdout
         if questions is None or answers is None:
             raise RuntimeError(f"{self.name} was started without pipes")
-        # A peer that has ended takes no question; what it left behind tells why.
+        # Writing to a process that has ended fails; the log shows the reason.
         with contextlib.suppress(BrokenPipeError):
             print(json.dumps(request), file=questions, flush=True)
         answer = answers.readline()
@@ -63,8 +63,8 @@ class Peer:
 
 
 def answer_requests(answer: Callable[[dict[str, Any]], Any]) -> None:
-    """What such a process does: answer each request, until there are no more."""
-    # Whatever a library prints must not end up among the answers.
+    """Main loop of a peer process: answer requests until standard input ends."""
+    # Output of libraries must not mix with the answers on standard output.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     for line in sys.stdin:

@@ -1,7 +1,7 @@
-"""One library's multi-head attention in a process of its own, for `layers.py` to ask.
+"""Multi-head attention of one library, in a separate process of `layers.py`.
 
-Reads a JSON request a line and answers with a JSON line. Every library gets the same weights,
-input and gradient of the output, so that what they compute can be compared.
+Reads one JSON request from each line and writes one JSON line as answer. All libraries get the same
+weights, inputs and output gradients, so that their results can be compared.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from peer import answer_requests
 
-# What is timed: functions that compute everything anew and return all that they computed, output
-# first, then gradients of the input and the weights. None of it can be optimised away.
+# The timed functions recompute everything and return all results: the output first, then the
+# gradients of the input and the weights. So no computation can be optimised away.
 Passes = dict[str, Callable[[], list[Any]]]
 
 
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def median_time(run: Callable[[], list[Any]], seconds: float) -> float:
-    """Median seconds of a call, over calls that fill `seconds`; the first one is not counted."""
+    """Median seconds of a call, over calls that take `seconds` in total; skips the first call."""
     run()
     times: list[float] = []
     while sum(times) < seconds:
@@ -46,7 +46,7 @@ def median_time(run: Callable[[], list[Any]], seconds: float) -> float:
 
 
 def magnitudes(results: list[Any]) -> list[float]:
-    """What peers must agree on: sums of absolute values of output, input gradient, the rest."""
+    """Sums of absolute values of output, input gradient and weight gradients, for comparison."""
     sums = [float(np.abs(to_numpy(result)).sum(dtype="float64")) for result in results]
     return [*sums[:2], sum(sums[2:])][: len(sums)]
 
@@ -58,9 +58,9 @@ def to_numpy(result: Any) -> np.ndarray:
 
 
 def make_arrays(shape: list[int]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Input `(B, T, D)`, gradient of the output, and (kernel `(D, D)`, bias) of four projections.
+    """Input `(B, T, D)`, output gradient, and (kernel `(D, D)`, bias) of the four projections.
 
-    The order is that of query, key, value and output.
+    The order of the projections is query, key, value, output.
     """
     batch_size, length, width, _ = shape
     random = np.random.default_rng(0)

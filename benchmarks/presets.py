@@ -1,7 +1,7 @@
-"""Which options suit a small corpus: `python benchmarks/presets.py --pairs 5000 --try "" ...`.
+"""Options for a small corpus: `python benchmarks/presets.py --pairs 5000 --try "" ...`.
 
-Trains on so many pairs of the training split of `tatoeba` for so many steps with each set of
-options, and scores every model on the same sentences: those of the test split of `tatoeba`.
+Trains on `--pairs` pairs of the training split of `tatoeba` for `--steps` steps with each set of
+options. All models are scored on the same sentences of the test split of `tatoeba`.
 """
 
 from __future__ import annotations

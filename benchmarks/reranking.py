@@ -1,10 +1,12 @@
-"""Which of a search's hypotheses to take: `python benchmarks/reranking.py MODEL --beam-size 12`.
+"""Reranking of the hypotheses of a search: `python benchmarks/reranking.py MODEL --beam-size 12`.
 
-BLEU and chrF on a split of `tatoeba` of an exported model's best hypotheses, chosen in other ways
-than by the length penalty that they were found with (Wu et al. 2016): by other penalties, by a
-reward for each piece (He et al. 2016), and by how well a hypothesis agrees with the others: its
-expected chrF, where each is right with its probability, flattened by a temperature (minimum Bayes
-risk: Kumar and Byrne 2004; with chrF, Freitag et al. 2022). The brevity penalty is BLEU's.
+Prints BLEU, brevity penalty and chrF of an exported model on a split of `tatoeba`. The hypotheses
+are reranked by:
+
+- other length penalties than that of the search (Wu et al. 2016);
+- a reward for each piece (He et al. 2016);
+- expected chrF with the other hypotheses as references, weighted by probabilities with a
+  temperature (minimum Bayes risk: Kumar and Byrne 2004; with chrF, Freitag et al. 2022).
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ TEMPERATURES = (1.0, 2.0, 3.0)
 
 
 class Hypothesis(NamedTuple):
-    """A translation, its log probability and its pieces, EOS among them."""
+    """Translation, log probability, and number of pieces with EOS."""
 
     text: str
     log_probability: float
@@ -43,7 +45,9 @@ class Hypothesis(NamedTuple):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
+    parser.add_argument(
+        "model", type=Path, help="folder of an exported version, or of all versions"
+    )
     parser.add_argument("--data", default="tatoeba")
     parser.add_argument("--split", choices=("validation", "test"), default="validation")
     parser.add_argument("--beam-size", type=int, default=12)
@@ -66,7 +70,7 @@ def main() -> int:
 def hypotheses_of(
     texts: list[str], model: FoldedTransformer, tokenizers: Tokenizers, config: Config
 ) -> list[list[Hypothesis]]:
-    """All that the search finds of each text."""
+    """All hypotheses that the search finds for each text."""
     found = []
     for these in search(texts, model, tokenizers, config, config.beam_size):
         said = tokenizers.target.decode([tokens for tokens, _ in these])
@@ -78,7 +82,7 @@ def hypotheses_of(
 
 
 def ways() -> list[tuple[str, Callable[[Sequence[Hypothesis]], str]]]:
-    """What can be tried, with its name."""
+    """Ways to choose a hypothesis, by name."""
 
     def by(score: Callable[[Hypothesis], float]) -> Callable[[Sequence[Hypothesis]], str]:
         return lambda hypotheses: max(hypotheses, key=score).text
@@ -100,7 +104,7 @@ def ways() -> list[tuple[str, Callable[[Sequence[Hypothesis]], str]]]:
 
 
 def agreed(hypotheses: Sequence[Hypothesis], temperature: float) -> str:
-    """The hypothesis of the greatest expected chrF."""
+    """Hypothesis with the highest expected chrF."""
     log_probabilities = np.array([one.log_probability for one in hypotheses])
     weights = np.exp((log_probabilities - log_probabilities.max()) / temperature)
     texts = [one.text for one in hypotheses]
@@ -116,7 +120,7 @@ def agreed(hypotheses: Sequence[Hypothesis], temperature: float) -> str:
 
 
 def scores(translations: list[str], references: Sequence[Sequence[str]]) -> str:
-    """BLEU, its brevity penalty and chrF."""
+    """BLEU, brevity penalty and chrF."""
     bleu = BLEU().corpus_score(translations, streams(references))
     chrf = CHRF().corpus_score(translations, streams(references)).score
     return f"{bleu.score:>6.2f}{bleu.bp:>9.3f}{chrf:>6.1f}"

@@ -1,7 +1,7 @@
-"""Whether killed training ends with the same weights: `python benchmarks/resume.py tatoeba`.
+"""Reproducibility of resumed training: `python benchmarks/resume.py tatoeba`.
 
-Trains twice for the same number of steps: once undisturbed, once killed at random moments and
-started again. Compares all weights of the two exported models bit for bit.
+Trains twice for the same number of steps: once without interruption, and once killed at random
+moments and resumed. Compares all weights of the two exported models bit for bit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-# Saved every few seconds: a start takes longer than a training in between is worth.
+# Save every few seconds, because starting a training takes longer than the steps between kills.
 TRAINING = (
     "import sys; from keras_attn.translation.training import callbacks; import train; "
     "callbacks.CHECKPOINT_SECONDS = 5.0; sys.exit(train.main(sys.argv[1:]))"
@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("data", help="everyday, tatoeba or a TSV file")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--kills", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=0, help="of the moments")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the kill times")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         undisturbed, killed = Path(folder, "undisturbed"), Path(folder, "killed")
@@ -36,7 +36,7 @@ def main() -> int:
         if start_training(arguments, undisturbed).wait():
             return 1
         seconds = time.monotonic() - start
-        print(f"undisturbed: {seconds:.0f} s", flush=True)
+        print(f"without interruption: {seconds:.0f} s", flush=True)
         moments = random.Random(arguments.seed)
         for kill in range(1, arguments.kills + 1):
             process = start_training(arguments, killed)
@@ -47,7 +47,7 @@ def main() -> int:
                 process.wait()
                 print(f"kill {kill}: {last_checkpoint(killed)}", flush=True)
             else:
-                print(f"it ended before kill {kill}")
+                print(f"training ended before kill {kill}")
                 break
         if not list(killed.glob("[0-9]*")) and start_training(arguments, killed).wait():
             return 1
@@ -79,7 +79,7 @@ def last_checkpoint(out: Path) -> str:
 def compare(one: Path, other: Path) -> dict:
     import tensorflow as tf
 
-    # The models are kept: their variables live as long as they do.
+    # Keep references to the models, because variables are freed with the model.
     models = [tf.saved_model.load(str(path)) for path in (one, other)]
     weights = [
         {v.name: v.numpy() for v in model.signatures["serving_default"].variables}

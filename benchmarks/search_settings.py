@@ -1,8 +1,8 @@
-"""What a search finds by its settings: `python benchmarks/search_settings.py MODEL --try "..."`.
+"""BLEU by search settings: `python benchmarks/search_settings.py MODEL --try "..."`.
 
-BLEU on the validation split of `tatoeba` of an exported model, with its settings and with others:
-fields of `Config` that only the search reads, such as `--try "" "length_penalty=0.6 beam_size=8"`.
-Beside it, how long the translations are, as a share of the references.
+Prints BLEU of an exported model on the validation split of `tatoeba`, and the length of the
+translations relative to the references. A setting is a field of `Config` that only the search uses:
+`--try "" "length_penalty=0.6 beam_size=8"`. The empty string means the settings of the model.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ BATCH_SIZE = 64
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
+    parser.add_argument(
+        "model", type=Path, help="folder of an exported version, or of all versions"
+    )
     parser.add_argument("--data", default="tatoeba")
     parser.add_argument("--try", dest="tries", nargs="+", default=[""], help="settings of a search")
     arguments = parser.parse_args()
@@ -54,7 +56,7 @@ def main() -> int:
 
 
 def load(path: Path) -> tuple[FoldedTransformer, Tokenizers, Config]:
-    """What searches and how, of an exported version or the newest of a folder."""
+    """Model, tokenizers and configuration of an exported version, or the newest in a folder."""
     version = versions.newest_version(path)
     config = Config.load(version / EXTRA / CONFIG)
     model = FoldedTransformer(load_model(version), num_positions(config))
@@ -64,7 +66,7 @@ def load(path: Path) -> tuple[FoldedTransformer, Tokenizers, Config]:
 def translate(
     texts: list[str], model: FoldedTransformer, tokenizers: Tokenizers, config: Config
 ) -> list[str]:
-    """As the exported model does it."""
+    """Translate texts like the exported model."""
     found = search(texts, model, tokenizers, config, num_best=1)
     return tokenizers.target.decode([tokens for ((tokens, _),) in found])
 
@@ -76,7 +78,7 @@ def search(
     config: Config,
     num_best: int,
 ) -> list[list[tuple[list[int], float]]]:
-    """Up to so many hypotheses of each text, best first: pieces and score."""
+    """Hypotheses of each text with scores, best first."""
     ids = [tf.TensorSpec((None, None), tf.int32)]
     best = tf.function(lambda x: best_translations(model, x, config, num_best), input_signature=ids)
     pieces = [[*p[: config.max_pieces - 1], EOS_ID] for p in tokenizers.source.encode(texts)]

@@ -1,9 +1,9 @@
-"""The server under load: `python benchmarks/serving_load.py saved_models/ja-en`.
+"""Load test of the server: `python benchmarks/serving_load.py saved_models/ja-en`.
 
-Requests of one sentence each, over loopback, from a process of its own whose connections ask again
-as soon as they are answered: requests a second and their time, beside the limit, which is the same
-SavedModel called directly with batches of 64 sentences, by turns. Then the memory of the server
-over many requests. Every answer is compared with that of the SavedModel.
+A separate process sends requests of one sentence over loopback; each connection sends the next
+request as soon as it has an answer. Prints requests/s and latencies, and compares them with the
+limit: the same SavedModel called directly with batches of 64 sentences, in turns. Then prints the
+memory of the server over many requests. Every answer is compared with the answer of the SavedModel.
 """
 
 from __future__ import annotations
@@ -24,18 +24,20 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.versions import CONFIG, EXTRA
 
-ROWS = 64  # of a batch of the limit
+ROWS = 64  # sentences in a batch of the limit
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="the folder of versions")
-    parser.add_argument("--data", help="corpus of the sentences (the one it was trained on)")
+    parser.add_argument("model", type=Path, help="folder of all versions")
+    parser.add_argument("--data", help="corpus of the sentences (default: training corpus)")
     parser.add_argument("--connections", nargs="+", type=int, default=[1, 8, 64, 256])
-    parser.add_argument("--seconds", type=float, default=15.0, help="of a turn")
-    parser.add_argument("--turns", type=int, default=3, help="of each, besides the first")
-    parser.add_argument("--requests", type=int, default=50_000, help="over which memory is watched")
-    parser.add_argument("--options", nargs="*", default=[], help="of the server, without the --")
+    parser.add_argument("--seconds", type=float, default=15.0, help="length of a turn, in seconds")
+    parser.add_argument("--turns", type=int, default=3, help="turns of each, after a warm-up turn")
+    parser.add_argument("--requests", type=int, default=50_000, help="requests of the memory test")
+    parser.add_argument(
+        "--options", nargs="*", default=[], help="options of the server, without --"
+    )
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "starlette", "uvicorn")), flush=True)
     version = versions.newest_version(arguments.model)
@@ -79,10 +81,10 @@ def is_ready(url: str) -> bool:
 
 
 def measure(direct: Peer, clients: Peer, texts: list[str], arguments: argparse.Namespace) -> None:
-    """Print medians of turns; shares are of the limit of the same turn."""
+    """Print medians over turns; shares are relative to the limit in the same turn."""
     limits: list[float] = []
     found: dict[int, list[dict]] = {number: [] for number in arguments.connections}
-    for turn in range(arguments.turns + 1):  # the first meets each shape for the first time
+    for turn in range(arguments.turns + 1):  # the first turn compiles each shape
         limit = direct.ask(rows=ROWS, seconds=arguments.seconds)
         answers = {
             number: clients.ask(connections=number, seconds=arguments.seconds) for number in found

@@ -1,7 +1,8 @@
-"""Either side of `serving_load.py`, in a process of its own.
+"""Separate processes of `serving_load.py`: direct calls of the SavedModel, or clients.
 
-`python serving_peer.py direct VERSION`: the SavedModel itself; `python serving_peer.py clients URL
-NAME`: connections to a server. Reads a JSON request a line and answers with a JSON line.
+`python serving_peer.py direct VERSION` calls the SavedModel; `python serving_peer.py clients URL
+NAME` opens connections to a server. Reads one JSON request from each line and writes one JSON line
+as answer.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def main() -> None:
 
 
 def answer_directly(version: str) -> None:
-    """`{"translate": [...]}` gives translations; `{"rows": N, "seconds": S}` sentences a second."""
+    """`{"translate": [...]}` returns translations; `{"rows": N, "seconds": S}`, sentences/s."""
     import tensorflow as tf
 
     loaded = tf.saved_model.load(version)
@@ -75,7 +76,7 @@ def answer_as_clients(url: str, name: str) -> None:
 async def load(
     host: str | None, port: int | None, requests: list[tuple[bytes, str]], asked: dict[str, Any]
 ) -> dict[str, Any]:
-    """What so many connections saw in that time, or until so many requests were answered."""
+    """Results of concurrent connections for a time or for a number of requests."""
     following, seconds = cycle(requests), []
     counts = {"errors": 0, "others": 0}
     start = time.monotonic()

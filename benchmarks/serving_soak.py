@@ -1,8 +1,9 @@
-"""An exported translator under many requests: `python benchmarks/serving_soak.py MODEL`.
+"""Soak test of an exported translator: `python benchmarks/serving_soak.py MODEL`.
 
-Loads a model as a server does, answers its warm-up requests, then asks it from several threads at
-once, and prints the memory as it goes, the wrong answers, and what was compiled after the warm-up.
-Nothing can be traced: what is loaded has no Python functions.
+Loads a model like a server and runs the warm-up requests. Then sends requests from several threads,
+and prints the memory over time, the number of wrong answers, and the number of XLA programs
+compiled after the warm-up. Tracing is not counted: a loaded SavedModel has no Python functions to
+trace.
 """
 
 from __future__ import annotations
@@ -26,15 +27,17 @@ from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.export import warmup_requests
 from keras_attn.translation.versions import CONFIG, EXTRA
 
-# Requests that are asked again and again, whose answers are known.
+# Number of distinct requests with known answers; they are repeated.
 DISTINCT = 200
 SIZES = (1, 1, 1, 1, 2, 3, 5, 8, 20)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
-    parser.add_argument("--data", help="corpus of the sentences (the one it was trained on)")
+    parser.add_argument(
+        "model", type=Path, help="folder of an exported version, or of all versions"
+    )
+    parser.add_argument("--data", help="corpus of the sentences (default: training corpus)")
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--threads", type=int, default=8)
     arguments = parser.parse_args()
@@ -45,7 +48,7 @@ def main() -> int:
     sentences = [example.source for example in pairs.test + pairs.validation]
     folder = tempfile.TemporaryDirectory()
     programs = folder.name
-    os.environ["XLA_FLAGS"] = f"--xla_dump_to={programs}"  # each that XLA compiles leaves files
+    os.environ["XLA_FLAGS"] = f"--xla_dump_to={programs}"  # one file set a program
     loaded = tf.saved_model.load(str(version))
     start = time.monotonic()
     answer_warm_up(loaded, version)
@@ -83,7 +86,7 @@ def ask(
     number: int,
     num_threads: int,
 ) -> tuple[int, float]:
-    """Wrong answers, and the seconds of the slowest."""
+    """Number of wrong answers, and seconds of the slowest request."""
     lock = threading.Lock()
     done, wrong, slowest = 0, 0, 0.0
     start = time.monotonic()

@@ -1,9 +1,9 @@
-"""What reading a corpus costs by its size: `python benchmarks/streaming_memory.py --png FILE`.
+"""Memory and speed of reading a corpus: `python benchmarks/streaming_memory.py --png FILE`.
 
-Makes translation sets of TensorFlow Datasets of several sizes, reads each as training does, from
-the shards to the last batch of an epoch of every part, in a process of its own, and prints the
-highest memory of each and how fast it reads: source and target tokens a second of the first epoch,
-once the tokenizers are there. By width, depth and length of the model: `training_cost.py`.
+Makes translation sets of TensorFlow Datasets of several sizes. A separate process reads each set
+like in training, from the shards to the last batch of one epoch of each part. Prints the peak
+memory and the speed in source and target tokens/s of the first epoch, without training the
+tokenizers. For the cost by width, depth and length of the model, see `training_cost.py`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def main() -> int:
         default=(200_000, 400_000, 800_000, 1_600_000),
         choices=synthetic_pairs.SIZES,
     )
-    parser.add_argument("--png", type=Path, help="picture to draw (extra `plots`)")
-    # What this script calls itself with, so that each step has a process of its own.
+    parser.add_argument("--png", type=Path, help="image file to write (extra `plots`)")
+    # Internal option: this script starts itself, so that each step has a separate process.
     parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.step:
@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def call(step: str, num_pairs: int, folder: str) -> str:
-    """What a step prints, in a process of its own."""
+    """Run a step in a separate process and return its output."""
     command = [sys.executable, __file__, "--step", step, "--pairs", str(num_pairs)]
     environment = {**os.environ, "KERAS_ATTN_CACHE": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
     return subprocess.run(
@@ -76,13 +76,13 @@ def call(step: str, num_pairs: int, folder: str) -> str:
 
 
 def make(num_pairs: int) -> None:
-    """Write a set of so many pairs."""
+    """Write a translation set of the given number of pairs."""
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
         TranslationSet(f"synthetic_pairs/{num_pairs}", "ja", "en")
 
 
 def read(num_pairs: int) -> None:
-    """Read it as training does and print what that took."""
+    """Read a set like in training; print speed and peak memory."""
     pairs = load_corpus(f"tfds:synthetic_pairs/{num_pairs}")
     config = Config(vocab_size=2000)
     with tempfile.TemporaryDirectory() as folder:

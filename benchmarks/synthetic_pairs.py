@@ -1,4 +1,4 @@
-"""A translation set of TensorFlow Datasets of as many made-up pairs as are asked for."""
+"""Synthetic translation set of TensorFlow Datasets, in several sizes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SIZES = (3_000, 10_000, 100_000, 200_000, 400_000, 800_000, 1_000_000, 1_600_000
 
 
 class SyntheticPairs(tfds.core.GeneratorBasedBuilder):
-    """`tfds:synthetic_pairs/SIZE`: lines of 5 to 40 pieces on both sides."""
+    """Set `tfds:synthetic_pairs/SIZE`: pairs with 5 to 40 pieces on each side."""
 
     VERSION = tfds.core.Version("1.0.0")
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=str(size)) for size in SIZES]  # noqa: RUF012

@@ -1,8 +1,8 @@
-"""Whether the graph cuts text as sentencepiece does: `python benchmarks/text_ops.py`.
+"""Comparison of the tokenizer in the graph with sentencepiece: `python benchmarks/text_ops.py`.
 
-Trains a unigram and a BPE tokenizer for each language of `tatoeba`, cuts every sentence and many
-random strings both ways, and puts the pieces together again. Counts what differs, and measures how
-long the graph takes beside the package.
+Trains a unigram and a BPE tokenizer for each language of `tatoeba`. Tokenizes and detokenizes every
+sentence and many random strings with both implementations. Prints the number of differences and
+the time of each implementation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--random", type=int, default=200_000, help="random strings")
     parser.add_argument("--vocab-size", type=int, default=8000)
-    parser.add_argument("--sentences", type=int, default=0, help="of the corpus; 0 for all")
+    parser.add_argument(
+        "--sentences", type=int, default=0, help="sentences of the corpus; 0 for all"
+    )
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "sentencepiece")), flush=True)
     pairs = sources.read("tatoeba", "ja", "en").pairs
@@ -50,7 +52,7 @@ def main() -> int:
 
 
 def random_text(draw: random.Random) -> bytes:
-    """Up to 40 characters of all planes and some that normalise oddly; some with broken bytes."""
+    """Random strings of up to 40 characters: all planes, special normalisations, invalid bytes."""
     letters = [
         lambda: draw.choice(MIXED),
         lambda: chr(draw.randrange(0x20, 0x7F)),
@@ -88,7 +90,7 @@ def compare(name: str, proto: bytes, texts: list[bytes]) -> int:
         )
     per_text = [1e6 * spent / len(texts) for spent in seconds]
     print(
-        f"{name}: {len(texts):,}, different {num_different}; microseconds a text, there and back: "
+        f"{name}: {len(texts):,}, different {num_different}; microseconds a text, round trip: "
         f"sentencepiece {per_text[0]:.1f}, graph {per_text[1]:.1f}",
         flush=True,
     )

@@ -1,16 +1,19 @@
-"""BLEU for minutes of training: `python benchmarks/time_to_bleu.py --peers ours torch joeynmt`.
+"""BLEU by training time: `python benchmarks/time_to_bleu.py --peers ours torch joeynmt`.
 
-BLEU of greedy translations of the test split of `tatoeba` after so many minutes on this machine:
-ours, a run of `train.py` for each number of minutes, for its schedule ends with the time; the
-PyTorch loop (`torch_transformer.py`, averaged weights) and JoeyNMT, whose schedules do not, in one
-run each that is stopped to translate. The peers have the recipe that ours began with: 4+2 layers,
-Adam, a warm-up, dropout, label smoothing, and the loop averaged weights. Validation counts in our
-minutes and chooses the epoch whose weights are used; the loop has none and JoeyNMT one of ten
-sentences every few minutes, and what they learnt last is what translates.
+Prints BLEU of greedy translations of the test split of `tatoeba` after several training times:
 
-Beside the greedy translations of ours, what the exported model reaches with its own search.
-Results are added to a file with the machine, so that the hours may be spread over days; those of
-machines like this one are drawn with `--png` (extra `plots`).
+- ours: one run of `train.py` for each time, because the learning-rate schedule ends with the time.
+  Validation counts as training time and selects the weights of the best epoch. BLEU of the exported
+  model with beam search is printed too.
+- PyTorch (`torch_transformer.py`, averaged weights): one run, paused to translate. No validation;
+  the last weights translate.
+- JoeyNMT: one run, paused to translate. Validates ten sentences every few minutes; the last weights
+  translate.
+
+The peers use the recipe with which ours started: 4+2 layers, Adam, warm-up, dropout, label
+smoothing, and averaged weights in the PyTorch loop. Results are appended to a file with the
+machine, so that the runs may be spread over days. `--png` draws the results of machines like this
+one (extra `plots`).
 """
 
 from __future__ import annotations
@@ -43,8 +46,8 @@ from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 ROOT = Path(__file__).parents[1]
-EPOCHS = 6  # of batches, before they come again
-JOEYNMT_CHECKPOINTS = 20  # every so many updates, some minutes at most
+EPOCHS = 6  # of batches, before they repeat
+JOEYNMT_CHECKPOINTS = 20  # updates between validations, a few minutes at most
 NAMES = {"ours": "keras_attn", "torch": "PyTorch loop", "joeynmt": "JoeyNMT 2.3"}
 
 
@@ -54,7 +57,9 @@ def main() -> int:
     parser.add_argument("--peers", nargs="*", choices=tuple(NAMES), default=tuple(NAMES))
     parser.add_argument("--minutes", nargs="+", type=float, default=(10.0, 20.0, 40.0, 60.0))
     parser.add_argument("--results", type=Path, default=Path("time_to_bleu.json"))
-    parser.add_argument("--png", type=Path, help="picture of this machine's results to draw")
+    parser.add_argument(
+        "--png", type=Path, help="image file to write, with the results of this machine"
+    )
     parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
     print(machine(), flush=True)
@@ -75,7 +80,7 @@ def main() -> int:
 
 
 def add(path: Path, name: str, minutes: float, reached: float, **more: float) -> None:
-    """Print what was reached and remember it."""
+    """Print a result and append it to the results file."""
     found = {"bleu": reached, **more}
     said = ", ".join(f"{what} {number:.1f}" for what, number in found.items())
     print(f"{name:<10}{minutes:>6g} minutes: {said}", flush=True)
@@ -91,7 +96,7 @@ def machine() -> str:
 
 
 def train_ours(data: str, minutes: float) -> dict[str, float]:
-    """Greedy like the peers', and what the exported model reaches with its own search."""
+    """Train ours; score greedy search, like the peers, and the search of the exported model."""
     with tempfile.TemporaryDirectory() as name:
         command = ["train.py", "--data", data, "--minutes", str(minutes), "--out", name]
         subprocess.run([sys.executable, *command], cwd=ROOT, check=True)
@@ -151,7 +156,7 @@ def train_joeynmt(pairs: Corpus, minutes: list[float], python: Path) -> Iterator
 def prepare(
     pairs: Corpus, folder: Path, minutes: float
 ) -> tuple[Config, Tokenizers, dict[str, Any]]:
-    """What ours began with, its tokenizers, and what a peer has to know of both."""
+    """Initial recipe of ours, tokenizers, and the fields of both that a peer needs."""
     config = Config(data=pairs.name, minutes=minutes)
     tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
     sizes = {f"{side}_size": one.vocab_size for side, one in tokenizers._asdict().items()}

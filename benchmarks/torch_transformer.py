@@ -1,7 +1,6 @@
-"""The training loop that a PyTorch engineer would write: `nn.Transformer`, no Keras, no TensorFlow.
+"""Typical PyTorch training loop with `nn.Transformer`, without Keras and TensorFlow.
 
-Run by the interpreter of an environment that has PyTorch; used by `train_throughput.py` and
-`time_to_bleu.py`.
+Runs in an environment with PyTorch; used by `train_throughput.py` and `time_to_bleu.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Batch = tuple[np.ndarray, np.ndarray, np.ndarray]  # source, target_in, target_o
 
 
 class Translator(nn.Module):
-    """Token ids of both sides to logits `(B, T, V)`, pre-norm, sinusoidal positions."""
+    """Transformer from token ids to logits `(B, T, V)`: pre-norm, sinusoidal positions."""
 
     def __init__(self, source_size: int, target_size: int, sizes: dict[str, Any]):
         super().__init__()
@@ -43,7 +42,7 @@ class Translator(nn.Module):
         self.register_buffer("positions", _positions(512, width), persistent=False)
 
     def encode(self, source: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The memory `(B, S, D)`, and where it is padding `(B, S)`."""
+        """Memory `(B, S, D)` and padding mask `(B, S)`."""
         is_padding = source == PAD_ID
         x = self._embed(self.source, source)
         return self.transformer.encoder(x, src_key_padding_mask=is_padding), is_padding
@@ -51,7 +50,7 @@ class Translator(nn.Module):
     def decode(
         self, target: torch.Tensor, memory: torch.Tensor, is_padding: torch.Tensor
     ) -> torch.Tensor:
-        """Logits of the token after each of the target's."""
+        """Logits of the next token at each target position."""
         hidden = nn.Transformer.generate_square_subsequent_mask(target.shape[1])
         x = self.transformer.decoder(
             self._embed(self.target, target),
@@ -76,12 +75,12 @@ def _positions(length: int, width: int) -> torch.Tensor:
 
 
 class Training:
-    """Adam with warm-up, label smoothing, clipped gradients and averaged weights.
+    """Training with Adam, warm-up, label smoothing, gradient clipping and averaged weights.
 
     Args:
-        model: A new `Translator`.
-        config: The fields of our `Config` as a dict.
-        precision: `"float32"`, or `"bfloat16"` by autocast.
+        model: New `Translator`.
+        config: Fields of our `Config` as a dict.
+        precision: `"float32"`, or `"bfloat16"` for autocast.
     """
 
     def __init__(self, model: Translator, config: dict[str, Any], precision: str):
@@ -123,7 +122,7 @@ class Training:
         self._steps += 1
 
     def swap(self) -> None:
-        """Exchange weights and averages; a second call takes it back."""
+        """Swap weights and averaged weights; a second call restores them."""
         with torch.no_grad():
             for parameter, average in zip(self._parameters, self._averages, strict=True):
                 held = parameter.clone()

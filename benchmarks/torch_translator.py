@@ -1,8 +1,8 @@
-"""A translator that the PyTorch loop trains, in a process of its own, for `time_to_bleu.py` to ask.
+"""Translator trained by the PyTorch loop, in a separate process of `time_to_bleu.py`.
 
-Reads a JSON request a line and answers with a JSON line: `{"load": [FILES], "config": ...}` (an
-epoch of batches in each file), `{"seconds": S}` trains so much longer, `{"translate": [IDS, ...]}`
-translates with the averaged weights, greedily.
+Reads one JSON request from each line and writes one JSON line as answer: `{"load": [FILES],
+"config": ...}` loads batches, one epoch from each file; `{"seconds": S}` trains `S` seconds longer;
+`{"translate": [IDS, ...]}` translates with the averaged weights and greedy search.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def endless(files: list[str]) -> Iterator[Batch]:
 
 
 def train(training: Training, batches: Iterator[Batch], seconds: float) -> int:
-    """Train so long; how many batches that were."""
+    """Train for some seconds; return the number of batches."""
     start, steps = time.monotonic(), 0
     while time.monotonic() - start < seconds:
         training.step(next(batches))
@@ -62,7 +62,7 @@ def train(training: Training, batches: Iterator[Batch], seconds: float) -> int:
 
 @torch.inference_mode()
 def translate(model: Translator, sources: list[list[int]]) -> list[list[int]]:
-    """Target ids of source ids that end with EOS."""
+    """Translate source ids with EOS to target ids."""
     model.eval()
     translations: list[list[int]] = [[] for _ in sources]
     order = sorted(range(len(sources)), key=lambda i: len(sources[i]))

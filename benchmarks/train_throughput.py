@@ -1,14 +1,18 @@
-"""How fast training is: `python benchmarks/train_throughput.py --data tatoeba`.
+"""Training speed: `python benchmarks/train_throughput.py --data tatoeba`.
 
-Source and target tokens a second, padding not counted, on real batches, in the order of training:
-ours, KerasHub's blocks with Keras `fit` (where KerasHub is installed), a loop around PyTorch's
-`nn.Transformer`, and JoeyNMT, at the same sizes. The first two run in this environment, PyTorch and
-JoeyNMT in ones that are made for them. They take turns, but for JoeyNMT, which reads the corpus and
-makes batches of the same padded budget by itself, and is run after them. Ours has Muon and averages
-the weights every eighth batch; the others have Adam and average, but for JoeyNMT, after each.
+Source and target tokens/s without padding, on real batches in training order and at equal sizes:
 
-Useful operations are those of the products that real tokens need, forward and backward; their share
-is that of the speed of a large product of matrices, in float32, measured in the same turns.
+- ours: Muon, weights averaged every eighth batch;
+- KerasHub blocks with Keras `fit`, if installed: Adam, weights averaged after each batch;
+- a loop with PyTorch `nn.Transformer`, in a separate environment: Adam, weights averaged after each
+  batch;
+- JoeyNMT, in a separate environment: Adam, no averaging.
+
+The first three take turns. JoeyNMT reads the corpus, makes batches with the same padded budget, and
+runs last.
+
+Useful operations are the matrix products that real tokens need, forward and backward. Their share
+is relative to the speed of a large float32 matrix product, measured in the same turns.
 """
 
 from __future__ import annotations
@@ -45,10 +49,10 @@ JOEYNMT_UPDATES = 40
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default="tatoeba")
-    parser.add_argument("--batches", type=int, default=24, help="of a turn")
-    parser.add_argument("--turns", type=int, default=5, help="of each, besides the first")
+    parser.add_argument("--batches", type=int, default=24, help="batches of a turn")
+    parser.add_argument("--turns", type=int, default=5, help="turns of each, after a warm-up turn")
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
-    # Where the processor has no bfloat16, a step of PyTorch in it took 13 times that in float32.
+    # On a processor without bfloat16, a PyTorch step took 13 times as long as in float32.
     parser.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=PRECISIONS)
     parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
@@ -75,7 +79,7 @@ def main() -> int:
 
 
 def start(arguments: argparse.Namespace, batches_file: Path, fields: dict) -> dict[str, Peer]:
-    """A process for each way and precision, the first step of training done."""
+    """Start one process for each program and precision, and run the first training step."""
     peers = {}
     print(f"\n{'':<20}{'first step s':>14}")
     for name in arguments.peers:
@@ -95,7 +99,7 @@ def start(arguments: argparse.Namespace, batches_file: Path, fields: dict) -> di
 def take_turns(
     peers: dict[str, Peer], some: list[Batch], fields: dict, arguments: argparse.Namespace
 ) -> None:
-    """Train by turns, a product of matrices in each, and print medians."""
+    """Train in turns, with a matrix product in each turn, and print medians."""
     products = {
         precision: Peer(precision, ["training_peers.py", "product", precision], num_cores())
         for precision in sorted({"float32", *arguments.precisions}, reverse=True)
@@ -103,7 +107,7 @@ def take_turns(
     speeds: dict[str, list[float]] = {name: [] for name in (*peers, *products)}
     memory = dict.fromkeys(peers, 0)
     tokens = sum(int((part != PAD_ID).sum()) for batch in some for part in (batch[0], batch[2]))
-    for turn in range(arguments.turns + 1):  # the first meets each shape for the first time
+    for turn in range(arguments.turns + 1):  # the first turn compiles each shape
         for precision, product in products.items():
             speeds[precision] += [product.ask(product=PRODUCT)] if turn else []
         for name, peer in peers.items():
@@ -130,7 +134,7 @@ def take_turns(
 def row(
     name: str, peers: dict[str, Peer], speeds: dict[str, list[float]], cost: float, memory: int
 ) -> str:
-    """Medians of one way; its ratios to the others are those of the same turn."""
+    """Medians of one program; ratios to other programs are taken within a turn."""
     speed = statistics.median(speeds[name])
     line = f"{name:<20}{speed:>10,.0f}{speed * cost:>17.0%}{memory / 2**20:>8,.0f}"
     for other in peers:
@@ -141,18 +145,18 @@ def row(
 
 
 def logits_of_a_token(name: str, vocab_size: int) -> int:
-    """How many logits are made of a target token: ours trains by a sample of them."""
+    """Number of logits computed for a target token; ours samples the vocabulary in training."""
     return int(Config.sampled_share * vocab_size) if name.startswith("ours") else vocab_size
 
 
 def operations(some: list[Batch], fields: dict[str, Any], num_logits: int) -> float:
-    """Multiplications and additions that the tokens of these batches need, forward and backward.
+    """Multiplications and additions for the tokens of some batches, forward and backward.
 
-    Those of products with weights and of attention; a causal mask leaves half of its products, and
-    the gradient is twice the work of the forward pass.
+    Counts products with weights, and attention; a causal mask halves the products of attention. The
+    backward pass counts twice the forward pass.
     """
     width, inner = fields["num_hiddens"], fields["ffn_num_hiddens"]
-    block = 8 * width**2 + 4 * width * inner  # a token through self-attention and feed-forward
+    block = 8 * width**2 + 4 * width * inner  # one token, self-attention and feed-forward
     total = 0.0
     for source, _, target in some:
         s, t = ((ids != PAD_ID).sum(axis=1).astype(float) for ids in (source, target))
@@ -173,7 +177,7 @@ def measure_joeynmt(
     fields: dict[str, Any],
     some: list[Batch],
 ) -> None:
-    """Its own log, which counts target tokens."""
+    """Speed from the log of JoeyNMT, which counts target tokens."""
     python = python_of("joeynmt", arguments.environments)
     held_out = [(example.source, example.references[0]) for example in pairs.validation[:10]]
     texts = {"train": pairs.train, "dev": held_out, "test": held_out}

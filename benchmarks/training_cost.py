@@ -1,9 +1,9 @@
-"""How the cost of training grows: `python benchmarks/training_cost.py --png FILE`.
+"""Training cost by model size: `python benchmarks/training_cost.py --png FILE`.
 
-Source and target tokens a second and the highest memory of a process that trains as `train.py`
-does, by width, by depth and by length, all else as `Config` has it; made-up batches without
-padding. Beside them, the useful operations a second (those of `train_throughput.py`) as a share of
-what a product of large matrices reaches here. By corpus: `streaming_memory.py`.
+Source and target tokens/s and peak memory of a process that trains like `train.py`, by width, depth
+and length; all other settings are the defaults of `Config`. Batches are synthetic, without padding.
+Also prints the useful operations/s (see `train_throughput.py`) as a share of the speed of a large
+matrix product. For the cost by corpus size, see `streaming_memory.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from keras_attn.translation.machine import precision
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID
 
 WIDTHS = (128, 256, 384, 512, 768, 1024)
-DEPTHS = (1, 2, 4, 8, 16)  # of the encoder; the decoder has half, at least 1
+DEPTHS = (1, 2, 4, 8, 16)  # encoder layers; the decoder has half as many, at least 1
 LENGTHS = (16, 32, 64, 128, 256, 512)
 USUAL_LENGTH = 16
 NUM_BATCHES = 8
@@ -35,7 +35,7 @@ TURNS = 3
 
 
 class Point(NamedTuple):
-    """What a size reached."""
+    """Result for one size."""
 
     size: int
     tokens_per_second: float
@@ -45,7 +45,7 @@ class Point(NamedTuple):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--png", type=Path, help="picture to draw")
+    parser.add_argument("--png", type=Path, help="image file to write")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras")), flush=True)
     fastest = precision.fastest()
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def settings(usual: Config, name: str, size: int) -> tuple[Config, int]:
-    """Configuration, and length of both sides."""
+    """Configuration, and length of both sides, for one size."""
     if name == "width":
         sizes = {"num_hiddens": size, "ffn_num_hiddens": 4 * size, "num_heads": size // 64}
         return dataclasses.replace(usual, **sizes), USUAL_LENGTH
@@ -79,7 +79,7 @@ def settings(usual: Config, name: str, size: int) -> tuple[Config, int]:
 
 
 def measure(config: Config, length: int, dtype: str, size: int) -> Point:
-    """Train, in turns with a product of matrices."""
+    """Train in turns with a matrix product."""
     some = [make_batch(config, length, seed) for seed in range(NUM_BATCHES)]
     fields: dict[str, Any] = dataclasses.asdict(config)
     ours, product = (
@@ -105,7 +105,7 @@ def measure(config: Config, length: int, dtype: str, size: int) -> Point:
 
 
 def make_batch(config: Config, length: int, seed: int) -> Batch:
-    """Random pieces, all pairs of that length."""
+    """Batch of random pieces, all of the same length."""
     random = np.random.default_rng(seed)
     shape = (config.batch_tokens // (2 * length), length)
     source, target = (

@@ -1,9 +1,11 @@
-"""One way to train, in a process of its own, for `train_throughput.py` and `training_cost.py`.
+"""Process of one program in `train_throughput.py` and `training_cost.py`.
 
-`python training_peers.py NAME PRECISION`, with NAME `ours`, `keras_hub`, `torch` or `product`, on
-all cores. Reads a JSON request a line and answers with a JSON line: `{"load": FILE, "config": ...}`
-reads batches (those of `write_batches`); `{"steps": N}` trains on the first N of them and gives the
-seconds; `{"product": SIZE}` gives the operations a second of a product of square matrices.
+`python training_peers.py NAME PRECISION` runs `ours`, `keras_hub`, `torch` or `product` on all
+cores. Reads one JSON request from each line and writes one JSON line as answer:
+
+- `{"load": FILE, "config": ...}` loads the batches of `write_batches`;
+- `{"steps": N}` trains on the first N batches and returns the seconds;
+- `{"product": SIZE}` returns the operations/s of a product of square matrices.
 """
 
 from __future__ import annotations
@@ -19,16 +21,16 @@ import numpy as np
 from machine import memory_of_this_process, num_cores
 from peer import answer_requests
 
-# What a peer's Adam is told: what taught most with ours (results/learning.md).
+# Settings of Adam for the peers: the best ones found with ours (results/learning.md).
 RECIPE = {"learning_rate": 3e-3, "warmup_steps": 300}
 Batch = tuple[np.ndarray, np.ndarray, np.ndarray]  # source, target_in, target_out
-# Trains on so many of the batches, from the first.
+# Trains on the first `n` batches.
 Train = Callable[[int], None]
 
 
 def main() -> None:
     name, precision = sys.argv[1:]
-    if name in ("ours", "product"):  # as `train.py` does; the peak is what can be reached
+    if name in ("ours", "product"):  # as in `train.py`; `product` measures the peak
         os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     make = {"ours": train_ours, "keras_hub": train_keras_hub, "torch": train_torch}
     train: Train
@@ -64,7 +66,7 @@ def read_batches(path: Path) -> list[Batch]:
 
 
 def product_speed(size: int, precision: str) -> float:
-    """Operations a second of the fastest of several products."""
+    """Operations/s of the fastest of several products."""
     import tensorflow as tf
 
     matrix = tf.cast(tf.random.normal((size, size)), precision)
@@ -79,7 +81,7 @@ def product_speed(size: int, precision: str) -> float:
 
 
 def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
-    """As `fit` of the translator does it."""
+    """Training step of ours, like `fit` of the translator."""
     from keras_attn import Transformer
     from keras_attn.translation.config import Config
     from keras_attn.translation.machine import allocator, threads
@@ -106,7 +108,7 @@ def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
 
 
 def train_keras_hub(batches: list[Batch], fields: dict, precision: str) -> Train:
-    """KerasHub's blocks in a functional model, Keras's loss, `fit`."""
+    """Functional model of KerasHub blocks with a Keras loss, trained by `fit`."""
     import keras
     from keras_hub.layers import TokenAndPositionEmbedding, TransformerDecoder, TransformerEncoder
 
@@ -142,7 +144,7 @@ def train_keras_hub(batches: list[Batch], fields: dict, precision: str) -> Train
 
 
 def as_dataset(batches: list[Batch]) -> Any:
-    """The batches from the first on, without end, as Keras `fit` reads them."""
+    """Endless dataset of the batches for Keras `fit`, starting with the first batch."""
     import tensorflow as tf
 
     ids = tf.TensorSpec((None, None), tf.int32)
@@ -154,12 +156,12 @@ def as_dataset(batches: list[Batch]) -> Any:
 
     dataset = tf.data.Dataset.from_generator(examples, output_signature=((ids, ids), ids))
     options = tf.data.Options()
-    options.autotune.enabled = False  # as in `Batches.dataset`, or some turns wait for its thread
+    options.autotune.enabled = False  # as in `Batches.dataset`: autotuning would delay some turns
     return dataset.prefetch(4).with_options(options)
 
 
 def train_torch(batches: list[Batch], fields: dict, precision: str) -> Train:
-    """The loop of `torch_transformer.py`."""
+    """Training loop of `torch_transformer.py`."""
     import torch
     from torch_transformer import Training, Translator
 

@@ -1,4 +1,4 @@
-"""Where fetched archives and prepared data sets lie: the user's cache folder."""
+"""Cache folder of the user for downloaded archives and prepared data sets."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 
 import platformdirs
 
-# Names another folder, for instance on a larger disk.
+# Environment variable that selects another cache folder, for example on a larger disk.
 VARIABLE = "KERAS_ATTN_CACHE"
 
 
 def folder() -> Path:
-    """The cache folder, made if it is not there.
+    """Cache folder; created if it does not exist.
 
     Raises:
-        ValueError: If it cannot be made.
+        ValueError: If the folder cannot be created.
     """
     path = Path(os.environ.get(VARIABLE) or platformdirs.user_cache_dir("keras_attn")).expanduser()
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(
-            f"The cache folder cannot be made ({error.strerror}). Received: {path}. "
-            f"Set the environment variable {VARIABLE} to a folder that can be written."
+            f"The cache folder cannot be created ({error.strerror}). Received: {path}. "
+            f"Set the environment variable {VARIABLE} to a writable folder."
         ) from error
     return path

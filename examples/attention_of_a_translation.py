@@ -1,4 +1,4 @@
-r"""What each piece of a translation looked at in its source.
+r"""Cross-attention of each piece of a translation over the source.
 
     python examples/attention_of_a_translation.py saved_models/ja-en \
         "昨日、友達と映画を見ました。" --png attention.png
@@ -17,7 +17,7 @@ from keras_attn.translation.export.translator import Attention
 
 
 def looked_at_most(attention: Attention) -> list[tuple[str, str, float]]:
-    """For each target piece, the source piece that it looked at most, and its share.
+    """For each target piece, the source piece with the largest attention weight, and the weight.
 
     Heads and layers divide the work, and their mean is nearer to what a reader would say belongs
     together than any single one.
@@ -32,9 +32,11 @@ def looked_at_most(attention: Attention) -> list[tuple[str, str, float]]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
+    parser.add_argument(
+        "model", type=Path, help="folder of an exported version, or of all versions"
+    )
     parser.add_argument("text")
-    parser.add_argument("--png", type=Path, help="picture to draw")
+    parser.add_argument("--png", type=Path, help="image file to write")
     arguments = parser.parse_args(argv)
 
     attention = Translator.load(arguments.model).attend(arguments.text)

@@ -1,4 +1,4 @@
-"""What convolution, recurrence and self-attention cost, by the length of the sequence.
+"""Time of convolution, recurrence and self-attention by sequence length.
 
     python examples/cost_of_layers.py --png cost.png
 
@@ -30,7 +30,7 @@ TABLE = {
 
 
 def operations(name: str, length: int, width: int, kernel: int) -> int:
-    """What stands in the first column of `TABLE`, as a number."""
+    """Number of operations, by the formula in the first column of `TABLE`."""
     if name == "self-attention":
         return length**2 * width
     return length * width**2 * (kernel if name == "convolution" else 1)
@@ -118,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, list[float]]:
     # Of a single sequence, a step of the recurrence would be too little work to be measured.
     parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--turns", type=int, default=9)
-    parser.add_argument("--png", type=Path, help="picture to draw")
+    parser.add_argument("--png", type=Path, help="image file to write")
     a = parser.parse_args(argv)
     lengths = sorted(a.lengths)
 

@@ -51,7 +51,7 @@ def make_layers() -> dict[str, keras.layers.Layer]:
 
 
 def attention_weights(layer: keras.layers.Layer) -> np.ndarray:
-    """What each query of `QUERIES` gives to each of `KEYS`, `(T, S)`."""
+    """Attention weights of each query of `QUERIES` over `KEYS`, `(T, S)`."""
     queries, keys = points(QUERIES), points(KEYS)
     lengths = np.array([len(KEYS) - 1])
     _, weights = layer(queries, keys, valid_lens=lengths, return_attention_scores=True)
@@ -66,7 +66,7 @@ def print_table(title: str, columns: Sequence[str], rows: Mapping[str, np.ndarra
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--png", type=Path, help="picture to draw")
+    parser.add_argument("--png", type=Path, help="image file to write")
     arguments = parser.parse_args(argv)
     keras.utils.set_random_seed(0)
 

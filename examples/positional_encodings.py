@@ -32,7 +32,7 @@ SHOWN = (-8, -4, -2, -1, 0, 1, 2, 4, 8)  # distances from query to key
 
 
 def sinusoidal_encoding(length: int, width: int) -> np.ndarray:
-    """What the layer adds to its input, `(T, D)`."""
+    """Encoding that the layer adds to its input, `(T, D)`."""
     return np.asarray(PositionalEncoding()(np.zeros((1, length, width), "float32")))[0]
 
 

@@ -1,4 +1,4 @@
-"""Drawing words for a pattern, and the pieces of sentences that all patterns share."""
+"""Random sampling of words for a pattern, and parts of sentences that all patterns share."""
 
 import random
 from collections.abc import Sequence
@@ -14,18 +14,18 @@ T = TypeVar("T")
 
 
 class Pair(NamedTuple):
-    """One sentence in both languages."""
+    """Japanese sentence with its English translation."""
 
     ja: str
     en: str
 
 
 class Drawn(NamedTuple):
-    """The sentences that one choice of content words gives.
+    """Sentence pairs with the same content words.
 
     Args:
-        words: the content words chosen.
-        pairs: sentences that differ only in tense, politeness, negation, question or a time word.
+        words: Content words.
+        pairs: Pairs that differ only in tense, politeness, negation, question or a time word.
     """
 
     words: tuple[str, ...]
@@ -33,14 +33,14 @@ class Drawn(NamedTuple):
 
 
 class Mood(NamedTuple):
-    """How a sentence ends."""
+    """Politeness, negation and question of a sentence."""
 
     polite: bool
     negative: bool = False
     question: bool = False
 
     def end(self, word: Word, past: bool = False) -> str:
-        """The predicate in its form with the closing mark: 飲みましたか。"""
+        """Inflected predicate with punctuation: 飲みましたか。"""
         if self.question and not self.polite and word.kind in ("na", "noun"):
             if not past and not self.negative:
                 return word.text + "?"
@@ -51,7 +51,7 @@ class Mood(NamedTuple):
 
 
 class Who(NamedTuple):
-    """The subject of a sentence: left out in Japanese for the speaker and the listener."""
+    """Subject of a sentence; `ja` is empty for the speaker and the listener."""
 
     ja: str
     en: Person
@@ -66,7 +66,7 @@ class Who(NamedTuple):
         return self.ja + "が" if self.ja else ""
 
     def asked(self, question: bool) -> Person:
-        """A question without a subject is about the listener."""
+        """English subject; "you" for a question without a Japanese subject."""
         return english.YOU if question and not self.ja else self.en
 
 
@@ -74,14 +74,14 @@ SPEAKER = Who("", english.I)
 
 
 def lead(time: str) -> str:
-    """A time word at the head of a clause, with the comma that keeps two kanji words apart."""
+    """Time word at the beginning of a clause; a comma separates it from a following kanji."""
     if not time:
         return ""
     return time + "、" if "一" <= time[-1] <= "鿿" or time == "おととい" else time
 
 
 def tell(person: Person, phrase: Phrase, tense: str, mood: Mood, adverb: str = "") -> str:
-    """The English sentence for a mood."""
+    """English statement or question."""
     if mood.question:
         text = english.ask(person, phrase, tense, mood.negative, adverb)
         return english.sentence(text, "?")
@@ -89,10 +89,10 @@ def tell(person: Person, phrase: Phrase, tense: str, mood: Mood, adverb: str = "
 
 
 class Draw:
-    """Draws from the lexicon with one random generator.
+    """Random choice of words from the lexicon.
 
     Args:
-        rng: the generator; the same state gives the same sentences.
+        rng: Random generator; the same state gives the same sentences.
     """
 
     def __init__(self, rng: random.Random):
@@ -115,14 +115,14 @@ class Draw:
         return self.sample(_nouns(frozenset(tags)), 2)
 
     def action(self, use: str) -> Action:
-        """An action by use, drawn by verb so that those with many objects leave room."""
+        """Action for a use; the verb is sampled first, so that no verb dominates."""
         return self.choose(self.choose(_actions(use)))
 
     def adjective(self, use: str) -> Adjective:
         return self.choose(_adjectives(use))
 
     def described(self, *uses: str) -> tuple[Adjective, Noun]:
-        """An adjective and a noun it may describe."""
+        """Adjective, and a noun that it can describe."""
         adjective = self.adjective(self.choose(uses))
         nouns = _nouns(adjective.describes)
         return (adjective, self.choose(nouns)) if nouns else self.described(*uses)
@@ -134,7 +134,7 @@ class Draw:
         return _places(kind)
 
     def place_for(self, action: Action) -> Place | None:
-        """Where an action is done, or None where it needs no place."""
+        """Place that suits an action, or None."""
         places = _places_for(action.places)
         return self.choose(places) if places else None
 
@@ -151,7 +151,7 @@ class Draw:
         return self.sample(_people(kinds or ("family", "friend", "name")), 2)
 
     def times_for(self, action: Action, kind: str, number: int) -> list[Time]:
-        """Times that suit an action: whole days for meals, years only for what may take long."""
+        """Times that suit an action: whole days for meals, years only for long actions."""
         times = _times(kind)
         if "long-only" in action.uses:
             times = [time for time in times if "long" in time.kinds]
@@ -162,7 +162,7 @@ class Draw:
         return self.sample(times, number)
 
     def who(self, speaker: float = 0.4, other: str = "") -> Who:
-        """The speaker with the given probability, else somebody named, but not `other`."""
+        """The speaker, with probability `speaker`, or a random person other than `other`."""
         if self.chance(speaker):
             return SPEAKER
         person = self.somebody(*(("pronoun",) if self.chance(0.15) else ()))
@@ -171,7 +171,7 @@ class Draw:
         return Who(person.ja, person.en, person.kind)
 
     def stranger(self, speaker: float = 0.4) -> Who:
-        """Somebody one may ask about: not of one's own family."""
+        """Subject that a question may be about: not a relative or friend of the speaker."""
         who = self.who(speaker)
         return self.stranger(speaker) if _is_own(who) else who
 
@@ -182,7 +182,7 @@ class Draw:
         negatives: bool = True,
         questions: bool = True,
     ) -> list[Mood]:
-        """Different moods, statements more often; nobody asks others about his own family."""
+        """Distinct moods, statements more often; no questions about relatives or friends."""
         pool = [Mood(True), Mood(True), Mood(False)]
         if negatives:
             pool += [Mood(True, negative=True), Mood(False, negative=True)]
@@ -203,7 +203,7 @@ def _nouns(tags: frozenset[str]) -> list[Noun]:
 
 @cache
 def _actions(use: str) -> list[list[Action]]:
-    """Actions of one use, grouped by verb; a verb with many objects makes several groups."""
+    """Actions of one use, grouped by verb; the group of a verb with many objects is repeated."""
     groups: dict[str, list[Action]] = {}
     for action in lexicon.load().actions:
         if use in action.uses:
@@ -232,7 +232,7 @@ def _places_for(activities: frozenset[str]) -> list[Place]:
 
 @cache
 def _times(kinds: str) -> list[Time]:
-    """Times of all the kinds named: "past neutral"."""
+    """Times that have all the given kinds, for example "past neutral"."""
     return [time for time in lexicon.load().times if time.kinds.issuperset(kinds.split())]
 
 

@@ -1,4 +1,4 @@
-"""English words and clauses: agreement, tenses, negation, questions, articles, numbers."""
+"""English grammar: agreement, tenses, negation, questions, articles, numbers."""
 
 import re
 from typing import NamedTuple
@@ -97,7 +97,7 @@ _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
 
 def article(noun: str) -> str:
-    """The noun with a or an before it."""
+    """Noun with the indefinite article: "a book", "an apple"."""
     return ("an " if _VOWEL_SOUND.match(noun) else "a ") + noun
 
 
@@ -116,7 +116,7 @@ def _with_s(word: str) -> str:
 
 
 def number(value: int) -> str:
-    """Words up to twelve, digits with commas beyond."""
+    """Number as a word up to twelve, else in digits with commas."""
     return _NUMBERS[value] if value <= 12 else f"{value:,}"
 
 
@@ -149,12 +149,12 @@ def ing(verb: str) -> str:
 
 
 class Person(NamedTuple):
-    """Who a clause is about.
+    """Subject of a clause.
 
     Args:
-        text: as a subject: "I", "my father".
-        code: "1s", "2", "3m", "3f", "3n", "1p" or "3p": number, person and gender.
-        obj: as an object; by default the same text.
+        text: Subject form: "I", "my father".
+        code: Person, number and gender: "1s", "2", "3m", "3f", "3n", "1p" or "3p".
+        obj: Object form. Defaults to `text`.
     """
 
     text: str
@@ -197,11 +197,11 @@ MODALS = frozenset({"will", "would", "can", "could", "must", "should", "may"})
 
 
 class Phrase(NamedTuple):
-    """A verb and what follows it; "{own}" stands for the subject's my, his, her.
+    """Verb phrase; "{own}" stands for the possessive of the subject: my, his, her.
 
     Args:
-        verb: base form.
-        rest: objects and the like.
+        verb: Verb in the base form.
+        rest: Objects and complements.
     """
 
     verb: str
@@ -236,7 +236,7 @@ def _be(person: Person, tense: str) -> str:
 
 
 def _auxiliary(person: Person, verb: str, tense: str) -> tuple[str, str]:
-    """The auxiliary and the main verb; the auxiliary is empty where only do would serve."""
+    """Auxiliary and main verb; the auxiliary is empty if the tense has none but do."""
     if tense in MODALS:
         return tense, verb
     if tense in ("progressive", "past progressive"):
@@ -246,7 +246,7 @@ def _auxiliary(person: Person, verb: str, tense: str) -> tuple[str, str]:
         main = participle(verb) if tense == "perfect" else "been " + ing(verb)
         return have, main
     if tense not in ("present", "past"):
-        raise ValueError(f"`tense` must be one this grammar knows. Received: {tense=}")
+        raise ValueError(f"`tense` must be a tense of this grammar. Received: {tense=}")
     if verb == "be":
         return _be(person, tense), ""
     return "", verb
@@ -267,7 +267,7 @@ def _do(person: Person, tense: str) -> str:
 def say(
     person: Person, phrase: Phrase, tense: str, negative: bool = False, adverb: str = ""
 ) -> str:
-    """A statement without capital and full stop: "he does not read the book"."""
+    """Statement without capital letter and full stop: "he does not read the book"."""
     auxiliary, main = _auxiliary(person, phrase.verb, tense)
     if negative:
         auxiliary = auxiliary or _do(person, tense)
@@ -280,7 +280,7 @@ def say(
 def ask(
     person: Person, phrase: Phrase, tense: str, negative: bool = False, adverb: str = ""
 ) -> str:
-    """A question without capital and mark: "does he read the book"."""
+    """Question without capital letter and question mark: "does he read the book"."""
     auxiliary, main = _auxiliary(person, phrase.verb, tense)
     auxiliary = auxiliary or _do(person, tense)
     return join(
@@ -338,7 +338,7 @@ WEEKDAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".spli
 
 
 def possessive(owner: str) -> str:
-    """my father's; names in s too: Ms. Davis's."""
+    """Possessive form: "my father's", "Ms. Davis's"."""
     return owner + "'s" if owner not in _PRONOUN_OWN else _PRONOUN_OWN[owner]
 
 

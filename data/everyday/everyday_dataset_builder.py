@@ -1,4 +1,4 @@
-"""The TFDS builder of the everyday corpus."""
+"""TensorFlow Datasets builder of the everyday corpus."""
 
 from collections.abc import Iterator
 
@@ -6,20 +6,21 @@ import tensorflow_datasets as tfds
 from keras_attn_data.everyday import grammar
 
 _DESCRIPTION = """
-Japanese sentences that a learner meets, with their English: particles, polite and plain forms,
-tense, negation, questions, adjectives, counters, numbers, dates and times, comparison, wanting,
-ability, giving and receiving, reasons, conditions, quotation and relative clauses.
+Japanese sentences of beginners' textbooks with English translations: particles, polite and plain
+forms, tense, negation, questions, adjectives, counters, numbers, dates and times, comparison,
+wishes, ability, giving and receiving, reasons, conditions, quotation and relative clauses.
 
-The pairs come from a grammar and a lexicon written for this project and are made on this machine:
-nothing is fetched. `combination` names the pattern and the content words of a pair; a test set that
-keeps combinations apart asks for combinations that training never saw.
+The pairs are generated from a grammar and a lexicon written for this project; nothing is
+downloaded. `combination` names the pattern and the content words of a pair. Put pairs of equal
+combination in the same split, so that the test set holds only combinations that are not in
+training.
 
 Licence: Apache-2.0.
 """
 
 
 class Builder(tfds.core.GeneratorBasedBuilder):
-    """Builds the corpus offline, in seconds; one split, "train", with all pairs."""
+    """Builder of the corpus: generates all pairs in seconds, offline, in one split, `train`."""
 
     VERSION = tfds.core.Version("1.0.0")
     RELEASE_NOTES = {"1.0.0": "First release."}

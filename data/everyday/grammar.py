@@ -1,4 +1,4 @@
-"""All pairs of the corpus: every pattern drawn again and again until it has given its share."""
+"""Generation of all pairs of the corpus: each pattern is sampled until it reaches its share."""
 
 import random
 import unicodedata
@@ -23,8 +23,8 @@ from keras_attn_data.everyday import (
 from keras_attn_data.everyday.drawing import Draw, Drawn
 
 SEED = 20240401
-SHARE = 700
-# A pattern whose draws keep repeating themselves has said nearly all it can say.
+SHARE = 700  # maximum number of pairs of a pattern
+# A pattern is exhausted after this many samples in a row without a new sentence.
 _PATIENCE = 400
 
 Pattern = Callable[[Draw], Drawn]
@@ -51,13 +51,13 @@ PATTERNS: dict[str, Pattern] = {
 
 
 class Sentence(NamedTuple):
-    """A pair and what it was made of.
+    """Sentence pair with its combination.
 
     Args:
-        ja: Japanese.
-        en: English.
-        combination: pattern and content words, joined by "|"; the same for pairs that differ
-            only in tense, politeness, negation, question or a time word.
+        ja: Japanese sentence.
+        en: English sentence.
+        combination: Pattern and content words, joined by "|". Equal for pairs that differ only in
+            tense, politeness, negation, question or a time word.
     """
 
     ja: str
@@ -66,7 +66,7 @@ class Sentence(NamedTuple):
 
 
 def pairs() -> Iterator[Sentence]:
-    """All pairs, pattern by pattern, always the same ones in the same order."""
+    """All pairs, pattern by pattern, in a fixed order."""
     japanese_seen: set[str] = set()
     for name, pattern in PATTERNS.items():
         draw = Draw(random.Random(f"{SEED} {name}"))

@@ -1,8 +1,8 @@
-"""Japanese verbs and adjectives, and the forms they take."""
+"""Inflection of Japanese verbs and adjectives."""
 
 from typing import NamedTuple
 
-# Godan endings move along their row of the kana table: negative, stem, conditional, volitional.
+# Godan endings in the order of the kana table: negative, stem, conditional, volitional.
 _ROWS = {
     "う": ("わ", "い", "え", "お"),
     "く": ("か", "き", "け", "こ"),
@@ -30,12 +30,12 @@ ADJECTIVE_KINDS = frozenset({"i", "ii", "na", "noun"})
 
 
 class Word(NamedTuple):
-    """A word, or a phrase that ends in one, in its dictionary form.
+    """Word, or phrase that ends in an inflected word, in the dictionary form.
 
     Args:
-        text: dictionary form; na-adjectives and nouns without な and だ.
-        kind: how it conjugates: a member of `VERB_KINDS` or `ADJECTIVE_KINDS`; "ii" is
-            いい and all that ends in it.
+        text: Dictionary form; na-adjectives and nouns without な and だ.
+        kind: Inflection class, a member of `VERB_KINDS` or `ADJECTIVE_KINDS`; "ii" for いい and
+            words that end in いい.
     """
 
     text: str
@@ -54,12 +54,12 @@ def _row(word: Word, column: int) -> str:
 
 
 def _irregular(word: Word, suru: str, kuru: str) -> str:
-    """する and 来る with their last two characters replaced (来 keeps its kanji)."""
+    """Irregular verb with the last two characters replaced: する, 来る (来 keeps its kanji)."""
     return word.text[:-2] + (suru if word.kind == "suru" else "来" + kuru)
 
 
 def stem(word: Word) -> str:
-    """What ます, たい and ながら follow; for adjectives what すぎる and そう follow."""
+    """Stem: before ます, たい and ながら; for adjectives, before すぎる and そう."""
     if word.kind in ("suru", "kuru"):
         return _irregular(word, "し", "")
     if word.kind in ("godan", "iku", "aru"):
@@ -70,7 +70,7 @@ def stem(word: Word) -> str:
 
 
 def negative_stem(word: Word) -> str:
-    """What ない and なければ follow."""
+    """Negative stem: before ない and なければ."""
     if word.kind in ("suru", "kuru"):
         return _irregular(word, "し", "")
     if word.kind == "ichidan":
@@ -97,7 +97,7 @@ def te(word: Word) -> str:
 
 
 def adverb(word: Word) -> str:
-    """The form before なる and する: 高く, よく, 静かに."""
+    """Adverbial form, before なる and する: 高く, よく, 静かに."""
     if word.kind == "i":
         return word.text[:-1] + "く"
     if word.kind == "ii":
@@ -106,7 +106,7 @@ def adverb(word: Word) -> str:
 
 
 def plain(word: Word, past: bool = False, negative: bool = False) -> str:
-    """The form that ends a sentence among friends, and most clauses inside one."""
+    """Plain form: ends casual sentences and most subordinate clauses."""
     if word.kind in ("na", "noun"):
         if negative:
             return word.text + ("ではなかった" if past else "ではない")
@@ -125,7 +125,7 @@ def plain(word: Word, past: bool = False, negative: bool = False) -> str:
 
 
 def polite(word: Word, past: bool = False, negative: bool = False) -> str:
-    """The です and ます form."""
+    """Polite form: です and ます."""
     if word.kind in ("na", "noun"):
         if negative:
             return word.text + ("ではありませんでした" if past else "ではありません")
@@ -141,21 +141,21 @@ def finish(word: Word, is_polite: bool, past: bool = False, negative: bool = Fal
 
 
 def attributive(word: Word, past: bool = False, negative: bool = False) -> str:
-    """The form before a noun: as plain, but な after na-adjectives, の after nouns."""
+    """Attributive form: the plain form, but な after na-adjectives and の after nouns."""
     if word.kind in ("na", "noun") and not past and not negative:
         return word.text + ("な" if word.kind == "na" else "の")
     return plain(word, past, negative)
 
 
 def nominal(word: Word, past: bool = False, negative: bool = False) -> str:
-    """The form before ので and んです: な after na-adjectives and after nouns."""
+    """Form before ので and んです: the plain form, but な after na-adjectives and nouns."""
     if word.kind in ("na", "noun") and not past and not negative:
         return word.text + "な"
     return plain(word, past, negative)
 
 
 def conditional(word: Word, negative: bool = False) -> str:
-    """The ば form: 飲めば, 高ければ, 静かなら."""
+    """Conditional form: 飲めば, 高ければ, 静かなら."""
     if negative:
         return plain(word, negative=True)[:-1] + "ければ"
     if word.kind in ("i", "ii"):
@@ -174,7 +174,7 @@ def tara(word: Word, negative: bool = False) -> str:
 
 
 def volitional(word: Word) -> str:
-    """The plain let's form: 飲もう."""
+    """Plain volitional form: 飲もう."""
     if word.kind in ("suru", "kuru"):
         return _irregular(word, "しよう", "よう")
     if word.kind == "ichidan":
@@ -183,7 +183,7 @@ def volitional(word: Word) -> str:
 
 
 def potential(word: Word) -> Word:
-    """Can do: itself an ichidan verb."""
+    """Potential form ("can do"), an ichidan verb."""
     if word.kind == "suru":
         return Word(word.text[:-2] + "できる", "ichidan")
     if word.kind == "kuru":
@@ -194,12 +194,12 @@ def potential(word: Word) -> Word:
 
 
 def wanting(word: Word) -> Word:
-    """Want to do: itself an i-adjective."""
+    """Desiderative form ("want to do"), an i-adjective."""
     return Word(stem(word) + "たい", "i")
 
 
 def progressive(word: Word) -> Word:
-    """Is doing, or has done and stays so."""
+    """Progressive or resultative form with ている."""
     return Word(te(word) + "いる", "ichidan")
 
 
@@ -207,7 +207,7 @@ _DIGITS = "〇一二三四五六七八九"
 
 
 def numeral(number: int) -> str:
-    """1 to 99 in kanji, as small counts are written: 二十三."""
+    """Number from 1 to 99 in kanji: 二十三."""
     if not 1 <= number <= 99:
         raise ValueError(
             f"`number` must be from 1 to 99 to be written in kanji. Received: {number=}"
@@ -218,5 +218,5 @@ def numeral(number: int) -> str:
 
 
 def count(number: int, counter: str) -> str:
-    """A number with its counter: 三冊, 一つ, 二人."""
+    """Number with counter: 三冊, 一つ, 二人."""
     return numeral(number) + counter

@@ -1,4 +1,4 @@
-"""The words of the corpus, read from the tables beside this file."""
+"""Lexicon of the corpus, read from the TSV tables in this folder."""
 
 import csv
 from functools import lru_cache
@@ -11,14 +11,16 @@ from keras_attn_data.everyday.japanese import Word
 
 
 class Noun(NamedTuple):
-    """A thing.
+    """Noun.
 
     Args:
-        article: "a" countable; "s" countable, as a rule plural; "0" mass; "p" only plural;
-            "the" as a rule definite; "own" as a rule somebody's; "n" proper name.
-        counter: Japanese counter, empty where none is used.
-        unit: the English word counted for a mass ("cup") or for a pair.
-        tags: what may be done with it and what may be said of it.
+        ja: Japanese noun.
+        en: English noun.
+        article: "a" countable; "s" countable, usually plural; "0" mass; "p" always plural; "the"
+            usually definite; "own" usually possessed; "n" proper name.
+        counter: Japanese counter, or an empty string.
+        unit: English unit for counting, for a mass noun ("cup") or a pair; or an empty string.
+        tags: Uses in patterns, and properties that adjectives can describe.
     """
 
     ja: str
@@ -34,12 +36,12 @@ class Noun(NamedTuple):
 
     @property
     def general(self) -> str:
-        """The kind: "apples", "coffee"."""
+        """Generic form: "apples", "coffee"."""
         return english.plural(self.en) if self.article in ("a", "s") else self.bare
 
     @property
     def bare(self) -> str:
-        """As met without more words: "an apple", "coffee", "the piano"."""
+        """Form with the default article: "an apple", "coffee", "the piano"."""
         return self.with_article("-")
 
     @property
@@ -47,7 +49,12 @@ class Noun(NamedTuple):
         return self.with_article("the")
 
     def with_article(self, article: str) -> str:
-        """With an article; "-" means its own, "plural" the kind, "the0" the if an instrument."""
+        """Form with an article.
+
+        Args:
+            article: An article of `Noun`; "-" for the default article; "plural" for the generic
+                form; "the0" for "the" before instruments, else the default article.
+        """
         if article == "plural":
             return self.general
         if article == "the0":
@@ -65,13 +72,13 @@ class Noun(NamedTuple):
         return ("{own} " if article == "own" else "the ") + self.en
 
     def described(self, adjective: str, article: str = "-") -> str:
-        """The same with an adjective: "a red apple"."""
+        """Form with an adjective: "a red apple"."""
         if article == "-" and self.article == "the":
             article = "a"
         return self._replace(en=f"{adjective} {self.en}").with_article(article)
 
     def counted(self, number: int) -> str:
-        """So many of it: "three apples", "three cups of coffee"."""
+        """Form with a number: "three apples", "three cups of coffee"."""
         if self.unit:
             unit = self.unit if number == 1 else english.plural(self.unit)
             return f"{english.number(number)} {unit} of {self.en}"
@@ -79,28 +86,29 @@ class Noun(NamedTuple):
         return f"{english.number(number)} {noun}"
 
     def pronoun(self, pronoun: str) -> str:
-        """this or that in the number of the noun."""
+        """Demonstrative in the number of the noun: "this" or "these", "that" or "those"."""
         plurals = {"this": "these", "that": "those"}
         return plurals.get(pronoun, pronoun) if self.is_plural else pronoun
 
     def as_subject(self, determiner: str) -> Person:
-        """With this, that or the: "these shoes" for what has only a plural."""
+        """Subject with this, that or the; "these shoes" for a noun that is always plural."""
         determiner = self.pronoun(determiner)
         return Person(f"{determiner} {self.en}", "3p" if self.is_plural else "3n")
 
 
 class Action(NamedTuple):
-    """Something people do.
+    """Action of a person.
 
     Args:
-        ja: the whole phrase, ending in its verb: コーヒーを飲む.
-        en: the English for it.
-        key: content words.
-        uses: letters from the tables: what patterns suit it.
-        places: kinds of places where it is done.
-        general: the English for doing it in general: "read books".
-        noun: the object, where it has one.
-        verb: the Japanese verb alone.
+        ja: Complete Japanese phrase, ending in the verb: コーヒーを飲む.
+        en: English verb phrase.
+        key: Content words.
+        uses: Uses in patterns.
+        places: Kinds of places where the action happens.
+        general: English verb phrase with a generic object: "read books".
+        noun: Object, or None. Defaults to None.
+        verb: Japanese verb without the object.
+        particle: Particle between object and verb.
     """
 
     ja: Word
@@ -115,7 +123,7 @@ class Action(NamedTuple):
 
     @property
     def possible(self) -> Word:
-        """Can do it: the object takes が where it took を."""
+        """Potential form ("can do"); the particle を of the object becomes が."""
         if self.noun is None:
             return japanese.potential(self.ja)
         objects = self.noun.ja + self.particle.replace("を", "が")
@@ -123,7 +131,7 @@ class Action(NamedTuple):
 
 
 class VerbFrame(NamedTuple):
-    """A verb with the nouns it takes."""
+    """Verb with the nouns that it can have as objects."""
 
     ja: Word
     en: Phrase
@@ -135,7 +143,7 @@ class VerbFrame(NamedTuple):
 
     @property
     def usual(self) -> Phrase:
-        """Without a single result: "draw pictures of"."""
+        """Generic verb phrase: "draw pictures of" instead of "draw a picture of"."""
         return Phrase(self.en.verb, self.en.rest.replace("a picture of", "pictures of"))
 
     def with_noun(self, noun: Noun) -> Action:
@@ -165,7 +173,7 @@ class VerbFrame(NamedTuple):
 
 
 class Adjective(NamedTuple):
-    """An adjective and the tags of the nouns it may describe."""
+    """Adjective, with the tags of nouns that it can describe."""
 
     ja: Word
     en: str
@@ -174,7 +182,7 @@ class Adjective(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Somewhere to be: `at` holds its preposition, "at the library"."""
+    """Place; `at` is the English form with preposition: "at the library"."""
 
     ja: str
     en: str
@@ -188,7 +196,7 @@ class Place(NamedTuple):
 
 
 class Somebody(NamedTuple):
-    """A person who can be named."""
+    """Person: relative, friend, name or pronoun."""
 
     ja: str
     en: Person
@@ -196,7 +204,7 @@ class Somebody(NamedTuple):
 
 
 class Time(NamedTuple):
-    """A time word: kind "past", "future", "habit", "freq", "rarely" or "now"."""
+    """Time word; kinds include "past", "future", "habit", "freq", "rarely" and "now"."""
 
     ja: str
     en: str
@@ -204,7 +212,7 @@ class Time(NamedTuple):
 
 
 class Lexicon(NamedTuple):
-    """All tables."""
+    """Words of all tables."""
 
     nouns: tuple[Noun, ...]
     actions: tuple[Action, ...]
@@ -275,7 +283,7 @@ def _nouns() -> tuple[Noun, ...]:
 
 @lru_cache(maxsize=1)
 def load() -> Lexicon:
-    """Read all tables, once."""
+    """Read all tables; the result is cached."""
     nouns = _nouns()
     frames = _verb_frames()
     actions = [

@@ -1,4 +1,4 @@
-"""More, less, which of two, most; liking."""
+"""Patterns of comparison and preference: more, less, which of two, most, like."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, tell
@@ -6,13 +6,13 @@ from keras_attn_data.everyday.english import Person, Phrase
 from keras_attn_data.everyday.japanese import Word
 from keras_attn_data.everyday.lexicon import Noun
 
-# Kinds within which one likes this better than that.
+# Kinds of nouns for preferences; both nouns are of the same kind.
 _RIVALS = "fruits vegetable dish sweet softdrink sport game school language beast flower1".split()
 _RIVALS += "martial meats tune lesson instrument2".split()
 LIKE = Word("好き", "na")
 _POPULAR = Word("人気がある", "aru")
 
-# What may be said of one kind against another, and of which kinds.
+# Adjectives for comparisons, and the kinds of nouns that they compare.
 _KINDS = (
     (Word("難しい", "i"), "difficult", "school"),
     (Word("面白い", "i"), "interesting", "school"),
@@ -35,7 +35,7 @@ _KINDS = (
     (_POPULAR, "popular", "dish"),
     (_POPULAR, "popular", "lesson"),
 )
-# From small to big, so that what is said is true.
+# In ascending order of size, so that the comparisons are true.
 _BY_SIZE = "ねずみ 猫 きつね 羊 豚 ライオン 馬 牛 キリン 象 くじら".split()
 _TOWNS_BY_SIZE = "奈良 長崎 金沢 仙台 広島 京都 神戸 福岡 札幌 名古屋 大阪 東京".split()
 _GROUPS = (
@@ -79,7 +79,7 @@ def this_than_that(draw: Draw) -> Drawn:
 def _more_and_less(
     draw: Draw, names: tuple[str, str], kinds: tuple[Person, Person], word: Word, en: str
 ) -> list[Pair]:
-    """A is more than B; B is not as much as A."""
+    """Sentences "A is more ... than B" and "B is not as ... as A"."""
     (one, two), (first, second) = names, kinds
     more = Phrase("be", f"{english.comparative(en)} than {second.object}")
     less = Phrase("be", f"as {en} as {first.object}")

@@ -1,11 +1,11 @@
-"""Reasons, conditions and contrasts: two clauses that belong together."""
+"""Patterns of two clauses: reasons, conditions and contrasts."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, lead
 from keras_attn_data.everyday.english import I, Person, Phrase
 from keras_attn_data.everyday.japanese import Word
 
-# What keeps people from doing things: the clause, its English after "because I".
+# Reasons not to do something: Japanese clause, and English after "because I".
 _HINDRANCES = (
     (Word("忙しい", "i"), Phrase("be", "busy")),
     (Word("疲れている", "ichidan"), Phrase("be", "tired")),

@@ -1,4 +1,4 @@
-"""What people do, did and will do: tenses, time words, places, companions, ways to travel."""
+"""Patterns of daily actions: tenses, time words, places, companions, means of transport."""
 
 from keras_attn_data.everyday import japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, Who, lead, tell
@@ -25,7 +25,7 @@ GO = Word("行く", "iku")
 
 
 def _placed(action: Action, place: Place | None) -> tuple[Word, Phrase]:
-    """The action with で and its place."""
+    """Action with its place and the particle で."""
     if place is None:
         return action.ja, action.en
     return action.ja.after(place.ja + "で"), action.en.plus(place.at)
@@ -36,7 +36,7 @@ def words(who: Who, *others: str) -> tuple[str, ...]:
 
 
 def timed(who: Who, ja: Word, en: Phrase, times: list[Time], moods: list[Mood]) -> list[Pair]:
-    """The same event at different times in different moods."""
+    """Sentences about the same event with different times and moods."""
     pairs = []
     for time, mood in zip(times, moods, strict=False):
         past = "past" in time.kinds

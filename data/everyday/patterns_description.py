@@ -1,4 +1,4 @@
-"""What people and things are and are like: nouns and adjectives as predicates and before nouns."""
+"""Patterns of description: nouns and adjectives as predicates and before nouns."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, Who, lead, tell
@@ -70,7 +70,7 @@ def thing_is(draw: Draw) -> Drawn:
     return Drawn((this_ja, noun.ja, adjective.ja.text), draw.sample(pairs, 3))
 
 
-# 少し with these would sound grudging or odd.
+# 少し sounds unnatural with these adjectives.
 _NO_LITTLE = frozenset(
     "おいしい 面白い かわいい 美しい きれい 有名 便利 すてき 特別 大切 丈夫 安全 新しい".split()
 )

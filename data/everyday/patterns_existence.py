@@ -1,4 +1,4 @@
-"""What there is and where; what belongs to whom."""
+"""Patterns of existence, location and possession."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, tell

@@ -1,4 +1,4 @@
-"""Giving and receiving, of things and of favours."""
+"""Patterns of giving and receiving: things and favours."""
 
 from keras_attn_data.everyday import japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, lead, tell

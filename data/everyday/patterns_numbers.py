@@ -1,4 +1,4 @@
-"""Counting, prices, ages, dates, times of day and how long things take."""
+"""Patterns of numbers: counts, prices, ages, dates, times of day and durations."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, lead, tell
@@ -133,7 +133,7 @@ def _clock(
 
 
 def clock_time(hour: int, minute: int) -> tuple[str, str]:
-    """A time of day in both languages: 午後3時半, "3:30 p.m."."""
+    """Time of day in both languages: 午後3時半, "3:30 p.m."."""
     half, shown = ("午前", "a.m.") if hour < 12 else ("午後", "p.m.")
     twelve = hour if hour <= 12 else hour - 12
     minutes = "" if not minute else "半" if minute == 30 else f"{minute}分"

@@ -1,4 +1,4 @@
-"""Questions with question words."""
+"""Patterns of questions with question words."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, lead

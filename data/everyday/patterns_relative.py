@@ -1,4 +1,4 @@
-"""Clauses before a noun: the book that I bought yesterday."""
+"""Patterns of relative clauses: "the book that I bought yesterday"."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Pair, lead, tell
@@ -6,7 +6,7 @@ from keras_attn_data.everyday.english import Person, Phrase
 from keras_attn_data.everyday.japanese import Word
 from keras_attn_data.everyday.lexicon import Action, Noun, Time
 
-# What one says of a thing after doing something with it.
+# Judgements about a thing after an action on it.
 _VERDICTS = {
     "食べる": "おいしい 甘い 辛い",
     "飲む": "おいしい 冷たい 熱い",
@@ -21,7 +21,7 @@ _VERDICTS = {
     "編む": "暖かい すてき かわいい",
     "書く": "長い 短い",
 }
-# Said at the time, so in the past; other verdicts still hold.
+# Judgements in the past tense; all others are in the present.
 _AT_THE_TIME = frozenset(
     "おいしい 甘い 辛い まずい 冷たい 熱い 面白い つまらない 高い 安い 長い 短い".split()
 )
@@ -33,12 +33,12 @@ def _with_noun(draw: Draw) -> tuple[Action, Noun]:
 
 
 def _when(time: Time) -> str:
-    """A time word right before a verb: a weekday takes に there."""
+    """Time word before a verb; weekdays get the particle に."""
     return time.ja + "に" if time.ja.endswith("曜日") else time.ja
 
 
 def _that(noun: Noun, clause: str, time: str) -> Person:
-    """The thing that somebody did something with."""
+    """Noun with a relative clause about an action of a person."""
     many = noun.is_plural or noun.article == "s"
     return Person(f"{noun.the} that {clause} {time}", "3p" if many else "3n")
 

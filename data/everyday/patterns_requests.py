@@ -1,4 +1,4 @@
-"""Asking others to do things, permission, prohibition, duty, advice, invitations."""
+"""Patterns of requests, permission, prohibition, duty, advice and invitations."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, lead, tell

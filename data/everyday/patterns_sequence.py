@@ -1,4 +1,4 @@
-"""One thing after, before or during another."""
+"""Patterns of sequence: one action after, before or during another."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, Who, lead, tell
@@ -26,7 +26,7 @@ def _key(who: Who, *words: str) -> tuple[str, ...]:
 
 
 def _moment(draw: Draw, side: str, action: Action) -> tuple[Word, Phrase]:
-    """A moment of the day that has nothing to do with the action."""
+    """Time of day that is not related to the action."""
     while True:
         ja, en, sides = draw.choose(_MOMENTS)
         if sides in (side, "both") and ja.text[:2] not in action.ja.text:

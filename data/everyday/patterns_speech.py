@@ -1,4 +1,4 @@
-"""What people say, think and know."""
+"""Patterns of quotation, thought and knowledge."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, lead

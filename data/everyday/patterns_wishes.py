@@ -1,4 +1,4 @@
-"""Wanting, planning, being able, having done before, being good at."""
+"""Patterns of wishes, plans, ability, experience and preferences."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import SPEAKER, Draw, Drawn, Mood, Pair, Who, lead, tell

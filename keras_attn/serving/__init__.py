@@ -1,1 +1,1 @@
-"""A server for the SavedModel: TensorFlow Serving's REST API, and a page to try the translator."""
+"""Server for an exported translator: REST API of TensorFlow Serving, and a web page."""

@@ -1,4 +1,4 @@
-"""The server from the shell: `python -m keras_attn.serving saved_models/ja-en`."""
+"""Command line of the server: `python -m keras_attn.serving saved_models/ja-en`."""
 
 from __future__ import annotations
 
@@ -10,39 +10,42 @@ from pathlib import Path
 
 from keras_attn.serving.settings import Settings
 
-_NEEDED = (
-    "`keras_attn.serving` needs packages that are not here: {name}. Install them with `pip install "
-    '-e ".[serving]"` in the folder of the project.'
+_MISSING_PACKAGE = (
+    "`keras_attn.serving` needs a package that is not installed: {name}. Install the packages of "
+    'the server with `pip install -e ".[serving]"` in the folder of the project.'
 )
 
 HELP = {
     "host": "address to listen on",
-    "port": "port to listen on; 0 for any that is free",
-    "batch_rows": "texts of several requests that are translated at once, at most",
-    "batch_wait": "seconds that a request waits for others to join it",
-    "threads": "batches that are translated at the same time",
-    "queue_rows": "texts that may wait; requests beyond are answered 503",
-    "max_body": "bytes of a request's body",
-    "max_rows": "texts of a request",
-    "max_characters": "characters of a text",
-    "max_seconds": "from a request to its answer",
-    "poll_seconds": "between two looks for new versions",
+    "port": "port to listen on; 0 for any free port",
+    "batch_rows": "maximum number of texts in a batch",
+    "batch_wait": "seconds that a request waits for other requests to share its batch",
+    "threads": "number of batches translated at the same time",
+    "queue_rows": "maximum number of waiting texts; further requests get status 503",
+    "max_body": "maximum size of the body of a request, in bytes",
+    "max_rows": "maximum number of texts in a request",
+    "max_characters": "maximum length of a text, in characters",
+    "max_seconds": "maximum time from a request to its answer, in seconds",
+    "poll_seconds": "seconds between checks for new versions",
 }
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m keras_attn.serving",
-        description="Serve an exported translator as TensorFlow Serving does, with a page at /.",
+        description="Serve an exported translator: the REST API of TensorFlow Serving, and a web "
+        "page at /.",
     )
-    parser.add_argument("model", type=Path, help="the folder of versions; its name is the model's")
+    parser.add_argument(
+        "model", type=Path, help="folder of all versions; the name of the folder names the model"
+    )
     for field in dataclasses.fields(Settings):
         parser.add_argument(
             f"--{field.name.replace('_', '-')}",
             type=type(field.default),
             default=field.default,
             metavar="X",
-            help=f"{HELP[field.name]} (%(default)s)",
+            help=f"{HELP[field.name]} (default: %(default)s)",
         )
     return parser.parse_args(argv)
 
@@ -57,7 +60,7 @@ def main(argv: list[str] | None = None) -> int:
 
         running.run(arguments.model, settings)
     except ModuleNotFoundError as error:
-        print(f"error: {_NEEDED.format(name=error.name)}", file=sys.stderr)
+        print(f"error: {_MISSING_PACKAGE.format(name=error.name)}", file=sys.stderr)
         return 2
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

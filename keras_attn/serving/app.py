@@ -1,4 +1,4 @@
-"""The server: TensorFlow Serving's REST API for one model, a page, health and metrics."""
+"""ASGI application: REST API of TensorFlow Serving for one model, web page, health, metrics."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.versions import CONFIG, EXTRA
 
 PAGE = Path(__file__).parent / "page"
-# Its files belong together: none is taken from before an upgrade.
+# Browsers must revalidate the files of the page, so that they never mix files of two releases.
 REVALIDATED = {"Cache-Control": "no-cache"}
-# The page loads nothing from elsewhere and nobody shows it inside another.
+# The page loads nothing from other origins and must not be embedded in other pages.
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
     **REVALIDATED,
 }
-CLIENT_CLOSED_REQUEST = 499  # as TensorFlow Serving has it; nobody reads it but the logs
+CLIENT_CLOSED_REQUEST = 499  # as in TensorFlow Serving; visible only in logs and metrics
 
 
 class Server:
-    """What answers requests.
+    """Server of one model.
 
     Args:
-        folder: Of the versions of the model; its name is the model's.
-        settings: How it is served.
+        folder: Folder of all versions of the model. The name of the folder is the model name.
+        settings: Settings of the server.
     """
 
     def __init__(self, folder: Path, settings: Settings):
@@ -58,7 +58,7 @@ class Server:
         self._batcher = Batcher(settings, self._metrics.batch_rows.observe)
 
     def app(self) -> Observed:
-        """The application, as a server of ASGI runs it."""
+        """ASGI application."""
         routes = [
             Route("/", self._page),
             Route("/page/settings.json", self._page_settings),
@@ -113,8 +113,8 @@ class Server:
             question = protocol.question(document, servable.signature(name).inputs)
             self._check_limits(question.inputs)
             request.state.rows = _num_rows(question.inputs)
-            seconds = limits.max_seconds - (time.monotonic() - arrived)
-            outputs = await self._ask(request, servable, name, question.inputs, seconds)
+            seconds_left = limits.max_seconds - (time.monotonic() - arrived)
+            outputs = await self._ask(request, servable, name, question.inputs, seconds_left)
         answer = await asyncio.to_thread(protocol.answer, outputs, question.form)
         return Response(answer, media_type="application/json")
 
@@ -206,7 +206,7 @@ async def _refused(request: Request, error: Any) -> Response:
 
 
 async def _not_served(request: Request, error: Any) -> Response:
-    """A path that is nobody's, or a method that it has not."""
+    """Answer for an unknown path, or for a method that a path does not support."""
     message = f"Malformed request: {request.method} {request.scope['raw_path'].decode('latin-1')}"
     return JSONResponse({"error": message}, error.status_code, error.headers)
 
@@ -217,6 +217,6 @@ async def _closed(request: Request, error: Exception) -> Response:
 
 async def _failed(request: Request, error: Exception) -> Response:
     return JSONResponse(
-        {"error": "The server has failed to answer; its log says why."},
+        {"error": "The server failed to answer. See the log of the server for the reason."},
         HTTPStatus.INTERNAL_SERVER_ERROR,
     )

@@ -1,8 +1,8 @@
-"""Requests that arrive together are computed together.
+"""Dynamic batching of concurrent requests.
 
-A model takes about as long for a few rows as for one. So requests for the same signature of the
-same version wait in a queue; whenever a thread is free, as many as fit into a batch are joined. A
-request that finds a thread free waits `batch_wait` for company, others wait anyway.
+A model takes about as long for a few rows as for one row. Requests wait in a queue; a free thread
+takes as many requests for the same signature of the same version as fit into a batch. If a thread
+is free when a request arrives, the request waits up to `batch_wait` seconds for others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RETRY_AFTER = 1  # seconds
 
 @dataclass(eq=False)
 class _Request:
-    """Inputs that wait for their outputs."""
+    """Request in the queue: inputs, and a future for the outputs."""
 
     servable: Servable
     signature: str
@@ -45,11 +45,11 @@ class _Request:
 
 
 class Batcher:
-    """A bounded queue of requests, and the threads that compute them in batches.
+    """Bounded queue of requests, and threads that compute them in batches.
 
     Args:
-        settings: Sizes of batches and queue, number of threads.
-        on_batch: Called with the rows of each batch.
+        settings: Settings of the server: batch size, queue size, number of threads.
+        on_batch: Function called with the number of rows of each batch. Defaults to no function.
     """
 
     def __init__(self, settings: Settings, on_batch: Callable[[int], None] = lambda rows: None):
@@ -63,18 +63,24 @@ class Batcher:
 
     @property
     def num_rows(self) -> int:
-        """Rows that wait."""
+        """Number of waiting rows."""
         return sum(request.num_rows for request in self._waiting)
 
     async def ask(
         self, servable: Servable, signature: str, inputs: Tensors, num_rows: int
     ) -> Tensors:
-        """The outputs of a signature for these inputs, computed with others' or alone.
+        """Compute the outputs of a signature, possibly in a batch with other requests.
 
-        A caller that is cancelled while it waits leaves the queue.
+        If the caller is cancelled while the request waits, the request leaves the queue.
+
+        Args:
+            servable: Version of the model.
+            signature: Name of the signature.
+            inputs: Inputs of the signature, by name.
+            num_rows: Number of rows of the inputs.
 
         Raises:
-            RequestError: If the queue is full, or the model refuses the inputs.
+            RequestError: If the queue is full, or if the model refuses the inputs.
         """
         if self.num_rows + num_rows > self._settings.queue_rows:
             raise RequestError(
@@ -92,11 +98,11 @@ class Batcher:
                 self._waiting.remove(request)
 
     def close(self) -> None:
-        """Wait for what is being computed, and end the threads."""
+        """Wait for running batches and stop the threads."""
         self._threads.shutdown()
 
     def _run_when_due(self) -> None:
-        """Give batches to free threads: full ones now, another after a wait."""
+        """Start full batches on free threads; start a partial batch after `batch_wait`."""
         while self._has_free_thread and self.num_rows >= self._settings.batch_rows:
             self._run()
         if self._has_free_thread and self._waiting and not self._timer:
@@ -107,7 +113,7 @@ class Batcher:
         self._timer = None
         if self._has_free_thread and self._waiting:
             self._run()
-            self._run_when_due()  # some could not join
+            self._run_when_due()  # other requests may not have fitted into this batch
 
     @property
     def _has_free_thread(self) -> bool:
@@ -116,11 +122,11 @@ class Batcher:
     def _run(self) -> None:
         self._num_running += 1
         task = asyncio.get_running_loop().create_task(self._compute(self._next_batch()))
-        self._running.add(task)  # a task that nobody refers to may vanish
+        self._running.add(task)  # asyncio holds only weak references to tasks
         task.add_done_callback(self._running.discard)
 
     def _next_batch(self) -> list[_Request]:
-        """The request that has waited longest, and those that fit into a batch with it."""
+        """Oldest request, and the waiting requests that fit into a batch with it."""
         first = self._waiting.popleft()
         batch, num_rows, left = [first], first.num_rows, deque[_Request]()
         for request in self._waiting:
@@ -138,7 +144,7 @@ class Batcher:
             loop = asyncio.get_running_loop()
             answers = await loop.run_in_executor(self._threads, _answers, batch)
             for request, answer in zip(batch, answers, strict=True):
-                if request.answer.done():  # its caller has gone
+                if request.answer.done():  # the caller was cancelled
                     continue
                 if isinstance(answer, Exception):
                     request.answer.set_exception(answer)
@@ -150,18 +156,18 @@ class Batcher:
 
 
 def _answers(batch: list[_Request]) -> list[Tensors | Exception]:
-    """The outputs of each request, or why there are none."""
+    """Outputs, or exception, of each request."""
     try:
         return list(_joined(batch))
     except Exception as error:
         if len(batch) == 1:
             return [error]
-        # One of them is refused: by itself, so that the others are not.
+        # At least one request is invalid. Compute them one by one, so that only this one fails.
         return [_answers([request])[0] for request in batch]
 
 
 def _joined(batch: list[_Request]) -> Iterator[Tensors]:
-    """The outputs of each request, of one call of the model."""
+    """Outputs of each request, computed by one call of the model."""
     first = batch[0]
     if len(batch) == 1:
         yield first.servable.ask(first.signature, first.inputs)

@@ -1,4 +1,4 @@
-"""The body of a request, and whether anybody still waits for its answer."""
+"""Reading of request bodies with limits, and cancellation when a client disconnects."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ Answer = TypeVar("Answer")
 
 
 async def read(request: Request, max_bytes: int, max_seconds: float) -> bytes:
-    """The whole body of a request.
+    """Read the complete body of a request.
+
+    Args:
+        request: Request to read from.
+        max_bytes: Maximum size of the body, in bytes.
+        max_seconds: Maximum time to receive the body, in seconds.
 
     Raises:
-        RequestError: If it is too large, or too slow in coming.
-        ClientDisconnect: If its sender has gone.
+        RequestError: If the body is too large or arrives too slowly.
+        ClientDisconnect: If the client disconnects.
     """
     too_large = RequestError(
         f"The body of a request must have at most {max_bytes} bytes.",
@@ -44,13 +49,13 @@ async def read(request: Request, max_bytes: int, max_seconds: float) -> bytes:
 
 
 async def unless_gone(request: Request, answering: Coroutine[Any, Any, Answer]) -> Answer:
-    """The answer, which is not waited for when the caller of the request has gone.
+    """Await an answer; cancel it if the client disconnects.
 
     Raises:
-        ClientDisconnect: If the caller has.
+        ClientDisconnect: If the client disconnects.
     """
     answer = asyncio.create_task(answering)
-    # After the body, the next that is received says that the connection has ended.
+    # The body has been read, so the next message that ASGI delivers is `http.disconnect`.
     gone = asyncio.ensure_future(request.receive())
     try:
         await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The answers of TensorFlow Serving's REST API about a model: its versions and its signatures."""
+"""Model status and metadata documents of the REST API of TensorFlow Serving."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tensorflow_serving.apis import get_model_metadata_pb2, get_model_status_pb2
 
 from keras_attn.serving.servable import Servable
 
-# Codes of the state of a version, by name as they are answered.
+# Error codes in the status of a version.
 OK, UNKNOWN = 0, 2
 
 
 class VersionStatus(NamedTuple):
-    """A version of a model, its state in the words of TensorFlow Serving, and what went wrong."""
+    """Version number, state (`ModelVersionStatus.State` of TensorFlow Serving), error message."""
 
     version: int
     state: str
@@ -24,7 +24,7 @@ class VersionStatus(NamedTuple):
 
 
 def status(versions: Iterable[VersionStatus]) -> dict[str, Any]:
-    """`GetModelStatusResponse`."""
+    """`GetModelStatusResponse` as JSON."""
     response = get_model_status_pb2.GetModelStatusResponse()
     for one in versions:
         row = response.model_version_status.add(
@@ -37,7 +37,7 @@ def status(versions: Iterable[VersionStatus]) -> dict[str, Any]:
 
 
 def metadata(name: str, servable: Servable) -> dict[str, Any]:
-    """`GetModelMetadataResponse` of a version of the model of that name."""
+    """`GetModelMetadataResponse` of a version as JSON; `name` is the name of the model."""
     spec = model_pb2.ModelSpec(name=name)
     spec.version.value = servable.version
     signatures = get_model_metadata_pb2.SignatureDefMap()

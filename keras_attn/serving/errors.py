@@ -1,4 +1,4 @@
-"""What a request is refused with."""
+"""Error for requests that the server refuses."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from http import HTTPStatus
 
 
 class RequestError(Exception):
-    """A request that cannot be answered.
+    """Error that becomes an HTTP error response.
 
     Args:
-        message: One sentence for the caller.
-        status: Of the HTTP response. Defaults to 400.
-        retry_after: Seconds after which the caller may try again, or nothing.
+        message: Message for the client, one sentence.
+        status: Status of the HTTP response. Defaults to 400.
+        retry_after: Seconds after which the client may retry, or None for no `Retry-After` header.
+            Defaults to None.
     """
 
     def __init__(
@@ -27,5 +28,5 @@ class RequestError(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Of the HTTP response."""
+        """Headers of the HTTP response."""
         return {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}

@@ -1,4 +1,4 @@
-"""Logs as lines of JSON, for whatever collects them."""
+"""Structured logs: one JSON object for each line."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pythonjsonlogger.json import JsonFormatter
 
 
 def write_to_stderr() -> None:
-    """Write what is logged, one JSON object a line: time, level, logger, message and what is added.
+    """Log to standard error as JSON lines: time, level, logger, message and extra fields.
 
-    Texts of users are never logged.
+    The server never logs the texts of requests or answers.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(

@@ -1,4 +1,4 @@
-"""What a server counts, for Prometheus."""
+"""Prometheus metrics of the server."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
-    """Counters of one server.
+    """Metrics of one server.
 
     Attributes:
-        batch_rows: Rows of the batches that the model computed.
-        queue_rows: Rows that wait now.
-        version: The version that is served, 0 for none.
+        batch_rows: Histogram of batch sizes, in rows.
+        queue_rows: Number of waiting rows.
+        version: Number of the served version; 0 for none.
     """
 
     def __init__(self) -> None:
@@ -34,22 +34,30 @@ class Metrics:
         )
         self.batch_rows = Histogram(
             "keras_attn_batch_rows",
-            "Rows that the model computed at once.",
+            "Rows of each batch.",
             buckets=ROWS,
             registry=self._registry,
         )
         self.queue_rows = Gauge(
-            "keras_attn_queue_rows", "Rows that wait for the model.", registry=self._registry
+            "keras_attn_queue_rows", "Rows waiting in the queue.", registry=self._registry
         )
         self.version = Gauge(
-            "keras_attn_model_version", "Version that is served.", registry=self._registry
+            "keras_attn_model_version",
+            "Number of the served version; 0 for none.",
+            registry=self._registry,
         )
 
     def answered(self, kind: str, status: int, seconds: float) -> None:
-        """Count a request."""
+        """Count an answered request.
+
+        Args:
+            kind: Kind of the request, for example `"/v1/"`.
+            status: Status of the HTTP response.
+            seconds: Time from the request to the answer, in seconds.
+        """
         self._requests.labels(kind, str(status)).inc()
         self._seconds.labels(kind).observe(seconds)
 
     def page(self) -> bytes:
-        """All of them in Prometheus's text format."""
+        """All metrics in the text format of Prometheus."""
         return generate_latest(self._registry)

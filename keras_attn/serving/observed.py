@@ -1,4 +1,4 @@
-"""Counts and logs every request around an application, and marks every answer as what it is."""
+"""ASGI middleware: metrics, log line and `X-Content-Type-Options` header for each request."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _KINDS = ("/v1/", "/page/", "/healthz", "/metrics")
 
 
 class Observed:
-    """An application whose requests are counted and logged; what they say is not.
+    """ASGI application that counts and logs the requests of another; bodies are not logged.
 
     Args:
-        app: The application.
-        metrics: Where to count.
+        app: ASGI application to wrap.
+        metrics: Metrics of the server.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics):
@@ -44,7 +44,7 @@ class Observed:
         try:
             await self._app(scope, receive, send_on)
         except Exception:
-            # The answer has been sent; here is why it says that the server failed.
+            # The client has already received status 500. Log the reason.
             _log.exception("failed", extra={"path": scope["path"]})
         finally:
             seconds = time.perf_counter() - start
@@ -63,7 +63,7 @@ class Observed:
 
 
 def _kind(scope: Scope) -> str:
-    """What a request is counted as: few names, whatever paths are asked for."""
+    """Kind of a request, as a metric label: one of a few names for any path."""
     path = scope["path"]
     if path == "/":
         return "/"

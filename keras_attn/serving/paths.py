@@ -1,4 +1,4 @@
-"""The paths of TensorFlow Serving's REST API."""
+"""URL paths of the REST API of TensorFlow Serving."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _POST = re.compile(rf"{_MODEL}{_VERSION}:(?P<verb>classify|regress|predict)", re
 
 
 class Target(NamedTuple):
-    """What a path asks of which version of the served model.
+    """Operation and version that a path requests.
 
     Attributes:
         verb: `"status"`, `"metadata"`, `"predict"`, `"classify"` or `"regress"`.
-        version: Its number; nothing for the one that is served.
+        version: Number of the version, or None for the served version.
     """
 
     verb: str
@@ -28,21 +28,21 @@ class Target(NamedTuple):
 
 
 def parse(method: str, path: str, model: str) -> Target:
-    """What a request asks.
+    """Parse the method and path of a request.
 
     Args:
-        method: Of HTTP.
-        path: As it was sent, with its percent signs.
-        model: Name of the model that is served.
+        method: HTTP method.
+        path: Raw path, percent-encoded.
+        model: Name of the served model.
 
     Raises:
-        RequestError: If it is none of the API's, or of another model.
+        RequestError: If the path is not part of the API or names another model.
     """
     form = {"GET": _GET, "HEAD": _GET, "POST": _POST}.get(method)
-    found = form.fullmatch(path) if form else None
-    if found is None:
+    match = form.fullmatch(path) if form else None
+    if match is None:
         raise RequestError(f"Malformed request: {method} {path}")
-    groups = found.groupdict()
+    groups = match.groupdict()
     verb = groups.get("verb", "metadata" if groups.get("metadata") else "status").lower()
     version = None if groups["version"] is None else int(groups["version"])
     if version is not None and version >= 2**63:

@@ -1,7 +1,7 @@
-"""The bodies of TensorFlow Serving's `predict`: what is asked, and the answer, in rows or columns.
+"""Request and response bodies of `predict` in the REST API of TensorFlow Serving.
 
-The forms and the sentences of errors follow its documentation (`api_rest.md`, "Predict API") and
-what its server answers.
+Formats and error messages follow the documentation of TensorFlow Serving (`api_rest.md`, "Predict
+API") and the answers of the original server.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Form = Literal["row", "column"]
 
 
 class Question(NamedTuple):
-    """The inputs of a request, and the form in which it wants its answer."""
+    """Inputs of a request, and the format of the answer: rows or columns."""
 
     inputs: dict[str, np.ndarray]
     form: Form
 
 
 def read(body: bytes) -> dict[str, Any]:
-    """The JSON object of a request's body.
+    """Parse the body of a request.
 
     Raises:
-        RequestError: If there is none.
+        RequestError: If the body is not a JSON object.
     """
     if not body.strip():
         raise RequestError("JSON Parse error: The document is empty")
@@ -45,7 +45,7 @@ def read(body: bytes) -> dict[str, Any]:
         raise RequestError(
             f"JSON Parse error: Invalid value. {error.msg} at offset: {error.pos}"
         ) from error
-    except (RecursionError, ValueError) as error:  # deep nesting; numbers of thousands of digits
+    except (RecursionError, ValueError) as error:  # deep nesting, or an integer of > 4300 digits
         raise RequestError("JSON Parse error: Nested too deeply, or a number too long.") from error
     if not isinstance(document, dict):
         raise RequestError(f"JSON Value: {shown(document)} Is not object")
@@ -53,10 +53,10 @@ def read(body: bytes) -> dict[str, Any]:
 
 
 def signature_name(document: Mapping[str, Any]) -> str:
-    """The signature that a request asks for.
+    """Name of the signature that a request uses.
 
     Raises:
-        RequestError: If its name is not a string.
+        RequestError: If `signature_name` is not a string.
     """
     name = document.get("signature_name", "")
     if not isinstance(name, str):
@@ -68,14 +68,14 @@ def signature_name(document: Mapping[str, Any]) -> str:
 
 
 def question(document: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]) -> Question:
-    """The inputs that a request gives, in either form.
+    """Inputs of a request in row format (`instances`) or column format (`inputs`).
 
     Args:
-        document: The request's body.
-        specs: The inputs of the signature, by name.
+        document: Parsed body of the request.
+        specs: Input specs of the signature, by name.
 
     Raises:
-        RequestError: If they are not the signature's.
+        RequestError: If the inputs do not match the specs.
     """
     if "instances" in document and "inputs" in document:
         raise RequestError(
@@ -83,18 +83,18 @@ def question(document: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]) ->
             "or 'instances' keys to exist "
         )
     if "instances" in document:
-        asked = Question(_from_rows(document, document["instances"], specs), "row")
+        parsed = Question(_from_rows(document, document["instances"], specs), "row")
     elif "inputs" in document:
-        asked = Question(_from_columns(document["inputs"], specs), "column")
+        parsed = Question(_from_columns(document["inputs"], specs), "column")
     else:
         raise RequestError("Missing 'inputs' or 'instances' key")
     for name, spec in specs.items():
-        shape = asked.inputs[name].shape
+        shape = parsed.inputs[name].shape
         if not spec.shape.is_compatible_with(shape):
             raise RequestError(
                 f"Tensor {name} has shape {list(shape)}, expected {spec.shape.as_list()}"
             )
-    return asked
+    return parsed
 
 
 def _from_rows(
@@ -177,21 +177,22 @@ def _from_columns(inputs: Any, specs: Mapping[str, tf.TensorSpec]) -> dict[str, 
 
 
 def answer(outputs: Mapping[str, np.ndarray], form: Form) -> bytes:
-    """The body of a response.
+    """Serialize the body of a response.
 
     Args:
-        outputs: The tensors of the signature, by name.
-        form: As the request was.
+        outputs: Outputs of the signature, by name.
+        form: Format of the request, `"row"` or `"column"`.
 
     Raises:
-        RequestError: If rows are asked for and an output has none, or not as many as another.
+        RequestError: If the format is `"row"`, and an output is a scalar or the outputs differ in
+            their number of rows.
     """
     if form == "row":
         document: dict[str, Any] = {"predictions": _rows(outputs)}
     else:
         columns = {name: to_json(array, name) for name, array in outputs.items()}
         document = {"outputs": columns if len(columns) > 1 else next(iter(columns.values()))}
-    # `NaN` and `Infinity` stay what TensorFlow Serving makes of them, which Python's json reads.
+    # `NaN` and `Infinity` are written as TensorFlow Serving writes them; Python's json reads them.
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""A server that listens until it is told to stop."""
+"""Start and graceful shutdown of the server."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from keras_attn.serving.app import Server
 from keras_attn.serving.settings import Settings
 from keras_attn.translation.versions import newest_version
 
-# After SIGTERM, requests that have begun are given so many seconds to end.
+# Seconds that running requests may take to finish after SIGTERM.
 GRACEFUL_SECONDS = 30
 
 
 def run(folder: Path, settings: Settings) -> None:
-    """Serve the versions of a model until SIGTERM or Ctrl-C; requests that have begun end first.
+    """Serve a model until SIGTERM or Ctrl-C, then finish running requests.
 
     Args:
-        folder: Of the versions; its name is the model's.
-        settings: How to serve.
+        folder: Folder of all versions of the model. The name of the folder is the model name.
+        settings: Settings of the server.
 
     Raises:
-        ValueError: If the folder holds no exported translator.
-        OSError: If the address cannot be listened on.
+        ValueError: If the folder holds no exported translator, or is the folder of one version.
+        OSError: If the server cannot listen on the address, for example because it is in use.
     """
     folder = folder.resolve()
     if newest_version(folder) == folder:
         raise ValueError(
-            "The model must be the folder of the versions, as `train.py --out` has it, not of one "
-            f"of them. Received: {folder}. Give {folder.parent}."
+            "The model must be the folder of the versions (`train.py --out`), not the folder of "
+            f"one version. Received: {folder}. Use {folder.parent}."
         )
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.create_server((settings.host, settings.port), family=family, backlog=2048)

@@ -1,4 +1,4 @@
-"""One version of a model, loaded: what it can be asked, and asking it."""
+"""Loaded version of a model, and calls of its signatures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from keras_attn.translation.versions import EXTRA
 
 
 class Signature(NamedTuple):
-    """A function of a model.
+    """Signature of a SavedModel.
 
     Attributes:
-        function: It.
-        inputs: Its arguments, by name.
-        outputs: Its results, by name.
+        function: Function of the signature.
+        inputs: Input specs, by name.
+        outputs: Output specs, by name.
     """
 
     function: Any
@@ -31,9 +31,9 @@ class Signature(NamedTuple):
 
     @property
     def joins_rows(self) -> bool:
-        """Whether a row is answered the same whatever rows stand beside it.
+        """Whether rows of several requests may share a batch.
 
-        So it is where all tensors have a row for each text, of a size that is always the same.
+        True if all inputs and outputs have a batch axis and a fixed size of each row.
         """
         specs = (*self.inputs.values(), *self.outputs.values())
         return all(
@@ -43,24 +43,24 @@ class Signature(NamedTuple):
 
 
 class Servable:
-    """A version of a SavedModel.
+    """Loaded version of a SavedModel.
 
     Args:
-        folder: Of the version; its name is the version's number.
+        folder: Folder of the version. The name of the folder is the version number.
 
     Attributes:
-        folder: It.
-        version: Its number.
-        signatures: What it can be asked, by name.
+        folder: Folder of the version.
+        version: Version number.
+        signatures: Signatures, by name.
 
     Raises:
-        Exception: Of any kind, as TensorFlow raises it, if the folder holds no whole SavedModel.
+        Exception: Any exception of TensorFlow, if the folder holds no complete SavedModel.
     """
 
     def __init__(self, folder: Path):
         self.folder = folder
         self.version = int(folder.name)
-        self._loaded = tf.saved_model.load(str(folder))  # its variables live as long as this
+        self._loaded = tf.saved_model.load(str(folder))  # this reference keeps the variables alive
         self.signatures = {
             name: Signature(
                 function,
@@ -71,17 +71,17 @@ class Servable:
         }
 
     def signature(self, name: str) -> Signature:
-        """The signature of that name.
+        """Signature with the given name.
 
         Raises:
-            RequestError: If there is none.
+            RequestError: If the model has no such signature.
         """
         if name not in self.signatures:
             raise RequestError(f'Serving signature name: "{name}" not found in signature def')
         return self.signatures[name]
 
     def ask(self, name: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The outputs of a signature, by name.
+        """Call a signature and return its outputs, by name.
 
         Raises:
             RequestError: If the model refuses the inputs.
@@ -98,7 +98,7 @@ class Servable:
         return {name: outputs[name].numpy() for name in signature.outputs}
 
     def warm_up_requests(self) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Signature and inputs of each request that came with the model."""
+        """Signature name and inputs of each warm-up request of the version."""
         path = self.folder / EXTRA / FILE
         if path.is_file():
             for record in tf.data.TFRecordDataset([str(path)]).as_numpy_iterator():
@@ -107,13 +107,13 @@ class Servable:
                 yield request.model_spec.signature_name, inputs
 
     def signature_defs(self) -> dict[str, meta_graph_pb2.SignatureDef]:
-        """The signatures as the file of the model describes them."""
+        """Signature definitions from `saved_model.pb`, by name."""
         saved = saved_model_pb2.SavedModel.FromString((self.folder / "saved_model.pb").read_bytes())
         return dict(saved.meta_graphs[0].signature_def)
 
 
 def _reason(message: str) -> str:
-    """What went wrong, without where: TensorFlow puts it among lines that name nodes."""
+    """Reason in a message of TensorFlow, without the lines that name nodes of the graph."""
     lines = [line.strip() for line in message.splitlines()]
     around = ("Graph execution error", "Detected at node", "<stack traces", "[[")
     reasons = [line for line in lines if line and not line.startswith(around)]

@@ -1,4 +1,4 @@
-"""Everything that decides how a model is served, in one dataclass."""
+"""Settings of the server."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Settings:
-    """Address, batches and limits of a server.
+    """Address, batch sizes and limits of a server.
 
     Args:
-        host: Address to listen on.
-        port: Port to listen on; 0 for any that is free.
-        batch_rows: Rows of several requests that the model computes at once, at most.
-        batch_wait: Seconds that a request waits for others to join it, when the model is free.
-        threads: Batches that the model computes at the same time.
-        queue_rows: Rows that may wait; requests beyond are answered 503.
-        max_body: Bytes of a request's body.
-        max_rows: Rows of a request.
-        max_characters: Characters of a text.
-        max_seconds: From the first byte of a request's body to its answer.
-        poll_seconds: Between two looks for new versions of the model.
+        host: Address to listen on. Defaults to `"127.0.0.1"`.
+        port: Port to listen on, 0 to 65535; 0 for any free port. Defaults to 8501.
+        batch_rows: Maximum number of rows in a batch, at least 1. Defaults to 64.
+        batch_wait: Seconds that a request waits for others to share its batch, while a thread is
+            free; at least 0. Defaults to 0.002.
+        threads: Number of batches computed at the same time, at least 1. Defaults to 2.
+        queue_rows: Maximum number of waiting rows, at least `max_rows`. Further requests get status
+            503. Defaults to 1024.
+        max_body: Maximum size of the body of a request, in bytes. Defaults to 1 MiB.
+        max_rows: Maximum number of rows in a request, at least 1. Defaults to 256.
+        max_characters: Maximum length of a text, in characters. Defaults to 5000.
+        max_seconds: Maximum time from the start of reading the body of a request to the answer, in
+            seconds. Defaults to 60.
+        poll_seconds: Seconds between checks for new versions, above 0. Defaults to 1.
     """
 
     host: str = "127.0.0.1"
@@ -37,7 +40,11 @@ class Settings:
     poll_seconds: float = 1.0
 
     def validate(self) -> None:
-        """Raise one `ValueError` that names every value that cannot be used."""
+        """Check all settings.
+
+        Raises:
+            ValueError: If a setting is invalid; the message lists all invalid settings.
+        """
         faults = [
             f"`{name}` must be a whole number of at least 1. Received: {name}={value!r}."
             for name, value in dataclasses.asdict(self).items()
@@ -54,7 +61,7 @@ class Settings:
             faults.append(f"`port` must be from 0 to 65535. Received: port={self.port!r}.")
         if self.queue_rows < self.max_rows:
             faults.append(
-                "`queue_rows` must hold the greatest request, `max_rows`. "
+                "`queue_rows` must be at least `max_rows`, the size of the largest request. "
                 f"Received: queue_rows={self.queue_rows}, max_rows={self.max_rows}."
             )
         if faults:

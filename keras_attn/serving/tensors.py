@@ -1,7 +1,7 @@
-"""JSON values and tensors, each made of the other as TensorFlow Serving's REST API has it.
+"""Conversion between JSON values and tensors in the REST API of TensorFlow Serving.
 
-The rules and the sentences of errors follow its documentation (`api_rest.md`, "JSON mapping") and
-what its server answers.
+Rules and error messages follow the documentation of TensorFlow Serving (`api_rest.md`, "JSON
+mapping") and the answers of the original server.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import tensorflow as tf
 
 from keras_attn.serving.errors import RequestError
 
-BINARY_SUFFIX = "_bytes"  # of the names of outputs whose strings are not text
+BINARY_SUFFIX = "_bytes"  # outputs with this suffix hold bytes, not text
 _WHOLE_NUMBERS = (tf.int8, tf.uint8, tf.int16, tf.int32, tf.uint32, tf.int64, tf.uint64)
 _FRACTIONS = (tf.float32, tf.float64)
-_SHOWN = 200  # characters of a refused value that an error repeats
+_SHOWN = 200  # maximum number of characters of an invalid value in an error message
 _MAX_RANK = 32
 
 
 def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
-    """The tensor that a JSON value stands for, nested lists row by row.
+    """Convert a JSON value, scalar or nested lists, to an array.
 
     Args:
-        value: As `json.loads` gives it.
-        dtype: Of the tensor.
+        value: Value as `json.loads` returns it.
+        dtype: Type of the tensor.
 
     Raises:
-        RequestError: If lists are of unequal lengths or depths, or a value is of another type.
+        RequestError: If nested lists differ in length or depth, or a value has the wrong type.
     """
     shape = _shape(value)
     if len(shape) > _MAX_RANK:
@@ -133,12 +133,12 @@ def _type_error(value: Any, dtype: tf.DType) -> RequestError:
 
 
 def is_binary(value: Any) -> bool:
-    """Whether a JSON value is how bytes are written: `{"b64": "..."}`."""
+    """Whether a JSON value encodes bytes: `{"b64": "..."}`."""
     return isinstance(value, dict) and list(value) == ["b64"] and isinstance(value["b64"], str)
 
 
 def json_type(value: Any) -> str:
-    """What TensorFlow Serving calls the type of a JSON value."""
+    """Name of the type of a JSON value in error messages of TensorFlow Serving."""
     if isinstance(value, bool):
         return str(value)
     if value is None:
@@ -148,7 +148,7 @@ def json_type(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A JSON value as an error repeats it: its beginning."""
+    """Beginning of a JSON value, for error messages."""
     if isinstance(value, list | dict):
         value = _beginning(value)
     text = json.dumps(value)
@@ -156,7 +156,7 @@ def shown(value: Any) -> str:
 
 
 def _beginning(value: list | dict) -> Any:
-    """Little of a value that may be large, and no deeper than a level."""
+    """First elements of a list or object, without the contents of nested values."""
     few = 4
     if isinstance(value, list):
         return [_without_inside(one) for one in value[:few]]
@@ -170,16 +170,17 @@ def _without_inside(value: Any) -> Any:
 
 
 def to_json(array: np.ndarray, name: str) -> Any:
-    """The JSON value of an output: nested lists; numbers in as few digits as tell them apart.
+    """Convert an output to a JSON value; numbers have the fewest digits that identify them.
 
     Args:
-        array: The values.
-        name: Of the output; one that ends in `_bytes` holds bytes, other strings are text.
+        array: Output of a signature.
+        name: Name of the output. Strings are base64-encoded bytes if it ends in `_bytes`, else
+            text.
     """
     if array.dtype == object:
         return _strings_to_json(array.tolist(), name.endswith(BINARY_SUFFIX))
     if array.dtype == np.float32:
-        # By way of their shortest decimals: 0.2, not 0.20000000298.
+        # The shortest decimal of a float32, converted to float64: 0.2, not 0.20000000298.
         array = array.astype(str).astype(np.float64)
     return array.tolist()
 

@@ -1,9 +1,12 @@
-"""The versions of a model in a folder: the newest is served, an old one until its last request.
+"""Hot swap of model versions: serve the newest version in a folder.
 
-As in TensorFlow Serving, a version is a folder whose name is a number. Where the newest is taken
-away again, the one below it is served; where all are, the last one goes on. A version answers the
-requests that came with it, so that nobody waits while something is compiled, before it takes the
-place of another. The first is served at once, for there is none to answer meanwhile.
+As in TensorFlow Serving, a version is a folder whose name is a number.
+
+- If the newest version is deleted, the next lower version is served. If all versions are deleted,
+  the last one is still served.
+- A new version runs its warm-up requests before it replaces the served version, so that no client
+  waits for compilation. The first version is served at once, because no other can answer.
+- A replaced version stays loaded until its last request is answered.
 """
 
 from __future__ import annotations
@@ -24,15 +27,15 @@ _log = logging.getLogger(__name__)
 
 
 class Versions:
-    """Loads what appears in a folder, and lets go of what is not served any more.
+    """Versions of a model: loads new versions and releases replaced ones.
 
     Args:
-        folder: Of the versions; its name is that of the model.
-        poll_seconds: Between two looks into it.
+        folder: Folder of all versions. The name of the folder is the model name.
+        poll_seconds: Seconds between checks of the folder.
 
     Attributes:
-        name: Of the model.
-        is_warm: Whether what is served has answered the requests that came with it.
+        name: Name of the model.
+        is_warm: Whether a served version has completed its warm-up requests.
     """
 
     def __init__(self, folder: Path, poll_seconds: float):
@@ -44,19 +47,19 @@ class Versions:
         self._servables: dict[int, Servable] = {}
         self._num_users: dict[Servable, int] = {}
         self._statuses: dict[int, VersionStatus] = {}
-        # How the files of a version looked that could not be loaded.
+        # Fingerprints of the files of versions that could not be loaded.
         self._broken: dict[int, object] = {}
 
     @property
     def current(self) -> Servable | None:
-        """What is served, if anything is loaded yet."""
+        """Served version, or None before the first version is loaded."""
         return self._current
 
     def statuses(self, version: int | None) -> list[VersionStatus]:
-        """Of a version, or of all that were ever seen, newest first.
+        """Statuses of one version, or of all versions seen so far, newest first.
 
         Raises:
-            RequestError: If none was.
+            RequestError: If no such version was seen.
         """
         numbers = sorted(self._statuses, reverse=True)
         if version is not None:
@@ -70,10 +73,13 @@ class Versions:
 
     @contextmanager
     def use(self, version: int | None) -> Iterator[Servable]:
-        """A version, which stays loaded within the block: one by its number, or what is served.
+        """Context manager that keeps a version loaded within the block.
+
+        Args:
+            version: Version number, or None for the served version.
 
         Raises:
-            RequestError: If it is not loaded.
+            RequestError: If the version is not loaded.
         """
         servable = self._current if version is None else self._servables.get(version)
         if servable is None:
@@ -89,7 +95,7 @@ class Versions:
             self._let_go(servable)
 
     async def watch(self) -> None:
-        """Serve what is newest, until cancelled."""
+        """Serve the newest version until cancelled."""
         while True:
             try:
                 await self.look()
@@ -98,7 +104,7 @@ class Versions:
             await asyncio.sleep(self._poll_seconds)
 
     async def look(self) -> None:
-        """Load the newest version that can be loaded, if it is not what is served.
+        """Load the newest loadable version, unless it is already served.
 
         Raises:
             OSError: If the folder cannot be read.
@@ -119,10 +125,10 @@ class Versions:
             servable = await asyncio.to_thread(Servable, folder)
             if self._current is None:
                 self._serve(servable)
-            # One by one, so that a server that is told to stop need not wait for all of them.
+            # One thread call for each request, so that a shutdown does not wait for all requests.
             for request in servable.warm_up_requests():
                 await asyncio.to_thread(servable.ask, *request)
-        except Exception as error:  # whatever TensorFlow makes of a folder that is no model
+        except Exception as error:  # TensorFlow raises many types for an invalid SavedModel
             if servable and servable is self._current:
                 self._current = None
                 self._retire(servable)
@@ -150,18 +156,18 @@ class Versions:
         self._let_go(servable)
 
     def _let_go(self, servable: Servable) -> None:
-        """Forget a version that is not served any more and that nobody uses."""
+        """Release a version that is neither served nor in use."""
         if servable is self._current or self._num_users[servable]:
             return
         del self._num_users[servable]
         self._statuses[servable.version] = VersionStatus(servable.version, "END")
         _log.info("A version is unloaded.", extra={"version": servable.version})
-        # Functions of a SavedModel refer to each other, so nothing but the collector frees them.
+        # Functions of a SavedModel form reference cycles, which only the garbage collector frees.
         asyncio.get_running_loop().call_soon(gc.collect)
 
 
 def _version_folders(folder: Path) -> dict[int, Path]:
-    """The folders of versions, by number."""
+    """Folders of versions, by version number."""
     return {
         int(path.name): path
         for path in folder.iterdir()
@@ -170,6 +176,6 @@ def _version_folders(folder: Path) -> dict[int, Path]:
 
 
 def _looks(folder: Path) -> object:
-    """What changes when the files of a version do."""
+    """Fingerprint of the files of a version: sizes and modification times."""
     files = [path.stat() for path in folder.rglob("*") if path.is_file()]
     return sorted((file.st_size, file.st_mtime_ns) for file in files)

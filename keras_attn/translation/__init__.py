@@ -1,4 +1,4 @@
-"""The translator: text, tokens, batches, model, search, SavedModel; one folder a station."""
+"""Japanese-English translator; one folder for each stage from corpus to exported SavedModel."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["Translator"]
 
 
 def __getattr__(name: str) -> Any:
-    # TensorFlow and its text operations take seconds to import; most of what lives here
-    # does not need them.
+    # Imported on demand: TensorFlow takes seconds to import, and most modules of this package do
+    # not need it.
     if name == "Translator":
         from keras_attn.translation.export.translator import Translator
 

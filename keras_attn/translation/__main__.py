@@ -1,4 +1,4 @@
-"""The translator from the shell: `python -m keras_attn.translation translate MODEL < in > out`."""
+"""Command line of the translator: `python -m keras_attn.translation translate MODEL < in > out`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from keras_attn.translation.export.translator import Translator
 
-# Lines read before any of them is answered: enough to sort them by length, little to hold.
+# Number of lines processed together: enough to sort by length, few enough to fit in memory.
 LINES_AT_ONCE = 512
 
 
@@ -27,42 +27,51 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     add(
         "translate",
         "translate standard input to standard output",
-        "Reads UTF-8 lines and writes a line for each, in the same order; an empty line stays "
-        "empty.",
+        "Reads UTF-8 lines from standard input and writes one translation for each line, in the "
+        "same order. The translation of an empty line is empty.",
     )
     add(
         "score",
         "log probabilities of given translations",
-        "Reads UTF-8 lines, source TAB translation, and writes the natural logarithm of the "
-        "probability of each translation; a line without TAB has an empty one.",
+        "Reads UTF-8 lines `source TAB translation` from standard input and writes the natural "
+        "logarithm of the probability of each translation. A line without TAB is a source with an "
+        "empty translation.",
     )
     evaluate = add(
         "evaluate",
         "BLEU, chrF and TER on the test sentences of a corpus",
         "Translates the test split of a corpus and prints scores and samples.",
     )
-    evaluate.add_argument("data", help="a corpus, as train.py takes it in --data")
+    evaluate.add_argument("data", help="corpus, in the form of --data of train.py")
     evaluate.add_argument(
         "--all",
         action="store_true",
-        help="all sentences of the corpus, which is a test set: nothing is split or left out",
+        help="evaluate on all sentences of the corpus, without cleaning or splitting",
     )
-    evaluate.add_argument("--baseline", type=Path, help="a version to compare with, as reported")
+    evaluate.add_argument(
+        "--baseline",
+        type=Path,
+        help="folder of an earlier version or report to compare with",
+    )
     evaluate.add_argument("--out", type=Path, help="folder to write the report to")
-    add("inspect", "what a model was trained on, its sizes and its scores", "Prints them.")
+    add(
+        "inspect",
+        "print training data, configuration and scores of a model",
+        "Prints the scores, training data and configuration of a model.",
+    )
     convert = add(
         "ctranslate2",
-        "convert a model for CTranslate2",
-        "Writes the weights in the form of that engine, and the tokenizers beside them.",
+        "convert a model to CTranslate2",
+        "Writes the weights and the tokenizers of a model in the format of CTranslate2.",
     )
-    convert.add_argument("out", type=Path, help="the folder to write")
+    convert.add_argument("out", type=Path, help="folder to write; must not exist")
     return parser.parse_args(argv)
 
 
 def _adding_to(commands) -> Callable[[str, str, str], argparse.ArgumentParser]:
     def add(name: str, summary: str, description: str) -> argparse.ArgumentParser:
         parser = commands.add_parser(name, help=summary, description=description)
-        parser.add_argument("model", help="an exported version, or the folder of versions")
+        parser.add_argument("model", help="folder of an exported version, or of all versions")
         return parser
 
     return add
@@ -71,12 +80,12 @@ def _adding_to(commands) -> Callable[[str, str, str], argparse.ArgumentParser]:
 def answer_lines(
     answer: Callable[[list[str]], Sequence[str]], lines: Iterable[bytes], output: BinaryIO
 ) -> None:
-    """Write the answer to each line, line by line."""
+    """Write one answer for each input line, in the same order."""
     texts: Iterator[str] = (line.decode("utf-8", "replace").rstrip("\r\n") for line in lines)
     num_done = 0
     while chunk := list(islice(texts, LINES_AT_ONCE)):
         for text in answer(chunk):
-            # An answer is one line, whatever the model says.
+            # Line breaks in an answer become spaces, so that lines correspond.
             output.write(" ".join(text.splitlines()).encode("utf-8") + b"\n")
         output.flush()
         num_done += len(chunk)
@@ -91,8 +100,10 @@ def translate(translator: Translator, arguments: argparse.Namespace) -> None:
 def score(translator: Translator, arguments: argparse.Namespace) -> None:
     def scores(lines: list[str]) -> list[str]:
         sides = [line.partition("\t") for line in lines]
-        found = translator.score([side[0] for side in sides], [side[2] for side in sides])
-        return [f"{value:.4f}" for value in found]
+        log_probabilities = translator.score(
+            [side[0] for side in sides], [side[2] for side in sides]
+        )
+        return [f"{value:.4f}" for value in log_probabilities]
 
     answer_lines(scores, sys.stdin.buffer, sys.stdout.buffer)
 
@@ -154,14 +165,15 @@ def main(argv: list[str] | None = None) -> int:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     from keras_attn.translation.export.translator import Translator
 
-    # What is printed is UTF-8 whatever the locale.
+    # Print UTF-8 in every locale.
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     try:
         translator = Translator.load(arguments.model)
         COMMANDS[arguments.command](translator, arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who read the output, such as `head`, has enough; what is still to be flushed goes nowhere.
+        # The reader of the output, such as `head`, has closed it. Discard the remaining output, so
+        # that the flush at exit does not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ValueError, OSError) as error:

@@ -14,7 +14,7 @@ import numpy as np
 from keras_attn.transformer import Transformer
 from keras_attn.translation import versions
 
-# A signature that computes with the weights as they were trained.
+# This signature uses the trained weights, not folded ones.
 _SIGNATURE = "score"
 
 

@@ -1,4 +1,4 @@
-"""Numbered folders of the versions of an exported translator."""
+"""Numbered version folders of an exported translator."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-# TensorFlow Serving leaves this folder of a version alone.
+# Subfolder of a version for additional files; TensorFlow Serving does not load it as assets.
 EXTRA = "assets.extra"
 CONFIG = "config.json"
 
@@ -16,7 +16,7 @@ def _versions(folder: Path) -> list[int]:
 
 
 def next_version(folder: Path) -> Path:
-    """Folder of the next version to be written."""
+    """Folder of the next version to write."""
     return folder / str(max([0, *_versions(folder)]) + 1)
 
 
@@ -27,10 +27,10 @@ def version_before(version: Path) -> Path | None:
 
 
 def newest_version(path: Path) -> Path:
-    """The folder of a SavedModel: `path` itself, or its highest numbered folder.
+    """Folder of a SavedModel: `path`, or the subfolder of `path` with the highest number.
 
     Raises:
-        ValueError: If there is none.
+        ValueError: If `path` holds no exported translator.
     """
     if not path.is_dir():
         raise ValueError(f"The model must be a folder that `train.py` wrote. Received: {path}.")

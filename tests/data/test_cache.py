@@ -17,5 +17,5 @@ def test_without_the_variable_it_is_in_the_users_cache(tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_made_is_named(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path / "file" / "cache"))
-    with pytest.raises(ValueError, match="cannot be made.*file/cache.*KERAS_ATTN_CACHE"):
+    with pytest.raises(ValueError, match="cannot be created.*file/cache.*KERAS_ATTN_CACHE"):
         cache.folder()

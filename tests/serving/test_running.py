@@ -34,7 +34,7 @@ def test_sigterm_ends_the_server_after_the_requests_that_have_begun(echo, start_
 def test_the_folder_of_one_version_is_refused_with_the_one_to_give(echo):
     with pytest.raises(ValueError, match="must be the folder of the versions") as refused:
         run(echo / "1", Settings())
-    assert str(refused.value).endswith(f"Give {echo.resolve()}.")
+    assert str(refused.value).endswith(f"Use {echo.resolve()}.")
 
 
 def test_a_port_that_is_taken_is_said_in_a_sentence(echo, capsys):

@@ -1,1 +1,1 @@
-"""Batches of pairs, bucketed by length."""
+"""Batches of sentence pairs, bucketed by length."""

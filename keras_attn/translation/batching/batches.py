@@ -1,4 +1,4 @@
-"""Ids to batches: pairs of similar length together, in few shapes, up to a budget of tokens."""
+"""Training batches: pairs of similar length, in a few fixed shapes, with a token budget."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 
 class Batch(NamedTuple):
-    """Inputs and labels of a training step; `S` and `T` include the end mark.
+    """Inputs and labels of a training step, int32, padded with `PAD_ID`.
 
-    `source (B, S)`: pieces, EOS. `target_in (B, T)`: BOS, pieces. `target_out (B, T)`: pieces,
-    EOS, so that `target_out[:, t]` is what the decoder is to say after `target_in[:, : t + 1]`.
+    `target_out[:, t]` is the label of the decoder for the input `target_in[:, : t + 1]`.
+
+    Attributes:
+        source: Pieces, then EOS, `(B, S)`.
+        target_in: BOS, then pieces, `(B, T)`.
+        target_out: Pieces, then EOS, `(B, T)`.
     """
 
     source: np.ndarray
@@ -29,9 +33,9 @@ class Batch(NamedTuple):
 
 
 class _Grouped:
-    """The pairs of a part as ids, in groups that share a shape.
+    """Pairs of a part as ids, in buckets of equal padded shape.
 
-    `sides[0][i]` are the ids of the source of pair `i`, `sides[1][i]` those of its target.
+    `sides[0][i]` holds the source ids of pair `i`, `sides[1][i]` the target ids.
     """
 
     def __init__(
@@ -50,7 +54,7 @@ class _Grouped:
         kept = [i for i, both in enumerate(lengths) if both.max() <= max_pieces]
         if not kept:
             raise ValueError(
-                f"No training pair has at most `max_pieces` pieces on both sides. Received: "
+                "No training pair has at most `max_pieces` pieces on both sides. Received: "
                 f"max_pieces={max_pieces} and {len(lengths)} pairs. Use a larger `max_pieces`."
             )
         self.num_too_long = len(lengths) - len(kept)
@@ -64,12 +68,15 @@ class _Grouped:
 
     @property
     def padding(self) -> float:
-        """Share of padding, if every pair comes once."""
+        """Share of padding in an epoch in which every pair occurs once."""
         sizes = zip(self._groups, self.shapes, strict=True)
         return 1 - float(self.lengths.sum()) / sum(len(g) * sum(shape) for g, shape in sizes)
 
     def order(self, random: np.random.Generator) -> list[tuple[int, np.ndarray]]:
-        """The batches of an epoch, always as many: index of the shape, and the pairs."""
+        """Batches of an epoch in random order: index of the shape, and indices of the pairs.
+
+        The number of batches does not depend on `random`.
+        """
         batches = []
         for index, (group, size) in enumerate(zip(self._groups, self._batch_sizes, strict=True)):
             drawn = random.permutation(self._draw(random.permutation(group)))
@@ -77,7 +84,7 @@ class _Grouped:
         return [batches[i] for i in random.permutation(len(batches))]
 
     def _draw(self, shuffled: np.ndarray) -> np.ndarray:
-        """Each pair as often as its weight says, rounded down or up as its place decides."""
+        """Repeat each pair by its weight, rounded up or down by systematic sampling."""
         ends = np.cumsum(self._weights[shuffled])
         number = max(1, round(ends[-1]))
         places = (np.arange(number) + 0.5) * (ends[-1] / number)
@@ -85,22 +92,22 @@ class _Grouped:
 
 
 class Batches:
-    """The training pairs as an endless, reproducible stream of batches.
+    """Endless, reproducible stream of training batches.
 
-    An epoch is one part of the pairs, each of them as often as its weight says. Which pairs share a
-    batch, how they are cut into pieces and the order of the batches depend on the seed and the step
-    alone, so a run can go on from any step. All epochs have as many batches as the first: of a
-    later part, a few are left out or come twice.
+    An epoch is one part of the pairs, each pair repeated by its weight. The composition,
+    segmentation and order of the batches depend only on the seed and the step, so training can
+    resume at any step. All epochs have the same number of batches as the first: some batches of a
+    later part are skipped or repeated.
 
     Args:
-        parts: Read the parts of the training pairs; the first is read now.
-        tokenizers: Make ids of them.
-        batch_tokens: Source and target tokens of a batch, padding included, at most; sampling may
-            add to them.
-        max_pieces: Longest side, end mark included; longer pairs are left out.
-        seed: Seed of everything random.
-        subword_alpha: Of `Tokenizer.sample`, by which each batch is cut anew; 0 for one way to cut
-            a pair. Defaults to 0.
+        parts: Functions that read the parts of the training pairs. The first is called at once.
+        tokenizers: Source and target tokenizers.
+        batch_tokens: Maximum number of source and target tokens of a batch, padding included.
+            Subword regularization may exceed it.
+        max_pieces: Maximum length of a side in pieces, EOS included. Longer pairs are dropped.
+        seed: Random seed of all random choices.
+        subword_alpha: `alpha` of `Tokenizer.sample`; each batch is tokenized by a random
+            segmentation. 0 turns subword regularization off. Defaults to 0.
         max_padding: Largest share of padding; the number of shapes follows from it. Defaults to
             `Config.max_padding`.
 
@@ -108,9 +115,9 @@ class Batches:
         ValueError: If no pair is short enough.
 
     Attributes:
-        steps_per_epoch: Batches of an epoch.
-        shapes: The `(S, T)` of the first part.
-        num_too_long: Pairs of the first part left out.
+        steps_per_epoch: Number of batches of an epoch.
+        shapes: Padded shapes `(S, T)` of the first part.
+        num_too_long: Number of pairs dropped from the first part.
         padding: Share of padding in the first part.
 
     Example:
@@ -138,7 +145,7 @@ class Batches:
         def group(number: int) -> _Grouped:
             return _Grouped(parts[number](), tokenizers, batch_tokens, max_pieces, max_padding)
 
-        # Two, because batches are made ahead of the one that is trained on.
+        # Two, because prefetching may reach the next epoch before training does.
         self._group = lru_cache(maxsize=2)(group)
         self._order = lru_cache(maxsize=2)(self._new_order)
         self._num_parts = len(parts)
@@ -153,21 +160,21 @@ class Batches:
         self.steps_per_epoch = len(self._order(0))
 
     def summary(self) -> str:
-        """Sizes for the terminal."""
+        """Batches, shapes, padding and dropped pairs in one line, for the terminal."""
         return (
             f"Batches: {self.steps_per_epoch:,} an epoch in {len(self.shapes)} shapes, "
             f"{self.padding:.1%} padding, {self.num_too_long:,} pairs too long"
         )
 
     def stream(self, start_step: int = 0) -> Iterator[Batch]:
-        """The batches from the global step `start_step` on, without end."""
+        """Endless iterator over batches, from the global step `start_step`."""
         step = start_step
         while True:
             yield self._batch(step)
             step += 1
 
     def dataset(self, start_step: int = 0) -> tf.data.Dataset:
-        """`stream` as Keras `fit` reads it: `((source, target_in), target_out)`."""
+        """Dataset of `stream` for Keras `fit`: `((source, target_in), target_out)`."""
         ids = tf.TensorSpec((None, None), tf.int32)
 
         def examples() -> Iterator:
@@ -176,12 +183,15 @@ class Batches:
 
         dataset = tf.data.Dataset.from_generator(examples, output_signature=((ids, ids), ids))
         options = tf.data.Options()
-        # There is nothing to tune, and the end of `fit` sometimes waits seconds for the tuner.
+        # Autotuning does not help here, and `fit` sometimes waits seconds for it to stop.
         options.autotune.enabled = False
         return dataset.prefetch(4).with_options(options)
 
     def num_tokens(self, step: int) -> int:
-        """Source and target tokens of the batch at `step`, padding not counted, nor sampling."""
+        """Number of source and target tokens of the batch at `step`, without padding.
+
+        Counted before subword regularization.
+        """
         part, _, members = self._at(step)
         return int(part.lengths[members].sum())
 
@@ -208,10 +218,11 @@ class Batches:
         return _pad(sources, targets, source_length, target_length)
 
     def _sampled(self, side: int, plain: list, texts: list[str], seed: int) -> list:
-        """The texts cut anew, but for those that would be too long: these stay as they are."""
-        cut = self._tokenizers[side].sample(texts, self._subword_alpha, seed)
+        """Ids of random segmentations; `plain` where the segmentation exceeds `max_pieces`."""
+        sampled = self._tokenizers[side].sample(texts, self._subword_alpha, seed)
         return [
-            new if len(new) < self._max_pieces else old for new, old in zip(cut, plain, strict=True)
+            new if len(new) < self._max_pieces else old
+            for new, old in zip(sampled, plain, strict=True)
         ]
 
 
@@ -235,7 +246,7 @@ def _pad(
 
 
 def make(parts: Sequence[Callable[[], Part]], tokenizers: Tokenizers, config: Config) -> Batches:
-    """The training pairs, tokenized, as batches."""
+    """Batches of the training pairs with the settings of `config`."""
     return Batches(
         parts,
         tokenizers,

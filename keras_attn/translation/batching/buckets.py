@@ -1,4 +1,4 @@
-"""Buckets of pairs of similar length, so that little of a batch is padding."""
+"""Buckets of pairs of similar length, to limit padding."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 
 def plan_buckets(lengths: np.ndarray, max_padding: float) -> list[np.ndarray]:
-    """Group pairs so that padding each group to its longest pair wastes at most `max_padding`.
+    """Divide pairs into buckets with a share of padding of at most `max_padding`.
 
-    Starts with one group and splits, along the side and at the length that saves most padding,
-    the group where that saving is largest, until the share of padding is small enough.
+    Each bucket is padded to its longest source and its longest target. The search is greedy: it
+    starts with one bucket and repeats the split, by side and length, that saves most padding.
 
     Args:
-        lengths: Integers of shape `(N, 2)`: source and target length of each pair, at least 1.
-        max_padding: Largest share of padding in the padded total.
+        lengths: Source and target length of each pair, at least 1, integers `(N, 2)`.
+        max_padding: Maximum share of padding in all padded tokens.
 
     Returns:
         Index arrays into `lengths`, a partition of its rows.
@@ -36,9 +36,9 @@ def plan_buckets(lengths: np.ndarray, max_padding: float) -> list[np.ndarray]:
 
 
 class _Split(NamedTuple):
-    saving: int  # padding tokens that it avoids
+    saving: int  # number of padding tokens saved
     side: int  # 0 source, 1 target
-    length: int  # pairs up to this length on that side go to one part
+    length: int  # maximum length on `side` in the bucket of shorter pairs
 
 
 def _padded_tokens(lengths: np.ndarray) -> int:

@@ -1,1 +1,1 @@
-"""Corpora: read, cleaned and split."""
+"""Corpora: reading, cleaning and splitting into training, validation and test."""

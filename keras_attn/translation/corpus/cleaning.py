@@ -1,4 +1,4 @@
-"""Cleaning of sentence pairs: what training and evaluation see, and why a pair was left out."""
+"""Cleaning of sentence pairs: text normalisation, filters, and counts of the pairs left out."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ class Pair(NamedTuple):
 
 
 class Cleaned(NamedTuple):
-    """Pairs that `clean` keeps, and counts of the others.
+    """Result of `clean`: the pairs kept, and the number of pairs dropped for each reason.
 
-    `positions[i]` is the place of `pairs[i]` in the input; `dropped` counts the other pairs by
-    the reason that applied first, in the order in which the reasons are looked for.
+    Attributes:
+        pairs: Normalised pairs that passed every filter.
+        positions: `positions[i]` is the index of `pairs[i]` in the input.
+        dropped: Number of pairs dropped, by reason. A pair counts once, for the first reason of
+            `REASONS` that applies.
     """
 
     pairs: list[Pair]
@@ -30,26 +33,29 @@ class Cleaned(NamedTuple):
     dropped: dict[str, int]
 
 
-# In the order in which they are looked for.
+# Reasons to drop a pair, in the order in which `clean` checks them.
 REASONS = ("empty", "too_long", "equal_sides", "wrong_script", "duplicate", "odd_lengths")
 
-# A side this many times longer, or shorter, than the other one lets expect is no translation of
-# it. Below so many characters anything may be: "Yes." is a word here and a sentence there.
+# A pair is dropped if its length ratio is more than this factor above or below the median ratio of
+# the corpus. Pairs with fewer than `MIN_CHARACTERS_TO_COMPARE` characters on both sides are kept,
+# because length ratios of short sentences vary widely.
 MAX_LENGTH_RATIO = 4.0
 MIN_CHARACTERS_TO_COMPARE = 30
 
-# Control characters and zero-width spaces part words, the other invisible ones (soft hyphen, byte
-# order mark, marks of writing direction) do not. The joiners that emoji and some scripts need stay.
-_PARTING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b]")
+# Control characters and zero-width spaces separate words, so they become spaces. Other invisible
+# characters (soft hyphen, byte order mark, direction marks) are deleted. The zero-width joiners
+# that emoji and some scripts need are kept.
+_SEPARATORS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b]")
 _INVISIBLE = re.compile("[\u00ad\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 
-# Least share of a side's letters that are of the language's script. Names and terms stand in Latin
-# letters inside any other script, where moreover one letter may be a syllable or a word.
+# Smallest share of a side's letters that must belong to the script of the language. The share is
+# low for scripts other than Latin: their texts hold names and terms in Latin letters, and one of
+# their own letters may stand for a syllable or a word.
 _MIN_SHARE_OF_LATIN = 0.5
 _MIN_SHARE_OF_OTHERS = 0.1
 
-# First words of the Unicode names of a language's letters; a language that is not here is not
-# checked.
+# Scripts of each language, as the first words of the Unicode names of its letters. Languages
+# without an entry are not checked.
 _CYRILLIC = frozenset({"CYRILLIC"})
 _HAN = frozenset({"CJK", "IDEOGRAPHIC"})
 _LATIN = frozenset({"LATIN"})
@@ -69,28 +75,30 @@ _SCRIPTS = {
 
 
 def clean_text(text: str) -> str:
-    """NFKC, one space for any run of white space or control characters, none at the ends.
+    """Normalise text: NFKC, single spaces, no invisible characters, no space at either end.
+
+    Each run of white space or control characters becomes one space.
 
     Example:
 
     >>> clean_text("  Ｆｕｌｌ\\u3000width\\t１２ \\n")
     'Full width 12'
     """
-    text = _INVISIBLE.sub("", _PARTING.sub(" ", text))
+    text = _INVISIBLE.sub("", _SEPARATORS.sub(" ", text))
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def has_wrong_script(text: str, language: str) -> bool:
-    """Whether too few of the letters are of the language's script.
+    """Whether too few letters of a text belong to the script of its language.
 
-    Text without letters and languages without an entry in the table always pass.
+    The result is False for text without letters and for languages without an entry in `_SCRIPTS`.
     """
     scripts = _SCRIPTS.get(re.split("[-_]", language.lower())[0])
     if scripts is None or (scripts is _LATIN and text.isascii()):
         return False
-    found = [_script(character) for character in text if character.isalpha()]
+    letter_scripts = [_script(character) for character in text if character.isalpha()]
     min_share = _MIN_SHARE_OF_LATIN if scripts is _LATIN else _MIN_SHARE_OF_OTHERS
-    return sum(script in scripts for script in found) < min_share * len(found)
+    return sum(script in scripts for script in letter_scripts) < min_share * len(letter_scripts)
 
 
 @cache
@@ -101,13 +109,16 @@ def _script(letter: str) -> str:
 def clean(
     pairs: Iterable[Pair], source_language: str, target_language: str, max_characters: int
 ) -> Cleaned:
-    """Normalises both sides of each pair and leaves out the pairs that teach nothing.
+    """Normalise both sides of each pair and drop unusable pairs.
 
     Args:
-        pairs: Pairs as read.
-        source_language: Language code, for the check of the script.
-        target_language: Language code, for the check of the script.
-        max_characters: Longest side in characters after normalisation.
+        pairs: Pairs as read from the corpus.
+        source_language: Language code of the source side, for the script check.
+        target_language: Language code of the target side, for the script check.
+        max_characters: Maximum length of a side, in characters after normalisation.
+
+    Returns:
+        The pairs kept and the number of pairs dropped for each reason.
     """
     kept: list[Pair] = []
     positions: list[int] = []
@@ -131,9 +142,9 @@ def clean(
             seen.add(pair)
             kept.append(pair)
             positions.append(position)
-    fitting = [not is_odd for is_odd in _have_odd_lengths(kept)]
-    dropped["odd_lengths"] = fitting.count(False)
-    return Cleaned(list(compress(kept, fitting)), list(compress(positions, fitting)), dropped)
+    is_usual = [not is_odd for is_odd in _have_odd_lengths(kept)]
+    dropped["odd_lengths"] = is_usual.count(False)
+    return Cleaned(list(compress(kept, is_usual)), list(compress(positions, is_usual)), dropped)
 
 
 def _have_odd_lengths(pairs: list[Pair]) -> list[bool]:

@@ -1,4 +1,4 @@
-"""Corpora by name or by path -> cleaned pairs of sentences in splits that cannot leak."""
+"""Loading of corpora by name or path: read, clean, and split without leakage."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from keras_attn.translation.corpus.slices import Part, Parts, number_of_parts
 from keras_attn.translation.corpus.sources import CREDITS, TFDS, Raw, TranslationSet
 from keras_attn.translation.corpus.splits import Example
 
-# Longest side of a pair. Longer lines are paragraphs, which no model here is trained to translate.
+# Default maximum length of a side, in characters. Longer lines are paragraphs; the models are
+# trained on sentences.
 MAX_CHARACTERS = 500
 
-# Between corpora, and between a corpus and its weight.
+# Separator between the names of corpora, and the pattern of a name with a weight (`own.tsv=3`).
 AND = " + "
 _WEIGHTED = re.compile(r"(.+)=([-+.\w]+)")
 
-# Each time that a pair comes in an epoch has a place in memory.
+# Limit on the weight of a corpus: each repetition of a pair in an epoch takes memory.
 MAX_WEIGHT = 1000
 
-# Broken lines that are named; the others are only counted.
+# Maximum number of broken lines listed in a warning; the rest are only counted.
 MAX_NAMED_LINES = 10
 
-# Scores on fewer test sentences than this swing by several points from chance alone.
+# With fewer test sentences than this, scores vary by several points by chance alone.
 MIN_TELLING_TEST = 100
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Pairs to train on and sentences to evaluate on.
+    """Training pairs, and validation and test sentences with references.
 
     Attributes:
-        name: As given to `load_corpus`.
+        name: The name given to `load_corpus`.
         source: Language code of the source side.
         target: Language code of the target side.
-        train: Pairs to train on; the first part of them, if there are several.
-        parts: Read the parts of the training pairs, with their weights; all pairs are one part,
-            unless they come from large sets of TensorFlow Datasets.
-        validation: One sentence of each validation group, with its references.
-        test: One sentence of each test group, with its references.
-        counts: `read` lines or pairs; those left out, by reason (`broken` lines, then
-            `cleaning.REASONS`); `kept` is the rest, in that many `groups`, and the sum of
-            `train`, `validation`, `test` and `withheld` (`splits.Splits`). Of the first part, if
-            there are several.
-        credit: Whom to name wherever the corpus is used; empty if nobody.
-        warnings: Sentences for the user about what was found in the corpus.
+        train: Training pairs of the first part.
+        parts: Functions that read the parts of the training pairs, with weights. There is one
+            part, unless large sets of TensorFlow Datasets are among the corpora.
+        validation: One sentence of each validation group, with references.
+        test: One sentence of each test group, with references.
+        counts: Numbers of lines or pairs in the first part: `read`; dropped, by reason (`broken`,
+            then `cleaning.REASONS`); `kept`. `kept` is the sum of `train`, `validation`, `test`
+            and `withheld` (`splits.Splits`). `groups` is the number of groups of kept pairs.
+        credit: Attribution that the licence of the corpus requires, or an empty string.
+        warnings: Problems of the corpus that the user should know, one sentence each.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Corpus:
 
     @property
     def num_train(self) -> int:
-        """Training pairs, about, those of all parts."""
+        """Approximate number of training pairs in all parts."""
         return len(self.train) * len(self.parts)
 
     def summary(self) -> str:
@@ -79,26 +79,34 @@ class Corpus:
 def load_corpus(
     name: str, source: str = "ja", target: str = "en", max_characters: int = MAX_CHARACTERS
 ) -> Corpus:
-    """Reads, cleans and splits a corpus, or several.
+    """Read, clean and split one or several corpora.
 
-    Sets of TensorFlow Datasets of more than `slices.PART_PAIRS` pairs are read a part at a time, so
-    that memory does not grow with them. The sentences of validation and test are then of the first
-    part, and pairs of later parts that share a sentence with them are left out.
+    Sets of TensorFlow Datasets with more than `slices.PART_PAIRS` pairs are read one part at a
+    time, so that memory use does not grow with the set. Validation and test sentences then come
+    from the first part. Pairs of later parts that share a sentence with them are dropped.
 
     Args:
-        name: `everyday`, `tatoeba`, or the path of a UTF-8 file, plain or gzip, of lines
-            `source TAB target`; further columns are ignored. Or the paths of two files, joined by
-            a comma, with the sources and their translations line by line. Or `tfds:` and the name
-            of a translation set of TensorFlow Datasets, whose split `train` is read. Or several of
-            these, joined by ` + `, each with its weight if that is not 1: `tatoeba + own.tsv=3`
-            shows each pair of `own.tsv` three times an epoch.
-        source: Language code of the source side.
-        target: Language code of the target side.
-        max_characters: Longest side of a pair, in characters.
+        name: One of the following:
+
+            - a built-in corpus: `everyday` or `tatoeba`;
+            - the path of a UTF-8 file, plain or gzip, with lines `source TAB target`; further
+              columns are ignored;
+            - the paths of two files, joined by a comma: sources and translations, line by line;
+            - `tfds:` and the name of a translation set of TensorFlow Datasets; the split `train`
+              is read;
+            - several corpora joined by ` + `, each with an optional weight (default 1):
+              `tatoeba + own.tsv=3` repeats each pair of `own.tsv` three times an epoch.
+        source: Language code of the source side. Defaults to `"ja"`.
+        target: Language code of the target side. Defaults to `"en"`.
+        max_characters: Maximum length of a side, in characters, at least 1. Defaults to
+            `MAX_CHARACTERS`.
+
+    Returns:
+        The cleaned corpus in three splits.
 
     Raises:
-        ValueError: If there is no such corpus, it cannot be read, or too little is left of it.
-        OSError: If a corpus that is not on this machine cannot be fetched.
+        ValueError: If the corpus does not exist, cannot be read, or has too few usable pairs.
+        OSError: If a corpus cannot be downloaded.
     """
     name = str(name)
     if max_characters < 1:
@@ -119,17 +127,17 @@ def load_corpus(
     counts = _counts(raws, cleaned)
     if not cleaned.pairs:
         raise ValueError(_nothing_left(name, source, target, counts))
-    # An empty string, no combination, connects nothing.
+    # Pairs of a corpus without combinations get an empty string, which connects no pairs.
     combinations = [c for raw in raws.values() for c in raw.combinations or [""] * len(raw.pairs)]
-    # A group is placed by its Japanese side, so that both directions have the same splits.
+    # The split of a group depends on the Japanese side, so both directions have the same splits.
     anchor = 1 if target == "ja" and source != "ja" else 0
-    found = splits.split(cleaned.pairs, [combinations[i] for i in cleaned.positions], anchor)
-    held_out = found.validation + found.test
+    divided = splits.split(cleaned.pairs, [combinations[i] for i in cleaned.positions], anchor)
+    held_out = divided.validation + divided.test
 
-    names = [one for one, raw in raws.items() for _ in raw.pairs]
-    read = [names[cleaned.positions[i]] for i in found.positions]
+    corpus_names = [one for one, raw in raws.items() for _ in raw.pairs]
+    train_names = [corpus_names[cleaned.positions[i]] for i in divided.positions]
     parts = Parts(
-        list(zip(found.train, read, strict=True)),
+        list(zip(divided.train, train_names, strict=True)),
         weights,
         sets,
         num_parts,
@@ -141,36 +149,36 @@ def load_corpus(
         target=target,
         train=parts.part(0).pairs,
         parts=[partial(parts.part, i) for i in range(num_parts)],
-        validation=found.validation,
-        test=found.test,
+        validation=divided.validation,
+        test=divided.test,
         counts={
             **counts,
-            "groups": found.groups,
-            "train": len(found.train),
-            "validation": len(found.validation),
-            "test": len(found.test),
-            "withheld": found.withheld,
+            "groups": divided.groups,
+            "train": len(divided.train),
+            "validation": len(divided.validation),
+            "test": len(divided.test),
+            "withheld": divided.withheld,
             **({"parts": num_parts} if num_parts > 1 else {}),
         },
         credit=" ".join(filter(None, (CREDITS.get(one) for one in weights))),
         warnings=(
             *(_broken_lines(one, raw.broken) for one, raw in raws.items() if raw.broken),
-            *_rough_scores(name, len(found.test)),
+            *_rough_scores(name, len(divided.test)),
         ),
     )
 
 
 def load_test_set(name: str, source: str = "ja", target: str = "en") -> list[Example]:
-    """All sentences of a corpus, each with its translations as references, as they were written.
+    """All sentences of a corpus, each with all its translations as references, without cleaning.
 
     Args:
-        name: As `load_corpus` takes it.
-        source: Language code of the source side.
-        target: Language code of the target side.
+        name: One or several corpora, in the form that `load_corpus` accepts.
+        source: Language code of the source side. Defaults to `"ja"`.
+        target: Language code of the target side. Defaults to `"en"`.
 
     Raises:
-        ValueError: If there is no such corpus or no pair in it.
-        OSError: If a corpus that is not on this machine cannot be fetched.
+        ValueError: If the corpus does not exist or holds no pair.
+        OSError: If a corpus cannot be downloaded.
     """
     references: dict[str, list[str]] = {}
     names = _weights(name)
@@ -184,8 +192,8 @@ def load_test_set(name: str, source: str = "ja", target: str = "en") -> list[Exa
 
 
 def _weights(name: str) -> dict[str, float]:
-    """The corpora that a name names, each with its weight."""
-    found: dict[str, float] = {}
+    """Weights of the corpora in `name`, by corpus."""
+    weights: dict[str, float] = {}
     for one in [name] if _is_file(name) else name.split(AND):
         weight = 1.0
         if (match := _WEIGHTED.fullmatch(one)) and not _is_file(one):
@@ -199,10 +207,10 @@ def _weights(name: str) -> dict[str, float]:
                     f"The weight of a corpus must be a number above 0, at most {MAX_WEIGHT:,}. "
                     f"Received: {number!r} in data={name!r}."
                 )
-        if one in found:
+        if one in weights:
             raise ValueError(f"A corpus must be named once. Received: {one!r} twice in {name!r}.")
-        found[one] = weight
-    return found
+        weights[one] = weight
+    return weights
 
 
 def _sets(names: Iterable[str], source: str, target: str) -> dict[str, TranslationSet]:
@@ -220,7 +228,7 @@ def _read(
     source: str,
     target: str,
 ) -> dict[str, Raw]:
-    """The first slice of each set and all of every other corpus."""
+    """First slice of each set of TensorFlow Datasets, and all pairs of each other corpus."""
     return {
         name: Raw(sets[name].read(0, num_parts))
         if name in sets
@@ -244,11 +252,13 @@ def _counts(raws: dict[str, Raw], cleaned: cleaning.Cleaned) -> dict[str, int]:
 
 
 def _nothing_left(name: str, source: str, target: str, counts: dict[str, int]) -> str:
-    found = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+    listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
     hint = ""
     if counts["wrong_script"]:
         hint = f" If the columns are the other way round, use --source {target} --target {source}."
-    return f"No pair of the corpus is left after cleaning. Received: data={name!r} ({found}).{hint}"
+    return (
+        f"No pair of the corpus is left after cleaning. Received: data={name!r} ({listed}).{hint}"
+    )
 
 
 def _broken_lines(name: str, broken: Sequence[int]) -> str:
@@ -262,4 +272,4 @@ def _rough_scores(name: str, num_test: int) -> list[str]:
     if num_test >= MIN_TELLING_TEST:
         return []
     sentences = "1 sentence" if num_test == 1 else f"{num_test} sentences"
-    return [f"{name}: the test split has only {sentences}: its scores say little."]
+    return [f"{name}: the test split has only {sentences}; scores on it are unreliable."]

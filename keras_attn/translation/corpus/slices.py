@@ -1,4 +1,4 @@
-"""Training pairs a part at a time, so that memory does not grow with the corpus."""
+"""Training pairs in parts, read one at a time, so that memory does not grow with the corpus."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import NamedTuple
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.sources import TranslationSet
 
-# Pairs of sets of TensorFlow Datasets that are in memory at a time.
+# Number of pairs of TensorFlow Datasets that are in memory at a time.
 PART_PAIRS = 200_000
 
 
 class Part(NamedTuple):
-    """Training pairs that are in memory together; each comes `weight` times an epoch on average."""
+    """Training pairs in memory at the same time, with weights.
+
+    A pair of weight `w` is drawn `w` times an epoch on average.
+    """
 
     pairs: list[Pair]
     weights: list[float]
@@ -22,15 +25,15 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Parts:
-    """The training pairs of several corpora, of which some are read when their turn comes.
+    """Training pairs of several corpora; later slices of large sets are read when needed.
 
     Attributes:
-        read: The pairs that have been read, each with the name of its corpus: the first slice of
-            each set, and all of every other corpus, which is dealt out to the parts.
-        weights: The weight of each corpus.
-        sets: The sets, by name.
+        read: Pairs in memory, each with the name of its corpus: the first slice of each set, and
+            all pairs of each other corpus. The latter are distributed over the parts.
+        weights: Weight of each corpus, by name.
+        sets: Sets of TensorFlow Datasets, by name.
         num_parts: Number of parts.
-        clean: What is to be kept of the pairs of a later slice.
+        clean: Function that returns the usable pairs of a later slice.
     """
 
     read: list[tuple[Pair, str]]
@@ -40,18 +43,20 @@ class Parts:
     clean: Callable[[list[Pair]], list[Pair]]
 
     def part(self, number: int) -> Part:
-        """The part of this number, from 0."""
-        found = [
+        """Part of index `number`, from 0."""
+        named_pairs = [
             (pair, name)
             for i, (pair, name) in enumerate(self.read)
             if (number == 0 if name in self.sets else i % self.num_parts == number)
         ]
         if number:
-            for name, its in self.sets.items():
-                found += [(pair, name) for pair in self.clean(its.read(number, self.num_parts))]
-        return Part([pair for pair, _ in found], [self.weights[name] for _, name in found])
+            for name, translation_set in self.sets.items():
+                pairs = self.clean(translation_set.read(number, self.num_parts))
+                named_pairs += [(pair, name) for pair in pairs]
+        pairs, names = [pair for pair, _ in named_pairs], [name for _, name in named_pairs]
+        return Part(pairs, [self.weights[name] for name in names])
 
 
 def number_of_parts(num_pairs: int) -> int:
-    """Parts that so many pairs of sets make; without any, all is one part."""
+    """Number of parts for `num_pairs` pairs of TensorFlow Datasets, at least 1."""
     return max(1, -(-num_pairs // PART_PAIRS))

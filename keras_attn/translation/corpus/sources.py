@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from keras_attn.translation.corpus.cleaning import Pair
 
-# The corpora that have a name, with the credit to give wherever they are used.
+# Built-in corpora, by name, with the attribution that each licence requires.
 CREDITS = {
     "everyday": "",
     "tatoeba": "Sentences: Tatoeba project, https://tatoeba.org, licence CC BY 2.0 FR "
@@ -19,15 +19,18 @@ CREDITS = {
 }
 NAMED_LANGUAGES = ("ja", "en")
 
-# Before the name of a set of TensorFlow Datasets.
+# Prefix of the name of a set of TensorFlow Datasets.
 TFDS = "tfds:"
 
 
 class Raw(NamedTuple):
-    """Pairs as they were read.
+    """Pairs of a corpus before cleaning.
 
-    `combinations` holds one string a pair, where the corpus has them: pairs of one combination
-    belong together. `broken` holds the numbers, from 1, of lines that are no pairs.
+    Attributes:
+        pairs: Pairs in the order of the corpus.
+        combinations: One string for each pair, if the corpus has combinations. Pairs with equal
+            strings must be in the same split.
+        broken: Line numbers, from 1, of lines that hold no pair.
     """
 
     pairs: list[Pair]
@@ -36,40 +39,40 @@ class Raw(NamedTuple):
 
 
 def read(name: str, source: str, target: str) -> Raw:
-    """Reads a corpus with a name, a file, or two files joined by a comma.
+    """Read a built-in corpus, a file, or two files joined by a comma.
 
     Args:
-        name: As `load_corpus` takes it.
+        name: A single corpus without weight, in the form that `load_corpus` accepts.
         source: Language code of the source side.
         target: Language code of the target side.
 
     Raises:
-        ValueError: If there is no such corpus or it cannot be read.
-        OSError: If a corpus that is not on this machine cannot be fetched.
+        ValueError: If the corpus does not exist or cannot be read.
+        OSError: If a corpus cannot be downloaded.
     """
     return _read_named(name, source, target) if name in CREDITS else _read_files(name)
 
 
 class TranslationSet:
-    """The split `train` of a translation set of TensorFlow Datasets, read a slice at a time.
+    """Split `train` of a translation set of TensorFlow Datasets, read one slice at a time.
 
     Args:
-        name: Its name there.
+        name: Name of the set in TensorFlow Datasets.
         source: Language code of the source side.
         target: Language code of the target side.
 
     Raises:
-        ValueError: If there is no such set, or it has other languages or no such split.
-        OSError: If it cannot be fetched.
+        ValueError: If the set does not exist, lacks one of the languages, or has no split `train`.
+        OSError: If the set cannot be downloaded.
     """
 
     def __init__(self, name: str, source: str, target: str):
-        # Here and not above: a user's own file does not need it.
+        # Imported here because only sets of TensorFlow Datasets need it.
         import tensorflow_datasets as tfds
         from keras_attn_data import cache
         from tensorflow_datasets.core.download import downloader
 
-        downloader.MAX_RETRIES = 3  # its ten take minutes to find that there is no network
+        downloader.MAX_RETRIES = 3  # the default of 10 takes minutes to fail without a network
         tfds.disable_progress_bar()
         self._languages = source, target
         try:
@@ -87,9 +90,9 @@ class TranslationSet:
             )
         try:
             self._builder.download_and_prepare()
-        except Exception as error:  # every set fetches in its own way
+        except Exception as error:  # each set has its own download code and exceptions
             raise OSError(
-                f"The set `{name}` of TensorFlow Datasets cannot be fetched into "
+                f"The set `{name}` of TensorFlow Datasets cannot be downloaded to "
                 f"`{self._builder.data_dir}`: {_first_line(error)}"
             ) from error
         if "train" not in self._builder.info.splits:
@@ -103,14 +106,14 @@ class TranslationSet:
         return self._builder.info.splits["train"].num_examples
 
     def read(self, part: int, num_parts: int) -> list[Pair]:
-        """One of `num_parts` slices of like length; only the shards that hold it are opened."""
+        """Slice `part` of `num_parts` slices of equal length; opens only the shards it needs."""
         import tensorflow_datasets as tfds
 
         start, stop = (len(self) * i // num_parts for i in (part, part + 1))
-        if start == stop:  # the library takes no empty slice
+        if start == stop:  # `ReadInstruction` rejects an empty slice
             return []
         instruction = tfds.core.ReadInstruction("train", from_=start, to=stop, unit="abs")
-        config = tfds.ReadConfig(try_autocache=False)  # a cache would hold all that is read
+        config = tfds.ReadConfig(try_autocache=False)  # a cache would keep the slice in memory
         examples: Any = tfds.as_numpy(
             self._builder.as_dataset(split=instruction, read_config=config)
         )
@@ -118,7 +121,7 @@ class TranslationSet:
 
 
 def _first_line(error: Exception) -> str:
-    """The kind of an error and what it says first; some say nothing, some say pages."""
+    """Type of an error and the first line of its message, which may be empty or pages long."""
     return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
@@ -138,7 +141,7 @@ def _read_named(name: str, source: str, target: str) -> Raw:
     try:
         builder.download_and_prepare()
     except OSError:
-        # Another process may have prepared it meanwhile; then there is nothing left to do.
+        # Another process may have prepared the corpus at the same time.
         builder = module.Builder(data_dir=data_dir)
         if not builder.is_prepared():
             raise
@@ -158,7 +161,7 @@ def _read_files(name: str) -> Raw:
         counts = [len(side) for side in lines]
         if counts[0] != counts[1]:
             raise ValueError(
-                "Two files of a corpus must have as many lines as each other. "
+                "The two files of a corpus must have the same number of lines. "
                 f"Received: {counts[0]:,} lines in `{sides[0]}`, {counts[1]:,} in `{sides[1]}`."
             )
         pairs = [
@@ -173,16 +176,16 @@ def _read_files(name: str) -> Raw:
     if len(broken) == len(pairs):
         raise ValueError(
             f"A corpus must hold lines of UTF-8 text, source TAB target. Received: `{name}`, "
-            f"where none of the {len(broken):,} lines is such a line."
+            f"in which all {len(broken):,} lines are broken."
         )
     return Raw([pair for pair in pairs if pair is not None], broken=broken)
 
 
 def _read_lines(path: Path, name: str) -> list[str | None]:
-    """The lines of a file, None for one that is not UTF-8."""
+    """Lines of a file; None for a line that is not UTF-8."""
     if not path.exists():
         raise ValueError(
-            f"There is no corpus of this name and no such file: expected one of "
+            f"There is no corpus of this name and no such file. Expected one of "
             f"{', '.join(sorted(CREDITS))}, the path of a TSV file, or two paths and a comma. "
             f"Received: data={name!r}."
         )
@@ -209,7 +212,7 @@ def _decode(line: bytes) -> str | None:
 
 
 def _parse(text: str | None) -> Pair | None:
-    """The pair of a line; an empty line is a pair of empty sides, a broken line None."""
+    """Pair of a line: two empty sides for an empty line, None for a broken line."""
     if text is None:
         return None
     if not text.strip():

@@ -1,4 +1,4 @@
-"""Splits that cannot leak: whatever shares a sentence with a pair goes where that pair goes."""
+"""Splits without leakage: pairs that share a sentence are in the same split."""
 
 from __future__ import annotations
 
@@ -9,23 +9,30 @@ from typing import NamedTuple
 
 from keras_attn.translation.corpus.cleaning import Pair
 
-# Of 10,000 values of the hash, those below TEST go to test, those below VALIDATION to validation.
+# The hash of a group has 10,000 values: below `TEST` is test, below `VALIDATION` is validation, the
+# rest is training.
 BUCKETS = 10_000
 TEST = 100
 VALIDATION = 200
 
 
 class Example(NamedTuple):
-    """A sentence to evaluate on; the first reference is the translation it came with."""
+    """Source sentence with references; the first reference is the target of its own pair."""
 
     source: str
     references: tuple[str, ...]
 
 
 class Splits(NamedTuple):
-    """`withheld` counts pairs of held-out groups beyond the one pair that each group keeps.
+    """Training pairs, and validation and test examples.
 
-    `positions[i]` is the place of `train[i]` in the input.
+    Attributes:
+        train: Training pairs.
+        positions: `positions[i]` is the index of `train[i]` in the input.
+        validation: One example for each validation group.
+        test: One example for each test group.
+        groups: Number of groups of connected pairs.
+        withheld: Number of pairs in validation and test groups beyond one pair for each group.
     """
 
     train: list[Pair]
@@ -37,9 +44,9 @@ class Splits(NamedTuple):
 
 
 def normalise(text: str) -> str:
-    """Key by which two sentences count as the same: NFKC, lower case, letters and digits only.
+    """Key for comparing sentences: NFKC, lower case, letters and digits only.
 
-    A text without letters and digits stands for itself.
+    The key of a text without letters and digits is its NFKC form.
 
     Example:
 
@@ -53,19 +60,19 @@ def normalise(text: str) -> str:
 def split(
     pairs: Sequence[Pair], combinations: Sequence[str] | None = None, anchor: int = 0
 ) -> Splits:
-    """Divides pairs into training, validation and test.
+    """Divide pairs into training, validation and test.
 
-    Pairs are connected when their normalised sources, their normalised targets or their
-    combinations are equal. A connected group goes as a whole where the sha256 of its smallest
-    normalised anchor sentence says; when that would leave validation or test without any group,
-    the group with the lowest hash goes there. Neither the order of the pairs nor, with the anchor
-    on the same language, the direction of translation makes a difference.
+    Two pairs are connected if their normalised sources, normalised targets or combinations are
+    equal. All pairs of a connected group are in the same split. The split is chosen by the sha256
+    of the smallest normalised anchor sentence of the group. If validation or test would be empty,
+    it gets the group with the lowest hash. The result does not depend on the order of the pairs,
+    nor on the direction of translation if the anchor is on the same language.
 
     Args:
         pairs: Cleaned pairs, without duplicates.
-        combinations: What else connects pairs, one string a pair; equal strings connect,
-            empty ones do not.
-        anchor: Side whose sentences place a group: 0 the source, 1 the target.
+        combinations: Further connections, one string for each pair: pairs with equal strings are
+            connected, empty strings are ignored. Defaults to None.
+        anchor: Side that chooses the split of a group: 0 for source, 1 for target. Defaults to 0.
 
     Raises:
         ValueError: If the pairs form fewer than three groups.
@@ -99,7 +106,7 @@ def split(
 
 
 def without_shared(pairs: Sequence[Pair], held_out: Sequence[Example]) -> list[Pair]:
-    """The pairs that share no normalised sentence with what is held out, on either side.
+    """Pairs that share no normalised sentence with validation or test examples, on either side.
 
     Example:
 
@@ -118,7 +125,7 @@ def without_shared(pairs: Sequence[Pair], held_out: Sequence[Example]) -> list[P
 def _connected(
     keys: Sequence[tuple[str, str]], combinations: Sequence[str] | None
 ) -> list[list[int]]:
-    """Groups of positions, by a union-find over the strings that connect them."""
+    """Groups of positions of connected pairs, by union-find over equal strings."""
     parents = list(range(len(keys)))
 
     def root(i: int) -> int:
@@ -131,7 +138,7 @@ def _connected(
     for strings in [*connections, *([combinations] if combinations is not None else [])]:
         first: dict[str, int] = {}
         for i, string in enumerate(strings):
-            if string:  # no combination connects nothing
+            if string:  # pairs without a combination are not connected
                 parents[root(i)] = root(first.setdefault(string, i))
     groups: dict[int, list[int]] = {}
     for i in range(len(keys)):
@@ -140,7 +147,7 @@ def _connected(
 
 
 def _placement(anchor: str) -> tuple[int, int]:
-    """Bucket of a group and, to order groups of one bucket, the hash itself."""
+    """Bucket of a group, and the hash, which orders groups of equal bucket."""
     number = int(hashlib.sha256(anchor.encode("utf-8")).hexdigest(), 16)
     return number % BUCKETS, number
 

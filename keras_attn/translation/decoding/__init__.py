@@ -1,1 +1,1 @@
-"""Decoding: from source ids to target ids."""
+"""Decoding: greedy search, beam search, sampling and scoring of target ids."""

@@ -1,4 +1,4 @@
-"""Beam search: the best of several hypotheses of each row, inside the graph."""
+"""Beam search in the graph."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from keras_attn.translation.decoding.limits import FORBIDDEN_IDS
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 NEVER = float("-inf")
-# Positions that room is made for at a time.
+# Number of positions by which the buffers grow.
 ROOM = 16
-# Rows that are done leave when they are one in so many.
+# Finished rows are removed from the search when at least 1/LEAVING of the rows are finished.
 LEAVING = 8
-# The best tokens are looked for among the best of so many at a time.
+# Number of tokens in a block of the vocabulary (see `BeamSearch._best_extensions`).
 BLOCK = 64
 
 # (last tokens (B, K) int32, position () int32, ancestors (B, K, C) int32, cache, memory) ->
 # (logits (B, K, V), cache)
 #
-# `ancestors` says which hypothesis of the row said what this one has at each position up to this
-# one, -1 elsewhere. Each tensor of the cache is `(B, any, C, ...)`; what is in it stays where it
-# is when hypotheses change places. Each tensor of the memory is `(B, ...)`.
+# `ancestors[b, k, c]` is the index of the hypothesis that generated position `c` of hypothesis `k`,
+# or -1 after the current position. Each tensor of the cache is `(B, any, C, ...)` and is not
+# reordered when the ranks of hypotheses change. Each tensor of the memory is `(B, ...)`.
 Step = Callable[[tf.Tensor, tf.Tensor, tf.Tensor, Any, Any], tuple[tf.Tensor, Any]]
 
 
@@ -31,9 +31,9 @@ class Hypotheses(NamedTuple):
     """Hypotheses of each row, best first.
 
     Attributes:
-        tokens: int32 `(B, N, L)`, without EOS, padded behind their end.
-        scores: float32 `(B, N)`, log probability by length penalty; -inf where there is no
-            further hypothesis.
+        tokens: Token ids without EOS, padded at the end, int32 `(B, N, L)`.
+        scores: Log probabilities divided by the length penalty, float32 `(B, N)`; -inf if a row
+            has fewer than `N` hypotheses.
     """
 
     tokens: tf.Tensor
@@ -41,21 +41,21 @@ class Hypotheses(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Constants of the rows that are searched together."""
+    """Constants of the rows that are still searched."""
 
-    index: tf.Tensor  # int32 (B,): which rows of the batch they are
-    limits: tf.Tensor  # int32 (B,)
-    minimums: tf.Tensor  # int32 (B,)
-    memory: Any
+    index: tf.Tensor  # int32 (B,): index of each row in the batch
+    limits: tf.Tensor  # int32 (B,): maximum length, EOS not counted
+    minimums: tf.Tensor  # int32 (B,): minimum length, EOS not counted
+    memory: Any  # tensors (B, ...)
 
 
 class Beam(NamedTuple):
     """State of beam search between two steps."""
 
     step: tf.Tensor  # int32 (): position of the next token
-    tokens: tf.Tensor  # int32 (B, K, C): hypotheses that go on, padding behind them
-    log_probs: tf.Tensor  # float32 (B, K): of those, best first; -inf where there is none
-    ancestors: tf.Tensor  # int32 (B, K, C): as `Step` has them
+    tokens: tf.Tensor  # int32 (B, K, C): unfinished hypotheses, padded at the end
+    log_probs: tf.Tensor  # float32 (B, K): their log probabilities, best first; -inf if missing
+    ancestors: tf.Tensor  # int32 (B, K, C): see `Step`
     ended: Hypotheses  # (B, K): finished hypotheses, the best K by score
     cache: Any
 
@@ -69,20 +69,21 @@ def length_penalty(num_tokens: tf.Tensor, alpha: float) -> tf.Tensor:
 
 
 class BeamSearch:
-    """Finds the hypotheses of the highest scores that a beam of `beam_size` finds.
+    """Beam search with length penalty, early stopping and optional n-gram blocking.
 
-    Each step extends every hypothesis by every token and keeps the best; one that says EOS while
-    it is among the `beam_size` best has ended. A row is done when not even a hypothesis that went
-    on for free to its limit could be better than its `num_best` ended ones, so that stopping
-    changes nothing. Probabilities are the model's own: what is forbidden is never taken, and its
-    share goes to no other token.
+    Each step extends every hypothesis by every token and keeps the best extensions. A hypothesis is
+    finished when its extension by EOS is among the `beam_size` best. A row is finished when no
+    unfinished hypothesis can still beat the `num_best` finished ones, even if all its remaining
+    tokens had probability 1; so early stopping does not change the result. Forbidden tokens are
+    skipped without renormalising the probabilities of the other tokens.
 
     Args:
-        step: Gives the logits of the next tokens.
-        beam_size: `K`.
-        num_best: `N`, how many hypotheses to return, at most `K`.
-        alpha: Exponent of the length penalty; 0 for none.
-        no_repeat_ngram: Length of token sequences that no translation has twice; 0 for any.
+        step: Function that computes the logits of the next tokens.
+        beam_size: Number of hypotheses `K` of each row, at least 1.
+        num_best: Number of hypotheses `N` to return, at most `K`. Defaults to 1.
+        alpha: Exponent of the length penalty; 0 turns it off. Defaults to 1.
+        no_repeat_ngram: Size of n-grams that a translation must not repeat; 0 turns the rule off.
+            Defaults to 0.
     """
 
     def __init__(
@@ -102,16 +103,16 @@ class BeamSearch:
     def __call__(
         self, cache: Any, memory: Any, limits: tf.Tensor, minimums: tf.Tensor
     ) -> Hypotheses:
-        """Search, with rows that leave when they are done and room that grows as it is needed.
+        """Search with dynamic shapes: finished rows are removed, and buffers grow when needed.
 
         Args:
-            cache: What `step` carries along, with room for no position yet.
-            memory: What `step` reads of each row.
-            limits: Longest translation of each row, EOS not counted, int32 `(B,)`, at least 1.
-            minimums: Shortest one, int32 `(B,)`, at most `limits`.
+            cache: Cache that `step` updates, with 0 positions.
+            memory: Inputs of `step` that depend on the row only.
+            limits: Maximum length of each translation, EOS not counted, at least 1, int32 `(B,)`.
+            minimums: Minimum length of each translation, at most `limits`, int32 `(B,)`.
 
         Returns:
-            `N` hypotheses of each row.
+            The `N` best hypotheses of each row.
         """
         batch_size = tf.shape(limits)[0]
         rows = Rows(tf.range(batch_size), limits, minimums, memory)
@@ -136,8 +137,8 @@ class BeamSearch:
             place = tf.gather(rows.index, leave)[:, None]
             found = Hypotheses(
                 *(
-                    tf.tensor_scatter_nd_update(all_rows, place, tf.gather(its, leave))
-                    for all_rows, its in zip((tokens, found.scores), best, strict=True)
+                    tf.tensor_scatter_nd_update(all_rows, place, tf.gather(searched_rows, leave))
+                    for all_rows, searched_rows in zip((tokens, found.scores), best, strict=True)
                 )
             )
             rows, beam = tf.nest.map_structure(
@@ -152,25 +153,28 @@ class BeamSearch:
     def at_once(
         self, cache: Any, memory: Any, limits: tf.Tensor, minimums: tf.Tensor, longest: tf.Tensor
     ) -> Hypotheses:
-        """The same in shapes that do not change, as a compiled search needs them.
+        """Search with static shapes, for XLA; finds the same hypotheses as `__call__`.
 
         Args:
-            cache: As above.
-            memory: As above.
-            limits: As above.
-            minimums: As above.
-            longest: The greatest limit that could be, int32 `()`.
+            cache: See `__call__`.
+            memory: See `__call__`.
+            limits: See `__call__`.
+            minimums: See `__call__`.
+            longest: Upper bound of `limits`, int32 `()`.
+
+        Returns:
+            The `N` best hypotheses of each row.
         """
         batch_size = tf.shape(limits)[0]
         rows = Rows(tf.range(batch_size), limits, minimums, memory)
-        # One step more than the longest translation has pieces: its end.
+        # One more position than the longest translation, for EOS.
         beam = _make_room(self._start(batch_size, cache), longest + 1)
         return self._best(self._extend_until(rows, beam, batch_size))
 
     def _start(self, batch_size: tf.Tensor, cache: Any) -> Beam:
         nothing = tf.zeros(tf.stack([batch_size, self._beam_size, 0]), tf.int32)
         none = tf.fill(tf.stack([batch_size, self._beam_size]), NEVER)
-        # All would begin the same way.
+        # Only one hypothesis at the start; `beam_size` equal ones would stay equal.
         only_one = tf.where(tf.range(self._beam_size) == 0, 0.0, none)
         return Beam(tf.constant(0), nothing, only_one, nothing, Hypotheses(nothing, none), cache)
 
@@ -180,12 +184,13 @@ class BeamSearch:
         return Hypotheses(tf.where(tf.math.is_inf(scores)[..., None], PAD_ID, tokens), scores)
 
     def _done(self, rows: Rows, beam: Beam) -> tf.Tensor:
-        # The greatest score of a future: not a token more to pay for, and the mildest penalty.
+        # Upper bound of future scores: all further tokens have probability 1, and the length
+        # penalty is largest at the limit (log probabilities are negative).
         possible = beam.log_probs[:, 0] / length_penalty(rows.limits + 1, self._alpha)
         return possible <= beam.ended.scores[:, self._num_best - 1]
 
     def _extend_until(self, rows: Rows, beam: Beam, leaving: tf.Tensor) -> Beam:
-        """Steps until so many rows are done or there is no more room."""
+        """Extend the beam until `leaving` rows are finished or the buffers are full."""
 
         def unfinished(beam: Beam) -> tf.Tensor:
             num_done = tf.reduce_sum(tf.cast(self._done(rows, beam), tf.int32))
@@ -206,19 +211,19 @@ class BeamSearch:
         newest = beam.tokens[:, :, tf.maximum(beam.step - 1, 0)]
         last = tf.where(beam.step > 0, newest, BOS_ID)
         logits, cache = self._step(last, beam.step, ancestors, beam.cache, rows.memory)
-        # Twice as many: with each hypothesis at most one of them ends.
+        # `2 * beam_size`, because up to `beam_size` of the extensions end with EOS.
         totals, parent, token = self._best_extensions(rows, beam, logits, 2 * beam_size)
         tokens = tf.gather(beam.tokens, parent, batch_dims=1)  # (B, 2K, C)
         ends = tf.equal(token, EOS_ID)
 
-        # 1. hypotheses that end
+        # 1. finished hypotheses
         scores = tf.where(ends, totals, NEVER) / length_penalty(beam.step + 1, self._alpha)
         scores = tf.concat([beam.ended.scores, scores[:, :beam_size]], axis=1)
         scores, best = tf.math.top_k(scores, beam_size)
         candidates = tf.concat([beam.ended.tokens, tokens[:, :beam_size]], axis=1)
         ended = Hypotheses(tf.gather(candidates, best, batch_dims=1), scores)
 
-        # 2. hypotheses that go on
+        # 2. unfinished hypotheses
         totals, best = tf.math.top_k(tf.where(ends, NEVER, totals), beam_size)  # (B, K)
         parent, token, tokens = (tf.gather(x, best, batch_dims=1) for x in (parent, token, tokens))
         return Beam(
@@ -235,8 +240,9 @@ class BeamSearch:
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Log probabilities, parents and tokens of the best extended hypotheses, `(B, number)`.
 
-        The best are in the blocks of tokens whose best are best, so most tokens are looked at once
-        and not ranked. The first block is always ranked: what has rules of its own is in it.
+        The vocabulary is divided into blocks. The `number` best extensions are in the `number`
+        blocks with the highest maxima, so only these blocks are sorted. The first block of each
+        hypothesis is always included, because it holds the special ids and their rules.
         """
         beam_size = self._beam_size
         logits = _in_blocks(tf.cast(logits, tf.float32))  # (B, K, N, BLOCK)
@@ -257,9 +263,9 @@ class BeamSearch:
         _, best = tf.math.top_k(
             tf.reshape(others, tf.stack([batch_size, num_others])), min(number, num_others)
         )
-        # The first blocks of all hypotheses, then the best others.
+        # The first blocks of all hypotheses, then the best of the other blocks.
         first = tf.zeros(tf.stack([batch_size, beam_size]), tf.int32)
-        # (At least 1: with one block only there are no others, and nothing is divided.)
+        # `max(..., 1)` avoids a division by 0 if there is one block only; `best` is empty then.
         block = tf.concat([first, best % max(others_each, 1) + 1], axis=1)
         parent = tf.concat([first + tf.range(beam_size), best // max(others_each, 1)], axis=1)
 
@@ -274,7 +280,7 @@ class BeamSearch:
 
 
 def _in_blocks(logits: tf.Tensor) -> tf.Tensor:
-    """`(B, K, V)` as `(B, K, N, BLOCK)`, with what is never taken behind the vocabulary."""
+    """Reshape `(B, K, V)` to `(B, K, N, BLOCK)`, padded with -inf at the end."""
     missing = -logits.shape[-1] % BLOCK
     if missing:
         logits = tf.pad(logits, [[0, 0], [0, 0], [0, missing]], constant_values=NEVER)
@@ -283,10 +289,14 @@ def _in_blocks(logits: tf.Tensor) -> tf.Tensor:
 
 
 def _log_sum_exp(logits: tf.Tensor, highest: tf.Tensor) -> tf.Tensor:
-    """Of `(B, K, N, BLOCK)`, whose greatest of each block are known: `(B, K)`.
+    """Logarithm of the sum of the exponentials of all logits of a hypothesis, `(B, K)`.
 
-    It is what the logit of any token has to be lessened by to be its log probability, and a softmax
-    is the one pass over all tokens that TensorFlow does without a copy of them in between.
+    Computed from the softmax of the likeliest token: `tf.nn.softmax` is the only pass over all
+    tokens for which TensorFlow makes no intermediate copy.
+
+    Args:
+        logits: `(B, K, N, BLOCK)`.
+        highest: Maximum of each block, `(B, K, N)`.
     """
     shape = tf.shape(logits)
     block = tf.argmax(highest, axis=-1, output_type=tf.int32)[..., None]  # (B, K, 1)
@@ -299,13 +309,14 @@ def _log_sum_exp(logits: tf.Tensor, highest: tf.Tensor) -> tf.Tensor:
 
 
 def _keep_rules(rows: Rows, beam: Beam, totals: tf.Tensor, beam_size: int) -> tf.Tensor:
-    """-inf for what is no token of a translation, and for an end that comes too early or late.
+    """Set forbidden tokens, and EOS outside the length limits, to -inf.
 
     Args:
-        rows: Their limits.
-        beam: Where it is.
-        totals: `(B, blocks, BLOCK)`, the first blocks of all hypotheses before others.
-        beam_size: Number of the first blocks.
+        rows: Rows with their length limits.
+        beam: Beam with the current step.
+        totals: Log probabilities `(B, blocks, BLOCK)`; the first blocks of all hypotheses are at
+            the beginning.
+        beam_size: Number of first blocks.
     """
     must_end = (rows.limits <= beam.step)[:, None, None]
     can_end = (rows.minimums <= beam.step)[:, None, None]
@@ -319,20 +330,20 @@ def _keep_rules(rows: Rows, beam: Beam, totals: tf.Tensor, beam_size: int) -> tf
 
 
 def _forbid_repetition(logits: tf.Tensor, beam: Beam, n: int) -> tf.Tensor:
-    """-inf for tokens that would end a sequence of `n` tokens that the hypothesis has already."""
+    """Set tokens that would repeat an n-gram of a hypothesis to -inf."""
     shape = tf.shape(logits)
     longest = tf.shape(beam.tokens)[-1]
     tokens = tf.reshape(beam.tokens, tf.stack([-1, longest]))  # (R, C)
     num_starts = tf.maximum(longest - n + 1, 0)
     starts = tf.range(num_starts)
     ahead = tf.range(n - 1)
-    # What comes before the next token, and what comes before the token n-1 after each start.
+    # The last n-1 tokens, and the first n-1 tokens of the n-gram at each start.
     recent = tf.gather(tokens, tf.maximum(beam.step - (n - 1) + ahead, 0), axis=1)  # (R, n-1)
     before = tf.gather(tokens, starts[:, None] + ahead, axis=1)  # (R, starts, n-1)
     repeats = tf.reduce_all(before == recent[:, None], axis=-1)
     repeats = repeats & (starts + n - 1 < beam.step)
     followers = tokens[:, n - 1 : n - 1 + num_starts]  # (R, starts)
-    # Where nothing repeats, padding is forbidden once more.
+    # Without a repetition, the banned token is padding, which is forbidden anyway.
     banned = tf.where(repeats, followers, PAD_ID)
     rows = tf.broadcast_to(tf.range(tf.shape(tokens)[0])[:, None], tf.shape(banned))
     flat = tf.reshape(logits, tf.stack([-1, logits.shape[2] * BLOCK]))
@@ -343,7 +354,7 @@ def _forbid_repetition(logits: tf.Tensor, beam: Beam, n: int) -> tf.Tensor:
 
 
 def _make_room(beam: Beam, room: tf.Tensor) -> Beam:
-    """For so many positions more."""
+    """Lengthen the buffers of a beam by `room` positions."""
 
     def longer(part: tf.Tensor, value: int = 0) -> tf.Tensor:
         paddings = [[0, room if axis == 2 else 0] for axis in range(part.shape.rank)]
@@ -358,5 +369,5 @@ def _make_room(beam: Beam, room: tf.Tensor) -> Beam:
 
 
 def _any_shape(state: Any) -> Any:
-    """Shapes of a state whose sizes may change."""
+    """Shape invariants of a loop state in which every size may change."""
     return tf.nest.map_structure(lambda x: tf.TensorShape([None] * x.shape.rank), state)

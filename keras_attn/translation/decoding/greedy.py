@@ -1,4 +1,4 @@
-"""Token-by-token decoding with the key/value cache, and greedy search with it."""
+"""Token-by-token decoding with a key/value cache, and greedy search."""
 
 from __future__ import annotations
 
@@ -17,39 +17,38 @@ Cache = Any  # a structure of tensors, batch first
 # (last tokens (B,) int32, step () int32, cache) -> (logits (B, V), cache)
 Step = Callable[[tf.Tensor, tf.Tensor, Cache], tuple[tf.Tensor, Cache]]
 
-# (logits (B, V) with -inf for what must not be said, step ()) -> tokens (B,) int32
+# (logits (B, V) with -inf for forbidden ids, step ()) -> tokens (B,) int32
 Choose = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
 
 class SearchState(NamedTuple):
-    """State of a search with one hypothesis a row between two steps."""
+    """State between two steps of a search with one hypothesis for each row."""
 
     step: tf.Tensor  # int32 (): position of the next token
-    tokens: tf.Tensor  # int32 (B, L): the translations so far, padding behind them
-    last: tf.Tensor  # int32 (B,): the newest token of each row
-    finished: tf.Tensor  # bool (B,): rows that said EOS or reached their limit
+    tokens: tf.Tensor  # int32 (B, L): tokens generated so far, padded at the end
+    last: tf.Tensor  # int32 (B,): the last token of each row
+    finished: tf.Tensor  # bool (B,): rows that generated EOS or reached their limit
     cache: Cache
 
 
 def greedy(step: Step, cache: Cache, limits: tf.Tensor) -> tf.Tensor:
-    """`one_by_one` with the likeliest token at each position."""
+    """Greedy search: `one_by_one` with the likeliest token at each position."""
     return one_by_one(
         step, cache, limits, lambda logits, _: tf.argmax(logits, axis=-1, output_type=tf.int32)
     )
 
 
 def one_by_one(step: Step, cache: Cache, limits: tf.Tensor, choose: Choose) -> tf.Tensor:
-    """A token at each position until EOS or the row's limit.
+    """Generate one token at a time until EOS or the limit of the row.
 
     Args:
-        step: Gives the logits of the next token.
-        cache: What `step` carries along.
-        limits: Longest translation of each row, int32 `(B,)`, at least 1.
-        choose: Picks the next token of each row.
+        step: Function that computes the logits of the next token.
+        cache: Cache that `step` updates.
+        limits: Maximum length of each translation, EOS not counted, at least 1, int32 `(B,)`.
+        choose: Function that chooses the next token of each row.
 
     Returns:
-        Target ids `(B, L)`, int32, padded behind their end; EOS is not among them. `L` is the
-        greatest limit.
+        Target ids without EOS, padded at the end, int32 `(B, L)`. `L` is the largest limit.
     """
     batch_size = tf.shape(limits)[0]
     longest = tf.reduce_max(tf.concat([limits, [1]], 0))
@@ -89,27 +88,28 @@ def one_by_one(step: Step, cache: Cache, limits: tf.Tensor, choose: Choose) -> t
 
 
 def _shape_invariants(state: SearchState) -> Any:
-    """Shapes that stay as they are, with every size that is not static left open."""
+    """Shape invariants of the loop: the static sizes of the state."""
     return tf.nest.map_structure(lambda tensor: tensor.shape, state)
 
 
 class Decoding(NamedTuple):
-    """Step function and empty cache with which a search begins."""
+    """Step function and empty cache at the start of a search."""
 
     step: Step
-    cache: Cache  # keys and values of self-attention; those of the memory are constant, not in it
+    cache: Cache  # keys and values of self-attention; `step` holds the constant ones of the memory
 
 
 def begin(
     model: Transformer, source_ids: tf.Tensor, length: tf.Tensor, beam_size: int = 1
 ) -> Decoding:
-    """The steps of a model's decoder over the memory of some sources.
+    """Encode sources and prepare token-by-token decoding.
 
     Args:
-        model: The trained model.
+        model: Trained model.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        length: Most steps, int32 `()`.
-        beam_size: Hypotheses of each row; the step takes that many rows for each.
+        length: Maximum number of steps, int32 `()`.
+        beam_size: Number of hypotheses of each source; the step function expects
+            `B * beam_size` rows. Defaults to 1.
     """
     source_mask = tf.not_equal(source_ids, PAD_ID)  # (B, S)
     memory = model.encoder(source_ids, training=False)  # (B, S, D)
@@ -136,12 +136,12 @@ def translate_ids(model: Transformer, source_ids: tf.Tensor, config: Config) -> 
     """Greedy translations of a batch.
 
     Args:
-        model: The trained model.
+        model: Trained model.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        config: Of the model.
+        config: Configuration of the model.
 
     Returns:
-        Target ids `(B, L)`, int32, without EOS, padded with id 0.
+        Target ids without EOS, padded with id 0, int32 `(B, L)`.
     """
     limits = length_limits(num_tokens(source_ids), config)
     step, cache = begin(model, source_ids, tf.reduce_max(tf.concat([limits, [1]], 0)))

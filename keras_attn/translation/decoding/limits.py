@@ -1,4 +1,4 @@
-"""Limits of a translation: its greatest length and the ids it may not contain."""
+"""Limits of a translation: maximum length and forbidden ids."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ FORBIDDEN_IDS = (PAD_ID, UNK_ID, BOS_ID)
 
 
 def num_tokens(ids: tf.Tensor) -> tf.Tensor:
-    """Number of tokens in each row, padding not counted, int32 `(B,)`."""
+    """Number of tokens of each row without padding, int32 `(B,)`."""
     return tf.reduce_sum(tf.cast(tf.not_equal(ids, PAD_ID), tf.int32), axis=1)
 
 
 def length_limits(num_source_tokens: tf.Tensor, config: Config) -> tf.Tensor:
-    """Longest translation, end mark not counted, for sources of `(B,)` tokens: `(B,)` int32.
+    """Maximum length of each translation, EOS not counted, int32 `(B,)`.
 
     `max_length_ratio` times the source and `max_length_extra` more, at most `max_pieces`. The limit
     follows from the length of the sentence alone, so no translation depends on the rest of a batch.
@@ -27,6 +27,6 @@ def length_limits(num_source_tokens: tf.Tensor, config: Config) -> tf.Tensor:
 
 
 def is_forbidden(vocab_size: tf.Tensor) -> tf.Tensor:
-    """Mask of the forbidden ids, boolean `(V,)`."""
+    """Mask of forbidden ids, boolean `(V,)`."""
     ids = tf.range(vocab_size)
     return tf.reduce_any(ids[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)

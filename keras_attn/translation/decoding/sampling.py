@@ -1,4 +1,4 @@
-"""Sampling: translations drawn by their probability, inside the graph."""
+"""Sampling of translations in the graph."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from keras_attn.translation.decoding.limits import length_limits, num_tokens
 
 
 def truncate(logits: tf.Tensor, top_k: tf.Tensor, top_p: tf.Tensor) -> tf.Tensor:
-    """-inf for tokens outside the `top_k` likeliest and outside the nucleus of `top_p`.
+    """Set the logits of tokens outside the `top_k` likeliest or outside the nucleus to -inf.
 
-    The nucleus is the smallest set of likeliest tokens whose probabilities reach `top_p`
-    (Holtzman et al. 2020, section 3.1).
+    The nucleus is the smallest set of likeliest tokens with a total probability of at least
+    `top_p` (Holtzman et al. 2020, section 3.1).
 
     Args:
-        logits: float32 `(B, V)`.
-        top_k: int32 `()`; 0 for any number.
-        top_p: float32 `()`, above 0; 1 for all.
+        logits: Logits, float32 `(B, V)`.
+        top_k: Number of tokens to keep, int32 `()`; 0 for all.
+        top_p: Probability of the nucleus, above 0, at most 1, float32 `()`; 1 for all.
 
     Returns:
-        Logits `(B, V)`; the likeliest token always stays.
+        Logits `(B, V)`; the likeliest token is always kept.
     """
     ordered = tf.sort(logits, direction="DESCENDING")
     likelier = tf.cumsum(tf.nn.softmax(ordered), axis=-1, exclusive=True)
@@ -41,20 +41,20 @@ def sample_translations(
     top_k: tf.Tensor,
     top_p: tf.Tensor,
 ) -> tf.Tensor:
-    """A translation of each source, drawn token by token; the same request gives the same.
+    """Sample one translation of each source; the same arguments give the same translations.
 
     Args:
-        model: The trained model.
+        model: Trained model.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        config: Of the model.
-        seed: int32 `()`.
-        temperature: float32 `()`, above 0, what logits are divided by; below 1 likely tokens
-            become likelier.
-        top_k: As in `truncate`.
-        top_p: As in `truncate`.
+        config: Configuration of the model.
+        seed: Random seed, int32 `()`.
+        temperature: Divisor of the logits, above 0, float32 `()`. Values below 1 make likely tokens
+            likelier.
+        top_k: Number of likeliest tokens to sample from; see `truncate`.
+        top_p: Probability of the nucleus; see `truncate`.
 
     Returns:
-        Target ids `(B, L)`, int32, without EOS, padded with id 0.
+        Target ids without EOS, padded with id 0, int32 `(B, L)`.
     """
     limits = length_limits(num_tokens(source_ids), config)
     step, cache = begin(model, source_ids, tf.reduce_max(tf.concat([limits, [1]], 0)))

@@ -1,4 +1,4 @@
-"""From source ids to the best translations: which search, on which model, compiled or not."""
+"""Search for the best translations of a batch: compiled by XLA for small batches."""
 
 from __future__ import annotations
 
@@ -12,37 +12,39 @@ from keras_attn.translation.decoding.folded import HIDDEN, FoldedTransformer, Me
 from keras_attn.translation.decoding.limits import length_limits, num_tokens
 from keras_attn.translation.special_ids import PAD_ID
 
-# A small batch is padded to one of these numbers of rows, and to one of these lengths, a longer one
-# to a multiple of the last.
+# A small batch is padded to one of these numbers of rows and to one of these lengths. Lengths above
+# the last are padded to a multiple of the last.
 ROWS = (1, 2, 4, 8)
 LENGTHS = (16, 32, 64, 128)
-# Pieces of sources, with the padding between them, that are encoded at once.
+# Maximum number of source pieces, padding included, that are encoded at once.
 CELLS_AT_ONCE = 1024
 
 
 class Search:
-    """The best translations of a batch, by the beam that `config` says; one of 1 is greedy search.
+    """Beam search for a batch with the settings of `config`; a beam size of 1 is greedy search.
 
-    A large batch is searched operation by operation: its products are large, and its shapes change
-    as rows are done. A small one is searched by a program that XLA compiles for its shape, once:
-    there it is what lies between the products that takes the time (benchmarks/results/decode.md).
+    Batches of at most `ROWS[-1]` rows are padded to a fixed shape and searched by a program that
+    XLA compiles once for each shape: in small batches, overhead between matrix products dominates
+    (benchmarks/results/decode.md). Larger batches are searched without XLA: matrix products
+    dominate, and shapes change when finished rows are removed.
 
     Args:
-        model: The trained model.
-        config: Of the model.
-        num_best: `N`, at most `config.beam_size`. Defaults to 1.
+        model: Trained model, folded for inference.
+        config: Configuration of the model.
+        num_best: Number of hypotheses `N` of each source, at most `config.beam_size`. Defaults
+            to 1.
 
     Call arguments:
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
 
     Returns:
-        `N` hypotheses of each source.
+        The `N` best hypotheses of each source.
     """
 
     def __init__(self, model: FoldedTransformer, config: Config, num_best: int = 1):
         search = functools.partial(best_translations, model, config=config, num_best=num_best)
         ids = [tf.TensorSpec((None, None), tf.int32)]
-        # Functions, so that the graph of the search is in a SavedModel once for all that use it.
+        # `tf.function`, so that the signatures of a SavedModel share one graph of the search.
         self._large = tf.function(search, input_signature=ids)
         self._small = tf.function(
             functools.partial(search, at_once=True), input_signature=ids, jit_compile=True
@@ -63,8 +65,8 @@ class Search:
 
 
 def num_positions(config: Config) -> int:
-    """Positions that a search may need on either side."""
-    # Of the target, BOS stands before what may be as long as a source with its end.
+    """Maximum number of positions on either side that a search may need."""
+    # The decoder reads BOS and up to `max_pieces` target pieces.
     return max(int(_length_to_pad_to(tf.constant(config.max_pieces))), config.max_pieces + 1)
 
 
@@ -75,7 +77,8 @@ def _length_to_pad_to(length: tf.Tensor) -> tf.Tensor:
 
 def _padded(source_ids: tf.Tensor) -> tf.Tensor:
     num_rows, length = tf.unstack(tf.shape(source_ids))
-    # Not below 0 for a large batch either, whose shape may be known where this is not taken.
+    # `missing` must not be negative, even for a large batch: this branch is traced although it does
+    # not run, and the number of rows may be static.
     enough = tf.maximum(tf.reduce_min(tf.where(num_rows <= ROWS, ROWS, ROWS[-1])), num_rows)
     missing = [[0, enough - num_rows], [0, _length_to_pad_to(length) - length]]
     return tf.pad(source_ids, missing, constant_values=PAD_ID)
@@ -88,24 +91,27 @@ def best_translations(
     num_best: int = 1,
     at_once: bool = False,
 ) -> Hypotheses:
-    """The best hypotheses of each source, as `Search` returns them.
+    """Find the best hypotheses of each source.
 
     Args:
-        model: The trained model.
+        model: Trained model, folded for inference.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        config: Of the model.
-        num_best: `N`, at most `config.beam_size`.
-        at_once: Whether no shape may change during the search, for a compiler. Defaults to False.
+        config: Configuration of the model.
+        num_best: Number of hypotheses `N`, at most `config.beam_size`. Defaults to 1.
+        at_once: Whether to search with static shapes, for XLA. Defaults to False.
+
+    Returns:
+        The `N` best hypotheses of each source.
     """
     lengths = num_tokens(source_ids)
     limits = length_limits(lengths, config)
-    limits = tf.where(lengths > 0, limits, 1)  # a row of padding is soon done
+    limits = tf.where(lengths > 0, limits, 1)  # stop rows of padding early
     shortest = tf.cast(config.min_length_ratio * tf.cast(lengths, tf.float32), tf.int32)
     search = BeamSearch(
         functools.partial(model.step, write=_write if at_once else _write_in_place),
         config.beam_size,
         num_best,
-        # Without a penalty nothing better can come when the only hypothesis ends.
+        # Without length penalty, greedy search stops at the first finished hypothesis.
         config.length_penalty if config.beam_size > 1 else 0.0,
         config.no_repeat_ngram,
     )
@@ -118,7 +124,7 @@ def best_translations(
 
 
 def _encode_in_groups(model: FoldedTransformer, source_ids: tf.Tensor) -> Memory:
-    """The memory of sources of rising length, with little padding between them on the way."""
+    """Memory of sources in ascending order of length, encoded in groups with little padding."""
     lengths = num_tokens(source_ids)
     batch_size, longest = tf.unstack(tf.shape(source_ids))
     nothing = tf.nest.map_structure(
@@ -146,7 +152,7 @@ def _encode_in_groups(model: FoldedTransformer, source_ids: tf.Tensor) -> Memory
 
 
 def _lengthened(memory: Memory, missing: tf.Tensor) -> Memory:
-    """With so much more padding."""
+    """Pad the source axis of a memory by `missing` positions."""
     keys, values = (
         tuple(tf.pad(layer, [[0, 0], [0, 0], [0, missing], [0, 0]]) for layer in part)
         for part in memory[:2]
@@ -156,16 +162,17 @@ def _lengthened(memory: Memory, missing: tf.Tensor) -> Memory:
 
 
 def _write_in_place(part: tf.Tensor, position: tf.Tensor, new: tf.Tensor) -> tf.Tensor:
-    """`part (B, H, C, N)` with `new` at a position; the memory is that of `part`.
+    """Write `new` at a position of `part (B, H, C, N)` in place.
 
-    Nobody else may read `part` any more. Other operations copy all of it, at every step.
+    The old value of `part` must not be read afterwards. Other operations would copy the whole
+    tensor at each step.
     """
     rows, updates, places = _as_rows(part, position, new)
     return tf.reshape(tf.raw_ops.InplaceUpdate(x=rows, i=places, v=updates), tf.shape(part))
 
 
 def _write(part: tf.Tensor, position: tf.Tensor, new: tf.Tensor) -> tf.Tensor:
-    """The same in another memory, or wherever a compiler finds best."""
+    """Return a copy of `part (B, H, C, N)` with `new` at a position; XLA may write in place."""
     rows, updates, places = _as_rows(part, position, new)
     return tf.reshape(tf.tensor_scatter_nd_update(rows, places[:, None], updates), tf.shape(part))
 

@@ -1,4 +1,4 @@
-"""Teacher forcing: log probability and attention weights of a given translation."""
+"""Teacher forcing: log probabilities and attention weights of given translations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 def log_probabilities(
     model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor
 ) -> tf.Tensor:
-    """Natural logarithms of the probabilities of whole translations, the end among them.
+    """Log probabilities (natural logarithm) of complete translations, EOS included.
 
     `log p(y | x) = sum_t log p(y_t | y_<t, x)` (Sutskever et al. 2014, section 2).
 
     Args:
-        model: The trained model.
+        model: Trained model.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
 
@@ -24,24 +24,24 @@ def log_probabilities(
         float32 `(B,)`.
     """
     logits = model((source_ids, _shifted(target_ids)), training=False)  # (B, T, V)
-    costs = tf.nn.sparse_softmax_cross_entropy_with_logits(
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
         labels=target_ids, logits=tf.cast(logits, tf.float32)
     )
-    return -tf.reduce_sum(tf.where(tf.equal(target_ids, PAD_ID), 0.0, costs), axis=1)
+    return -tf.reduce_sum(tf.where(tf.equal(target_ids, PAD_ID), 0.0, losses), axis=1)
 
 
 def attention_to_source(
     model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor
 ) -> tf.Tensor:
-    """Attention weights over the source at each piece of a given translation.
+    """Cross-attention weights of each piece of a given translation over the source.
 
     Args:
-        model: The trained model.
+        model: Trained model.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
 
     Returns:
-        Weights of the attention to the memory, float32 `(B, layers, H, T, S)`; 0 for padding.
+        Cross-attention weights, float32 `(B, layers, H, T, S)`; 0 for padding.
     """
     _, weights = model(
         (source_ids, _shifted(target_ids)), training=False, return_attention_scores=True
@@ -55,5 +55,5 @@ def attention_to_source(
 def _shifted(target_ids: tf.Tensor) -> tf.Tensor:
     """Decoder inputs for the labels `target_ids`: BOS first, no EOS."""
     begin = tf.fill([tf.shape(target_ids)[0], 1], BOS_ID)
-    said = tf.where(tf.equal(target_ids, EOS_ID), PAD_ID, target_ids)
-    return tf.concat([begin, said], axis=1)[:, : tf.shape(target_ids)[1]]
+    pieces = tf.where(tf.equal(target_ids, EOS_ID), PAD_ID, target_ids)
+    return tf.concat([begin, pieces], axis=1)[:, : tf.shape(target_ids)[1]]

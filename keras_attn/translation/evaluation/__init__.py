@@ -1,1 +1,1 @@
-"""Evaluation: scores of translations and the report."""
+"""Evaluation: scores of translations, and the report."""

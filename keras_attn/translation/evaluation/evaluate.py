@@ -16,7 +16,7 @@ from keras_attn.translation.evaluation.report import (
     earlier_translations,
 )
 
-# Test sentences are also scored by length in characters; the last group has no end.
+# Upper bounds, in characters, of the groups by source length; a last group has no upper bound.
 LENGTHS = (10, 20, 40, 80)
 NUM_EXTREMES = 5
 
@@ -33,46 +33,49 @@ def evaluate(
     """Translate the sources of the examples and score the translations.
 
     Args:
-        translate: Maps texts to their translations, in the same order.
-        examples: Sentences with their references.
+        translate: Function from texts to translations in the same order.
+        examples: Sources with references.
         target_language: Language code of the translations.
-        num_samples: Sentences to show, evenly spaced over the examples.
-        baseline: Folder of an earlier report to compare with, if it is on the same sentences.
-        history: Records of the epochs of training.
-        details: Further entries of the report.
+        num_samples: Number of samples in the report, evenly spaced over the examples. Defaults
+            to 10.
+        baseline: Folder of an earlier report. The comparison is skipped if the report is on other
+            sentences. Defaults to None.
+        history: One record for each epoch of training. Defaults to none.
+        details: Additional entries of the report. Defaults to None.
 
     Raises:
-        ValueError: If there are no examples or `translate` does not give one string for each.
+        ValueError: If there are no examples, or if `translate` does not return one string for each
+            text.
     """
     sources = [example.source for example in examples]
     start = time.monotonic()
-    said = list(translate(sources))
+    translations = list(translate(sources))
     seconds = time.monotonic() - start
-    if len(said) != len(sources):
+    if len(translations) != len(sources):
         raise ValueError(
             "`translate` must return one translation for each text. "
-            f"Received: {len(said)} for {len(sources)} texts."
+            f"Received: {len(translations)} for {len(sources)} texts."
         )
     references = [example.references for example in examples]
     samples = [
         Sample(example.source, translation, example.references[0])
-        for example, translation in zip(examples, said, strict=True)
+        for example, translation in zip(examples, translations, strict=True)
     ]
-    ranks = [sentence_chrf(t, r) for t, r in zip(said, references, strict=True)]
+    ranks = [sentence_chrf(t, r) for t, r in zip(translations, references, strict=True)]
     ranked = [samples[i] for i in sorted(range(len(samples)), key=lambda i: -ranks[i])]
     count = min(num_samples, len(examples))
     comparison = None
     if baseline and (earlier := earlier_translations(baseline, sources)):
         name = f"version {baseline.name}"
-        comparison = compare(name, earlier, said, references, target_language)
+        comparison = compare(name, earlier, translations, references, target_language)
     return Report(
-        score(said, references, target_language),
+        score(translations, references, target_language),
         len(examples),
         seconds,
         samples=[samples[i * len(samples) // count] for i in range(count)],
         best=ranked[:NUM_EXTREMES],
         worst=ranked[::-1][:NUM_EXTREMES],
-        by_length=_by_length(examples, said, target_language),
+        by_length=_by_length(examples, translations, target_language),
         translations=samples,
         comparison=comparison,
         history=list(history),
@@ -81,7 +84,7 @@ def evaluate(
 
 
 def _by_length(
-    examples: Sequence[Example], said: Sequence[str], target_language: str
+    examples: Sequence[Example], translations: Sequence[str], target_language: str
 ) -> list[LengthGroup]:
     groups = []
     for low, high in zip((0, *LENGTHS), (*LENGTHS, None), strict=True):
@@ -93,6 +96,6 @@ def _by_length(
         if rows:
             name = f"{low + 1} to {high}" if high else f"more than {low}"
             references = [examples[i].references for i in rows]
-            found = bleu([said[i] for i in rows], references, target_language)
-            groups.append(LengthGroup(name, len(rows), found))
+            group_bleu = bleu([translations[i] for i in rows], references, target_language)
+            groups.append(LengthGroup(name, len(rows), group_bleu))
     return groups

@@ -6,7 +6,14 @@ from typing import NamedTuple
 
 
 class EpochRecord(NamedTuple):
-    """State of a training at the end of an epoch: averaged training loss and validation BLEU."""
+    """Training state at the end of an epoch.
+
+    Attributes:
+        step: Global step.
+        seconds: Training time so far.
+        loss: Averaged training loss.
+        bleu: Validation BLEU.
+    """
 
     step: int
     seconds: float

@@ -1,4 +1,4 @@
-"""BLEU, chrF and TER of translations, by sacreBLEU, with their uncertainty."""
+"""BLEU, chrF and TER of translations by sacreBLEU, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-# Without spaces between words there are no words to count: characters take their place. All other
-# languages get the tokenization of the WMT evaluations.
+# Languages without spaces between words are scored on characters. All other languages use the
+# tokenizer of the WMT evaluations.
 _BLEU_TOKENIZERS = {"ja": "char", "zh": "char"}
 _DEFAULT_BLEU_TOKENIZER = "13a"
 
-# Test sets drawn from the test set, sentence by sentence, to see how far chance moves a score.
+# Number of bootstrap samples of the test set.
 NUM_RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Corpus scores, each with the sacreBLEU signature that says what it measures.
+    """Corpus scores, each with its sacreBLEU signature.
 
     Attributes:
-        bleu: From 0 to 100.
-        bleu_interval: Half the width of its 95% interval by bootstrap resampling.
-        bleu_signature: How it was measured.
-        chrf: From 0 to 100.
-        chrf_signature: How it was measured.
-        ter: Edits for each 100 words of the reference; fewer are better.
-        ter_signature: How it was measured.
+        bleu: BLEU, from 0 to 100; higher is better.
+        bleu_interval: Half the width of the 95% confidence interval of BLEU, by bootstrap
+            resampling.
+        bleu_signature: sacreBLEU signature of BLEU.
+        chrf: chrF, from 0 to 100; higher is better.
+        chrf_signature: sacreBLEU signature of chrF.
+        ter: TER, edits for each 100 words of the reference; lower is better.
+        ter_signature: sacreBLEU signature of TER.
     """
 
     bleu: float
@@ -45,8 +46,8 @@ class Comparison(NamedTuple):
     Attributes:
         baseline: Name of the earlier translations.
         baseline_bleu: BLEU of the earlier translations.
-        gain: BLEU minus `baseline_bleu`.
-        p_value: How often chance alone would bring such a difference (paired bootstrap, Koehn
+        gain: BLEU of the new translations minus `baseline_bleu`.
+        p_value: Probability of a difference at least this large by chance (paired bootstrap, Koehn
             2004).
     """
 
@@ -59,7 +60,7 @@ class Comparison(NamedTuple):
 def bleu(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], target_language: str
 ) -> float:
-    """BLEU alone (Papineni et al. 2002), as in `score`."""
+    """Corpus BLEU (Papineni et al. 2002); equals the BLEU of `score`."""
     _check(hypotheses, references)
     metric = _bleu_metric(target_language)
     return metric.corpus_score(hypotheses, streams(references)).score
@@ -68,7 +69,7 @@ def bleu(
 def score(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], target_language: str
 ) -> Scores:
-    """Scores of a whole corpus.
+    """BLEU, chrF and TER of a corpus.
 
     BLEU: Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine Translation" (2002).
     chrF: Popović, "chrF: character n-gram F-score for automatic MT evaluation" (2015).
@@ -76,13 +77,13 @@ def score(
 
     Args:
         hypotheses: Translations.
-        references: For each hypothesis, one or more right translations.
-        target_language: Language code of both; decides how words are parted.
+        references: One or more reference translations of each hypothesis.
+        target_language: Language code of hypotheses and references; determines the tokenization.
 
     Raises:
-        ValueError: If there is nothing to score or a hypothesis has no reference.
+        ValueError: If there are no hypotheses, or if a hypothesis has no reference.
     """
-    # Here and not above: what only trains should not wait for it.
+    # Imported here to keep the import of this module fast.
     from sacrebleu.metrics import CHRF, TER
 
     _check(hypotheses, references)
@@ -92,7 +93,7 @@ def score(
     found = bleu_metric.corpus_score(hypotheses, by_place, n_bootstrap=NUM_RESAMPLES)
     return Scores(
         bleu=found.score,
-        bleu_interval=found._ci,  # which sacreBLEU prints and gives in no other way
+        bleu_interval=found._ci,  # sacreBLEU has no public attribute for the interval
         bleu_signature=str(bleu_metric.get_signature()),
         chrf=chrf.corpus_score(hypotheses, by_place).score,
         chrf_signature=str(chrf.get_signature()),
@@ -102,7 +103,7 @@ def score(
 
 
 def sentence_chrf(hypothesis: str, references: Sequence[str]) -> float:
-    """chrF of one translation, 0 to 100: it tells good from bad where BLEU is 0 too often."""
+    """chrF of one translation, 0 to 100; BLEU of single sentences is too often 0."""
     from sacrebleu.metrics import CHRF
 
     return CHRF().sentence_score(hypothesis, list(references)).score
@@ -118,11 +119,11 @@ def compare(
     """Paired bootstrap of BLEU against earlier translations of the same sentences.
 
     Args:
-        name: Of the earlier ones.
-        baseline: The earlier translations.
-        hypotheses: The translations of now, in the same order.
-        references: For each, one or more right translations.
-        target_language: Language code of all.
+        name: Name of the earlier translations.
+        baseline: Earlier translations.
+        hypotheses: New translations, in the same order.
+        references: One or more reference translations of each hypothesis.
+        target_language: Language code of translations and references.
     """
     from sacrebleu.significance import PairedTest
 
@@ -149,7 +150,7 @@ def _bleu_metric(target_language: str) -> Any:
 
 
 def streams(references: Sequence[Sequence[str]]) -> list[Any]:
-    """The first references of all, the second ones of all, ...; None where none is."""
+    """References by rank: the first of each sentence, the second of each, ...; None if missing."""
     most = max(map(len, references))
     return [[row[i] if i < len(row) else None for row in references] for i in range(most)]
 
@@ -157,6 +158,6 @@ def streams(references: Sequence[Sequence[str]]) -> list[Any]:
 def _check(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
     if not hypotheses or len(hypotheses) != len(references) or not all(references):
         raise ValueError(
-            "There must be at least one hypothesis, and at least one reference for each. Received: "
+            "There must be at least one hypothesis and at least one reference for each. Received: "
             f"{len(hypotheses)} hypotheses and references for {sum(map(bool, references))}."
         )

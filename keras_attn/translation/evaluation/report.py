@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from keras_attn.translation.evaluation.metrics import Comparison, Scores
 
 TRANSLATIONS = "translations.tsv"
-FIGURES = ("learning.png", "attention.png")  # shown in the report if they lie beside it
+FIGURES = ("learning.png", "attention.png")  # included in the report if the files exist
 
 
 class Sample(NamedTuple):
-    """A test sentence, the model's translation and the reference translation."""
+    """Test sentence, translation by the model, and reference translation."""
 
     source: str
     translation: str
@@ -25,7 +25,7 @@ class Sample(NamedTuple):
 
 
 class LengthGroup(NamedTuple):
-    """BLEU on the test sentences in one range of lengths in characters."""
+    """BLEU of the test sentences in one range of source lengths, in characters."""
 
     characters: str
     sentences: int
@@ -38,16 +38,16 @@ class Report:
 
     Attributes:
         scores: BLEU, chrF and TER.
-        num_sentences: Sentences scored.
-        seconds: Time of their translation.
-        samples: Evenly spaced test sentences.
+        num_sentences: Number of sentences scored.
+        seconds: Translation time of all sentences, in seconds.
+        samples: Samples evenly spaced over the test sentences.
         best: Samples with the highest chrF.
         worst: Samples with the lowest chrF.
-        by_length: BLEU by length of the source.
-        translations: All test sentences with their translations.
-        comparison: Comparison with the previous version, if there is one.
-        history: Records of the epochs of training, named tuples.
-        details: Further numbers and strings by name, or dicts of them.
+        by_length: BLEU by source length.
+        translations: All test sentences with translations.
+        comparison: Comparison with an earlier version, or None.
+        history: One named tuple for each epoch of training.
+        details: Additional numbers and strings by name; a dict becomes a section.
     """
 
     scores: Scores
@@ -63,7 +63,7 @@ class Report:
     details: dict[str, Any] = field(default_factory=dict)
 
     def summary(self) -> str:
-        """Scores and samples for the terminal."""
+        """Samples and scores, for the terminal."""
         samples = (
             f"  {sample.source}\n    = {sample.translation}\n    ~ {sample.reference}"
             for sample in self.samples
@@ -71,7 +71,7 @@ class Report:
         return "\n".join(["Samples (= translation, ~ reference):", *samples, *self.headline()])
 
     def write(self, folder: Path) -> None:
-        """Write `report.json`, all translations and, for people, `report.md`."""
+        """Write `report.json`, `report.md` and `translations.tsv` (all translations)."""
         record = {name: _plain(value) for name, value in vars(self).items()}
         del record["translations"]
         text = json.dumps(record, indent=2, ensure_ascii=False, default=str)
@@ -81,7 +81,7 @@ class Report:
         (folder / TRANSLATIONS).write_text("".join(f"{x}\n" for x in lines), encoding="utf-8")
 
     def headline(self) -> list[str]:
-        """The scores, a line each."""
+        """Scores, translation time and comparison, one line each."""
         scores = self.scores
         lines = [
             f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f} ({scores.bleu_signature})",
@@ -111,8 +111,8 @@ class Report:
             lines += ["", "## BLEU by length of the source", ""]
             lines += _table(LengthGroup._fields, rows)
         if self.history:
-            reached = [[_readable(part) for part in row] for row in self.history]
-            lines += ["", "## Learning", "", *_table(self.history[0]._fields, reached)]
+            epochs = [[_readable(part) for part in row] for row in self.history]
+            lines += ["", "## Learning", "", *_table(self.history[0]._fields, epochs)]
         for picture in FIGURES:
             if (folder / picture).is_file():
                 lines += ["", f"![{_title(Path(picture).stem)}]({picture})"]
@@ -133,7 +133,7 @@ def earlier_translations(folder: Path, sources: Sequence[str]) -> list[str] | No
 
 
 def _plain(value: Any) -> Any:
-    """Tuples with names, and dataclasses, as dicts; JSON has no names for their parts."""
+    """Convert named tuples and dataclasses to dicts, so that JSON keeps the field names."""
     if hasattr(value, "_asdict"):
         return value._asdict()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -169,5 +169,5 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def escape(text: str) -> str:
-    """Text as Markdown shows it literally, in one line."""
+    """Escape text for Markdown, in one line."""
     return re.sub(r"([\\`*_\[\]<>|&~$])", r"\\\1", " ".join(text.split()))

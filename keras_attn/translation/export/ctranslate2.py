@@ -1,4 +1,4 @@
-"""The weights of an exported translator for the engine CTranslate2."""
+"""Conversion of an exported translator to CTranslate2."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
 
 def convert(model: Path, out: Path) -> None:
-    """Write a translator as a CTranslate2 model, with its tokenizers beside it.
+    """Write a translator as a CTranslate2 model with the SentencePiece models of both sides.
 
-    Its translations are those of the exported model; text is cut by `source.model`, as strings, and
-    put together again by `target.model`.
+    CTranslate2 reads and writes pieces as strings: tokenize with `source.model`, detokenize with
+    `target.model`. The translations are the same as those of the exported model.
 
     Args:
-        model: An exported version, or the folder of versions.
-        out: The folder to write, which must not exist.
+        model: Folder of an exported version, or of all versions.
+        out: Folder to write. Must not exist.
 
     Raises:
         ValueError: If there is no model, `out` exists, or ctranslate2 is not installed.
@@ -33,7 +33,7 @@ def convert(model: Path, out: Path) -> None:
         from ctranslate2.specs import TransformerSpec
     except ImportError as error:
         raise ValueError(
-            "CTranslate2 is not installed: pip install keras_attn[ctranslate2]."
+            "CTranslate2 is not installed. Install it with: pip install keras_attn[ctranslate2]."
         ) from error
     if out.exists():
         raise ValueError(f"`out` must be a folder that does not exist. Received: {out}.")
@@ -95,7 +95,7 @@ def _fill_norm(spec: Any, weights: dict[str, np.ndarray], name: str) -> None:
 
 
 def _fill_linear(spec: Any, weights: dict[str, np.ndarray], *names: str) -> None:
-    """One product for several dense layers of the same input; the engine has outputs first."""
+    """Concatenate dense layers of the same input; kernels of CTranslate2 have outputs first."""
     kernels = [weights[f"{name}/kernel"] for name in names]
     spec.weight = np.ascontiguousarray(np.concatenate(kernels, axis=1).T)
     biases = [weights[f"{name}/bias"] for name in names if f"{name}/bias" in weights]

@@ -1,4 +1,4 @@
-"""Figures of the report: learning curve and attention weights of one translation."""
+"""Figures of the report: learning curve, and attention weights of one translation."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ LEARNING, ATTENTION = FIGURES
 
 
 def can_be_drawn() -> bool:
-    """Whether the extra `plots` is installed."""
+    """Whether the packages of the extra `plots` are installed."""
     return all(importlib.util.find_spec(name) for name in ("matplotlib", "matplotlib_fontja"))
 
 
 def draw(folder: Path, translator: Translator, text: str, history: Sequence[EpochRecord]) -> None:
-    """Write both figures into a version's folder.
+    """Write both figures to a folder.
 
     Args:
-        folder: Folder to write to.
-        translator: The exported model.
+        folder: Folder of the version.
+        translator: Exported translator.
         text: Source text of the attention figure.
-        history: Records of the epochs of training.
+        history: One record for each epoch of training.
     """
     from matplotlib.figure import Figure
 
@@ -35,17 +35,20 @@ def draw(folder: Path, translator: Translator, text: str, history: Sequence[Epoc
 
     figure = Figure((7, 3.2), layout="constrained")
     losses = figure.subplots()
-    minutes = [reached.seconds / 60 for reached in history]
-    losses.plot(minutes, [reached.loss for reached in history], "C0.-")
+    minutes = [epoch.seconds / 60 for epoch in history]
+    losses.plot(minutes, [epoch.loss for epoch in history], "C0.-")
     losses.set_xlabel("minutes")
     losses.set_ylabel("training loss", color="C0")
     scores = losses.twinx()
-    scores.plot(minutes, [reached.bleu for reached in history], "C1.-")
+    scores.plot(minutes, [epoch.bleu for epoch in history], "C1.-")
     scores.set_ylabel("validation BLEU", color="C1")
     figure.savefig(folder / LEARNING, dpi=150)
 
-    seen = translator.attend(text)
-    layers = {f"decoder layer {i + 1}": np.asarray(w)[None] for i, w in enumerate(seen.weights)}
-    plot_attention(layers, seen.target_pieces, seen.source_pieces).savefig(
+    attention = translator.attend(text)
+    layers = {
+        f"decoder layer {i + 1}": np.asarray(weights)[None]
+        for i, weights in enumerate(attention.weights)
+    }
+    plot_attention(layers, attention.target_pieces, attention.source_pieces).savefig(
         folder / ATTENTION, dpi=150
     )

@@ -1,4 +1,4 @@
-"""The page that goes with an exported model: what it is, how good, and how to ask it."""
+"""Model card of an exported version: description, scores and use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ model = tf.saved_model.load("{version}")
 model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]
 ```
 
-| signature | takes | gives |
+| signature | inputs | outputs |
 |---|---|---|
 | `serving_default` | `text (B,)` | `translation (B,)` |
 | `nbest` | `text (B,)` | `translations (B, {beam_size})`, `scores (B, {beam_size})`, best first |
@@ -29,23 +29,23 @@ model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]
 | `attend` | `text (B,)` | `translation (B,)`, `source_pieces (B, S)`, `target_pieces (B, T)`, \
 `weights (B, layers, H, T, S)` |
 
-Scores are log probabilities divided by `((5 + pieces) / 6)^{length_penalty}`. Empty text gives
-empty text. `serving_default` and `nbest` translate text of more than {limit} pieces sentence by
-sentence; the others cut it there.
+Scores are log probabilities divided by `((5 + pieces) / 6)^{length_penalty}`. The translation of
+empty text is empty. `serving_default` and `nbest` translate text of more than {limit} pieces
+sentence by sentence; the other signatures truncate text to {limit} pieces.
 """
 
 
 def write(folder: Path, config: Config, report: Report) -> None:
-    """Write the card of the version in `folder`.
+    """Write the model card of a version.
 
     Args:
-        folder: The exported version.
-        config: What the model was trained with.
-        report: Its evaluation.
+        folder: Folder of the exported version.
+        config: Configuration of the model.
+        report: Evaluation of the model.
     """
     training = report.details.get("training", {})
     corpus = report.details.get("corpus", {})
-    data = AND.join(Path(name).name for name in config.data.split(AND))  # no folders of the author
+    data = AND.join(Path(name).name for name in config.data.split(AND))  # file names only
     lines = [
         f"# Translator from {escape(config.source)} to {escape(config.target)}",
         "",
@@ -53,7 +53,7 @@ def write(folder: Path, config: Config, report: Report) -> None:
         f"decoder layers of width {config.num_hiddens}, {training.get('parameters', 0):,} "
         f"parameters, trained {training.get('epochs', 0):.1f} epochs on "
         f"{corpus.get('train', 0) * corpus.get('parts', 1):,} sentence pairs of `{data}`. It was "
-        "trained to translate sentences; what it says can be wrong.",
+        "trained to translate sentences; its translations can be wrong.",
         "",
         *([escape(report.details["credit"]), ""] if report.details.get("credit") else []),
         "## Scores",

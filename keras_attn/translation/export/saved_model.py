@@ -22,28 +22,28 @@ from keras_attn.translation.versions import CONFIG, EXTRA, next_version
 
 
 def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> Path:
-    """Write the next version of a translator below `folder`, in TensorFlow Serving's layout.
+    """Write the next version of a translator to `folder`, in the layout of TensorFlow Serving.
 
-    The version is written aside and renamed when it is whole, so that a server that watches
-    `folder` never sees half a model.
+    The version is written to a temporary folder and then renamed, so that a server that watches
+    `folder` never sees an incomplete version. If the export fails, no files are left.
 
     Args:
-        model: The trained model.
-        tokenizers: Its tokenizers.
-        config: What it was trained with.
-        folder: Where the versions lie, such as `saved_models/ja-en`.
+        model: Trained model.
+        tokenizers: Tokenizers of the model.
+        config: Configuration of the model.
+        folder: Folder of all versions, for example `saved_models/ja-en`.
 
     Returns:
         The folder of the new version.
 
     Raises:
-        ValueError: If the model is not one of `Transformer.from_sizes`; nothing is left then.
-        OSError: If it cannot be written; nothing of it is left then.
+        ValueError: If the model was not made by `Transformer.from_sizes`.
+        OSError: If the version cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=".export-", dir=folder))
     try:
-        aside.chmod(0o755)  # mkdtemp's folders are closed to the user a server runs as
+        aside.chmod(0o755)  # mkdtemp makes folders that the user of a server cannot read
         _write_graph(_for_serving(model), tokenizers, config, aside)
         extra = aside / EXTRA
         extra.mkdir(exist_ok=True)
@@ -103,12 +103,12 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
     saved = tf.Module()
     saved.weights = [variable.value for variable in model.variables]
     saved.folded = signatures.folded
-    # Traced here and once: Keras's own export traces each of them twice.
+    # Traced here, because the export of Keras traces each function twice.
     traced = {
         name: tf.function(function, input_signature=signature).get_concrete_function()
         for name, (function, signature) in functions.items()
     }
-    # Without gradients, which a server never computes: TensorFlow would keep the gradients of every
-    # version that is loaded as long as the process lives.
+    # Without custom gradients: a server does not need them, and TensorFlow would keep those of
+    # every loaded version until the process ends.
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     tf.saved_model.save(saved, str(folder), signatures=traced, options=options)

@@ -1,4 +1,4 @@
-"""Signatures of the SavedModel: strings in, strings and numbers out, all in the graph."""
+"""Signatures of the SavedModel, from strings to strings and numbers, entirely in the graph."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from keras_attn.translation.tokenization import sentences
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
-# Rows that are searched at once, so that memory does not grow with a request.
+# Maximum number of rows searched at once, so that memory does not grow with a request.
 ROWS_AT_ONCE = 128
 
 
 class Signatures:
-    """The functions of a SavedModel, by the names of its signatures.
+    """Functions of a SavedModel; the signatures have the same names, except `translate`.
 
     Args:
-        model: The trained model, in float32.
-        tokenizers: Its tokenizers.
-        config: What it was trained with.
+        model: Trained model, in float32.
+        tokenizers: Tokenizers of the model.
+        config: Configuration of the model.
 
     Attributes:
-        source: The source tokenizer of the graph.
-        target: The target tokenizer of the graph.
-        folded: The weights that search computes with.
+        source: Source tokenizer in the graph.
+        target: Target tokenizer in the graph.
+        folded: Model with folded weights, used for search.
     """
 
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
@@ -45,14 +45,15 @@ class Signatures:
         self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        """`serving_default`: the best translation of each text."""
+        """Best translation of each text; signature `serving_default`."""
         translations, _ = self._search(text, 1)
         return {"translation": translations[:, 0]}
 
     def nbest(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Translations `(B, beam_size)` and their scores, best first.
+        """Translations `(B, beam_size)` and scores `(B, beam_size)` of each text, best first.
 
-        A text in several parts has the n-th best of each, and the sum of their scores.
+        For a text in several parts, the n-th translation joins the n-th translations of all parts,
+        and the score is the sum of the scores of the parts.
         """
         translations, scores = self._search(text, self._config.beam_size)
         return {"translations": translations, "scores": scores}
@@ -65,7 +66,7 @@ class Signatures:
         top_k: tf.Tensor,
         top_p: tf.Tensor,
     ) -> dict[str, tf.Tensor]:
-        """A translation of each text, cut at the model's limit, drawn by its probability."""
+        """Sampled translation of each text; text is truncated to `max_pieces`."""
         source_ids = self._ids(self.source, text)
         tokens = sample_translations(
             self._model, source_ids, self._config, seed, temperature, top_k, top_p
@@ -74,14 +75,14 @@ class Signatures:
         return {"translation": self.target.detokenize(_without_padding(tokens))}
 
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Log probability of each translation of its text, both cut at the model's limit."""
+        """Log probability of each translation; both sides are truncated to `max_pieces`."""
         source_ids, target_ids = self._ids(self.source, text), self._ids(self.target, translation)
         return {"log_probability": log_probabilities(self._model, source_ids, target_ids)}
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        """The translation of each text, cut at the model's limit, and what it looked at.
+        """Translation of each text and its cross-attention weights; text is truncated.
 
-        Pieces are padded with empty strings; weights `(B, layers, H, T, S)` with zeros.
+        Pieces are padded with empty strings, weights `(B, layers, H, T, S)` with zeros.
         """
         source_ids = self._ids(self.source, text)
         found = self._search_ids[1](source_ids)
@@ -99,13 +100,13 @@ class Signatures:
         return _with_end(tokenizer.tokenize(text)[:, : self._config.max_pieces - 1])
 
     def _text(self, tokens: tf.Tensor) -> tf.Tensor:
-        """Strings `(B, N)` of ids `(B, N, L)`."""
+        """Detokenize ids `(B, N, L)` to strings `(B, N)`."""
         shape = tf.shape(tokens)
         flat = _without_padding(tf.reshape(tokens, [shape[0] * shape[1], shape[2]]))
         return tf.reshape(self.target.detokenize(flat), shape[:2])
 
     def _search(self, text: tf.Tensor, num_best: int) -> tuple[tf.Tensor, tf.Tensor]:
-        """Translations `(B, N)` and scores `(B, N)` of texts of any length."""
+        """Translations and scores, both `(B, N)`, of texts of any length."""
         limit = self._config.max_pieces - 1
         parts, owners = sentences.parts(text, self.source.tokenize, limit)
         translations, scores = self._search_parts(parts, num_best)
@@ -116,7 +117,7 @@ class Signatures:
         return joined, tf.math.unsorted_segment_sum(scores, owners, num_texts)
 
     def _search_parts(self, parts: tf.RaggedTensor, num_best: int) -> tuple[tf.Tensor, tf.Tensor]:
-        """Translations and scores `(parts, N)`; parts of similar length are searched together."""
+        """Translations and scores, both `(parts, N)`; searches parts of similar length together."""
         order = tf.argsort(parts.row_lengths(), stable=True)
         ordered = tf.gather(parts, order)
         num_parts = tf.size(order)
@@ -145,13 +146,13 @@ class Signatures:
 
 
 def _with_end(pieces: tf.RaggedTensor) -> tf.Tensor:
-    """Ids `(B, S)` with EOS, padded."""
+    """Append EOS and pad: int32 `(B, S)`."""
     end = tf.fill([pieces.nrows(tf.int32), 1], EOS_ID)
     return tf.concat([pieces, end], axis=1).to_tensor(PAD_ID)
 
 
 def _nothing_for_nothing(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
-    """`target_ids`, but none for a source that has no pieces before its end."""
+    """Clear the target ids of sources without pieces before EOS."""
     return tf.where(num_tokens(source_ids)[:, None] > 1, target_ids, PAD_ID)
 
 
@@ -160,5 +161,5 @@ def _without_padding(ids: tf.Tensor) -> tf.RaggedTensor:
 
 
 def _pieces(tokenizer: GraphTokenizer, ids: tf.Tensor) -> tf.Tensor:
-    """The piece of each id, empty for padding."""
+    """Piece of each id; empty for padding."""
     return tf.where(tf.equal(ids, PAD_ID), "", tokenizer.id_to_string(ids))

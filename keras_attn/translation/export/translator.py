@@ -1,4 +1,4 @@
-"""Exported translator, loaded from disk: strings in, strings out."""
+"""Python interface to an exported translator."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SIGNATURES = (SIGNATURE, "nbest", "score", "sample", "attend")
 
 
 class Hypothesis(NamedTuple):
-    """One of several translations of a text, and its score: log probability by length penalty."""
+    """Translation of a text, with its log probability divided by the length penalty."""
 
     translation: str
     score: float
 
 
 class Attention(NamedTuple):
-    """A translation and the weights `(layers, H, T, S)` by which its pieces saw the source's."""
+    """Translation, pieces of both sides, and cross-attention weights `(layers, H, T, S)`."""
 
     translation: str
     source_pieces: list[str]
@@ -35,29 +35,29 @@ class Attention(NamedTuple):
 
 
 class Translator:
-    """An exported translator: strings in, strings out.
+    """Exported translator: maps strings to strings. Create it with `Translator.load`.
 
     Args:
-        loaded: A SavedModel as TensorFlow loads it.
-        config: What the model was trained with.
-        folder: The version's folder.
+        loaded: SavedModel, as `tf.saved_model.load` returns it.
+        config: Configuration of the model.
+        folder: Folder of the version.
 
     Call arguments:
         texts: Strings in the source language.
-        batch_size: Texts translated at once. Defaults to 64.
+        batch_size: Number of texts translated at once, at least 1. Defaults to 64.
 
     Returns:
-        The translations, in the order of `texts`; empty text gives empty text.
+        The translations, in the order of `texts`. The translation of an empty text is empty.
     """
 
     def __init__(self, loaded: Any, config: Config, folder: Path):
-        self._loaded = loaded  # its variables live as long as this object
+        self._loaded = loaded  # this reference keeps the variables alive
         self.config = config
         self.folder = folder
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Translator:
-        """Load a version's folder, or the newest version in a folder of versions.
+        """Load a translator from the folder of a version, or the newest from a folder of versions.
 
         Raises:
             ValueError: If there is no exported translator, or this version of keras_attn cannot
@@ -69,11 +69,11 @@ class Translator:
         return cls(loaded, config, folder)
 
     def __call__(self, texts: Sequence[str], batch_size: int = 64) -> list[str]:
-        found = self._ask(SIGNATURE, batch_size, text=texts)
-        return [_decode(row["translation"]) for row in found]
+        rows = self._ask(SIGNATURE, batch_size, text=texts)
+        return [_decode(row["translation"]) for row in rows]
 
     def nbest(self, texts: Sequence[str], batch_size: int = 64) -> list[list[Hypothesis]]:
-        """The best translations of each text, at most `config.beam_size`, best first."""
+        """Up to `config.beam_size` translations of each text, best first."""
         return [
             [
                 Hypothesis(_decode(translation), float(score))
@@ -86,18 +86,18 @@ class Translator:
     def score(
         self, texts: Sequence[str], translations: Sequence[str], batch_size: int = 64
     ) -> list[float]:
-        """The log probability of each translation of its text.
+        """Log probability of each translation, given its text.
 
         Raises:
-            ValueError: If there are not as many translations as texts.
+            ValueError: If `texts` and `translations` differ in length.
         """
         if len(texts) != len(translations):
             raise ValueError(
                 "`translations` must hold one translation for each text. "
                 f"Received: {len(translations)} for {len(texts)} texts."
             )
-        found = self._ask("score", batch_size, text=texts, translation=translations)
-        return [float(row["log_probability"]) for row in found]
+        rows = self._ask("score", batch_size, text=texts, translation=translations)
+        return [float(row["log_probability"]) for row in rows]
 
     def sample(
         self,
@@ -107,15 +107,16 @@ class Translator:
         top_k: int = 0,
         top_p: float = 1.0,
     ) -> list[str]:
-        """A translation of each text, drawn by its probability; the same call gives the same.
+        """Sample one translation of each text; the same arguments give the same translations.
 
         Args:
             texts: Strings in the source language.
-            seed: Of the draws.
-            temperature: Above 0; below 1, likely words become likelier. Defaults to 1.
-            top_k: Draw from that many likeliest tokens; 0 for all. Defaults to 0.
-            top_p: Draw from the likeliest tokens that reach this probability together, above 0,
-                at most 1. Defaults to 1.
+            seed: Random seed.
+            temperature: Divisor of the logits, above 0. Values below 1 make likely tokens likelier.
+                Defaults to 1.
+            top_k: Number of likeliest tokens to sample from; 0 for all. Defaults to 0.
+            top_p: Probability of the smallest set of likeliest tokens to sample from, above 0, at
+                most 1. Defaults to 1.
 
         Raises:
             ValueError: If an argument is out of its range.
@@ -136,7 +137,7 @@ class Translator:
         return [_decode(translation) for translation in found["translation"].numpy()]
 
     def attend(self, text: str) -> Attention:
-        """The translation of one text and what each of its pieces attended to."""
+        """Translation of one text, with the cross-attention weights of each piece."""
         (row,) = self._ask("attend", 1, text=[text])
         return Attention(
             _decode(row["translation"]),
@@ -148,9 +149,9 @@ class Translator:
     def _ask(
         self, signature: str, batch_size: int, **inputs: Sequence[str]
     ) -> list[dict[str, Any]]:
-        """Outputs of a signature for each row of its inputs, in the same order."""
+        """Outputs of a signature for each text, in the same order."""
         encoded = {name: _encode(f"{name}s", texts) for name, texts in inputs.items()}
-        # Texts of similar length together, so that little of a batch is padding.
+        # Sorted by length, so that batches need little padding.
         lengths = tf.strings.length(encoded["text"]).numpy()
         order = np.argsort(lengths, kind="stable")
         answers: list[dict[str, Any]] = [{} for _ in order]

@@ -1,4 +1,4 @@
-"""Warm-up requests: TensorFlow Serving runs them on start-up, so that no user waits for a trace."""
+"""Warm-up requests: TensorFlow Serving sends them to a new version before users' requests."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from keras_attn.translation.decoding.search import LENGTHS, ROWS
 from keras_attn.translation.tokenization.in_graph import NUM_TEXTS
 from keras_attn.translation.tokenization.tokenizer import MIN_VOCAB_SIZE, Tokenizer
 
-# Where TensorFlow Serving looks, inside the folder `assets.extra` of a version.
+# File name that TensorFlow Serving expects in the folder `assets.extra` of a version.
 FILE = "tf_serving_warmup_requests"
 
-# What is asked for in batches of any size, and what one person asks for at a time.
+# Signature used with batches of any size, and signature used with single texts.
 BATCHED, SINGLE = "serving_default", "nbest"
 
 
 def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
-    """Write a request for each shape that the exported functions are compiled for.
+    """Write one request for each shape for which the exported functions are compiled.
 
     Args:
-        extra: The folder `assets.extra` of a version.
-        tokenizer: Of the source language.
-        max_pieces: Of its texts, end mark included.
+        extra: Folder `assets.extra` of a version.
+        tokenizer: Source tokenizer.
+        max_pieces: Maximum number of source pieces, EOS included.
     """
     lengths = [length for length in LENGTHS if length < 2 * max_pieces]
     with tf.io.TFRecordWriter(str(extra / FILE)) as file:
@@ -34,12 +34,12 @@ def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
 
 
 def _text(tokenizer: Tokenizer, length: int) -> str:
-    """Text that is cut into about three quarters of `length` pieces, if not a sentence."""
+    """Meaningless text of about `3/4 * length` pieces."""
     pieces = range(MIN_VOCAB_SIZE - 1, tokenizer.vocab_size)
     words = [word.strip() for word in tokenizer.decode([[piece] for piece in pieces[:8]])]
     words = [word for word in words if word] or ["a"]
     text = ""
-    for count in range(length):  # no word has less than a piece
+    for count in range(length):  # each word has at least one piece
         longer = text + words[count % len(words)]
         if len(tokenizer.encode([longer])[0]) > length * 3 // 4:
             break
@@ -48,7 +48,7 @@ def _text(tokenizer: Tokenizer, length: int) -> str:
 
 
 def _prediction_log(signature: str, texts: list[str]) -> bytes:
-    """A `tensorflow.serving.PredictionLog`, by the numbers of the fields in its definition."""
+    """Serialize a `tensorflow.serving.PredictionLog`; the numbers are field numbers."""
     tensor = tf.make_tensor_proto([text.encode() for text in texts], tf.string)
     entry = _field(1, b"text") + _field(2, tensor.SerializeToString())
     request = _field(1, _field(3, signature.encode())) + _field(2, entry)
@@ -56,7 +56,7 @@ def _prediction_log(signature: str, texts: list[str]) -> bytes:
 
 
 def _field(number: int, content: bytes) -> bytes:
-    """A field of bytes, in the wire format of protocol buffers."""
+    """Encode a length-delimited field in the wire format of protocol buffers."""
     return _varint(8 * number + 2) + _varint(len(content)) + content
 
 

@@ -1,1 +1,1 @@
-"""Settings of this computer: threads, precision, memory allocator."""
+"""Settings for this machine: threads, precision, memory allocator."""

@@ -1,4 +1,4 @@
-"""Fastest floating-point type of this machine."""
+"""Selection of the fastest floating-point type of this machine."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import tensorflow as tf
 
 from keras_attn.translation.config import PRECISIONS
 
-# bfloat16 has to pay for the casts around each product before a training step gains from it.
+# Smallest speed-up of matrix products for which bfloat16 is used: casts between types cost time.
 WORTHWHILE_SPEEDUP = 1.3
 
 
 def fastest() -> str:
-    """`"bfloat16"` where a matrix product is clearly faster in it than in float32.
+    """Fastest type for training: bfloat16 if matrix products are clearly faster than in float32.
 
-    Measured and not looked up: processors name the ability in many ways, and those without it
-    compute bfloat16 too, slowly.
+    The speed is measured, because processors report bfloat16 support in many ways, and processors
+    without support compute bfloat16 slowly instead of failing.
 
     Returns:
         `"float32"` or `"bfloat16"`.

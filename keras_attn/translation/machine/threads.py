@@ -1,4 +1,4 @@
-"""TensorFlow's threads on the cores of this machine."""
+"""Thread settings of TensorFlow for this machine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 
 import tensorflow as tf
 
-# Most cores that get an operation, and in training a shard, each. Measured on 2. With many cores,
-# shards would be small, and each core would read all weights.
+# Maximum number of cores for one operation per core, and for one shard per core in training.
+# Measured on 2 cores. With many cores, shards would be small, and each core reads all weights.
 MAX_CORES = 4
 
 
@@ -27,7 +27,7 @@ def one_core_for_each_operation() -> None:
 
 
 def num_cores() -> int:
-    """Cores that this process may use."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

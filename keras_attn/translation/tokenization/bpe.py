@@ -22,20 +22,20 @@ class MergeDropout(NamedTuple):
 
 
 class BytePairEncoding:
-    """Joins, again and again, the two neighbours whose piece has the highest score.
+    """Byte-pair encoding: merges the adjacent pair whose piece has the highest score, repeatedly.
 
-    Of several pairs that make the same piece the leftmost is joined first. Where no piece has two
-    characters side by side nothing is ever joined across, so what lies between such places is
-    joined at the same time.
+    Among equal pairs, the leftmost is merged first. Two adjacent characters that no piece contains
+    side by side are never merged, so a text is divided into groups at these positions. All groups
+    are merged in parallel.
 
     Args:
-        pieces: Pieces of one character or more, no piece twice.
-        scores: Their scores, no score twice but for pieces of one character.
+        pieces: Distinct pieces of at least one character.
+        scores: Score of each piece; distinct, except for pieces of one character.
     """
 
     def __init__(self, pieces: Sequence[str], scores: Sequence[float]):
         self._num_pieces = len(pieces)
-        # A character of a piece is a symbol, whether or not it is a piece itself.
+        # Symbols are the pieces and all characters of pieces that are not pieces themselves.
         characters = sorted({character for piece in pieces for character in piece} - {*pieces})
         symbols = [*pieces, *characters]
         number = {symbol: i for i, symbol in enumerate(symbols)}
@@ -62,9 +62,16 @@ class BytePairEncoding:
     def __call__(
         self, code_points: tf.Tensor, lengths: tf.Tensor, sampling: MergeDropout | None = None
     ) -> tf.Tensor:
-        """Cuts each text; the other arguments and the result are those of `Unigram`.
+        """Segment each text into pieces.
 
-        With `sampling`, a pair is passed over with probability `alpha` (Provilkov et al. 2020).
+        Args:
+            code_points: Int32 `(B, M)`.
+            lengths: Number of code points of each text, int32 `(B,)`.
+            sampling: BPE-dropout (Provilkov et al. 2020): each merge is skipped with probability
+                `alpha`. Defaults to None, no dropout.
+
+        Returns:
+            The piece that ends at each position, int32 `(B, M)`, as `Unigram` returns it.
         """
         batch, places = tf.unstack(tf.shape(code_points))
         (found,) = self._characters(code_points, lengths)
@@ -73,7 +80,7 @@ class BytePairEncoding:
         )
         index = tf.broadcast_to(tf.range(places), [batch, places])
         is_text = index < lengths[:, None]
-        # Groups of places within which something may be joined.
+        # Groups of positions; symbols of different groups are never merged.
         before = tf.pad(symbols, [[0, 0], [1, 0]], constant_values=NONE)[:, :-1]
         is_first = _look_up(self._inside, before, symbols) == NONE
         row = tf.range(batch)[:, None]
@@ -88,7 +95,8 @@ class BytePairEncoding:
             pair = _look_up(self._pairs, tf.where(is_pair, symbols, NONE), right)
             whole = tf.where(pair == NONE, NONE, tf.gather(self._joined, tf.maximum(pair, 0)))
             if sampling and lots:
-                # One lot for a pair that makes a piece at a place, however often it is met.
+                # One random number for each pair and position: a skipped merge stays skipped when
+                # the same pair is a candidate again.
                 of_left, of_right, of_piece = lots
                 lot = of_left + tf.gather(of_right, tf.minimum(following, places - 1), batch_dims=1)
                 lot += tf.gather(of_piece, tf.maximum(whole, 0))
@@ -106,7 +114,7 @@ class BytePairEncoding:
                 tf.reshape(order, [-1]), tf.reshape(group, [-1]), batch * places
             )
             is_joined = (whole != NONE) & (order == tf.gather(first, group))
-            # The right half of each is no symbol any more.
+            # The right half of a merged pair is no longer a symbol.
             target = tf.where(is_joined, following, places)
             indices = tf.stack([tf.broadcast_to(row, [batch, places]), target], axis=-1)
             ones = tf.ones([batch, places], tf.int32)
@@ -120,21 +128,21 @@ class BytePairEncoding:
         start = (symbols, sizes, *candidates(symbols, sizes))
         symbols, sizes, *_ = tf.while_loop(can_be_joined, join, start)
         is_piece = (symbols != NONE) & (symbols < self._num_pieces)
-        said = tf.where(is_piece, symbols + 1, UNKNOWN)
+        pieces = tf.where(is_piece, symbols + 1, UNKNOWN)
         target = tf.where(sizes > 0, index + sizes - 1, places)
         indices = tf.stack([tf.broadcast_to(row, [batch, places]), target], axis=-1)
         shape = [batch, places + 1]
-        return tf.scatter_nd(indices, tf.where(sizes > 0, said, NOTHING), shape)[:, :places]
+        return tf.scatter_nd(indices, tf.where(sizes > 0, pieces, NOTHING), shape)[:, :places]
 
 
 def _lots(seed: tf.Tensor, batch: tf.Tensor, places: tf.Tensor, num_pieces: int) -> list[tf.Tensor]:
-    """Random numbers from 0 to 1 for the left half of a pair, for the right one, for a piece."""
+    """Uniform random numbers for left halves `(B, M)`, right halves `(B, M)`, and pieces."""
     shapes = [batch, places], [batch, places], [num_pieces]
     return [tf.random.stateless_uniform(shape, [seed, i]) for i, shape in enumerate(shapes)]
 
 
 def _look_up(pairs: double_array.DoubleArray, left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
-    """The number of each pair of symbols, `NONE` for one that is not there."""
+    """Index of each pair of symbols in `pairs`, or `NONE`."""
     base, check, value = map(tf.constant, pairs)
     node = tf.zeros_like(left)
     is_alive = tf.ones_like(left, tf.bool)

@@ -1,4 +1,4 @@
-"""A trie as arrays, so that many places of a text can walk down it at once."""
+"""Double-array trie: a trie in arrays, for parallel lookup at many positions of a text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ NONE = -1
 
 
 class DoubleArray(NamedTuple):
-    """From node `n` by symbol `s`, at least 1, to node `base[n] + s` if `check` of that is `n`.
+    """Trie stored in arrays.
 
-    The root is node 0. `value` of a node is the place of the key that ends there, `NONE` if none
-    does (Aoe 1989, "An efficient digital search algorithm by using a double-array structure").
+    Reference: Aoe 1989, "An efficient digital search algorithm by using a double-array structure".
+    Node 0 is the root. The child of node `n` for symbol `s >= 1` is `c = base[n] + s`, if
+    `check[c] == n`; otherwise there is no such child.
+
+    Attributes:
+        base: Offset of the children of each node.
+        check: Parent of each node, `NONE` for unused slots.
+        value: Index of the key that ends at each node, or `NONE`.
     """
 
     base: np.ndarray
@@ -23,10 +29,10 @@ class DoubleArray(NamedTuple):
 
 
 def build(keys: Sequence[Sequence[int]]) -> DoubleArray:
-    """The trie of some keys.
+    """Build the trie of `keys`.
 
     Args:
-        keys: Sequences of symbols, each at least 1; no key twice and none empty.
+        keys: Distinct, non-empty sequences of symbols. Each symbol is at least 1.
 
     Example:
 
@@ -53,7 +59,7 @@ def build(keys: Sequence[Sequence[int]]) -> DoubleArray:
     is_free[0] = False
     first_free = 1
     slots = {0: 0}
-    # Breadth first: nodes with many children come early, while there is room for them.
+    # Breadth first, because nodes with many children are easiest to place while the array is empty.
     nodes = [0]
     for node in nodes:
         slot = slots[node]

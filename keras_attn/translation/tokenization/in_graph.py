@@ -1,4 +1,4 @@
-"""A SentencePiece tokenizer in the graph, of operations that every TensorFlow has."""
+"""SentencePiece tokenizer in the graph, built from core TensorFlow operations only."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from keras_attn.translation.tokenization.model_proto import ModelProto
 from keras_attn.translation.tokenization.normalizer import MARK, Normalizer
 from keras_attn.translation.tokenization.unigram import NOTHING, UNKNOWN, Unigram
 
-# Texts are cut in a function that is compiled for each number of texts and of bytes, so there are
-# few of either: what is asked for is filled up to the next.
+# XLA compiles the tokenizer for each pair of batch size and text length in bytes. To limit the
+# number of compilations, inputs are padded to one of these sizes.
 NUM_TEXTS = (1, 8, 32, 128)
 NUM_BYTES = tuple(4**k for k in range(3, 15))
-# Texts times bytes that are cut at once.
+# Maximum of texts x bytes tokenized at once.
 MAX_CELLS = 1 << 13
 
 _SPACE, _REPLACEMENT = b" ", "\ufffd".encode()
-_NORMAL, _UNKNOWN, _CONTROL, _BYTE = 1, 2, 3, 6  # `SentencePiece.Type` of the model's format
-_KINDS: dict[int, type[Unigram] | type[BytePairEncoding]] = {  # by `TrainerSpec.ModelType`
+_NORMAL, _UNKNOWN, _CONTROL, _BYTE = 1, 2, 3, 6  # `ModelProto.SentencePiece.Type`
+_KINDS: dict[int, type[Unigram] | type[BytePairEncoding]] = {  # keys: `TrainerSpec.ModelType`
     1: Unigram,
     2: BytePairEncoding,
 }
@@ -31,18 +31,18 @@ _NO_ID = -1
 
 
 class _Cut(NamedTuple):
-    ids: tf.Tensor  # (B, places, 4), what ends at each place; `_NO_ID` for less than four
-    needed: tf.Tensor  # places that the longest text needs
+    ids: tf.Tensor  # (B, positions, 4): ids that end at each position, padded with `_NO_ID`
+    needed: tf.Tensor  # (): number of positions that the longest text needs
 
 
 class GraphTokenizer:
-    """Strings to piece ids and back, as the package sentencepiece does it, id for id.
+    """Tokenizer and detokenizer in the graph, with the same ids as the package sentencepiece.
 
     Args:
-        proto: A SentencePiece model, unigram or BPE, with byte fallback.
+        proto: Serialized SentencePiece model, unigram or BPE, with byte fallback.
 
     Raises:
-        ValueError: If the model is of another kind.
+        ValueError: If the model is of another kind or has unsupported options.
 
     Example:
 
@@ -67,25 +67,26 @@ class GraphTokenizer:
             [pieces[i] for i in normal], [model.pieces[i].score for i in normal]
         )
         self._ids = normal.astype(np.int32)
-        values = [int(pieces[i][1:-1], 16) for i in bytes_]  # of "<0x41>"
+        values = [int(pieces[i][1:-1], 16) for i in bytes_]  # "<0x41>" -> 0x41
         self._byte_ids = np.zeros(256, np.int32)
         self._byte_ids[values] = bytes_
         self._bytes = np.full(len(pieces), utf8.NONE, np.int32)
         self._bytes[bytes_] = values
 
-        said = [piece.replace(chr(MARK), " ").encode() for piece in pieces]
+        texts = [piece.replace(chr(MARK), " ").encode() for piece in pieces]
         for i, value in zip(bytes_, values, strict=True):
-            said[i] = bytes([value])
+            texts[i] = bytes([value])
         for i in np.flatnonzero(kinds == _CONTROL):
-            said[i] = b""
+            texts[i] = b""
         for i in np.flatnonzero(kinds == _UNKNOWN):
-            said[i] = model.trainer_spec.unk_surface.encode()
+            texts[i] = model.trainer_spec.unk_surface.encode()
         is_text = kinds == _NORMAL
         self._pieces = [piece.encode() for piece in pieces]
-        self._said = said
-        self._said_first = [
+        # Text of each id, and text of each id at the beginning of a text.
+        self._texts = texts
+        self._first_texts = [
             text.removeprefix(_SPACE) if is_normal else text
-            for text, is_normal in zip(said, is_text, strict=True)
+            for text, is_normal in zip(texts, is_text, strict=True)
         ]
         rows, lengths = tf.TensorSpec([None, None], tf.uint8), tf.TensorSpec([None], tf.int32)
         alpha, seed = tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.int32)
@@ -112,12 +113,15 @@ class GraphTokenizer:
         return tf.RaggedTensor.from_row_lengths(values, tf.cast(counts, tf.int64), validate=False)
 
     def sample(self, text: tf.Tensor, alpha: tf.Tensor, seed: tf.Tensor) -> tf.RaggedTensor:
-        """The same by a BPE model, each merge left out by chance (`Tokenizer.sample`).
+        """Piece ids of each text with BPE-dropout (see `Tokenizer.sample`); BPE models only.
 
         Args:
             text: Strings `(B,)`, at most `NUM_TEXTS[-1]`.
-            alpha: Float32 `()`.
-            seed: Int32 `()`.
+            alpha: Probability of skipping a merge, float32 `()`.
+            seed: Random seed, int32 `()`.
+
+        Returns:
+            Int32 `(B, pieces)`.
         """
         cut = functools.partial(self._cut_sampled, alpha=alpha, seed=seed)
         values, counts = self._at_once(text, cut)
@@ -125,7 +129,7 @@ class GraphTokenizer:
 
     @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)])
     def detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
-        """The text of each row of ids; bytes that are no characters become U+FFFD.
+        """Text of each row of ids; bytes that form no character become U+FFFD.
 
         Args:
             ids: Int32 `(B, pieces)`.
@@ -136,22 +140,22 @@ class GraphTokenizer:
         rows = ids.to_tensor(_NO_ID)
         is_id = rows != _NO_ID
         rows = tf.maximum(rows, 0)
-        first = tf.where(is_id, tf.gather(tf.constant(self._said_first), rows), b"")
-        said = tf.where(is_id, tf.gather(tf.constant(self._said), rows), b"")
-        is_said = tf.cast(first != b"", tf.int32)  # leading spaces are none
-        is_after = tf.cumsum(is_said, axis=1, exclusive=True) > 0
+        first = tf.where(is_id, tf.gather(tf.constant(self._first_texts), rows), b"")
+        texts = tf.where(is_id, tf.gather(tf.constant(self._texts), rows), b"")
+        has_text = tf.cast(first != b"", tf.int32)  # leading spaces do not count
+        is_after = tf.cumsum(has_text, axis=1, exclusive=True) > 0
         values = tf.where(is_id, tf.gather(tf.constant(self._bytes), rows), utf8.NONE)
         is_broken = (values != utf8.NONE) & ~_is_in_character(values)
-        said = tf.where(is_broken, _REPLACEMENT, tf.where(is_after, said, first))
-        return tf.strings.reduce_join(said, axis=1)
+        texts = tf.where(is_broken, _REPLACEMENT, tf.where(is_after, texts, first))
+        return tf.strings.reduce_join(texts, axis=1)
 
     @tf.function(input_signature=[tf.TensorSpec(None, tf.int32)])
     def id_to_string(self, ids: tf.Tensor) -> tf.Tensor:
-        """The piece of each id, with U+2581 for a space."""
+        """Piece of each id, with U+2581 for a space."""
         return tf.gather(tf.constant(self._pieces), ids)
 
     def _at_once(self, text: tf.Tensor, cut_rows: Any) -> tuple[tf.Tensor, tf.Tensor]:
-        """Ids of all texts in a row, and how many each has."""
+        """Concatenated ids of all texts, and the number of ids of each text."""
         num_texts, longest = tf.size(text), _longest(text)
         no_texts = tf.fill([_filled(num_texts, NUM_TEXTS) - num_texts], "")
         padded = tf.concat([text, no_texts], axis=0)
@@ -161,7 +165,8 @@ class GraphTokenizer:
             return _Cut(*cut_rows(rows, tf.strings.length(padded)))
 
         cut = cut_to(_filled(longest, NUM_BYTES))
-        # Some characters become up to 18, so what comes out may need more room than what goes in.
+        # Normalisation expands some characters to as many as 18, so the result may be longer than
+        # the input.
         ids, counts = tf.cond(
             cut.needed <= tf.shape(cut.ids)[1],
             lambda: _rows(cut.ids),
@@ -170,7 +175,7 @@ class GraphTokenizer:
         return ids, counts[:num_texts]
 
     def _in_groups(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """The same, of texts of like length at a time, so that memory holds them."""
+        """Result of `_at_once`, computed in groups of texts of similar length to limit memory."""
         order = tf.argsort(tf.strings.length(text), stable=True)
         ordered = tf.gather(text, order)
         num_texts = tf.size(text)
@@ -239,32 +244,32 @@ def _check(model: Any) -> None:
     found = [name for name, is_wrong in wrong.items() if is_wrong]
     if found:
         raise ValueError(
-            "A tokenizer for the graph must be a unigram or BPE model with byte fallback, its "
-            "other options as `keras_attn.translation.tokenization.tokenizer.train` sets them. "
+            "A tokenizer for the graph must be a unigram or BPE model with byte fallback and the "
+            "options that `keras_attn.translation.tokenization.tokenizer.train` sets. "
             f"Received: {', '.join(found)}."
         )
 
 
 def _longest(text: tf.Tensor) -> tf.Tensor:
-    """Bytes of the longest text, 0 of none."""
+    """Number of bytes of the longest text; 0 for an empty batch."""
     return tf.maximum(tf.reduce_max(tf.strings.length(text)), 0)
 
 
 def _filled(number: tf.Tensor, steps: tuple[int, ...]) -> tf.Tensor:
-    """The first of the steps that is not below the number, else the last."""
+    """Smallest of `steps` that is at least `number`; the last step if there is none."""
     below = tf.cast(number[..., None] > tf.constant(steps[:-1]), tf.int32)
     return tf.gather(tf.constant(steps), tf.reduce_sum(below, axis=-1))
 
 
 def _rows(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The ids `(B, places, 4)` that are some, in a row, and how many each row has."""
+    """Ids `(B, positions, 4)` without `_NO_ID`, concatenated, and the number of ids of each row."""
     is_id = ids != _NO_ID
     counts = tf.reduce_sum(tf.cast(is_id, tf.int32), axis=[1, 2])
     return tf.boolean_mask(ids, is_id), counts
 
 
 def _is_in_character(rows: tf.Tensor) -> tf.Tensor:
-    """Mask of the bytes `(B, L)` that belong to a complete character."""
+    """Mask `(B, L)` of bytes that belong to a complete character."""
     read = utf8.characters(rows)
     begins = (read.num_bytes > 1) | ((rows >= 0) & (rows < 0x80))
     belongs = begins

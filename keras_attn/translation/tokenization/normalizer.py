@@ -1,4 +1,4 @@
-"""SentencePiece's normalisation in the graph: the longest rule first, then white space."""
+"""SentencePiece normalisation in the graph: longest-match replacement, then white space."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ import tensorflow as tf
 from keras_attn.translation.tokenization import utf8
 
 SPACE = 0x20
-MARK = 0x2581  # what SentencePiece writes for a space
+MARK = 0x2581  # SentencePiece writes U+2581 for a space
 
 
 class Normalized(NamedTuple):
-    """Code points `(B, L + 1)`, how many of them count, and how many there would have been."""
+    """Normalised texts.
+
+    Attributes:
+        code_points: Int32 `(B, L + 1)`.
+        lengths: Number of valid code points of each text, int32 `(B,)`.
+        needed: Length that the complete result needs, int32 `(B,)`; more than `L + 1` if the result
+            is truncated.
+    """
 
     code_points: tf.Tensor
     lengths: tf.Tensor
@@ -23,17 +30,19 @@ class Normalized(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """Bytes that a rule replaces, and the packed place of its replacement."""
+    """Rule at each byte: number of bytes replaced, and packed position of the replacement."""
 
     num_bytes: tf.Tensor
     value: tf.Tensor
 
 
 class _Chunks(NamedTuple):
-    """Replacement of the bytes that begin at each position: code points, 0 where nothing begins.
+    """Chunks, by the byte at which each begins. A chunk is a rule match or a single character.
 
-    `is_trimmed` where their first, a space behind a space, is left out; `before` is one more than
-    the place of the chunk before that says something, 0 for none.
+    Attributes:
+        count: Number of code points of the output; 0 where no chunk begins.
+        is_trimmed: Whether the first code point is dropped: a space after a space.
+        before: 1 + position of the previous chunk with output, or 0.
     """
 
     count: tf.Tensor
@@ -42,18 +51,18 @@ class _Chunks(NamedTuple):
 
 
 class Normalizer:
-    """Replaces, wherever it stands, the longest text that has a rule by what the rule says.
+    """Normaliser: replaces the longest match of a rule at each position, then cleans white space.
 
-    Then runs of spaces become one, none is left at the end, and a `MARK` stands for each and at the
-    beginning.
+    Runs of spaces become one space, and spaces at the end are removed. Each space becomes `MARK`,
+    and a `MARK` is added at the beginning.
 
     Args:
-        charsmap: The rules as a SentencePiece model holds them (`precompiled_charsmap`): the size
-            of a trie in bytes, the trie, and the replacements, each with a NUL behind it. The trie
-            is a double array of 32-bit units as the library Darts-clone writes it.
+        charsmap: Rules in the format of a SentencePiece model (`precompiled_charsmap`): size of
+            the trie in bytes, trie, NUL-terminated replacements. The trie is a double array of
+            32-bit units in the format of the library Darts-clone.
 
     Raises:
-        ValueError: If it is not of this form.
+        ValueError: If `charsmap` is empty or not of this format.
     """
 
     def __init__(self, charsmap: bytes):
@@ -61,11 +70,11 @@ class Normalizer:
         if not size or size % 4 or len(charsmap) <= 4 + size:
             raise ValueError(
                 "The normalisation of a tokenizer must have rules. "
-                f"Received: {len(charsmap)} bytes of them."
+                f"Received: {len(charsmap)} bytes."
             )
         units = np.frombuffer(charsmap[4 : 4 + size], "<i4").copy()
         replacements = charsmap[4 + size :]
-        # Where the code points of a replacement begin, by where its bytes do, and their number.
+        # `place` maps the byte offset of a replacement to the index of its first code point.
         text = replacements.decode("utf-8")
         code_points = np.array([ord(character) for character in text], np.int32)
         widths = np.array([len(character.encode()) for character in text])
@@ -76,20 +85,20 @@ class Normalizer:
         starts = place[units[is_value] & 0x7FFFFFFF]
         counts = ends[np.searchsorted(ends, starts)] - starts
         self._most = int(counts.max())
-        # The sign stays: it tells them from the units of bytes.
+        # The sign bit is kept: it distinguishes value units from byte units.
         units[is_value] = starts * (self._most + 1) + counts - 2**31
         self._units = units
         self._code_points = code_points
 
     def __call__(self, rows: tf.Tensor, lengths: tf.Tensor) -> Normalized:
-        """Normalises rows of UTF-8; a byte of no character becomes U+FFFD.
+        """Normalise rows of UTF-8; a byte that belongs to no character becomes U+FFFD.
 
         Args:
-            rows: Bytes as int32 `(B, L)`, `utf8_ops.NONE` behind the end.
-            lengths: Bytes of each row, int32 `(B,)`.
+            rows: Bytes as int32 `(B, L)`, padded with `utf8.NONE`.
+            lengths: Number of bytes of each row, int32 `(B,)`.
 
         Returns:
-            What becomes of them; if more is `needed` than `L + 1`, some of it is missing.
+            Normalised texts, truncated to `L + 1` code points.
         """
         places = tf.shape(rows)[1]
         read = utf8.characters(rows)
@@ -107,13 +116,13 @@ class Normalizer:
             begins,
             ends,
         )
-        # Each place of the result belongs to the chunk that began last: counted up from chunk to
-        # chunk, where each begins.
+        # Each output position belongs to the last chunk that begins at or before it. The sum of
+        # `step` up to a position is 1 + the index of this chunk.
         slots = tf.cumsum(chunks.count, axis=1, exclusive=True) + 1
         row = tf.broadcast_to(tf.range(tf.shape(rows)[0])[:, None], tf.shape(slots))
-        is_said = chunks.count > 0
-        target = tf.where(is_said & (slots <= places), slots, places + 1)
-        step = tf.where(is_said, tf.range(1, places + 1) - chunks.before, 0)
+        has_output = chunks.count > 0
+        target = tf.where(has_output & (slots <= places), slots, places + 1)
+        step = tf.where(has_output, tf.range(1, places + 1) - chunks.before, 0)
         steps = tf.scatter_nd(
             tf.stack([row, target], -1), step, tf.stack([tf.shape(rows)[0], places + 2])
         )
@@ -125,25 +134,25 @@ class Normalizer:
         skipped = of_owner(tf.cast(chunks.is_trimmed, tf.int32))
         offset = tf.range(places + 1) - of_owner(slots) + skipped
         index = tf.clip_by_value(of_owner(first) + offset, 0, len(self._code_points) - 1)
-        said = tf.where(of_owner(has_rule), tf.gather(table, index), of_owner(read.code_points))
-        said = tf.where((said == SPACE) | (tf.range(places + 1) == 0), MARK, said)
+        output = tf.where(of_owner(has_rule), tf.gather(table, index), of_owner(read.code_points))
+        output = tf.where((output == SPACE) | (tf.range(places + 1) == 0), MARK, output)
         needed = tf.reduce_sum(chunks.count, axis=1) + 1
-        is_text = (tf.range(places + 1) < needed[:, None]) & (said != MARK)
+        is_text = (tf.range(places + 1) < needed[:, None]) & (output != MARK)
         length = tf.reduce_max(tf.where(is_text, tf.range(1, places + 2), 0), axis=1)
-        return Normalized(said, length, needed)
+        return Normalized(output, length, needed)
 
     def _longest_rule(self, rows: tf.Tensor) -> _Rule:
-        """The longest rule that fits at each byte, 0 bytes if none does."""
+        """Longest rule that matches at each byte; `num_bytes` is 0 without a match."""
         units = tf.constant(self._units)
         root = _offset(int(self._units[0]))
         shape = tf.shape(rows)
         nothing = tf.zeros(shape, tf.int32)
         padded = tf.concat([rows, tf.fill(shape, utf8.NONE)], axis=1)
 
-        def is_on_a_way(depth, node, num_bytes, value, is_alive):
+        def any_alive(depth, node, num_bytes, value, is_alive):
             return tf.reduce_any(is_alive) & (depth < shape[1])
 
-        def go_down(depth, node, num_bytes, value, is_alive):
+        def descend(depth, node, num_bytes, value, is_alive):
             byte = tf.ensure_shape(tf.slice(padded, [0, depth], shape), rows.shape)
             node = tf.bitwise.bitwise_xor(node, tf.maximum(byte, 0))
             unit = tf.gather(units, tf.where(is_alive, node, 0))
@@ -155,23 +164,23 @@ class Normalizer:
             return depth + 1, node, num_bytes, value, is_alive
 
         start = (0, tf.fill(shape, root), nothing, nothing, rows >= 0)
-        _, _, num_bytes, value, _ = tf.while_loop(is_on_a_way, go_down, start)
+        _, _, num_bytes, value, _ = tf.while_loop(any_alive, descend, start)
         return _Rule(num_bytes, value)
 
 
 def _offset(unit):
-    """From a unit of Darts-clone's array to its children; bit 9 says that it is in 256s."""
+    """Offset from a Darts-clone unit to its children, in multiples of 256 if bit 9 is set."""
     return unit // 1024 * (unit // 512 % 2 * 255 + 1)
 
 
 def _walk(num_bytes: tf.Tensor, count: tf.Tensor, begins: tf.Tensor, ends: tf.Tensor) -> _Chunks:
-    """From chunk to chunk, each as many bytes as it takes, to know which begin where.
+    """Walk through each text, chunk by chunk, to find the positions at which chunks begin.
 
     Args:
-        num_bytes: Bytes of the chunk that would begin at each place `(B, L)`.
-        count: Its code points.
-        begins: Whether the first of them is a space.
-        ends: Whether the last of them is.
+        num_bytes: Number of input bytes of the chunk that would begin at each position, `(B, L)`.
+        count: Number of output code points of this chunk, `(B, L)`.
+        begins: Whether the first output code point is a space, `(B, L)`.
+        ends: Whether the last output code point is a space, `(B, L)`.
     """
     by_place = [tf.transpose(values) for values in (num_bytes, count, begins, ends)]
     places, batch = tf.unstack(tf.shape(by_place[0]))
@@ -192,12 +201,12 @@ def _walk(num_bytes: tf.Tensor, count: tf.Tensor, begins: tf.Tensor, ends: tf.Te
             output.write(place, value)
             for output, value in zip(outputs, (count, is_trimmed, before), strict=True)
         ]
-        is_said = count > 0
+        has_output = count > 0
         return (
             place + 1,
             tf.where(is_here, place + num_bytes, until),
-            tf.where(is_said, place + 1, before),
-            tf.where(is_said, ends, is_after_space),
+            tf.where(has_output, place + 1, before),
+            tf.where(has_output, ends, is_after_space),
             written,
         )
 

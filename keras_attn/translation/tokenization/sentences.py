@@ -1,4 +1,4 @@
-"""Segmentation of long text into sentences, so that each fits the model."""
+"""Segmentation of long text into sentences that fit the maximum length of the model."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-# Marks of the end of a sentence, with what closes behind them; a full stop inside a number or a
-# name ends nothing.
+# End of a sentence: punctuation with closing quotes or brackets after it, or line breaks. A full
+# stop must be followed by white space, so numbers such as 3.5 are not split.
 SENTENCE_END = r"([。！？!?]+[」』）)\"'”’]*|\.[)\"'”’]*\s|[\r\n]+)"
-# Between the parts of a text; no text has it, for it is taken out before.
+# Separator between the parts of a text. Removed from input texts first.
 SEPARATOR = "\x1f"
 
 # Japanese, Chinese and Thai are written without spaces between sentences.
@@ -17,16 +17,19 @@ _JOINERS = {"ja": "", "zh": "", "th": ""}
 
 
 def joiner(language: str) -> str:
-    """Separator between two sentences of a language."""
+    """String between two sentences of a language: empty or a space."""
     return _JOINERS.get(language.lower()[:2], " ")
 
 
 def sentences(texts: tf.Tensor, is_cut: tf.Tensor | bool = True) -> tf.RaggedTensor:
-    """Strings `(B,)` cut behind the end of each sentence, `(B, sentences)`; nothing is lost.
+    """Split texts after the end of each sentence; no character is dropped.
 
     Args:
         texts: Strings `(B,)`.
-        is_cut: Boolean, which of them are cut; the others are one sentence.
+        is_cut: Boolean `(B,)` or scalar, texts to split. Defaults to True.
+
+    Returns:
+        Strings `(B, sentences)`; one sentence for each text that is not split.
 
     Example:
 
@@ -41,16 +44,19 @@ def sentences(texts: tf.Tensor, is_cut: tf.Tensor | bool = True) -> tf.RaggedTen
 def parts(
     texts: tf.Tensor, tokenize: Callable[[tf.Tensor], tf.RaggedTensor], limit: int
 ) -> tuple[tf.RaggedTensor, tf.Tensor]:
-    """The pieces of texts in parts of at most `limit`: whole texts, else sentences, else cuts.
+    """Tokenize texts and split them into parts of at most `limit` pieces.
+
+    A text that fits is one part. A longer text is split into sentences, and a sentence of more than
+    `limit` pieces is split every `limit` pieces.
 
     Args:
         texts: Strings `(B,)`.
-        tokenize: Strings to piece ids, one dimension more.
-        limit: Most pieces of a part, at least 1.
+        tokenize: Function from strings `(N,)` to piece ids `(N, pieces)`.
+        limit: Maximum number of pieces of a part, at least 1.
 
     Returns:
-        Piece ids `(parts, pieces)` and the text of each part, int64 `(parts,)`, rising. A text
-        without pieces has no parts.
+        Piece ids `(parts, pieces)` and the index of the text of each part, int64 `(parts,)`, in
+        ascending order. A text without pieces has no parts.
     """
     cut = sentences(texts, is_cut=tokenize(texts).row_lengths() > limit)
     pieces = tokenize(cut.flat_values)  # (sentences, pieces)

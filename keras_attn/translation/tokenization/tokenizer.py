@@ -1,4 +1,4 @@
-"""SentencePiece tokenizers: trained on the training split, saved beside the model."""
+"""SentencePiece tokenizers: training on the training split, saving, loading, sampling."""
 
 from __future__ import annotations
 
@@ -17,34 +17,36 @@ from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from keras_attn.translation.tokenization.model_proto import ModelProto
 
-# Byte fallback needs a piece for each byte value, beside the special ones and the characters.
+# 256 pieces for byte fallback, 4 special pieces, and at least one character.
 MIN_VOCAB_SIZE = 256 + 4 + 1
 
-# Share of the characters of the text that get a piece; the rare others are spelt in bytes. A few
-# thousand kanji occur once or twice, an alphabet does not have such a tail.
+# Share of the characters of the text that get a piece; rarer characters are encoded as bytes.
+# Below 1 for languages with thousands of characters that occur once or twice.
 _COVERAGE = {"ja": 0.9995, "zh": 0.9995}
 _FULL_COVERAGE = 1.0
 
-# More sentences than this make training slow and the vocabulary hardly better.
+# Limit on the sentences used for training: more make training slow and hardly improve the
+# vocabulary.
 MAX_SENTENCES = 1_000_000
 _MAX_SENTENCE_BYTES = 1 << 20
 
-# Of a unigram model sampling draws from so many ways to cut a text. Drawing among all of them is
-# the package's, too, but not the same in another process; twice as many take ten times as long.
+# Number of likeliest segmentations from which a unigram model samples. The package can sample from
+# all segmentations, but not reproducibly across processes. Twice this number is ten times slower.
 NUM_WAYS = 8
 
-# Fixed, because sums in another order give other pieces.
+# Fixed for reproducibility: the order of floating-point sums affects the pieces.
 _NUM_THREADS = 4
 
 
 class Tokenizer:
-    """Text to piece ids and back.
+    """SentencePiece tokenizer: text to piece ids and back.
 
     Args:
-        proto: A SentencePiece model whose special ids are `PAD_ID` to `EOS_ID`.
+        proto: Serialized SentencePiece model with the special ids `PAD_ID`, `UNK_ID`, `BOS_ID` and
+            `EOS_ID`.
 
     Raises:
-        ValueError: If `proto` is not such a model.
+        ValueError: If `proto` cannot be read or has other special ids.
 
     Example:
 
@@ -55,7 +57,7 @@ class Tokenizer:
 
     def __init__(self, proto: bytes):
         try:
-            # Without text sentencepiece makes an empty processor instead of failing.
+            # For empty bytes, sentencepiece makes an empty processor instead of raising.
             if not proto:
                 raise RuntimeError("it is empty")
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
@@ -71,63 +73,64 @@ class Tokenizer:
                 "`keras_attn.translation.tokenization.tokenizer.train`."
             )
         self.proto = proto
-        self._graph: Any = None  # made when it is asked to sample
+        self._graph: Any = None  # `GraphTokenizer`, made by `sample`
 
     @property
     def vocab_size(self) -> int:
-        """Number of pieces, the special ones included."""
+        """Number of pieces, special pieces included."""
         return self._processor.vocab_size()
 
     @property
     def pieces(self) -> list[str]:
-        """All pieces, by their ids."""
+        """All pieces in the order of their ids."""
         return self._processor.id_to_piece(list(range(self.vocab_size)))
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Piece ids of each text, without begin and end."""
+        """Piece ids of each text, without BOS and EOS."""
         return self._processor.encode(list(texts))
 
     def sample(self, texts: Sequence[str], alpha: float, seed: int) -> list[list[int]]:
-        """Piece ids of each text, one of the ways to cut it, drawn at random.
+        """Piece ids of a random segmentation of each text (subword regularization).
 
-        Of a unigram model one of the `NUM_WAYS` likeliest ways, that of probability `p` in
-        proportion to `p ** alpha`, so a smaller `alpha` cuts more evenly among them (Kudo 2018,
-        section 3.2). Of a BPE model each merge is left out with probability `alpha` (Provilkov et
-        al. 2020, section 3).
+        A unigram model samples one of the `NUM_WAYS` likeliest segmentations with probability
+        proportional to `p ** alpha`, where `p` is the probability of the segmentation (Kudo 2018,
+        section 3.2). A BPE model skips each merge with probability `alpha` (BPE-dropout, Provilkov
+        et al. 2020, section 3).
 
         Args:
-            texts: The texts.
-            alpha: Above 0, at most 1.
-            seed: The same seed draws the same ways for the same texts; from 0 to 2**32 - 1.
+            texts: Texts to tokenize.
+            alpha: Sampling parameter, above 0, at most 1. Larger values mean less randomness for a
+                unigram model, more randomness for a BPE model.
+            seed: Random seed, from 0 to 2**32 - 1. The same seed and texts give the same ids.
         """
         if self._is_unigram:
             return self._one_of_the_likeliest(texts, alpha, np.random.default_rng(seed))
-        # Imported here: what else a tokenizer does needs no TensorFlow.
+        # Imported here because no other method needs TensorFlow.
         import tensorflow as tf
 
         from keras_attn.translation.tokenization.in_graph import NUM_TEXTS, GraphTokenizer
 
         if self._graph is None:
             self._graph = GraphTokenizer(self.proto)
-        found: list[list[int]] = []
+        ids: list[list[int]] = []
         seeds = np.random.SeedSequence(seed)
         for start in range(0, len(texts), NUM_TEXTS[-1]):
-            some = tf.constant(texts[start : start + NUM_TEXTS[-1]])
-            own_seed = tf.constant(seeds.spawn(1)[0].generate_state(1).view(np.int32)[0])
-            found += self._graph.sample(some, tf.constant(alpha), own_seed).to_list()
-        return found
+            group = tf.constant(texts[start : start + NUM_TEXTS[-1]])
+            group_seed = tf.constant(seeds.spawn(1)[0].generate_state(1).view(np.int32)[0])
+            ids += self._graph.sample(group, tf.constant(alpha), group_seed).to_list()
+        return ids
 
     def _one_of_the_likeliest(
         self, texts: Sequence[str], alpha: float, random: np.random.Generator
     ) -> list[list[int]]:
-        found = []
+        ids = []
         for text in texts:
             ways = self._processor.nbest_encode_as_ids(text, NUM_WAYS) or [[]]
             scores = [self._scores[way].sum() for way in ways]
-            # The largest with Gumbel noise added is a draw in proportion to their exponentials.
+            # Gumbel-max trick: a sample with probabilities proportional to `exp(alpha * score)`.
             noise = random.gumbel(size=len(ways))
-            found.append(ways[np.argmax(alpha * np.array(scores) + noise)])
-        return found
+            ids.append(ways[np.argmax(alpha * np.array(scores) + noise)])
+        return ids
 
     @cached_property
     def _is_unigram(self) -> bool:
@@ -140,11 +143,11 @@ class Tokenizer:
         return np.array([self._processor.get_score(i) for i in range(self.vocab_size)])
 
     def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
-        """The text of each sequence of ids; special ids say nothing."""
+        """Text of each sequence of ids; control ids (padding, BOS, EOS) are skipped."""
         return [self._processor.decode([int(i) for i in sequence]) for sequence in ids]
 
     def save(self, path: Path) -> None:
-        """Write the model aside, then rename it: a file at `path` is always whole."""
+        """Write the model to a temporary file and rename it, so that `path` is never incomplete."""
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = path.with_name(f".{path.name}.{os.getpid()}")
         aside.write_bytes(self.proto)
@@ -152,7 +155,11 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: Path) -> Tokenizer:
-        """Read what `save` wrote."""
+        """Load a tokenizer that `save` wrote.
+
+        Raises:
+            ValueError: If the file does not exist or is not a usable SentencePiece model.
+        """
         if not path.is_file():
             raise ValueError(f"There is no tokenizer at `{path}`.")
         try:
@@ -162,14 +169,14 @@ class Tokenizer:
 
 
 class Tokenizers(NamedTuple):
-    """One for each side."""
+    """Source tokenizer and target tokenizer."""
 
     source: Tokenizer
     target: Tokenizer
 
 
 def character_coverage(language: str) -> float:
-    """The share of characters that get a piece of their own in this language."""
+    """Share of the characters of a language that get a piece (see `train`)."""
     return _COVERAGE.get(language.lower()[:2], _FULL_COVERAGE)
 
 
@@ -179,18 +186,19 @@ def train(
     character_coverage: float,
     model_type: str = "unigram",
 ) -> Tokenizer:
-    """A model with byte fallback; the same sentences give the same model.
+    """Train a tokenizer with byte fallback; the same sentences give the same tokenizer.
 
     Args:
-        sentences: Text to learn the pieces from; of more than `MAX_SENTENCES`, every n-th.
-        vocab_size: Pieces at most, the special ones and 256 bytes included; text that does not
-            offer so many gives fewer.
+        sentences: Training text. With more than `MAX_SENTENCES` sentences, every n-th is used.
+        vocab_size: Maximum number of pieces, at least `MIN_VOCAB_SIZE`, including 4 special pieces
+            and 256 byte pieces. A small text may give fewer.
         character_coverage: Share of the characters that get a piece, above 0.98, at most 1.
         model_type: `"unigram"` (Kudo 2018) or `"bpe"` (Sennrich et al. 2016). Defaults to
             `"unigram"`.
 
     Raises:
-        ValueError: If there is no text or `vocab_size` is too small for its characters.
+        ValueError: If there is no text, or if `vocab_size` is too small for the characters of the
+            text.
     """
     texts = [text for text in sentences if text.strip()]
     if not texts:
@@ -236,12 +244,12 @@ def train(
 
 
 def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokenizers:
-    """The tokenizers in `folder`, trained on the pairs and saved there if they are not there yet.
+    """Load the tokenizers in `folder`; train and save the ones that are missing.
 
     Args:
-        folder: Holds `source.model` and `target.model`.
-        pairs: The training split, and nothing of the others.
-        config: Languages, kind and size; whether one tokenizer serves both sides.
+        folder: Folder of `source.model` and `target.model`.
+        pairs: Pairs of the training split only.
+        config: Configuration: languages, tokenizer type, `vocab_size` and `shared_vocab`.
     """
     languages = (config.source, config.target)
     coverages = [character_coverage(language) for language in languages]

@@ -1,4 +1,4 @@
-"""Trie lookup in the graph: pieces of a vocabulary that begin at each position of a text."""
+"""Trie lookup in the graph: all pieces of a vocabulary that begin at each position of a text."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _PAGE = 256  # code points
 
 
 class Trie:
-    """The pieces of a vocabulary, to find all of them in a text at once.
+    """Trie of a vocabulary; finds all pieces in all texts in parallel.
 
     Args:
-        pieces: Texts of one character or more, no text twice.
+        pieces: Distinct strings of at least one character.
 
     Attributes:
-        longest: Characters of the longest piece.
+        longest: Length of the longest piece, in characters.
     """
 
     def __init__(self, pieces: Sequence[str]):
@@ -29,8 +29,8 @@ class Trie:
         keys = [[symbols[ord(character)] for character in piece] for piece in pieces]
         self._nodes = double_array.build(keys)
         self.longest = max(map(len, pieces))
-        # Code point to symbol in two steps; most pages hold no character of the vocabulary and are
-        # the first one, where every symbol is 0.
+        # Two-level table from code points to symbols. Pages without a character of the vocabulary
+        # share page 0, in which every symbol is 0.
         used = sorted({code_point // _PAGE for code_point in characters})
         self._pages = np.zeros(0x110000 // _PAGE, np.int32)
         self._pages[used] = np.arange(1, len(used) + 1)
@@ -39,15 +39,15 @@ class Trie:
             self._symbols[self._pages[code_point // _PAGE] * _PAGE + code_point % _PAGE] = symbol
 
     def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> list[tf.Tensor]:
-        """The pieces in each text.
+        """Find the pieces in each text.
 
         Args:
             code_points: Int32 `(B, M)`.
-            lengths: How many of them count, int32 `(B,)`.
+            lengths: Number of code points of each text, int32 `(B,)`.
 
         Returns:
-            For each number of characters, from 1 to `longest`, the piece of so many characters that
-            begins at each place, int32 `(B, M)`: its number, `NONE` where there is none.
+            One int32 tensor `(B, M)` for each `n` from 1 to `longest`: the index of the piece of
+            `n` characters that begins at each position, or `NONE`.
         """
         base, check, value = map(tf.constant, self._nodes)
         page = tf.gather(tf.constant(self._pages), code_points // _PAGE)

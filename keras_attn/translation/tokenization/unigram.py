@@ -1,4 +1,4 @@
-"""The most probable way to cut text into pieces, in the graph (Kudo 2018, section 3.2)."""
+"""Most probable segmentation of text by a unigram model, in the graph (Kudo 2018, section 3.2)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ import tensorflow as tf
 from keras_attn.translation.tokenization.double_array import NONE
 from keras_attn.translation.tokenization.trie import Trie
 
-# What a character without a piece costs beyond the piece of the lowest score.
+# The score of a character without a piece is the lowest score of a piece minus this penalty.
 UNKNOWN_PENALTY = 10.0
+# Results for a position inside a piece, and for the end of a character without a piece.
 NOTHING, UNKNOWN = 0, -1
 
 
 class Unigram:
-    """Finds for each text the pieces whose scores have the highest sum (Viterbi 1967).
+    """Unigram segmentation: finds the pieces with the highest sum of scores (Viterbi 1967).
 
-    The sums are those of the package sentencepiece to the last bit: in float32, from left to right;
-    of equal ones the first stays, whose last piece is longer.
+    Sums are float32 and added from left to right, so they equal the sums of the package
+    sentencepiece bit for bit. Among equal sums, the segmentation with the longer last piece wins.
 
     Args:
-        pieces: Pieces of one character or more, no piece twice.
-        scores: Their log probabilities.
+        pieces: Distinct pieces of at least one character.
+        scores: Log probability of each piece.
     """
 
     def __init__(self, pieces: Sequence[str], scores: Sequence[float]):
@@ -32,18 +33,18 @@ class Unigram:
         self._unknown = np.float32(self._scores.min() - np.float32(UNKNOWN_PENALTY))
 
     def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-        """Cuts each text.
+        """Segment each text into pieces.
 
         Args:
             code_points: Int32 `(B, M)`.
-            lengths: How many of them count, int32 `(B,)`.
+            lengths: Number of code points of each text, int32 `(B,)`.
 
         Returns:
-            What ends at each place, int32 `(B, M)`: 1 more than the number of a piece, `UNKNOWN`
-            for a character that is none, `NOTHING` inside a piece.
+            The piece that ends at each position, int32 `(B, M)`: 1 + its index, `UNKNOWN` for a
+            character without a piece, `NOTHING` if no piece ends there.
         """
-        # The piece of so many characters that ends at each place, the longest first, as
-        # sentencepiece meets them: `(M, B, longest)`.
+        # `(M, B, longest)`: the pieces that end at each position, by length. The longest is first,
+        # which is the order in which sentencepiece compares them.
         places = tf.shape(code_points)[1]
         ending = [
             tf.pad(pieces, [[0, 0], [size, 0]], constant_values=NONE)[:, :places]
@@ -56,19 +57,20 @@ class Unigram:
         scores = tf.where(pieces == NONE, otherwise, scores)
         chosen = _best(scores, tf.reduce_max(lengths))
         last = tf.gather(pieces, chosen, batch_dims=2)
-        said = tf.where(last == NONE, UNKNOWN, last + 1)
-        return tf.transpose(_on_the_way(said, self._trie.longest - chosen, lengths))
+        last = tf.where(last == NONE, UNKNOWN, last + 1)
+        return tf.transpose(_trace_back(last, self._trie.longest - chosen, lengths))
 
 
 def _best(scores: tf.Tensor, longest: tf.Tensor) -> tf.Tensor:
     """Index of the last piece of the best segmentation that ends at each position.
 
     Args:
-        scores: Of each of them, `(M, B, K)`, the shortest last, -inf for none.
-        longest: Places of the longest text.
+        scores: Scores of the `K` candidate pieces that end at each position, `(M, B, K)`, the
+            shortest piece last; -inf for a missing piece.
+        longest: Length of the longest text.
 
     Returns:
-        Int32 `(M, B)`; of equally good ones the first.
+        Int32 `(M, B)`; among equal scores, the first index.
     """
     places, batch, num_sizes = tf.unstack(tf.shape(scores))
     chosen = tf.TensorArray(tf.int32, size=places, element_shape=[None])
@@ -82,19 +84,19 @@ def _best(scores: tf.Tensor, longest: tf.Tensor) -> tf.Tensor:
         choice = tf.argmax(totals, axis=1, output_type=tf.int32)
         return place + 1, tf.ensure_shape(sums, before.shape), chosen.write(place, choice)
 
-    # The sums up to the places before, as many as the longest piece has characters.
+    # Best sums up to each of the previous `num_sizes` positions.
     start = (0, tf.zeros([batch, num_sizes]), chosen)
     *_, chosen = tf.while_loop(is_inside, step, start)
     return chosen.stack()
 
 
-def _on_the_way(pieces: tf.Tensor, sizes: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-    """The pieces `(M, B)` on the best way to the end of each text, `NOTHING` between them.
+def _trace_back(pieces: tf.Tensor, sizes: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
+    """Pieces of the best segmentation of each text, `(M, B)`, with `NOTHING` inside pieces.
 
     Args:
-        pieces: The last piece of the best way to each place.
-        sizes: Its characters.
-        lengths: Places of each text `(B,)`.
+        pieces: Last piece of the best segmentation up to each position, `(M, B)`.
+        sizes: Length of this piece in characters, `(M, B)`.
+        lengths: Length of each text, `(B,)`.
     """
     output = tf.TensorArray(tf.int32, size=tf.shape(pieces)[0], element_shape=[None])
 

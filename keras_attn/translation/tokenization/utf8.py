@@ -1,4 +1,4 @@
-"""UTF-8 in the graph: the characters of rows of bytes, and the bytes of characters."""
+"""UTF-8 in the graph: decoding of bytes to code points, and encoding of code points."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-# Stands for a byte that belongs to no character.
+# Code point for a byte that belongs to no character.
 REPLACEMENT = 0xFFFD
-NONE = -1  # no byte: behind the end of a row
+NONE = -1  # padding after the end of a row
 
 
 class Characters(NamedTuple):
-    """Code point that begins at each byte of a row, and its length in bytes."""
+    """Code point of the character that begins at each byte, and its length in bytes."""
 
     code_points: tf.Tensor
     num_bytes: tf.Tensor
 
 
 def characters(rows: tf.Tensor) -> Characters:
-    """The character that begins at each byte; a byte where none does is `REPLACEMENT`.
+    """Decode the character that begins at each byte; `REPLACEMENT` where no character begins.
 
-    A character is the shortest form of a code point that is no surrogate (RFC 3629, section 3).
+    Surrogates and overlong forms are not characters (RFC 3629, section 3).
 
     Args:
-        rows: Bytes as int32 `(B, L)`, `NONE` behind the end.
+        rows: Bytes as int32 `(B, L)`, padded with `NONE`.
 
     Returns:
-        Code points and their bytes, 1 to 4, int32 `(B, L)`.
+        Code points and lengths in bytes (1 to 4), both int32 `(B, L)`.
     """
     first, second, third, fourth = (following(rows, k) for k in range(4))
     tails = [(byte >= 0x80) & (byte < 0xC0) for byte in (second, third, fourth)]
@@ -57,10 +57,10 @@ def following(rows: tf.Tensor, distance: int) -> tf.Tensor:
 
 
 def encode(code_points: tf.Tensor) -> tf.Tensor:
-    """The bytes of each code point, int32 `(..., 4)`, `NONE` behind the last."""
+    """UTF-8 bytes of each code point, int32 `(..., 4)`, padded with `NONE`."""
     c = code_points
     none = tf.fill(tf.shape(c), NONE)
-    # From the lowest six bits on: the continuation bytes, and what is left above them.
+    # Continuation bytes, from the lowest six bits up, and the bits above each of them.
     tails = [0x80 | (c // 64**k) & 0x3F for k in range(3)]
     above = [c // 64**k for k in range(4)]
     forms = [

@@ -43,5 +43,5 @@ def test_what_is_prepared_is_read_again_without_the_archive(make_archive, tmp_pa
 
 def test_an_error_of_the_archive_arrives_as_it_is(make_archive, tmp_path):
     make_archive(SENTENCES).write_bytes(b"spoilt")
-    with pytest.raises(ValueError, match="It is not used; remove it"):
+    with pytest.raises(ValueError, match="Delete the file"):
         read(tmp_path / "prepared")

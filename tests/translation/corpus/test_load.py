@@ -76,7 +76,7 @@ def test_two_files_give_the_same_corpus_as_one(write):
 
 def test_two_files_that_do_not_fit_are_refused(write):
     sides = write("a\nb\nc", "a.txt"), write("x\ny", "x.txt")
-    with pytest.raises(ValueError, match="as many lines as each other. Received: 3 lines in"):
+    with pytest.raises(ValueError, match="same number of lines. Received: 3 lines in"):
         load_corpus(",".join(sides))
     with pytest.raises(ValueError, match="no such file"):
         load_corpus(f"{sides[0]},missing.txt")
@@ -158,7 +158,7 @@ def test_no_held_out_sentence_occurs_in_training(write, pairs):
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
     with pytest.raises(
-        ValueError, match="no such file: expected one of everyday, tatoeba, the.*'tatoeva'"
+        ValueError, match="no such file. Expected one of everyday, tatoeba, the.*'tatoeva'"
     ):
         load_corpus("tatoeva")
 
@@ -176,7 +176,7 @@ def test_an_empty_file_is_refused(write):
 
 
 def test_a_file_of_broken_lines_alone_is_refused(write):
-    with pytest.raises(ValueError, match="source TAB target.*none of the 3 lines"):
+    with pytest.raises(ValueError, match="source TAB target.*all 3 lines are broken"):
         load_corpus(write("one,two\nthree,four\nfive"))
 
 

@@ -21,7 +21,7 @@ def test_without_a_network_it_says_at_once_what_was_tried(translation_set):
         manager.download("http://localhost:9/sentences.tsv")  # where nobody answers
 
     start = time.monotonic()
-    with pytest.raises(OSError, match="cannot be fetched into .*localhost.*/sentences.tsv"):
+    with pytest.raises(OSError, match="cannot be downloaded to .*localhost.*/sentences.tsv"):
         TranslationSet(translation_set([], fetch), "ja", "en")
     assert time.monotonic() - start < 20
 
@@ -43,7 +43,7 @@ def test_the_parts_of_a_set_are_its_slices(translation_set, num_parts):
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
-def test_set_that_is_not_there_has_other_languages_or_cannot_be_fetched(translation_set):
+def test_set_that_is_missing_has_other_languages_or_cannot_be_downloaded(translation_set):
     with pytest.raises(ValueError, match="no set of this name. Received: data='tfds:nothing_of"):
         TranslationSet("nothing_of_this_name", "ja", "en")
     with pytest.raises(ValueError, match="texts in `fr` and `en`. Received: a set of en, ja"):
@@ -54,5 +54,5 @@ def test_set_that_is_not_there_has_other_languages_or_cannot_be_fetched(translat
     def fetch(manager):
         raise ConnectionError("no route to host")
 
-    with pytest.raises(OSError, match="cannot be fetched into .*ConnectionError: no route to host"):
+    with pytest.raises(OSError, match="cannot be downloaded to .*ConnectionError: no route"):
         TranslationSet(translation_set([], fetch), "ja", "en")
