@@ -115,6 +115,8 @@ def attend_any_size(
         soft_cap: Bound `c` of the scores: `c * tanh(score / c)`. Defaults to None, no bound.
         sinks: Logits `(H,)` that take part in the denominator of the softmax alone. Defaults to
             None.
+        values_are_finite: Whether no guard against NaN behind the mask is needed. Defaults to
+            False.
 
     Returns:
         Sums `(B, H, T, Kv)`, and weights `(B, H, T, S)` or None if blocks are possible.

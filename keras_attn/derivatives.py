@@ -8,6 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from keras_attn.dropout import drop
 from keras_attn.heads import (
     add_sinks_axes,
     as_groups,
@@ -208,7 +209,7 @@ def fixed_dropout(rate: float, seed: Any) -> Callable[[Any], Any]:
     """Dropout function that drops the same weights in each call."""
     if not rate:
         return lambda weights: weights
-    return lambda weights: keras.random.dropout(weights, rate, seed=FixedSeed(seed))
+    return lambda weights: drop(weights, rate, FixedSeed(seed))
 
 
 def differentiable(

@@ -245,7 +245,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         check_start(start)
         query, key, value = map(self._to_float, (query, key, value))
         check_positions(positions, self.position, query, key)
-        queries, attended = None, cache
+        queries: Any = None
+        attended: Any = cache
         if cache is not None:
             check_cache(cache, query.shape[0], self.num_kv_heads, self._sizes, key is None)
             if key is not None:
