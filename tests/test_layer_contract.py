@@ -86,6 +86,7 @@ def test_symbolic_call_that_asks_for_weights_knows_both_shapes(name):
 @every_layer
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16", "float16"])
 def test_computes_in_the_dtype_of_its_policy_without_nan(name, policy):
+    keras.utils.set_random_seed(1)  # the difference depends on the size of the weights
     layer, inputs = make(name, dtype=policy)
     exact, _ = make(name)
     exact(*inputs), layer(*inputs)
