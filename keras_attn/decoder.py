@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import keras
+from keras import ops
 
 from keras_attn.checks import check_boolean, check_layout
 from keras_attn.masks import check_shapes
@@ -315,6 +316,78 @@ class Decoder(Stack):
         training: bool | None = None,
         memory_mask: Any = None,
     ) -> Any:
+        given = {"memory_valid_lens": memory_valid_lens, "memory_mask": memory_mask}
+        given |= {"cache": cache, "start": start, "training": training}
+        states, weights, new_cache = self._run(ids, memory, return_attention_scores, **given)
+        tied = self.tie_embeddings
+        logits = self.embedding.logits(states) if tied else self._logits_dense(states)
+        asked_for: list[Any] = [weights] if return_attention_scores else []
+        asked_for += [new_cache] if cache is not None else []
+        return (logits, *asked_for) if asked_for else logits
+
+    def states(self, ids: Any, memory: Any = None, **arguments: Any) -> Any:
+        """Return the hidden states `(B, T, D)` that the output projection maps to logits.
+
+        Args:
+            ids: Integers `(B, T)`.
+            memory: `(B, S, Dm)`, for a decoder with `cross_attention`.
+            **arguments: `memory_valid_lens`, `memory_mask`, `start` and `training` of a call. A
+                call fills `memory_mask` with the Keras mask of the memory; this method does not.
+
+        Raises:
+            ValueError: If the layer is not built.
+        """
+        self._check_built("states")
+        return self._run(ids, memory, **arguments)[0]
+
+    def output_projection(self, token_ids: Any = None) -> tuple[Any, Any]:
+        """Return kernel `(D, C)` and bias `(C,)` of the logits of some tokens.
+
+        `states @ kernel + bias` are the logits of `C` tokens, for a loss over a part of the
+        vocabulary. A decoder with `tie_embeddings` has a bias of zeros.
+
+        Args:
+            token_ids: Integers `(C,)`. Defaults to None, the whole vocabulary.
+
+        Raises:
+            ValueError: If the layer is not built, or the weights of the logits are quantized.
+        """
+        self._check_built("output_projection")
+        layer = self.embedding.tokens if self.tie_embeddings else self._logits_dense
+        if layer.quantization_mode is not None:
+            raise ValueError(
+                "`output_projection` needs weights that are not quantized. "
+                f"Received: quantization_mode={layer.quantization_mode!r} in {layer.name!r}."
+            )
+        if self.tie_embeddings:
+            table = ops.convert_to_tensor(layer.embeddings)
+            rows = table if token_ids is None else ops.take(table, token_ids, axis=0)
+            return ops.transpose(rows), ops.zeros(ops.shape(rows)[:1], rows.dtype)
+        kernel, bias = (ops.convert_to_tensor(weight) for weight in (layer.kernel, layer.bias))
+        if token_ids is None:
+            return kernel, bias
+        return ops.take(kernel, token_ids, axis=1), ops.take(bias, token_ids, axis=0)
+
+    def _check_built(self, method):
+        if not self.built:
+            raise ValueError(
+                f"Build {self.name!r} before `{method}`: call it, or "
+                "`build(ids_shape, memory_shape)`. Received: built=False."
+            )
+
+    def _run(
+        self,
+        ids,
+        memory,
+        return_attention_scores=False,
+        *,
+        memory_valid_lens=None,
+        cache=None,
+        start=0,
+        training=None,
+        memory_mask=None,
+    ):
+        """Return the states, the weights by layer and the new cache."""
         if cache is not None and (
             not isinstance(cache, list | tuple) or len(cache) != self.num_layers
         ):
@@ -346,11 +419,7 @@ class Decoder(Stack):
                 found = rest.pop(0)
                 weights |= {f"{block.name}/{name}": part for name, part in found.items()}
             new_cache += rest
-        x = x if self._norm is None else self._norm(x)
-        logits = self.embedding.logits(x) if self.tie_embeddings else self._logits_dense(x)
-        asked_for: list[Any] = [weights] if return_attention_scores else []
-        asked_for += [new_cache] if cache is not None else []
-        return (logits, *asked_for) if asked_for else logits
+        return x if self._norm is None else self._norm(x), weights, new_cache
 
     def make_cache(
         self, batch_size: Any, length: Any, memory: Any = None, memory_mask: Any = None

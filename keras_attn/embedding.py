@@ -123,6 +123,11 @@ class TokenEmbedding(Layer):
         """Return a logit for each id, `(B, T, V)`, from `(B, T, D)`."""
         return self._embedding(x, reverse=True)
 
+    @property
+    def tokens(self) -> keras.layers.ReversibleEmbedding:
+        """Embedding layer without positions."""
+        return self._embedding
+
     def compute_output_shape(self, ids_shape: tuple) -> tuple:
         return (*ids_shape, self.num_hiddens)
 

@@ -80,3 +80,22 @@ def test_missing_memory_is_refused(decoder, inputs):
 def test_memory_without_cross_attention_is_refused():
     with pytest.raises(ValueError, match="`memory` must be None for a block without"):
         DecoderBlock(D, 7, 3, cross_attention=False)(np.ones((B, T, D)), np.ones((B, S, D)))
+
+
+@pytest.mark.parametrize("tie_embeddings", [False, True])
+def test_states_and_output_projection_give_the_logits_of_some_tokens(tie_embeddings):
+    decoder = Decoder(11, 2, 12, 16, 3, tie_embeddings=tie_embeddings)
+    with pytest.raises(ValueError, match="before `states`.*built=False"):
+        decoder.states(np.array([[3, 5]]))
+    random = np.random.default_rng(4)
+    ids, memory = np.array([[3, 5, 7], [2, 9, 0]]), random.normal(size=(2, 4, 12))
+    mask = np.array([[True, True, False, True], [True, False, True, True]])
+    logits = ops.convert_to_numpy(decoder(ids, memory, memory_mask=mask))
+    states = ops.convert_to_numpy(decoder.states(ids, memory, memory_mask=mask))
+    for token_ids in (None, np.array([7, 2, 2])):
+        kernel, bias = map(ops.convert_to_numpy, decoder.output_projection(token_ids))
+        expected = logits if token_ids is None else logits[..., token_ids]
+        np.testing.assert_allclose(states @ kernel + bias, expected, atol=1e-5)
+    (decoder.embedding.tokens if tie_embeddings else decoder._logits_dense).quantize("int8")
+    with pytest.raises(ValueError, match="not quantized"):
+        decoder.output_projection()
