@@ -42,7 +42,7 @@ COLOUR_BAR_WIDTH = 0.14  # inches
 
 
 def heat_map(axes: Axes, values: np.ndarray, colours: str, low: float, high: float) -> None:
-    """Draw a heat map with row 0 at the top, also if matplotlib is configured otherwise."""
+    """Draw a heat map with row 0 at the top, whatever the settings of matplotlib."""
     axes.imshow(values, colours, vmin=low, vmax=high, aspect="auto", origin="upper")
     axes.grid(False)
 
