@@ -1,9 +1,10 @@
-r"""Cross-attention of each piece of a translation over the source.
+r"""Cross-attention weights of a translation over the source.
 
     python examples/attention_of_a_translation.py saved_models/ja-en \
         "昨日、友達と映画を見ました。" --png attention.png
 
-The picture has a heat map for each layer and head, the text the mean of all.
+The script prints, for each target piece, the source piece with the largest mean weight. The plot
+has a heat map for each layer and head.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from keras_attn.translation.export.translator import Attention
 
 
 def looked_at_most(attention: Attention) -> list[tuple[str, str, float]]:
-    """For each target piece, the source piece with the largest attention weight, and the weight.
+    """Source piece with the largest attention weight for each target piece.
 
-    Heads and layers divide the work, and their mean is nearer to what a reader would say belongs
-    together than any single one.
+    The weights are the mean over layers and heads: the mean is closer to a word alignment than the
+    weights of a single head.
+
+    Returns:
+        Target piece, source piece and weight, for each target piece.
     """
     mean = attention.weights.mean(axis=(0, 1))  # (T, S)
     best = mean.argmax(axis=-1)
@@ -32,10 +36,8 @@ def looked_at_most(attention: Attention) -> list[tuple[str, str, float]]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "model", type=Path, help="folder of an exported version, or of all versions"
-    )
-    parser.add_argument("text")
+    parser.add_argument("model", type=Path, help="folder of an exported version or of all versions")
+    parser.add_argument("text", help="text to translate")
     parser.add_argument("--png", type=Path, help="image file to write")
     arguments = parser.parse_args(argv)
 

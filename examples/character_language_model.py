@@ -1,11 +1,11 @@
-"""A language model of characters: a decoder without cross-attention, which writes with its cache.
+"""Character language model: a decoder without cross-attention that generates with a cache.
 
     python examples/character_language_model.py
     python examples/character_language_model.py --text my_book.txt
 
-Trained on the English sentences of `everyday`, or on a text of yours. It says the bits that a
-character of held-out lines costs, beside models that count characters and pairs of them, and then
-writes lines: each step computes one character, and finds what came before in the cache.
+The model is trained on the English sentences of `everyday` or on a text file. The script prints the
+bits per character of held-out lines, compared with unigram and bigram counts of characters. Then it
+generates lines: each step computes one character and reads the earlier ones from the cache.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ from keras import ops
 from keras_attn import Decoder
 from keras_attn.translation.corpus.load import load_corpus
 
-PADDING, NEWLINE = 0, 1  # ids; a line begins and ends with a newline
-LENGTH = 60  # characters of a line at most
+PADDING, NEWLINE = 0, 1  # ids; each line begins and ends with a newline
+LENGTH = 60  # maximum number of characters in a line
 
 
 def read_lines(path: Path | None) -> tuple[list[str], list[str]]:
-    """Lines to train on and lines held out."""
+    """Training lines and held-out lines.
+
+    Args:
+        path: UTF-8 text, or None for the English sentences of `everyday`.
+    """
     if path is None:
-        everyday = load_corpus("everyday")  # no sentence is in two of its splits
+        everyday = load_corpus("everyday")  # its splits share no sentences
         splits = [p.target for p in everyday.train], [e.references[0] for e in everyday.test]
         train, held_out = ([line for line in lines if len(line) <= LENGTH] for lines in splits)
         return train, held_out
@@ -39,18 +43,18 @@ def read_lines(path: Path | None) -> tuple[list[str], list[str]]:
 
 
 def encode(lines: Sequence[str], alphabet: Sequence[str]) -> np.ndarray:
-    """Ids `(B, T)` of the lines, each between newlines, padded."""
+    """Padded ids `(B, T)` of lines, with a newline at the beginning and end of each."""
     ids = {character: i for i, character in enumerate(alphabet)}
     rows = [[ids[character] for character in f"\n{line}\n"] for line in lines]
     return keras.utils.pad_sequences(rows, padding="post", value=PADDING)
 
 
 def bits_a_character(log_probabilities: np.ndarray, ids: np.ndarray) -> float:
-    """The mean over all characters, newlines at the end among them.
+    """Mean bits per character, newlines at the end included.
 
     Args:
-        log_probabilities: `(B, T - 1, V)`, of each character after those before it.
-        ids: `(B, T)`.
+        log_probabilities: Log probabilities of the next character, `(B, T - 1, V)`.
+        ids: Padded ids of the lines, `(B, T)`.
     """
     targets = ids[:, 1:]
     of_targets = np.take_along_axis(log_probabilities, targets[..., None], axis=-1)[..., 0]
@@ -58,7 +62,7 @@ def bits_a_character(log_probabilities: np.ndarray, ids: np.ndarray) -> float:
 
 
 def count_pairs(ids: np.ndarray, vocab_size: int) -> np.ndarray:
-    """How often each character follows each other one, `(V, V)`, and once more for the unseen."""
+    """Bigram counts of characters, `(V, V)`, plus 1 for smoothing; 0 for padding."""
     counts = np.ones((vocab_size, vocab_size))
     np.add.at(counts, (ids[:, :-1], ids[:, 1:]), 1)
     counts[:, PADDING] = 0
@@ -73,14 +77,14 @@ def write(
     temperature: float = 0.5,
     seed: int = 0,
 ) -> list[str]:
-    """Lines of at most `length` characters, drawn side by side, a character of each in a step."""
+    """Generate lines of at most `length` characters; each step samples one character per line."""
     seeds = keras.random.SeedGenerator(seed)
     cache = decoder.make_cache(num_lines, length)
     ids = ops.full((num_lines, 1), NEWLINE, dtype="int32")
     written = []
     for position in range(length):
         logits, cache = decoder(ids, cache=cache, start=position)  # (B, 1, V)
-        logits = logits[:, 0, NEWLINE:] / temperature  # padding is never drawn
+        logits = logits[:, 0, NEWLINE:] / temperature  # padding is never sampled
         ids = NEWLINE + keras.random.categorical(logits, 1, dtype="int32", seed=seeds)
         written.append(ops.convert_to_numpy(ids)[:, 0])
     texts = ("".join(alphabet[i] for i in line) for line in np.transpose(written))
@@ -89,8 +93,8 @@ def write(
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--text", type=Path, help="text to train on, UTF-8")
-    parser.add_argument("--lines", type=int, default=20_000, help="to train on, at most")
+    parser.add_argument("--text", type=Path, help="text to train on, UTF-8 (default: everyday)")
+    parser.add_argument("--lines", type=int, default=20_000, help="maximum training lines")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--width", type=int, default=64)
@@ -115,17 +119,17 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         tie_embeddings=True,
     )
     inputs = keras.Input((None,), dtype="int32")
-    # Logits carry the mask of the ids: padding counts for nothing in the loss.
+    # The logits carry the mask of the ids, so the loss ignores padding.
     model = keras.Model(inputs, decoder(inputs))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    # With XLA, compiling takes longer than it saves.
+    # Without XLA: compilation would take longer than it saves.
     model.compile(keras.optimizers.Adam(0.005), loss, jit_compile=False)
     model.fit(train[:, :-1], train[:, 1:], batch_size=64, epochs=arguments.epochs, verbose=2)
 
     pairs = count_pairs(train, len(alphabet))
     bits = {}
     for name, counts in {"characters": pairs.sum(0, keepdims=True), "pairs": pairs}.items():
-        with np.errstate(divide="ignore"):  # padding never follows
+        with np.errstate(divide="ignore"):  # log(0) for padding
             table = np.log(counts / counts.sum(1, keepdims=True))
         table = np.broadcast_to(table, pairs.shape)
         bits[f"counting {name}"] = bits_a_character(table[held_out[:, :-1]], held_out)

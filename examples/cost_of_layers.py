@@ -2,8 +2,9 @@
 
     python examples/cost_of_layers.py --png cost.png
 
-Measured beside the orders of growth in table 1 of Vaswani et al. 2017, each scaled to its layer's
-time at the longest length. All three read a batch `(B, n, d)` and give one back.
+Measured times are printed next to the orders of growth in table 1 of Vaswani et al. 2017. Each
+order is scaled to the time of the layer at the longest length. Input and output of all layers have
+the shape `(B, n, d)`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ import tensorflow as tf
 
 from keras_attn import DotProductAttention
 
-# Of the paper: operations, those of them that must wait for each other, the longest path between
-# two positions.
+# Columns of the paper: operations, sequential operations, longest path between two positions.
 TABLE = {
     "convolution": ("O(k n d²)", "O(1)", "O(n/k), dilated O(log_k n)"),
     "recurrence": ("O(n d²)", "O(n)", "O(n)"),
@@ -30,17 +30,17 @@ TABLE = {
 
 
 def operations(name: str, length: int, width: int, kernel: int) -> int:
-    """Number of operations, by the formula in the first column of `TABLE`."""
+    """Number of operations by the formula in the first column of `TABLE`."""
     if name == "self-attention":
         return length**2 * width
     return length * width**2 * (kernel if name == "convolution" else 1)
 
 
 def make_layers(width: int, kernel: int) -> dict[str, Callable[[tf.Tensor], tf.Tensor]]:
-    """The layers by name, as functions of the input `(B, n, d)`."""
+    """Layers by name, as functions of the input `(B, n, d)`."""
     convolution = keras.layers.Conv1D(width, kernel, padding="same")
     recurrence = keras.layers.SimpleRNN(width, return_sequences=True)
-    # The attention alone: the projections of several heads would be another O(n d²).
+    # Attention without projections: projections would add O(n d²) operations.
     attention = DotProductAttention()
     return {
         "convolution": convolution,
@@ -52,19 +52,19 @@ def make_layers(width: int, kernel: int) -> dict[str, Callable[[tf.Tensor], tf.T
 def measure(
     lengths: Sequence[int], batch_size: int, width: int, kernel: int, turns: int
 ) -> dict[str, list[float]]:
-    """The median seconds of a forward pass, of each layer at each length."""
+    """Median seconds of a forward pass by layer, for each length."""
     random = np.random.default_rng(0)
     times: dict[tuple[str, int], list[float]] = {}
     passes: dict[tuple[str, int], Callable[[], tf.Tensor]] = {}
     for name, layer in make_layers(width, kernel).items():
         for length in lengths:
             x = tf.constant(random.normal(size=(batch_size, length, width)), tf.float32)
-            # One graph for each shape, traced now: no call that is measured compiles anything.
+            # One graph for each shape, traced now, so that no measured call includes tracing.
             graph = tf.function(layer).get_concrete_function(x)
             passes[name, length] = lambda graph=graph, x=x: graph(x)
             passes[name, length]()
             times[name, length] = []
-    # In turns, so that what else the machine does meets all of them.
+    # Layers and lengths alternate, so that other load on the machine affects all of them.
     for _ in range(turns):
         for key, run in passes.items():
             start = time.perf_counter()
@@ -74,9 +74,9 @@ def measure(
 
 
 def crossing(lengths: Sequence[int], rising: Sequence[float], other: Sequence[float]) -> float:
-    """The length from which on `rising` is above `other`, NaN if it ends below.
+    """Length from which on `rising` stays above `other`; NaN if it ends below.
 
-    Between two lengths, both are taken for straight lines in logarithms.
+    Times between two lengths are interpolated linearly in log-log coordinates.
     """
     gaps = np.log(rising) - np.log(other)
     below = np.flatnonzero(gaps <= 0)
@@ -113,9 +113,9 @@ def draw(
 def main(argv: Sequence[str] | None = None) -> dict[str, list[float]]:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lengths", type=int, nargs="+", default=[2**i for i in range(4, 12)])
-    parser.add_argument("--width", type=int, default=128, help="d")
-    parser.add_argument("--kernel", type=int, default=3, help="k, of the convolution")
-    # Of a single sequence, a step of the recurrence would be too little work to be measured.
+    parser.add_argument("--width", type=int, default=128, help="width d")
+    parser.add_argument("--kernel", type=int, default=3, help="kernel size k of the convolution")
+    # With a batch of one, a recurrent step would be too short to measure.
     parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--turns", type=int, default=9)
     parser.add_argument("--png", type=Path, help="image file to write")
@@ -127,11 +127,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, list[float]]:
         print(f"{name:<16}" + "".join(f"{column:<14}" for column in columns))
 
     times = measure(lengths, a.batch_size, a.width, a.kernel, a.turns)
-    scaled = {}  # as many seconds at the greatest length
+    scaled = {}  # equal to the measured seconds at the longest length
     for name in TABLE:
         numbers = np.array([operations(name, n, a.width, a.kernel) for n in lengths], float)
         scaled[name] = numbers / numbers[-1] * times[name][-1]
-    print(f"\nmilliseconds, and what the order says; d={a.width}, k={a.kernel}, ", end="")
+    print(f"\nmilliseconds (and the scaled order); d={a.width}, k={a.kernel}, ", end="")
     print(f"batches of {a.batch_size}, median of {a.turns} turns")
     print(f"{'n':>6}" + "".join(f"{name:>24}" for name in TABLE))
     for i, n in enumerate(lengths):
@@ -139,10 +139,10 @@ def main(argv: Sequence[str] | None = None) -> dict[str, list[float]]:
         print(f"{n:>6}" + "".join(cells))
     length = crossing(lengths, times["self-attention"], times["recurrence"])
     print(
-        f"\nSelf-attention is dearer than recurrence from n = {length:.0f} on; by the operations "
-        f"alone it would be n = d = {a.width}."
+        f"\nSelf-attention is slower than recurrence from n = {length:.0f} on; by the number of "
+        f"operations it would be n = d = {a.width}."
         if np.isfinite(length)
-        else f"\nUp to n = {lengths[-1]}, self-attention is not dearer than recurrence."
+        else f"\nUp to n = {lengths[-1]}, self-attention is not slower than recurrence."
     )
     if a.png:
         draw(lengths, times, scaled, a.png)

@@ -1,10 +1,10 @@
-"""The masked softmax, and four scores on the same queries and keys.
+"""Masked softmax and four attention scores on the same queries and keys.
 
     python examples/masked_softmax_and_scores.py --png scores.png
 
-Queries and keys are points of the plane. A dot product prefers the key that is far out in the
-direction of the query, a Gaussian kernel the one that is near it. Additive and bilinear attention
-have weights of their own, which are as they were drawn: training would make of them what it needs.
+Queries and keys are points of the plane. The dot product is largest for a key far out in the
+direction of the query, the Gaussian kernel for the key nearest to the query. Additive and bilinear
+attention have trainable weights, here with random initial values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from keras_attn import (
 )
 
 QUERIES = {"right": (1.0, 0.0), "up": (0.0, 1.0), "origin": (0.0, 0.0)}
-# The last one stands for padding: no query may attend to it.
+# The last key is padding: no query may attend to it.
 KEYS = {
     "right": (1.0, 0.0),
     "far right": (3.0, 0.0),
@@ -36,12 +36,12 @@ KEYS = {
 
 
 def points(named: Mapping[str, tuple[float, float]]) -> np.ndarray:
-    """A batch of one, `(1, T, 2)`."""
+    """Batch with one example, `(1, T, 2)`."""
     return np.array([list(named.values())], "float32")
 
 
 def make_layers() -> dict[str, keras.layers.Layer]:
-    """An attention layer for each score."""
+    """Attention layers by name of the score."""
     return {
         "additive": AdditiveAttention(num_hiddens=8),
         "scaled dot product": DotProductAttention(),
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     keras.utils.set_random_seed(0)
 
-    # Three examples with one query each; the last one may attend to nothing, and gets zeros.
+    # Three examples with one query each. The last query may attend to no key, so weights are 0.
     lengths = np.array([4, 2, 0])
     scores = np.tile(np.array([1.0, 2.0, 3.0, 4.0], "float32"), (3, 1, 1))
     weights = np.asarray(masked_softmax(scores, lengths))[:, 0]

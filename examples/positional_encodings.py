@@ -1,11 +1,11 @@
-"""Where attention learns of positions: in the input, or in the scores.
+"""Positional encodings in the input and in the attention scores.
 
     python examples/positional_encodings.py --png positions.png
 
-Attention alone does not see the order of its input. Sinusoidal and learned encodings are added to
-the input; rotary, ALiBi, T5's and Shaw's positions act inside the scores. To see what they do, each
-layer here reads the same vector at every position: how its scores differ is the positions' work.
-Inside the scores, only the distance from query to key counts.
+Attention without positions ignores the order of its input. Sinusoidal and learned encodings are
+added to the input. Rotary, ALiBi, T5 and Shaw positions change the scores. Here every position has
+the same input vector, so all differences between scores come from the positions. For the encodings
+in the scores, only the distance from query to key matters.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ SHOWN = (-8, -4, -2, -1, 0, 1, 2, 4, 8)  # distances from query to key
 
 
 def sinusoidal_encoding(length: int, width: int) -> np.ndarray:
-    """Encoding that the layer adds to its input, `(T, D)`."""
+    """Sinusoidal encoding that `PositionalEncoding` adds to the input, `(T, D)`."""
     return np.asarray(PositionalEncoding()(np.zeros((1, length, width), "float32")))[0]
 
 
 def by_distance(table: np.ndarray) -> tuple[dict[int, float], float]:
-    """The mean for each distance `s - t` in a table `(T, T)`, and how far one of them wavers.
+    """Mean of a table `(T, T)` for each distance `s - t`, and the variation at equal distance.
 
-    The second is 0 if numbers depend on the distance alone.
+    The variation is the largest range of the numbers at one distance. It is 0 if the numbers depend
+    only on the distance.
     """
     distances = range(1 - len(table), len(table))
     diagonals = {distance: np.diagonal(table, distance) for distance in distances}
@@ -48,7 +49,7 @@ def by_distance(table: np.ndarray) -> tuple[dict[int, float], float]:
 
 
 def attention_by_scheme(length: int, width: int) -> dict[str, np.ndarray]:
-    """Attention weights `(H, T, T)` where all tokens are alike, for each way to tell positions."""
+    """Attention weights `(H, T, T)` of identical tokens, by positional encoding."""
     token = np.random.default_rng(0).normal(size=width).astype("float32")
     tokens = np.tile(token, (1, length, 1))
     added = {
@@ -65,8 +66,8 @@ def attention_by_scheme(length: int, width: int) -> dict[str, np.ndarray]:
     for name, scheme in {**added, **inside}.items():
         attention = MultiHeadAttention(width, NUM_HEADS, position=inside.get(name))
         x = scheme(tokens) if name in added else tokens
-        attention(x, x)  # makes the weights
-        if name == "T5":  # its numbers are 0 until they are trained, which would show nothing
+        attention(x, x)  # creates the weights
+        if name == "T5":  # random values instead of the initial zeros
             table = np.random.default_rng(1).normal(size=attention.position.weights[0].shape)
             attention.position.set_weights([table])
         _, weights = attention(x, x, return_attention_scores=True)
@@ -75,13 +76,13 @@ def attention_by_scheme(length: int, width: int) -> dict[str, np.ndarray]:
 
 
 def scores_of(weights: np.ndarray) -> np.ndarray:
-    """The scores behind weights `(T, T)`, up to a number for each query: own position 0."""
+    """Scores of attention weights `(T, T)`, minus the score of each query at its own position."""
     logarithms = np.log(weights)
     return logarithms - np.diagonal(logarithms)[:, None]
 
 
 def draw_scores(found: Mapping[str, np.ndarray], path: Path) -> None:
-    """Those of head 0 against the distance, for the schemes that ask for nothing else."""
+    """Plot the scores of head 0 against the distance, for encodings in the scores."""
     from matplotlib.figure import Figure
 
     figure = Figure((6.4, 3.6), layout="constrained")
@@ -91,7 +92,7 @@ def draw_scores(found: Mapping[str, np.ndarray], path: Path) -> None:
             means, _ = by_distance(scores_of(weights[0]))
             axes.plot(list(means), list(means.values()), label=name)
     axes.set_xlabel("distance from query to key")
-    axes.set_ylabel("score, less that of distance 0")
+    axes.set_ylabel("score minus score at distance 0")
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     figure.savefig(path, dpi=120)
@@ -99,10 +100,10 @@ def draw_scores(found: Mapping[str, np.ndarray], path: Path) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--png", type=Path, help="pictures to draw: FILE-curves.png and so on")
+    parser.add_argument("--png", type=Path, help="image files to write: name-curves.png and so on")
     arguments = parser.parse_args(argv)
     keras.utils.set_random_seed(0)
-    header = "".join(f"{distance:>8}" for distance in SHOWN) + f"{'wavers by':>12}"
+    header = "".join(f"{distance:>8}" for distance in SHOWN) + f"{'variation':>12}"
 
     def print_row(name: str, table: np.ndarray) -> None:
         means, wavering = by_distance(table)
@@ -111,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(f"{'distance':<18}{header}\n\ndot product of two positions")
     encoding = sinusoidal_encoding(LENGTH, WIDTH)
     print_row("sinusoidal", encoding @ encoding.T)
-    print("\nscore of a key, less that of the query's own position (head 0)")
+    print("\nscore of a key minus score at the query position (head 0)")
     found = attention_by_scheme(LENGTH, WIDTH)
     for name, weights in found.items():
         print_row(name, scores_of(weights[0]))

@@ -1,4 +1,4 @@
-"""The translator in Ray Serve: several replicas, texts of many requests in one batch.
+"""Translation server with Ray Serve: several replicas, batches of texts from many requests.
 
     pip install -e ".[ray]"
     python examples/ray_serve.py saved_models/ja-en --replicas 2
@@ -6,8 +6,8 @@
     curl -d '{"instances": ["友達と映画を見ました。"]}' localhost:8000/v1/models/ja-en:predict
     {"predictions":["I watched a movie with my friend."]}
 
-Path, requests and answers are those of TensorFlow Serving, so that its clients need not know the
-difference. A header names the replica that answered, and how many texts it translated at once.
+Path, requests and responses have the format of TensorFlow Serving, so clients of TensorFlow Serving
+work unchanged. Headers of the response name the replica and the size of the batch.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from keras_attn.translation.versions import newest_version
 
 @serve.deployment
 class Replica:
-    """A process with the model: takes requests, puts their texts together, translates them.
+    """Process that translates texts of several requests in batches.
 
     Args:
-        folder: Of a version of the model.
-        batch_size: Texts that are translated at once, at most.
-        batch_wait: Seconds that a text waits for others.
-        num_threads: Of TensorFlow. Replicas that each used all cores would only be in each
-            other's way.
+        folder: Folder of an exported version.
+        batch_size: Maximum number of texts in a batch.
+        batch_wait: Maximum seconds that a text waits for further texts of the batch.
+        num_threads: Number of TensorFlow threads. Use fewer than all cores if several replicas
+            share a machine.
     """
 
     def __init__(self, folder: str, batch_size: int, batch_wait: float, num_threads: int):
@@ -48,7 +48,7 @@ class Replica:
         self._translator = Translator.load(folder)
         self._translate.set_max_batch_size(batch_size)
         self._translate.set_batch_wait_timeout_s(batch_wait)
-        # The search is compiled for each of these numbers of texts: now, not while a user waits.
+        # Compile the search for these batch sizes now, not during the first requests.
         for number in {*ROWS, batch_size}:
             self._translator(["a"] * number)
 
@@ -66,21 +66,21 @@ class Replica:
 
     @serve.batch
     async def _translate(self, texts: list[str]) -> list[tuple[str, int]]:
-        # In a thread of its own: meanwhile the texts of further requests become the next batch.
+        # In a separate thread, so that texts of further requests can form the next batch meanwhile.
         translations = await asyncio.to_thread(self._translator, texts)
         return [(translation, len(texts)) for translation in translations]
 
     async def check_health(self) -> None:
-        """Ray asks this of each replica, and replaces one that does not answer or raises."""
+        """Translate empty text; Ray replaces a replica whose check fails or does not return."""
         if await asyncio.to_thread(self._translator, [""]) != [""]:
             raise RuntimeError("The model does not answer empty text with empty text.")
 
 
 def read_instances(body: bytes) -> list[str]:
-    """The texts of a request.
+    """Texts of a request.
 
     Raises:
-        ValueError: If the body is no JSON, or not of the form that is asked for.
+        ValueError: If the body is not JSON, or has no list of strings `instances`.
     """
     try:
         request = json.loads(body)
@@ -93,14 +93,14 @@ def read_instances(body: bytes) -> list[str]:
 
 
 def number_of_replicas(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of a deployment that say how many replicas there are."""
+    """Options of a deployment for the number of replicas."""
     if arguments.max_replicas is None:
         return {"num_replicas": arguments.replicas}
     return {
         "autoscaling_config": {
             "min_replicas": arguments.replicas,
             "max_replicas": arguments.max_replicas,
-            # One more when each has more than a batch to translate.
+            # Add a replica when each has more requests than one batch.
             "target_ongoing_requests": arguments.batch_size,
             "metrics_interval_s": 2,
             "look_back_period_s": 4,
@@ -110,14 +110,14 @@ def number_of_replicas(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def deploy(arguments: argparse.Namespace) -> str:
-    """Starts the replicas and the HTTP server in front of them; returns the path of the model."""
+    """Start the replicas and the HTTP server; return the URL path of the model."""
     application = Replica.options(
         **number_of_replicas(arguments),
         ray_actor_options={"num_cpus": arguments.cores},
-        # Enough requests for a batch that is translated and one that gathers meanwhile.
+        # Requests for two batches: one in translation, one that is being collected.
         max_ongoing_requests=2 * arguments.batch_size,
     ).bind(
-        # Found here and once: all replicas have the same version.
+        # Resolved once, so that all replicas load the same version.
         str(newest_version(arguments.model).resolve()),
         arguments.batch_size,
         arguments.batch_wait,
@@ -131,20 +131,20 @@ def deploy(arguments: argparse.Namespace) -> str:
 
 def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="an exported version, or the folder of versions")
-    parser.add_argument("--replicas", type=int, default=2)
-    parser.add_argument("--max-replicas", type=int, help="more when they are busy, up to so many")
-    parser.add_argument("--cores", type=int, default=1, help="of each replica")
-    parser.add_argument("--batch-size", type=int, default=32, help="texts at once, at most")
-    parser.add_argument("--batch-wait", type=float, default=0.002, help="seconds, for more texts")
-    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 for requests from elsewhere")
+    parser.add_argument("model", type=Path, help="folder of an exported version or of all versions")
+    parser.add_argument("--replicas", type=int, default=2, help="number of replicas")
+    parser.add_argument("--max-replicas", type=int, help="maximum number of replicas under load")
+    parser.add_argument("--cores", type=int, default=1, help="number of cores of each replica")
+    parser.add_argument("--batch-size", type=int, default=32, help="maximum texts in a batch")
+    parser.add_argument("--batch-wait", type=float, default=0.002, help="seconds to wait for texts")
+    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0: all interfaces")
     parser.add_argument("--port", type=int, default=8000)
     return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    # One of its own: without the word, Ray joins what already runs on this machine.
+    # "local" starts a new cluster; without it, Ray joins a cluster that runs on this machine.
     ray.init("local", include_dashboard=False)
     try:
         path = deploy(arguments)

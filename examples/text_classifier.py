@@ -1,10 +1,10 @@
-"""One attention layer inside an ordinary Keras text classifier, where the order of words decides.
+"""Keras text classifier with one attention layer, on sentences whose word order matters.
 
     python examples/text_classifier.py --png looked_at.png
 
-"The food was good but the room was not clean": what stands after "but" is the verdict. Each half is
-good or bad and has a "not" or none, so that a model which only sees which words occur is right in
-five cases of eight at best: where the halves are alike it knows, elsewhere it can but guess.
+"The food was good but the room was not clean": the part after "but" is the verdict. Each half has a
+positive or negative adjective, with or without "not". A bag-of-words model is right in at most five
+of eight cases: it knows the verdict if both halves are alike (1/4) and guesses otherwise (3/8).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WIDTH = 32
 
 
 def make_sentences(number: int, seed: int = 0) -> tuple[list[str], np.ndarray]:
-    """Sentences that all differ, and for each 1 if its verdict is good, else 0."""
+    """Distinct sentences and labels: 1 for a good verdict, else 0."""
     draw = random.Random(seed)
     verdicts: dict[str, int] = {}
     while len(verdicts) < number:
@@ -40,7 +40,7 @@ def make_sentences(number: int, seed: int = 0) -> tuple[list[str], np.ndarray]:
             words = ["the", noun, "was", "not" if is_negated else "", draw.choice(ADVERBS)]
             halves.append(" ".join([*words, draw.choice(GOOD if is_good else BAD)]))
         sentence = f"{draw.choice(OPENINGS)} {halves[0]} but {halves[1]}"
-        # The two words that were drawn last are those of the verdict.
+        # Both variables hold the values of the second half, which is the verdict.
         verdicts[" ".join(sentence.split())] = int(is_good != is_negated)
     return list(verdicts), np.array(list(verdicts.values()))
 
@@ -48,12 +48,19 @@ def make_sentences(number: int, seed: int = 0) -> tuple[list[str], np.ndarray]:
 def make_classifier(
     to_ids: keras.layers.TextVectorization, with_attention: bool
 ) -> tuple[keras.Model, keras.Model | None]:
-    """Strings to the probability of a good verdict; and strings to attention weights `(H, T, T)`.
+    """Classifier of strings, and a model of the attention weights.
 
-    Without attention, it is a bag of words: two dense layers on the mean of their embeddings.
+    Args:
+        to_ids: Adapted layer that maps strings to word ids.
+        with_attention: Whether the classifier has an attention layer. Without it, the classifier is
+            a bag of words: two dense layers on the mean of the embeddings.
+
+    Returns:
+        Model from strings to the probability of a good verdict; model from strings to attention
+        weights `(B, H, T, T)`, or None without attention.
     """
     sentences = keras.Input((), dtype="string")
-    # As large as the positions that are added: Keras begins with far smaller embeddings.
+    # As large as the positional encoding: the default embeddings of Keras are far smaller.
     x = keras.layers.Embedding(
         to_ids.vocabulary_size(), WIDTH, keras.initializers.RandomNormal(stddev=1), mask_zero=True
     )(to_ids(sentences))
@@ -61,7 +68,7 @@ def make_classifier(
     if with_attention:
         x = PositionalEncoding()(x)
         attention = MultiHeadAttention(num_hiddens=WIDTH, num_heads=4)
-        # The mask of the embedding arrives by itself: nobody attends to padding.
+        # Keras passes the mask of the embedding on, so no word attends to padding.
         seen, weights = attention(x, x, return_attention_scores=True)
         x = keras.layers.LayerNormalization()(keras.layers.Add()([x, seen]))
         x, looking = mean(dense(x)), keras.Model(sentences, weights)
@@ -72,9 +79,9 @@ def make_classifier(
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sentences", type=int, default=4000, help="to train on")
+    parser.add_argument("--sentences", type=int, default=4000, help="number of training sentences")
     parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--png", type=Path, help="picture to draw")
+    parser.add_argument("--png", type=Path, help="image file to write")
     arguments = parser.parse_args(argv)
     keras.utils.set_random_seed(0)
 
@@ -97,16 +104,16 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         again = keras.saving.load_model(Path(folder) / "classifier.keras")
     answers = [m.predict(held_out, verbose=0) for m in (model, again)]
     difference = np.abs(answers[0] - answers[1]).max()
-    print(f"saved as .keras and loaded again: answers differ by {difference:.1g} at most")
+    print(f"saved as .keras and reloaded: answers differ by {difference:.1g} at most")
 
     sentence = min((s for s in sentences[num_train:] if " not " in s), key=len)
     asked = tf.constant([sentence])
     weights = looking.predict(asked, verbose=0)[0]  # (H, T, T)
     words = sentence.split()
     print(f"\n{sentence}: {model.predict(asked, verbose=0).item():.1%} good")
-    for head, mean in enumerate(weights.mean(axis=1)):  # over all words that look
+    for head, mean in enumerate(weights.mean(axis=1)):  # mean over all queries
         seen = sorted(zip(mean, words, strict=True), reverse=True)[:3]
-        print(f"head {head} looks at " + ", ".join(f"{w} {share:.0%}" for share, w in seen))
+        print(f"head {head} attends to " + ", ".join(f"{w} {share:.0%}" for share, w in seen))
     if arguments.png:
         from keras_attn.plots import plot_attention
 

@@ -1,4 +1,4 @@
-"""Pictures of attention weights: a grid of heat maps."""
+"""Plot of attention weights: a grid of heat maps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keras_attn.heat_maps import AS_IT_IS, add_colour_bar, count, heat_map, numb
 
 WEIGHT_COLOURS = "Reds"  # nearly white for 0
 SMALLEST_FONT, LARGEST_FONT = 6.0, 9.0  # points, of tokens
-LINE_HEIGHT = 1.4  # times the font
+LINE_HEIGHT = 1.4  # multiple of the font size
 SMALLEST_PANEL = 0.6  # inches
 WIDEST_GRID = 24.0  # inches; tokens shrink before a grid grows further
 
@@ -30,25 +30,25 @@ def plot_attention(
     key_tokens: Sequence[str] | None = None,
     example: int = 0,
 ) -> Figure:
-    """A grid of heat maps of attention weights: a row for each layer, a column for each head.
+    """Grid of heat maps of attention weights: a row for each layer, a column for each head.
 
-    In a heat map queries go down and keys go right; one colour bar, from 0 to 1, holds for all.
-    Tokens are shown as they are, Japanese and `$` among them.
+    A heat map has a row for each query and a column for each key. All heat maps share one colour
+    bar, from 0 to 1. Tokens may contain Japanese characters and `$`.
 
     Args:
-        weights: Attention weights `(T, S)`, `(H, T, S)` or `(B, H, T, S)`, or a dict of such by
-            layer name, as models return it. Layers may differ in `H`, and where no tokens are
-            given in `T` and `S`.
-        query_tokens: `T` strings, or None for numbers.
-        key_tokens: `S` strings, or None for numbers.
-        example: Which example of the batch, where `weights` have a batch. Defaults to the first.
+        weights: Attention weights `(T, S)`, `(H, T, S)` or `(B, H, T, S)`, or a dict of attention
+            weights by layer name. Layers may differ in `H`, and without tokens also in `T` and
+            `S`.
+        query_tokens: `T` strings. Defaults to None: queries are numbered.
+        key_tokens: `S` strings. Defaults to None: keys are numbered.
+        example: Index of an example in the batch, if `weights` have a batch. Defaults to 0.
 
     Returns:
-        The figure. Its axes are the heat maps, row by row, and then the colour bar.
+        Figure. The axes are the heat maps, row by row, and the colour bar.
 
     Raises:
-        ValueError: If `weights` have another rank or are not between 0 and 1, if there is no
-            such example, or if the tokens are not as many as the queries or keys.
+        ValueError: If `weights` have another rank or are not between 0 and 1, if `example` is not
+            in the batch, or if the number of tokens differs from the number of queries or keys.
 
     Example:
 
@@ -85,7 +85,7 @@ def plot_attention(
 
 
 def _set_ticks(axis: Axis, tokens: Sequence[str] | None, font: float) -> None:
-    """Tokens along an axis, numbers for None, nothing for no tokens."""
+    """Label an axis with tokens, or with numbers if `tokens` is None; no labels if it is empty."""
     if tokens is None:
         count(axis)
         axis.set_tick_params(labelsize=8)
@@ -95,7 +95,7 @@ def _set_ticks(axis: Axis, tokens: Sequence[str] | None, font: float) -> None:
 
 
 def _is_lowest(layers: list[np.ndarray], row: int, head: int) -> bool:
-    """Whether no heat map with the same keys stands below that of a head."""
+    """Whether the next row has no heat map with the same number of keys for this head."""
     below = layers[row + 1 : row + 2]
     return not (below and head < len(below[0]) and below[0].shape[2] == layers[row].shape[2])
 
@@ -103,7 +103,7 @@ def _is_lowest(layers: list[np.ndarray], row: int, head: int) -> bool:
 def _cell_and_font(
     layers: Mapping[str, np.ndarray], *tokens: Sequence[str] | None
 ) -> tuple[float, float]:
-    """How large a weight is drawn, in inches, and its token, in points."""
+    """Size of a cell in inches and font size of the tokens in points."""
     num_heads, _, num_keys = np.max([layer.shape for layer in layers.values()], axis=0)
     longest = max(max(layer.shape[1:]) for layer in layers.values())
     of_panel = float(np.clip(12 / num_heads, 1.3, 4.0))
@@ -117,16 +117,16 @@ def _cell_and_font(
 def _fit(
     figure: Figure, spec: GridSpec, column: list[Axes], layers: list[np.ndarray], cell: float
 ) -> None:
-    """Adds the colour bar and gives the figure the size in which all that is in it has room.
+    """Add the colour bar and set the size of the figure so that all labels fit.
 
-    Cells become square unless that makes a heat map too small for the texts beside it.
+    Cells are square unless the heat map would be too small for the labels on the left.
 
     Args:
-        figure: With the grid in it.
-        spec: Of the grid.
-        column: The first heat map of each row; they carry the texts at the left.
-        layers: The weights `(H, T, S)` of each row.
-        cell: Size of a weight in inches.
+        figure: Figure with the grid.
+        spec: Layout of the grid.
+        column: First heat map of each row, with the labels on the left.
+        layers: Attention weights `(H, T, S)` of each row.
+        cell: Size of a cell in inches.
     """
     names = [_inches(figure, axes.yaxis.label)[1] for axes in column]
     heights = [
@@ -142,11 +142,11 @@ def _fit(
             axes.tick_params(axis="x", labelrotation=90)
     layout = ConstrainedLayoutEngine()
     figure.set_layout_engine(layout)
-    # Higher than the rows, for the spaces between them; it gets no more than there is.
+    # 1.2 allows for the spaces between the rows; the layout limits the height of the bar.
     add_colour_bar(figure, figure.axes, "weight", num_columns * width, sum(heights) * 1.2)
     figure.set_size_inches(num_columns * width + 8, sum(heights) + 8)
-    # The texts around the heat maps keep their size whatever the figure's: a second pass is left
-    # with the spaces between heat maps, which do not.
+    # Labels keep their size when the figure is resized, but spaces between heat maps do not: a
+    # second pass corrects the size.
     for _ in range(2):
         layout.execute(figure)
         boxes = [axes.get_window_extent() for axes in column]
@@ -158,13 +158,13 @@ def _fit(
 
 
 def _inches(figure: Figure, text: Text) -> tuple[float, float]:
-    # A text's own way makes a renderer as large as the figure each time.
+    # Without this small renderer, matplotlib creates one as large as the figure for each text.
     box = text.get_window_extent(RendererAgg(1, 1, figure.dpi))
     return box.width / figure.dpi, box.height / figure.dpi
 
 
 def _layers(weights: Any, example: int) -> dict[str, np.ndarray]:
-    """The weights `(H, T, S)` of one example, by layer; what is no dict is one layer, ""."""
+    """Attention weights `(H, T, S)` of one example by layer name; the name is "" without a dict."""
     if not isinstance(weights, Mapping):
         return {"": _one_example("weights", weights, example)}
     if not weights:
@@ -189,11 +189,11 @@ def _one_example(name: str, weights: Any, example: int) -> np.ndarray:
         or not 0 <= example < len(array)
     ):
         raise ValueError(
-            f"`example` must be an integer from 0 to {len(array) - 1}, as `{name}` has "
+            f"`example` must be an integer from 0 to {len(array) - 1}: `{name}` has "
             f"{len(array)} in its batch. Received: example={example!r}."
         )
     chosen = array[example]
-    if not (chosen.min() >= 0 and chosen.max() <= 1.01):  # NaN is neither; bfloat16 rounds
+    if not (chosen.min() >= 0 and chosen.max() <= 1.01):  # False for NaN; bfloat16 rounds
         raise ValueError(
             f"`{name}` must be attention weights, after the softmax: from 0 to 1. "
             f"Received: values from {chosen.min():.3g} to {chosen.max():.3g}."
@@ -211,5 +211,5 @@ def _check_tokens(name: str, tokens: Any, letter: str, size: int, layer: str) ->
         of_layer = f" of layer {layer!r}" if layer else ""
         raise ValueError(
             f"`{name}` must be as many as the weights{of_layer} have, {letter}={size}. "
-            f"Received: len({name})={len(tokens)}. Plot layers of other sizes by themselves."
+            f"Received: len({name})={len(tokens)}. Plot layers of other sizes separately."
         )

@@ -1,4 +1,4 @@
-"""Squared distances between points by matrix products, without cancellation."""
+"""Squared Euclidean distances by matrix products, without cancellation."""
 
 from __future__ import annotations
 
@@ -9,31 +9,33 @@ from keras import backend, ops
 
 from keras_attn.heads import match_batch
 
-# Exact powers of two, which `2.0**n` need not be on every device.
+# A table of exact powers of two: `2.0**n` is not exact on every device.
 LOWEST_POWER = -90
 POWERS = 2.0 ** np.arange(LOWEST_POWER, 128)
 
 
 def squared_distances(query: Any, key: Any) -> Any:
-    """`|q - k|^2` for each query and key, about as exact as from the differences `q - k`.
+    """Squared distance `|q - k|^2` of each query and key, about as exact as from `q - k`.
 
-    Three matrix products of sizes `D`, `2D` and `3D`; nothing of size `(T, S, D)`. The textbook's
-    `|q|^2 - 2 q . k + |k|^2` subtracts large numbers to get a small one: for points 1000 from the
-    origin and 1 apart, float32 leaves no digit. Here each point is a sum `x = a + b + c`
-    (`split_digits`) with so few digits in `a` and `b` that their products and sums are exact:
+    The distances are computed by three matrix products with inner sizes `D`, `2D` and `3D`, without
+    a tensor of shape `(T, S, D)`. The usual formula `|q|^2 - 2 q . k + |k|^2` subtracts large
+    numbers to get a small one. For points 1000 from the origin and 1 apart, no digit is correct in
+    float32. Here each point is split into `x = a + b + c` (`split_digits`). `a` and `b` have so few
+    digits that sums of products are exact:
 
     `|q - k|^2 = |a_q - a_k|^2 + 2 (a_q - a_k) . (b_q - b_k) + rest`
 
-    The first two terms are exact, the rest is too small for its rounding to matter. No point's
-    distances depend on other points, as they would if all were moved to a common centre.
-    Gradients are sums of points, rounded as these are.
+    The first two terms are exact, and the rest is so small that rounding does not matter. Unlike
+    after subtraction of a common centre, the distance of two points does not depend on other
+    points. Gradients are sums of points and rounded like the points.
 
     Args:
-        query: Floats `(B, T, D)`.
-        key: Floats `(B, S, D)`; batch size `B` or 1.
+        query: Queries, floats `(B, T, D)`.
+        key: Keys, floats `(B, S, D)`; batch size `B` or 1.
 
     Returns:
-        `(B, T, S)`, in float64 for float64, else in float32: squares overflow float16.
+        Squared distances `(B, T, S)`. The dtype is float64 for float64 inputs, else float32:
+        squares overflow float16.
 
     Example:
 
@@ -57,19 +59,19 @@ def squared_distances(query: Any, key: Any) -> Any:
 
 
 def split_digits(x: Any) -> tuple[Any, Any, Any]:
-    """`x` as the sum of three tensors, the first two of few digits.
+    """Split `x` into a sum of three tensors `a + b + c`.
 
-    `a` holds the leading digits of `x`, as many as let a sum over `D` of products of two of them
-    be exact; `b` the next ones, `c` what is left. Digits are counted from the largest feature of
-    a point. Gradients pass through `c`; `a` and `b` are steps.
+    `a` has the leading digits of `x`, `b` the following digits and `c` the rest. `a` and `b` have
+    so few digits that a sum over `D` of products of two of them is exact. Digits are counted from
+    the largest feature of a point. Only `c` has a gradient: `a` and `b` are step functions.
     """
     is_double = backend.standardize_dtype(x.dtype) == "float64"
     x = x if is_double else ops.cast(x, "float32")
     digits = ((53 if is_double else 24) - 1 - int(np.ceil(np.log2(x.shape[-1])))) // 2
-    # With a first value, because Keras refuses the largest of no numbers at all.
+    # `initial` is needed because Keras refuses the maximum of an empty tensor.
     largest = ops.max(ops.abs(ops.stop_gradient(x)), axis=-1, keepdims=True, initial=0.0)
     exponent = ops.cast(ops.floor(ops.log2(largest)), "int32") + 1 - digits
-    # Clipped as integers: the logarithms of 0, infinity and NaN give any number here.
+    # Clipped as integers: the logarithms of 0, infinity and NaN give arbitrary exponents.
     index = ops.clip(exponent - LOWEST_POWER, digits, len(POWERS) - 1)
     parts = []
     rest = x

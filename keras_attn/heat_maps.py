@@ -1,4 +1,4 @@
-"""What all pictures share: matplotlib with a Japanese font, heat maps, their colour bar."""
+"""Heat maps with matplotlib: Japanese font, colour bar and axis ticks."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ try:
     from matplotlib.ticker import MaxNLocator
 except ImportError as error:
     raise ImportError(_NEEDED) from error
-# Found, not imported: importing it makes its font the default of every figure.
+# Not imported: an import of matplotlib_fontja changes the default font of all figures.
 _font_package = importlib.util.find_spec("matplotlib_fontja")
 if _font_package is None or _font_package.origin is None:
     raise ImportError(_NEEDED)
 if "IPAexGothic" not in fontManager.get_font_names():
     fontManager.addfont(Path(_font_package.origin).parent / "fonts" / "ipaexg.ttf")
-# How data is written: it is neither mathematics nor TeX. Each character is drawn with the first
-# font that has it; only the first has the `▁` with which SentencePiece begins a word.
+# Text properties of labels made from data, which must not be parsed as mathematics or TeX. Each
+# character is drawn with the first font that has it. Only DejaVu Sans has `▁`, with which
+# SentencePiece marks the beginning of a word.
 AS_IT_IS: dict[str, Any] = {
     "fontfamily": ["DejaVu Sans", "IPAexGothic"],
     "parse_math": False,
@@ -41,7 +42,7 @@ COLOUR_BAR_WIDTH = 0.14  # inches
 
 
 def heat_map(axes: Axes, values: np.ndarray, colours: str, low: float, high: float) -> None:
-    """Draws rows downward, whatever the settings of matplotlib say."""
+    """Draw a heat map with row 0 at the top, whatever the settings of matplotlib."""
     axes.imshow(values, colours, vmin=low, vmax=high, aspect="auto", origin="upper")
     axes.grid(False)
 
@@ -49,7 +50,7 @@ def heat_map(axes: Axes, values: np.ndarray, colours: str, low: float, high: flo
 def add_colour_bar(
     figure: Figure, panels: Sequence[Axes], label: str, width: float, height: float
 ) -> None:
-    """Adds the colour bar of heat maps that are so wide and high together, in inches."""
+    """Add a colour bar to heat maps whose total size is `width` by `height` inches."""
     share = COLOUR_BAR_WIDTH / width
     figure.colorbar(
         panels[0].images[0],
@@ -62,7 +63,7 @@ def add_colour_bar(
 
 
 def count(*axis_list: Axis) -> None:
-    """Round whole numbers along an axis, few enough to be read."""
+    """Label axes with round integers, few enough to be readable."""
     for axis in axis_list:
         axis.set_major_locator(
             MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True, min_n_ticks=1)
@@ -70,7 +71,7 @@ def count(*axis_list: Axis) -> None:
 
 
 def numbers_of(name: str, x: Any) -> np.ndarray:
-    """The values of an array or tensor of any float type."""
+    """Values of an array or tensor as a float32 or float64 array."""
     values = known_values(x)
     if values is None or values.dtype.kind in "OSUMm":
         raise ValueError(

@@ -1,7 +1,8 @@
-"""Pictures of attention weights and of positional encodings; each call returns its figure.
+"""Plots of attention weights and positional encodings.
 
-`figure.savefig("name.png")` keeps a figure; a notebook shows it after `%matplotlib inline`. No
-figure is known to pyplot, and no setting of matplotlib is changed.
+Each function returns a matplotlib figure. `figure.savefig("name.png")` saves the figure; a notebook
+shows it after `%matplotlib inline`. Figures are not registered with pyplot, and no setting of
+matplotlib is changed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
-# Before matplotlib: where that is missing, this says what to install.
+# Imported before matplotlib: if matplotlib is missing, the error states how to install it.
 from keras_attn.heat_maps import SIGNED_COLOURS, add_colour_bar, count, heat_map, numbers_of
 
 # isort: split
@@ -35,13 +36,14 @@ MOST_BITS = 8  # 256 rows of digits
 
 
 def plot_encoding(encoding: Any) -> Figure:
-    """The heat map of a positional encoding: positions go down, columns go right.
+    """Heat map of a positional encoding: one row per position, one column per dimension.
 
     Args:
-        encoding: `(T, D)`; `PositionalEncoding()(zeros((1, T, D)))[0]` is one.
+        encoding: Positional encoding `(T, D)`, such as
+            `PositionalEncoding()(zeros((1, T, D)))[0]`.
 
     Returns:
-        The figure. Its axes are the heat map and its colour bar, which is symmetric around 0.
+        Figure with two axes: the heat map and the colour bar, which is symmetric around 0.
 
     Raises:
         ValueError: If `encoding` has another rank, is empty or not finite.
@@ -52,18 +54,18 @@ def plot_encoding(encoding: Any) -> Figure:
 
 
 def plot_encoding_curves(encoding: Any, columns: Iterable[int]) -> Figure:
-    """Some columns of a positional encoding as curves over the positions.
+    """Curves of selected columns of a positional encoding over the positions.
 
     Args:
-        encoding: `(T, D)`.
-        columns: Which of the `D` columns, from 0: one curve each.
+        encoding: Positional encoding `(T, D)`.
+        columns: Indices of the columns, from 0 to `D - 1`; one curve for each.
 
     Returns:
-        The figure, with one axes.
+        Figure with one axes.
 
     Raises:
-        ValueError: If `encoding` has another rank, is empty or not finite, or `columns` are none
-            or not all among its columns.
+        ValueError: If `encoding` has another rank, is empty or not finite, or if `columns`
+            is empty or has an index outside `0` to `D - 1`.
 
     Example:
 
@@ -76,7 +78,7 @@ def plot_encoding_curves(encoding: Any, columns: Iterable[int]) -> Figure:
     legend_columns = math.ceil(len(chosen) / 12)
     figure = Figure((6 + 1.2 * legend_columns, 3.2), layout="constrained")
     axes = figure.subplots()
-    # More curves than the cycle of colours has are coloured in their order.
+    # Above 10 curves, the default cycle of colours would repeat.
     scale = colormaps["viridis"](np.linspace(0, 0.9, len(chosen)))
     for index, column in enumerate(chosen):
         colour = f"C{index}" if len(chosen) <= 10 else scale[index]
@@ -91,13 +93,13 @@ def plot_encoding_curves(encoding: Any, columns: Iterable[int]) -> Figure:
 
 
 def plot_position_similarity(encoding: Any) -> Figure:
-    """The heat map of how similar each position is to each: the cosine of their encodings.
+    """Heat map of the cosine similarity of the encodings of all pairs of positions.
 
     Args:
-        encoding: `(T, D)`. A row of zeros is similar to none, not even to itself.
+        encoding: Positional encoding `(T, D)`. The similarity of a zero row is 0, also to itself.
 
     Returns:
-        The figure. Its axes are the heat map and its colour bar, from -1 to 1.
+        Figure with two axes: the heat map and the colour bar, from -1 to 1.
 
     Raises:
         ValueError: If `encoding` has another rank, is empty or not finite.
@@ -116,16 +118,19 @@ def plot_position_similarity(encoding: Any) -> Figure:
 
 
 def plot_binary_counting(num_bits: int = 3, encoding: Any = None) -> Figure:
-    """Counting in binary, where each bit changes half as often as the one to its right.
+    """Table of binary numbers, an analogy to the frequencies of a sinusoidal encoding.
 
-    An encoding drawn beside it shows the same for real numbers, from left to right.
+    Each bit changes half as often as the bit to the right. In a sinusoidal encoding, each column
+    changes more slowly than the column to the left.
 
     Args:
-        num_bits: The numbers are those from 0 to `2**num_bits - 1`; from 1 to 8. Defaults to 3.
-        encoding: `(T, D)`, drawn beside the numbers as by `plot_encoding`, or None.
+        num_bits: Number of bits, from 1 to 8. The numbers are 0 to `2**num_bits - 1`. Defaults
+            to 3.
+        encoding: Positional encoding `(T, D)`, drawn next to the numbers. Defaults to None, numbers
+            only.
 
     Returns:
-        The figure. Its first axes hold the digits, most significant first.
+        Figure. The first axes hold the digits, most significant first.
 
     Raises:
         ValueError: If `num_bits` is not an integer from 1 to 8, or `encoding` has another rank,

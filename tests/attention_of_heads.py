@@ -1,4 +1,4 @@
-"""Attention of heads as a function, and a formula for it, for the tests of its paths."""
+"""Attention of heads and a reference implementation in float64, for tests of the code paths."""
 
 import keras
 import numpy as np
@@ -12,7 +12,7 @@ from keras_attn.relative import OffsetTerms
 B, T, S, H = 2, 7, 5, 4
 K, KV, G = 3, 2, 2
 CAUSAL = {"use_causal_mask": True, "valid_lens": [3, 0]}
-# Ways to run a function. JAX and PyTorch know all sizes.
+# Ways to run a function. "any size" is for TensorFlow only: JAX and PyTorch know all sizes.
 WAYS = {
     "tensorflow": ["eager", "graph", "xla", "any size", "any size, xla"],
     "jax": ["eager", "xla"],
@@ -21,7 +21,7 @@ WAYS = {
 
 
 def every_way(*left_out):
-    """Parametrization of a test by `way`, without those of these names."""
+    """Parametrize a test by `way`, except for the ways in `left_out`."""
     return pytest.mark.parametrize("way", [way for way in WAYS if way not in left_out])
 
 
@@ -30,7 +30,7 @@ def normal(*shape, seed=2):
 
 
 def go(by_blocks, function, block_queries=3, block_weights=2**23):
-    """What `function()` returns with one path forced upon every layer."""
+    """Call `function()` with every layer forced onto the blockwise path or the other path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(any_size, "BLOCKWISE_WEIGHTS", 0 if by_blocks else 2**62)
         patch.setattr(blockwise, "BLOCK_QUERIES", block_queries)
@@ -39,7 +39,7 @@ def go(by_blocks, function, block_queries=3, block_weights=2**23):
 
 
 def some_inputs(batch_size=B, num_queries=T, num_keys=S, memory_batch=None, terms=("bias",)):
-    """Tensors by name, those of heads as `(B, T, H * K)`: the last size alone is always known."""
+    """Input arrays by name; heads are `(B, T, H * K)`: only the last size is always known."""
     memory_batch = batch_size if memory_batch is None else memory_batch
     num_offsets = max(num_queries, 1) + num_keys - 1
     shapes = {"bias": (num_offsets, H), "keys": (num_offsets, K), "values": (num_offsets, KV)}
@@ -53,13 +53,13 @@ def some_inputs(batch_size=B, num_queries=T, num_keys=S, memory_batch=None, term
 
 
 def as_heads(x, num_heads):
-    """`(B, T, H * K)` as `(B, H, T, K)`."""
+    """Split `(B, T, H * K)` into heads `(B, H, T, K)`."""
     x = ops.reshape(x, (*ops.shape(x)[:2], num_heads, x.shape[-1] // num_heads))
     return ops.transpose(x, (0, 2, 1, 3))
 
 
 def attention_of(names, masks, soft_cap=None, **kwargs):
-    """`function(*tensors)` of the named inputs: sums by the path that the constants choose."""
+    """Function of the named tensors that returns the sums; constants determine the code path."""
 
     def function(*tensors):
         parts = dict(zip(names, map(ops.convert_to_tensor, tensors), strict=True))
@@ -85,7 +85,7 @@ def heads_in_float64(parts):
 
 
 def formula(parts, mask, soft_cap=None):
-    """Sums `(B, H, T, Kv)` in float64, one query at a time."""
+    """Reference sums `(B, H, T, Kv)` in float64, computed one query at a time."""
     q, k, v = heads_in_float64(parts)
     batch_size, _, num_queries, _ = q.shape
     sums = np.zeros((batch_size, H, num_queries, v.shape[-1]))

@@ -1,6 +1,6 @@
-"""Every public layer with arguments that differ from its defaults, and inputs for it.
+"""Every public layer with inputs and non-default arguments.
 
-A layer that is listed here is tested by all tests that take `every_layer`.
+All tests with `every_layer` run for each layer in `LAYERS`.
 """
 
 import keras
@@ -21,7 +21,7 @@ STACK = {"vocab_size": 9, "num_layers": 1, **SIZES}
 
 @keras.saving.register_keras_serializable(package="keras_attn_tests")
 class ResidualAroundDense(keras.layers.Layer):
-    """A layer as users write it around `Residual`."""
+    """Custom layer with a `Residual`, as in user code."""
 
     def __init__(self, dropout=0.0, norm_first=True, norm="layer", **kwargs):
         super().__init__(**kwargs)
@@ -45,8 +45,8 @@ class ResidualAroundDense(keras.layers.Layer):
         return {**super().get_config(), **own}
 
 
-# What follows a dash tells variants of a layer apart; a function makes an argument that cannot be
-# shared.
+# A dash separates the name of a layer from the name of a variant. A function creates an argument
+# that cannot be shared between layers.
 LAYERS = {
     "AdditiveAttention": ({"num_hiddens": 8, "dropout": 0.1}, [X, MEMORY]),
     "BilinearAttention": ({"dropout": 0.1}, [X, MEMORY]),
@@ -144,7 +144,7 @@ LAYERS = {
 }
 INPUTS = {"x": X, "memory": MEMORY, "same_size": SAME_SIZE, "ids": IDS}
 every_layer = pytest.mark.parametrize("name", LAYERS)
-# For tests of many calls: other backends than TensorFlow differ in operations, which these cover.
+# For tests with many calls: on other backends than TensorFlow, `SOME` covers all operations.
 SOME = ["GaussianKernelAttention", "MultiHeadAttention-options", "Encoder-alibi", "Decoder-t5"]
 many_layers = pytest.mark.parametrize(
     "name", LAYERS if keras.backend.backend() == "tensorflow" else [*SOME, "Transformer"]
@@ -152,7 +152,7 @@ many_layers = pytest.mark.parametrize(
 
 
 def make(label, **kwargs):
-    """The layer of a label and its inputs; `dropout` and `dtype` are for its parts too."""
+    """Layer and inputs of a label; `dropout` and `dtype` also apply to parts of a Transformer."""
     arguments, inputs = LAYERS[label]
     arguments = {key: value() if callable(value) else value for key, value in arguments.items()}
     class_name = label.split("-")[0]
@@ -167,7 +167,7 @@ def make(label, **kwargs):
 
 
 def symbolic(inputs, any_length=False):
-    """Keras inputs for arrays."""
+    """Keras inputs with the shapes and dtypes of arrays."""
 
     def entry(x):
         shape = (None, *x.shape[2:]) if any_length else x.shape[1:]
@@ -177,14 +177,14 @@ def symbolic(inputs, any_length=False):
 
 
 def model_of(label, any_length=False, **kwargs):
-    """A functional model of one layer, and its inputs."""
+    """Functional model with one layer, and inputs of the layer."""
     layer, inputs = make(label, **kwargs)
     entries = symbolic(inputs, any_length)
     return keras.Model(entries, layer(*entries)), inputs
 
 
 def model_of_all_layers(variants=True, **kwargs):
-    """A functional model of every layer, each with an output of its own; sizes are unknown."""
+    """Functional model with an output for each layer; sizes are unknown."""
     entries = {
         name: keras.Input((None, *x.shape[2:]), dtype="int32" if x is IDS else "float32", name=name)
         for name, x in INPUTS.items()
@@ -197,7 +197,7 @@ def model_of_all_layers(variants=True, **kwargs):
 
 
 def named(inputs, values):
-    """The values that stand for arrays of `INPUTS`, in the same structure."""
+    """Replace arrays of `INPUTS` by `values` of the same name, in the same structure."""
 
     def value(x):
         return next(values[name] for name, array in INPUTS.items() if array is x)

@@ -66,5 +66,5 @@ def test_every_layer_has_a_time_at_every_length(script, tmp_path, capsys):
     # At the longest length, the order is scaled to what was measured.
     numbers = rows[1].replace("(", " ").replace(")", " ").split()[1:]
     assert numbers[::2] == numbers[1::2]
-    assert lines[-1].startswith(("Self-attention is dearer", "Up to n = 11"))
+    assert lines[-1].startswith(("Self-attention is slower", "Up to n = 11"))
     assert (tmp_path / "cost.png").stat().st_size > 1000

@@ -38,5 +38,5 @@ def test_attention_is_right_where_a_bag_of_words_guesses(script, tmp_path, capsy
     output = capsys.readouterr().out
     difference = output.split("answers differ by ")[1].split()[0]
     assert float(difference) < 1e-6
-    assert output.count("looks at") == 4
+    assert output.count("attends to") == 4
     assert (tmp_path / "looked_at.png").stat().st_size > 1000

@@ -1,4 +1,4 @@
-"""A trained Transformer as search computes it: the memory of sources, and step upon step."""
+"""Inference form of a trained Transformer: encoder memory and single decoder steps."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from keras_attn.transformer import Transformer
 from keras_attn.translation.decoding.folding import fold, positions
 from keras_attn.translation.special_ids import PAD_ID
 
-HIDDEN = -1e9  # added to the scores of what must not be seen
+HIDDEN = -1e9  # added to the scores of masked keys
 
-# (a part of a cache (B, H, C, K * D/H), position (), new (B, H, K, D/H)) -> the part with it
+# (cached keys or values (B, H, C, K * D/H), position (), new ones (B, H, K, D/H)) -> all of them
 Write = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]
 
 
 class Memory(NamedTuple):
-    """What the decoder sees of the sources; `D/H` is the width of a head.
+    """Encoder output projected for the cross-attention of each decoder layer.
 
     Attributes:
-        keys: Of each decoder layer, `(B, H, S, D/H)`.
-        values: Of each decoder layer, `(B, H, S, D/H)`.
-        hidden: What is added to the scores of padding, `(B, 1, 1, S)`.
+        keys: Keys for each decoder layer, `(B, H, S, D/H)`, with `D/H` the size of a head.
+        values: Values for each decoder layer, `(B, H, S, D/H)`.
+        hidden: Term added to the scores, `(B, 1, 1, S)`: `HIDDEN` for padding, else 0.
     """
 
     keys: tuple[tf.Tensor, ...]
@@ -33,9 +33,9 @@ class Memory(NamedTuple):
 
 
 class LayerCache(NamedTuple):
-    """Keys and values of what `K` hypotheses of each row said, `(B, H, C, K * D/H)` each.
+    """Keys and values of the generated tokens in one decoder layer.
 
-    There is room for `C` positions.
+    Both have the shape `(B, H, C, K * D/H)`, with room for `C` positions of `K` hypotheses.
     """
 
     keys: tf.Tensor
@@ -46,16 +46,16 @@ Cache = tuple[LayerCache, ...]  # one for each decoder layer
 
 
 class FoldedTransformer(tf.Module):
-    """The same numbers as a `Transformer` gives, in fewer and larger products.
+    """Transformer that computes the same logits in fewer and larger products (`fold`).
 
     Args:
-        model: A built model of `Transformer.from_sizes`.
-        num_positions: Positions on either side, at most.
-        dtype: What the products are computed in, `"float32"` or `"bfloat16"`; the sums of the
-            residual connections are float32. Defaults to `"float32"`.
+        model: Built model of `Transformer.from_sizes`.
+        num_positions: Maximum number of source or target positions.
+        dtype: Precision of the products, `"float32"` or `"bfloat16"`. The residual stream is
+            float32. Defaults to `"float32"`.
 
     Raises:
-        ValueError: If the model has other parts.
+        ValueError: If the model has non-standard parts (`check_parts`).
     """
 
     def __init__(self, model: Transformer, num_positions: int, dtype: str = "float32"):
@@ -75,10 +75,13 @@ class FoldedTransformer(tf.Module):
         }
 
     def encode(self, source_ids: tf.Tensor) -> Memory:
-        """The memory of sources.
+        """Encode source sentences.
 
         Args:
             source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
+
+        Returns:
+            The memory for `step`.
         """
         batch_size, length = tf.unstack(tf.shape(source_ids))
         hidden = tf.where(tf.equal(source_ids, PAD_ID), HIDDEN, 0.0)[:, None, None]
@@ -99,13 +102,13 @@ class FoldedTransformer(tf.Module):
 
     @property
     def memory_spec(self) -> Memory:
-        """Shapes and types of what `encode` returns."""
+        """Shapes and dtypes of the result of `encode`."""
         part = tf.TensorSpec([None, self._num_heads, None, self._head_size], self._dtype)
         parts = (part,) * self._num_decoder_layers
         return Memory(parts, parts, tf.TensorSpec([None, 1, 1, None], self._dtype))
 
     def make_cache(self, batch_size: tf.Tensor, beam_size: int) -> Cache:
-        """A cache without room."""
+        """Empty cache, with room for 0 positions."""
         width = beam_size * self._head_size
         nothing = tf.zeros(tf.stack([batch_size, self._num_heads, 0, width]), self._dtype)
         return (LayerCache(nothing, nothing),) * self._num_decoder_layers
@@ -119,18 +122,20 @@ class FoldedTransformer(tf.Module):
         memory: Memory,
         write: Write,
     ) -> tuple[tf.Tensor, Cache]:
-        """Logits `(B, K, V)` of the next token of each hypothesis, and the cache with the newest.
-
-        `V` is the vocabulary and what it is padded with, which is never likely.
+        """Compute the logits of the next token of each hypothesis.
 
         Args:
-            last: The newest token of each hypothesis, int32 `(B, K)`.
-            position: Where it stands, int32 `()`.
-            ancestors: Which hypothesis of the row said what this one has at each position, int32
-                `(B, K, C)`; -1 where there is nothing yet.
-            cache: What was said before.
-            memory: Of the sources.
-            write: Puts what is new into a part of the cache.
+            last: Newest token of each hypothesis, int32 `(B, K)`.
+            position: Position of the newest token, int32 `()`.
+            ancestors: Index of the hypothesis that generated each position, int32 `(B, K, C)`;
+                -1 after `position`.
+            cache: Keys and values of the earlier tokens, with room for `position`.
+            memory: Result of `encode`.
+            write: Function that writes new keys or values into the cache.
+
+        Returns:
+            Logits `(B, K, V)`, with `V` the padded vocabulary size; logits of padding are
+            `NO_PIECE`. The cache with the newest token.
         """
         batch_size, beam_size, room = tf.unstack(tf.shape(ancestors))
         own = ancestors[..., None] == tf.range(beam_size)  # (B, K, C, K)
@@ -167,13 +172,13 @@ class FoldedTransformer(tf.Module):
     def _heads(
         self, name: str, x: tf.Tensor, batch_size: tf.Tensor, length: tf.Tensor, number: int
     ) -> list[tf.Tensor]:
-        """A product of rows `(B * T, D)`, cut into `number` tensors `(B, H, T, D/H)`."""
+        """Normalise and project rows `(B * T, D)`, split into `number` tensors `(B, H, T, D/H)`."""
         made = self._product(name, _normalised(x))
         shape = tf.stack([batch_size, length, number, self._num_heads, self._head_size])
         return tf.unstack(tf.transpose(tf.reshape(made, shape), [2, 0, 3, 1, 4]), number)
 
     def _join(self, name: str, heads: tf.Tensor) -> tf.Tensor:
-        """A product of what heads attended to, `(B, H, T, D/H)`, as rows `(B * T, D)`."""
+        """Output projection of the heads `(B, H, T, D/H)`, as rows `(B * T, D)`."""
         rows = tf.reshape(tf.transpose(heads, [0, 2, 1, 3]), [-1, self._num_hiddens])
         return tf.cast(self._product(name, rows), tf.float32)
 
@@ -183,11 +188,11 @@ class FoldedTransformer(tf.Module):
 
 
 def _normalised(x: tf.Tensor) -> tf.Tensor:
-    """`x` by the standard deviation of each row; its mean is 0 already."""
+    """Divide each row by its standard deviation; the mean of each row is 0 already."""
     return x * tf.math.rsqrt(tf.reduce_mean(tf.square(x), axis=-1, keepdims=True) + EPSILON)
 
 
 def _attend(queries: tf.Tensor, keys: tf.Tensor, values: tf.Tensor, hidden: tf.Tensor) -> tf.Tensor:
-    """Attention of queries that are scaled, `(B, H, T, D/H)`."""
+    """Attention output `(B, H, T, D/H)`; the queries are scaled already."""
     scores = tf.matmul(queries, keys, transpose_b=True) + hidden
     return tf.matmul(tf.nn.softmax(scores), values)

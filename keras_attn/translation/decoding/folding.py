@@ -1,4 +1,4 @@
-"""The weights of a trained Transformer folded into those of fewer products."""
+"""Folding of the weights of a trained Transformer for fewer products at inference."""
 
 from __future__ import annotations
 
@@ -11,36 +11,40 @@ from keras_attn.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.decoding.beam_search import BLOCK
 
-# The logit of what is no piece.
+# Logit of the padding of the vocabulary.
 NO_PIECE = -1e9
 
 
 def fold(model: Transformer) -> dict[str, np.ndarray]:
-    """Kernels and biases by name, of `model` as `FoldedTransformer` computes it.
+    """Fold the weights of `model` into kernels and biases for `FoldedTransformer`.
 
-    Products that have the same input become one, queries are scaled beforehand, and normalisations
-    go into the products after them: with gain `g` and offset `b`,
-    `LN(x) W = ((x - mean(x)) / std(x)) (g * W) + b W`. Where all that is ever added to `x` has a
-    mean of 0 by itself, nothing has to be subtracted either.
+    - Projections of the same input are joined to one product.
+    - The scale of the scores is folded into the query kernels.
+    - Gain `g` and offset `b` of a layer normalisation are folded into the next product:
+      `LN(x) W = ((x - mean(x)) / std(x)) (g * W) + b W`.
+    - All terms of the residual stream are centred, so `mean(x)` is 0 and need not be subtracted.
 
     Args:
-        model: A built model of `Transformer.from_sizes`.
+        model: Built model of `Transformer.from_sizes`.
+
+    Returns:
+        Kernels, biases and embedding tables by name.
 
     Raises:
-        ValueError: If the model has other parts.
+        ValueError: If the model has non-standard parts (`check_parts`).
     """
     check_parts(model)
     return dict(_Folding(model).all())
 
 
 def positions(length: int, num_hiddens: int) -> np.ndarray:
-    """What is added to the embeddings at each position, `(length, D)`."""
+    """Positional encoding `(length, D)`, centred at each position."""
     return _centred(np.asarray(PositionalEncoding()(np.zeros((1, length, num_hiddens)))[0]))
 
 
 class _Folding:
     def __init__(self, model: Transformer):
-        # Folded in float64, so that they are rounded once.
+        # Folded in float64, so that the results are rounded only once.
         self._trained = {k: v.astype(np.float64) for k, v in named_weights.of_model(model).items()}
         self._stacks = {"encoder": model.encoder, "decoder": model.decoder}
 
@@ -57,7 +61,7 @@ class _Folding:
             self._trained["decoder/logits/kernel"],
             self._trained["decoder/logits/bias"],
         )
-        missing = -len(bias) % BLOCK  # what search would have to add at each step
+        missing = -len(bias) % BLOCK  # padded here, not by the search at each step
         yield "logits/kernel", np.pad(kernel, ((0, 0), (0, missing)))
         yield "logits/bias", np.pad(bias, (0, missing), constant_values=NO_PIECE)
 
@@ -89,7 +93,7 @@ class _Folding:
         layer = f"{block}/{kind}_attention"
         kernel = self._kernels(layer, *inputs)
         width = kernel.shape[1] // len(inputs)
-        kernel[:, :width] *= scale  # the queries'
+        kernel[:, :width] *= scale  # the query columns
         norm = f"{block}/around_{kind}_attention/norm"
         yield from _both(f"{name}/{kind}_input", *self._normalised(norm, kernel))
         yield f"{name}/{kind}_output/kernel", _centred(self._kernels(layer, "output"))
@@ -100,7 +104,7 @@ class _Folding:
     def _normalised(
         self, norm: str, kernel: np.ndarray, bias: np.ndarray | float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Kernel and bias of a product of what `norm` makes of its input."""
+        """Kernel and bias of a product after the normalisation `norm`."""
         gain, offset = self._trained[f"{norm}/gamma"], self._trained[f"{norm}/beta"]
         return gain[:, None] * kernel, offset @ kernel + bias
 
@@ -111,15 +115,16 @@ def _both(name: str, kernel: np.ndarray, bias: np.ndarray) -> Iterator[tuple[str
 
 
 def _centred(rows: np.ndarray) -> np.ndarray:
-    """Less the mean of each row."""
+    """Subtract the mean of each row."""
     return rows - rows.mean(axis=-1, keepdims=True)
 
 
 def check_parts(model: Transformer) -> None:
-    """Refuse a model that is not one of `Transformer.from_sizes`.
+    """Check that a model has the standard parts of `Transformer.from_sizes`.
 
     Raises:
-        ValueError: If it has other parts; names them.
+        ValueError: If a stack has other options, or the stacks have different sizes. The message
+            lists them.
     """
     for stack in (model.encoder, model.decoder):
         standard = type(stack)(
@@ -135,14 +140,14 @@ def check_parts(model: Transformer) -> None:
         )
         given, expected = stack.get_config(), standard.get_config()
         others = [f"{name}={given[name]!r}" for name in expected if given[name] != expected[name]]
-        # Both sides have the same sizes.
+        # Encoder and decoder must have the same sizes.
         others += [
-            f"{name}={getattr(stack, name)!r} beside {name}={getattr(model.decoder, name)!r}"
+            f"{name}={getattr(stack, name)!r} (decoder: {name}={getattr(model.decoder, name)!r})"
             for name in ("num_hiddens", "num_heads", "dropout")
             if getattr(stack, name) != getattr(model.decoder, name)
         ]
         if others:
             raise ValueError(
                 "A model must be one of `Transformer.from_sizes` to be trained here and exported. "
-                f"Received: {type(stack).__name__} of {', '.join(others)}."
+                f"Received: {type(stack).__name__} with {', '.join(others)}."
             )

@@ -1,1 +1,1 @@
-"""Training of the model."""
+"""Training of the translation model."""

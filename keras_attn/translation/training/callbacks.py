@@ -15,14 +15,17 @@ CHECKPOINT_SECONDS = 120.0
 
 
 class Budget(keras.callbacks.Callback):
-    """Ends training when its steps, or else its minutes, are used up.
+    """Callback that stops training when the budget of steps or minutes is used up.
 
-    Must be called after validation, because the time of validation counts.
+    Place it after `Validation` in the list of callbacks: the time of validation counts.
 
     Args:
-        config: Budget: `steps`, or `minutes` if `steps` is 0.
-        state: Steps and seconds of training before this start.
-        schedule: Learning-rate schedule; its `left` is set before each batch.
+        config: Configuration with the budget: `steps`, or `minutes` if `steps` is 0.
+        state: Training state with the steps and seconds of earlier runs.
+        schedule: Learning-rate schedule. Its `left` is assigned before each batch.
+
+    Attributes:
+        reserve_seconds: Seconds reserved for the validation after the last batch.
     """
 
     def __init__(self, config: Config, state: TrainingState, schedule: WarmUpStableDecay):
@@ -34,7 +37,7 @@ class Budget(keras.callbacks.Callback):
         self._step_before = self._step
         self._seconds_before = float(state.seconds.numpy())
         self._start = time.monotonic()
-        self.reserve_seconds = 0.0  # what validation will take after the last batch
+        self.reserve_seconds = 0.0
 
     @property
     def _step(self) -> int:
@@ -42,7 +45,7 @@ class Budget(keras.callbacks.Callback):
 
     @property
     def seconds(self) -> float:
-        """Seconds of training in total, earlier starts included."""
+        """Total training time in seconds, earlier runs included."""
         return self._seconds_before + time.monotonic() - self._start
 
     @property
@@ -54,7 +57,7 @@ class Budget(keras.callbacks.Callback):
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until the budget is used up, by the speed so far if it is a budget of steps."""
+        """Seconds until the budget is used up; estimated from the speed if it is in steps."""
         if not self._steps:
             return self.left * self._budget
         done = self._step - self._step_before
@@ -68,17 +71,23 @@ class Budget(keras.callbacks.Callback):
             self.model.stop_training = True
 
     def on_epoch_end(self, epoch, logs=None):
-        if not self.left:  # validation took the rest
+        if not self.left:  # validation used the rest of the budget
             self.model.stop_training = True
 
 
 class Checkpointing(keras.callbacks.Callback):
-    """Saves a checkpoint every two minutes and after each epoch.
+    """Callback that saves a checkpoint every `CHECKPOINT_SECONDS` and after each epoch.
 
-    After a first Ctrl-C it saves a checkpoint, then stops training.
+    Place it after all callbacks that change the training state. No checkpoint is saved between the
+    last batch of an epoch and the validation: a resumed training would skip that validation.
 
-    Must be called after all callbacks that change what is saved. Nothing is saved between the last
-    batch of an epoch and its validation: a resumed training would skip the validation.
+    Args:
+        state: Training state to save.
+        budget: Callback that measures the training time.
+
+    Attributes:
+        interrupted: Set this to True to save a checkpoint after the current batch, then raise
+            `KeyboardInterrupt`.
     """
 
     def __init__(self, state: TrainingState, budget: Budget):
@@ -106,13 +115,13 @@ class Checkpointing(keras.callbacks.Callback):
 
 
 class WeightAveraging(keras.callbacks.Callback):
-    """Updates the moving average of the weights every `every` batches and after each epoch.
+    """Callback that updates the moving average every `every` batches and after each epoch.
 
-    An update reads all weights and writes all averages.
+    An update reads all weights and writes all averages, so frequent updates take time.
 
     Args:
         average: Moving average of the weights.
-        every: Batches between two updates.
+        every: Number of batches between two updates, at least 1.
     """
 
     def __init__(self, average: WeightAverage, every: int):

@@ -1,7 +1,7 @@
-"""Checkpoints of a training: complete state of a training, written atomically.
+"""Checkpoints: the complete state of a training, written atomically.
 
-Variables are saved under their paths in the model, not in their order, so that code which builds
-the layers in another order reads them correctly.
+Variables are saved by path, not by order. A version of the code that creates the layers in another
+order restores them correctly.
 """
 
 from __future__ import annotations
@@ -20,25 +20,29 @@ from keras_attn.translation import named_weights
 from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.training.weight_average import WeightAverage
 
-PREFIX = "checkpoint-"  # and the step
-_KEY_END = "/.ATTRIBUTES/VARIABLE_VALUE"  # of TensorFlow, after the name of a variable
-KEPT = 2  # the last one, and the one before in case that one is damaged
+PREFIX = "checkpoint-"  # followed by the step
+_KEY_END = "/.ATTRIBUTES/VARIABLE_VALUE"  # suffix of the name of a variable in TensorFlow
+KEPT = 2  # checkpoints kept: the newest, and the one before in case the newest is damaged
 
 
 def newest_first(folder: Path) -> list[Path]:
-    """The checkpoints in a folder, the newest first; a file's index is written last of all."""
+    """Checkpoints in a folder, newest first."""
+    # TensorFlow writes the index last, so a checkpoint with an index is complete.
     found = (path.with_suffix("") for path in folder.glob(f"{PREFIX}*.index"))
     steps = {int(path.name.removeprefix(PREFIX)): path for path in found}
     return [steps[step] for step in sorted(steps, reverse=True)]
 
 
 def read_weights(folder: Path) -> dict[str, np.ndarray]:
-    """Averaged weights of the best epoch so far by path, from the newest checkpoint in a folder.
+    """Averaged weights of the best epoch so far, from the newest checkpoint in a folder.
 
-    Before the end of the first epoch, the current averages.
+    Before the end of the first epoch, these are the current averages.
 
     Args:
-        folder: Folder of a training with a checkpoint.
+        folder: Folder of a training, with at least one checkpoint.
+
+    Returns:
+        Weights by path.
 
     Raises:
         ValueError: If the checkpoint cannot be read.
@@ -87,7 +91,7 @@ class TrainingState:
     """Complete state of a training, saved and restored as one checkpoint.
 
     Args:
-        model: The built model.
+        model: Built model.
         optimizer: Built optimizer of the model.
         average: Moving average of the trainable weights of the model.
         step: Number of batches trained on, a TensorFlow variable.
@@ -95,13 +99,16 @@ class TrainingState:
 
     Attributes:
         step: Number of batches trained on.
-        seconds: Training time, validation included.
-        best_bleu: Highest validation BLEU, -1 before the first validation.
+        seconds: Training time in seconds, validation included.
+        best_bleu: Highest validation BLEU; -1 before the first validation.
         best: Averaged weights that reached `best_bleu` last.
         num_worse: Number of validations since `best_bleu` was first reached.
+
+    Raises:
+        ValueError: If two variables of the optimizer have the same name.
     """
 
-    # It grows by a row with each epoch.
+    # One row for each epoch.
     _HISTORY = tf.TensorShape([None, len(EpochRecord._fields)])
 
     def __init__(
@@ -125,7 +132,7 @@ class TrainingState:
         self._damaged: set[Path] = set()
         trainable = list(named_weights.by_path(model.trainable_variables))
         weights = named_weights.by_path(model.weights)
-        # States of random generators have names that change from model to model.
+        # Saved by number: names of the states of random generators differ from model to model.
         seeds = [v.value for v in model.variables if all(v is not w for w in model.weights)]
         groups = {
             "model": {path: weight.value for path, weight in weights.items()},
@@ -152,34 +159,40 @@ class TrainingState:
 
     @property
     def history(self) -> list[EpochRecord]:
-        """What was reached after each epoch."""
+        """Loss and validation BLEU after each epoch, with step and training time."""
         rows = self._history.numpy().tolist()
         return [EpochRecord(int(step), *numbers) for step, *numbers in rows]
 
     def remember(self, seconds: float, loss: float, bleu: float) -> None:
-        """Add what was reached now to the history."""
+        """Append the result of an epoch to the history.
+
+        Args:
+            seconds: Training time in seconds, validation included.
+            loss: Mean training loss of the epoch.
+            bleu: Validation BLEU.
+        """
         row = tf.constant([[self.step.numpy(), seconds, loss, bleu]], tf.float64)
         self._history.assign(tf.concat([self._history, row], axis=0))
 
     def save(self) -> None:
-        """Write a checkpoint; the one before stays until this one is whole.
+        """Write a checkpoint; older checkpoints are deleted only after it is complete.
 
         Raises:
-            OSError: If it cannot be written.
+            OSError: If the checkpoint cannot be written.
         """
         path = self._path(int(self.step.numpy()))
         before = [old for old in newest_first(self._folder) if old not in self._damaged]
         if before and before[0] == path:
             return
-        # TensorFlow writes into such a folder first; that of a killed training would stay.
+        # TensorFlow writes to a temporary folder first. A killed training leaves one behind.
         for unfinished in self._folder.glob(f"{PREFIX}*_temp"):
             shutil.rmtree(unfinished)
         try:
             self._checkpoint.write(str(path))
         except tf.errors.OpError as error:
             raise OSError(
-                f"A checkpoint cannot be written to `{self._folder}`: {error.message} What was "
-                "saved before is whole: the same command goes on from there."
+                f"A checkpoint cannot be written to `{self._folder}`: {error.message}. Earlier "
+                "checkpoints are intact: run the same command again to resume from the last one."
             ) from error
         for old in (*before[KEPT - 1 :], *(self._damaged - {path})):
             for file in self._folder.glob(f"{old.name}.*"):
@@ -187,13 +200,13 @@ class TrainingState:
         self._damaged.clear()
 
     def restore(self) -> list[str]:
-        """Restore the newest checkpoint that can be read, if there is one.
+        """Restore the newest readable checkpoint, if the folder has checkpoints.
 
         Returns:
             A warning for each damaged checkpoint.
 
         Raises:
-            ValueError: If all checkpoints are damaged, or the checkpoint is of another model.
+            ValueError: If all checkpoints are damaged, or a checkpoint belongs to another model.
         """
         warnings = []
         for path in newest_first(self._folder):
@@ -202,7 +215,7 @@ class TrainingState:
                 names = list(_keys_by_name(tf.train.load_checkpoint(str(path))))
                 if sorted(names) == sorted(self._names):
                     self._checkpoint.read(str(path)).assert_consumed()
-            # TensorFlow reports a file that ends too early by many kinds of errors.
+            # TensorFlow raises many types of errors for a truncated file.
             except (
                 tf.errors.OpError,
                 AssertionError,
@@ -210,25 +223,25 @@ class TrainingState:
                 RuntimeError,
                 ValueError,
             ) as error:
-                reason = f"{type(error).__name__}: {error}".splitlines()[0]  # some say nothing
+                reason = f"{type(error).__name__}: {error}".splitlines()[0]  # may have no message
                 self._damaged.add(path)
-                warnings.append(f"the checkpoint `{path}` is damaged and left out: {reason}")
+                warnings.append(f"the checkpoint `{path}` is damaged and ignored: {reason}")
             else:
                 self._check_names(path, names)
                 return warnings
         if warnings:
             raise ValueError(
                 f"No checkpoint in `{self._folder}` can be read. Delete that folder to start "
-                f"anew. Received: {'; '.join(warnings)}."
+                f"again. Received: {'; '.join(warnings)}."
             )
         return warnings
 
     def _check_names(self, path: Path, names: Sequence[str]) -> None:
         try:
-            named_weights.check_paths("Its variables", self._names, names)
+            named_weights.check_paths("Variables of the checkpoint", self._names, names)
         except ValueError as error:
             raise ValueError(
-                f"The checkpoint `{path}` is of another model or of another version of keras_attn. "
+                f"The checkpoint `{path}` belongs to another model or version of keras_attn. "
                 f"{error} Delete the folder `{self._folder}` to start again."
             ) from error
 
@@ -236,7 +249,15 @@ class TrainingState:
         return self._folder / f"{PREFIX}{step}"
 
     def keep_if_best(self, bleu: float, averages: Sequence[tf.Variable]) -> bool:
-        """Keep the averaged weights if no earlier ones had a higher BLEU."""
+        """Copy the averaged weights to `best` unless an earlier BLEU is higher.
+
+        Args:
+            bleu: Validation BLEU of the averaged weights.
+            averages: Averaged weights.
+
+        Returns:
+            Whether the weights were copied.
+        """
         best_bleu = float(self.best_bleu.numpy())
         self.num_worse.assign(0 if bleu > best_bleu else self.num_worse + 1)
         if bleu < best_bleu:
@@ -247,6 +268,6 @@ class TrainingState:
         return True
 
     def use_best(self) -> None:
-        """Give the model the best weights."""
+        """Copy `best` to the model."""
         for weight, best in zip(self._weights, self.best, strict=True):
             weight.assign(best)

@@ -35,7 +35,7 @@ class Run(NamedTuple):
     history: list[EpochRecord]
 
     def summary(self) -> str:
-        """One line for the terminal."""
+        """Summary in one line."""
         return (
             f"Trained {self.epochs:.1f} epochs in {self.seconds / 60:.1f} minutes, "
             f"{self.tokens_per_second:,.0f} tokens/s, validation BLEU {self.validation_bleu:.1f}"
@@ -49,7 +49,7 @@ class Run(NamedTuple):
 @contextmanager
 def _obeying_ctrl_c(saving: Checkpointing) -> Iterator[None]:
     def obey(signum, frame):
-        if saving.interrupted:  # a second Ctrl-C does not wait
+        if saving.interrupted:  # a second Ctrl-C stops at once
             raise KeyboardInterrupt
         saving.interrupted = True
 
@@ -63,7 +63,7 @@ def _obeying_ctrl_c(saving: Checkpointing) -> Iterator[None]:
 def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
     if config.patience and int(state.num_worse.numpy()) >= config.patience:
         return False
-    # What was never validated has no best weights: out of time, it takes a batch more, and these.
+    # The best weights are set by a validation, so one batch and one validation always run.
     return budget.left > 0 or float(state.best_bleu.numpy()) < 0
 
 
@@ -78,14 +78,14 @@ def fit(
 ) -> Run:
     """Train `model` within a budget and give it the best averaged weights.
 
-    Interrupted training is resumed from the last checkpoint in `folder`.
+    An interrupted training is resumed from the newest readable checkpoint in `folder`.
 
     Args:
-        model: The model, with the weights to begin with.
+        model: Model with its initial weights.
         batches: Training data.
         tokenizers: Tokenizers of the validation sentences.
-        validation: Validation sentences; the weights with the highest BLEU on them are the best.
-        config: Budget (`minutes` or `steps`, and `patience`), schedule and seeds.
+        validation: Validation sentences. The weights with the highest BLEU on them are kept.
+        config: Configuration with the budget (`minutes` or `steps`, and `patience`).
         folder: Folder of the checkpoints.
         callbacks: Further Keras callbacks, called before a checkpoint is saved. Their logs hold
             `val_bleu` after each epoch. A callback that sets `stop_training` ends training.
@@ -94,9 +94,9 @@ def fit(
         Result of the training.
 
     Raises:
-        KeyboardInterrupt: On Ctrl-C, after a checkpoint was written.
+        KeyboardInterrupt: On Ctrl-C, after a checkpoint is saved.
         OSError: If a checkpoint cannot be written.
-        ValueError: If there are checkpoints and none can be read.
+        ValueError: If no checkpoint can be read, or a checkpoint belongs to another model.
     """
     model.build(((None, None), (None, None)))
     trainer = Trainer(model, config)
@@ -110,7 +110,7 @@ def fit(
     for warning in warnings:
         progress.say(f"warning: {warning}")
     if first_step:
-        progress.say(f"Going on from step {first_step}.")
+        progress.say(f"Resuming from step {first_step}.")
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Checkpointing(state, budget)
     all_callbacks = [
@@ -128,14 +128,14 @@ def fit(
             trainer.fit(
                 batches.dataset(step),
                 initial_epoch=epoch,
-                # After an interruption the rest of its epoch comes first, by itself.
+                # A resumed training finishes the interrupted epoch in a call of its own.
                 epochs=epoch + 1 if done else 1_000_000,
                 steps_per_epoch=batches.steps_per_epoch - done,
                 callbacks=all_callbacks,
-                shuffle=False,  # the stream is shuffled
+                shuffle=False,  # the dataset is shuffled already
                 verbose=0,
             )
-    if saving.interrupted:  # after the last checkpoint
+    if saving.interrupted:  # Ctrl-C after the last checkpoint
         raise KeyboardInterrupt
     state.use_best()
     steps = int(state.step.numpy())

@@ -1,4 +1,4 @@
-"""Cross-entropy over the vocabulary, or over a sample of it, in few passes over the logits."""
+"""Cross-entropy over the whole vocabulary or a sample, in few passes over the logits."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from keras_attn.translation.training.products import gradients_of_product
 
 
 class Sample(NamedTuple):
-    """Pieces of a vocabulary of size `V` that stand for all of it.
+    """Weighted sample of `C` pieces that represents a vocabulary of `V` pieces.
 
     Attributes:
-        pieces: Their ids, int32 `(C,)`.
-        counts: How many pieces each stands for, float32 `(C,)`.
-        places: Where each piece of the vocabulary is among them, int32 `(V,)`; any number for what
-            is not.
+        pieces: Ids of the sampled pieces, int32 `(C,)`.
+        counts: Number of vocabulary pieces that each sampled piece represents, float32 `(C,)`.
+        places: Index in `pieces` of each vocabulary piece, int32 `(V,)`; undefined for a piece that
+            is not sampled.
     """
 
     pieces: tf.Tensor
@@ -25,28 +25,28 @@ class Sample(NamedTuple):
 
 
 def draw_sample(targets: tf.Tensor, size: int, num_sampled: int, seed: tf.Tensor) -> Sample:
-    """Every piece that is a target, which stands for itself, and others, drawn alike.
+    """Sample all target pieces, and other pieces uniformly without replacement.
 
-    As many others as make `num_sampled` together, and each stands for `c` pieces, so that the sums
-    over the vocabulary in `smoothed_cross_entropy` are estimated without bias (importance sampling:
-    Bengio and Senécal 2003; for translation with the targets of a part of the corpus: Jean et al.
-    2015, section 3). What a model says often is a target of nearly every batch, so little is left
-    to estimate.
+    The sample has `num_sampled` pieces. A target represents itself. Each other sampled piece
+    represents `c` pieces, so that the estimates of the sums over the vocabulary in
+    `smoothed_cross_entropy` are unbiased. This is importance sampling (Bengio and Senécal 2003);
+    Jean et al. 2015, section 3, sample for translation from the targets of a part of the corpus.
+    The variance is small: frequent pieces are targets in nearly every batch.
 
     Args:
-        targets: Piece ids, of any shape.
-        size: Pieces of the vocabulary.
-        num_sampled: Pieces to draw, at most `size`. Where there are no fewer different targets,
-            the sample is the whole vocabulary.
-        seed: Of the draw, integers `(2,)`.
+        targets: Piece ids, integers of any shape.
+        size: Number of pieces in the vocabulary.
+        num_sampled: Number of pieces to draw, at most `size`. If there are at least as many
+            distinct targets, the sample is the whole vocabulary.
+        seed: Seed of the sample, integers `(2,)`.
 
     Returns:
-        The sample, of `num_sampled` pieces or of `size`.
+        A sample of `num_sampled` or `size` pieces.
 
     Example:
 
     >>> sample = draw_sample(tf.constant([4, 5]), size=8, num_sampled=3, seed=tf.constant([1, 2]))
-    >>> sorted(sample.counts.numpy().tolist())  # the third stands for all that are no targets
+    >>> sorted(sample.counts.numpy().tolist())  # the third represents all other pieces
     [1.0, 1.0, 6.0]
     """
     is_target = tf.math.bincount(tf.reshape(targets, [-1]), minlength=size, maxlength=size) > 0
@@ -70,26 +70,26 @@ def smoothed_cross_entropy(
     label_smoothing: float,
     counts: tf.Tensor | None = None,
 ) -> tf.Tensor:
-    """Cross-entropy of each token with label smoothing (Szegedy et al. 2016, section 7).
+    """Sum of the cross-entropy with label smoothing (Szegedy et al. 2016, section 7).
 
     With logits `l = row @ kernel + bias`, target `y`, smoothing `e` and a vocabulary of `V` pieces:
 
         cost = log(sum_v(exp(l[v]))) - (1 - e) * l[y] - e / V * sum_v(l[v])
 
-    With the logits of a sample, of which each stands for `c` pieces, it is an estimate of that:
+    With a sample in which piece `v` represents `c[v]` pieces, the result is an estimate:
 
         cost = log(sum_v(c[v] * exp(l[v]))) - (1 - e) * l[y] - e / V * sum_v(c[v] * l[v])
 
     Args:
-        rows: `(N, D)`, of the type that products are computed in.
-        kernel: `(D, C)`, of that type, with a column for each piece.
-        bias: float32 `(C,)`.
-        targets: The columns of the targets, integers `(N,)`.
-        label_smoothing: `e`.
-        counts: `c`, float32 `(C,)`, 1 for each target; nothing where the pieces are all there are.
+        rows: Decoder states `(N, D)`. Products are computed in this dtype.
+        kernel: Kernel of the logits `(D, C)`, one column for each piece, with the dtype of `rows`.
+        bias: Bias of the logits, float32 `(C,)`.
+        targets: Column of the target of each row, integers `(N,)`.
+        label_smoothing: `e`, from 0 to 1.
+        counts: `c`, float32 `(C,)`, 1 for each target. Defaults to None, the whole vocabulary.
 
     Returns:
-        The sum over all tokens, a float32 scalar.
+        The sum over all rows, a float32 scalar.
 
     Example:
 
@@ -97,19 +97,20 @@ def smoothed_cross_entropy(
     >>> round(float(smoothed_cross_entropy(rows, kernel, tf.zeros(8), targets, 0.1)), 4)  # 2 log 8
     4.1589
     """
-    # Not compiled by XLA: of TensorFlow 2.21, two threads must not be the first to run one compiled
-    # reduction at once, as shards would (benchmarks/results/training.md).
+    # Not compiled by XLA: in TensorFlow 2.21, two threads that run the same compiled reduction for
+    # the first time crash, and shards would do so (benchmarks/results/training.md).
     counts = tf.ones_like(bias) if counts is None else counts
     log_counts = tf.math.log(counts)
     smooth = label_smoothing / tf.reduce_sum(counts) * counts
 
     @tf.custom_gradient
     def cost_of(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
-        # c * exp(l) is exp(l + log(c)), so that an ordinary softmax does.
+        # c * exp(l) equals exp(l + log(c)), so an ordinary softmax is enough.
         products = tf.cast(tf.matmul(rows, kernel), tf.float32)
         weighted = tf.nn.bias_add(products, bias + log_counts)
         shares = tf.nn.softmax(weighted)
-        # Of the greatest, whose share is at least 1 / C: that of a target may have come to 0.
+        # The largest share is at least 1 / C. The share of the target may underflow to 0, so its
+        # logarithm is not used.
         log_totals = tf.reduce_max(weighted, axis=-1) - tf.math.log(tf.reduce_max(shares, axis=-1))
         of_targets = tf.gather(weighted, targets, batch_dims=1)
         of_all = tf.linalg.matvec(weighted, smooth) - tf.tensordot(smooth, log_counts, 1)
@@ -119,7 +120,7 @@ def smoothed_cross_entropy(
             places = tf.stack([tf.range(tf.size(targets)), targets], axis=1)
             wanted = tf.fill([tf.size(targets)], 1 - label_smoothing)
             of_logits = tf.tensor_scatter_nd_sub(shares - smooth, places, wanted)
-            # Scaled behind the products, where there are fewer numbers than logits.
+            # Scaled after the products: these have fewer elements than the logits.
             found = gradients_of_product(rows, kernel, tf.cast(of_logits, rows.dtype))
             return tuple(part * tf.cast(upstream, part.dtype) for part in found)
 

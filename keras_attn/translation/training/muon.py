@@ -1,4 +1,4 @@
-"""Muon for the matrices within a model, Adam for the rest, in few operations."""
+"""Optimizer: Muon for the matrices inside a model, Adam for all other weights."""
 
 from __future__ import annotations
 
@@ -12,29 +12,32 @@ from keras_attn.translation.config import PRECISIONS
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class FusedMuon(keras.optimizers.Muon):
-    """Keras's Muon, its Adam by TensorFlow's own kernel and its products in a chosen precision.
+    """Keras Muon with TensorFlow's fused Adam and a choice of precision.
 
-    A matrix `W` of shape `(m, n)` with gradient `G` goes along the nearest matrix with orthonormal
-    rows or columns to its momentum (Jordan et al. 2024, "Muon"; scaled as by Liu et al. 2025):
+    A matrix `W` of shape `(m, n)` with gradient `G` is updated along the matrix with orthonormal
+    rows or columns that is nearest to its momentum `M` (Jordan et al. 2024, "Muon"). The update is
+    scaled as in Liu et al. 2025:
 
         M = 0.95 M + G
         W = W - 0.2 * rate * sqrt(max(m, n)) * orthogonal(G + 0.95 M)
 
-    where `orthogonal` is a few steps of Newton and Schulz; 0.95 and 0.2 are defaults. These cost as
-    much for a small batch as for a large one; with `every` above 1, `M` follows each gradient and
-    `W` goes once in so many steps, so many times as far, the matrices by turns. Embeddings, vectors
-    and what `exclude_layers` names take the steps of Adam (Kingma and Ba 2015), in one pass over
-    each weight, where Keras needs a dozen.
+    where `orthogonal` is a few Newton-Schulz iterations; 0.95 and 0.2 are defaults. The time of
+    these iterations does not depend on the batch size, so they dominate with small batches. With
+    `every=n`, momentum is updated every step, each matrix every n-th step with an n-times larger
+    step. The matrices take turns.
+
+    Embeddings, vectors and layers in `exclude_layers` are updated by Adam (Kingma and Ba 2015): one
+    pass over each weight instead of a dozen in Keras.
 
     Args:
-        learning_rate: Of the matrices, a number or a schedule.
-        adam_lr_ratio: Rate of the other weights, as a share of it.
-        dtype: What `orthogonal` is computed in, `"float32"` or `"bfloat16"`. Defaults to float32.
-        every: Steps after which a matrix goes, at least 1. Defaults to 1.
-        **options: As `keras.optimizers.Muon` has them; weights decay only where that is given.
+        learning_rate: Learning rate of the matrices, a number or a schedule. Defaults to 0.001.
+        adam_lr_ratio: Learning rate of the other weights divided by `learning_rate`. Defaults to 1.
+        dtype: Precision of `orthogonal`, `"float32"` or `"bfloat16"`. Defaults to `"float32"`.
+        every: Number of steps between two updates of a matrix, at least 1. Defaults to 1.
+        **options: Further arguments of `keras.optimizers.Muon`. Weight decay defaults to none.
 
     Raises:
-        ValueError: If `dtype` is another, or `every` less than 1.
+        ValueError: If `dtype` is neither of the two, or `every` is less than 1.
 
     Example:
 
@@ -62,7 +65,7 @@ class FusedMuon(keras.optimizers.Muon):
         self.every = every
 
     def update_step(self, gradient, variable, learning_rate):
-        """Update one weight; called by Keras for each."""
+        """Update one weight. Keras calls this for each weight."""
         index = self._get_variable_index(variable)
         velocity = self.adam_velocities[index]
         if velocity is None:
@@ -85,7 +88,7 @@ class FusedMuon(keras.optimizers.Muon):
     def _update_matrix(self, gradient, variable, learning_rate, index):
         momentum = self.momentums[index].value
         momentum.assign(self.momentum * momentum + gradient)
-        # Turns by the place among the matrices, so that each step has as much to do.
+        # The index among the matrices, so that each step updates about the same number of them.
         turn = sum(velocity is None for velocity in self.adam_velocities[:index])
 
         def go():
@@ -100,26 +103,26 @@ class FusedMuon(keras.optimizers.Muon):
             tf.cond(tf.equal((self.iterations + turn) % self.every, 0), go, lambda: None)
 
     def zeropower_via_newtonschulz5(self, x, steps):
-        """The matrix with orthonormal rows or columns that is nearest to `x`, about."""
+        """Approximation of the matrix with orthonormal rows or columns nearest to `x`."""
         return _orthogonal(x, steps, (self.muon_a, self.muon_b, self.muon_c), self.dtype)
 
     def get_config(self):
         return {**super().get_config(), "dtype": self.dtype, "every": self.every}
 
 
-# A function, so that it is traced once for all matrices of a shape.
+# A `tf.function`, so that it is traced once for all matrices of the same shape.
 @tf.function(autograph=False)
 def _orthogonal(
     matrix: tf.Tensor, steps: int, coefficients: tuple[float, float, float], dtype: str
 ) -> tf.Tensor:
-    """The matrix with its singular values moved towards 1 by so many steps of Newton and Schulz.
+    """Move the singular values of a matrix towards 1 by `steps` Newton-Schulz iterations.
 
-    Each step maps a singular value `s` to `a s + b s^3 + c s^5`.
+    Each iteration maps a singular value `s` to `a s + b s^3 + c s^5`.
     """
     a, b, c = coefficients
     is_tall = matrix.shape[0] > matrix.shape[1]
     x = tf.transpose(matrix) if is_tall else matrix
-    # In float32 whatever the products are: no type with fewer digits can sum so many squares.
+    # The norm is computed in float32: bfloat16 is not exact enough to sum so many squares.
     x = tf.cast(tf.math.divide_no_nan(x, tf.norm(x)), dtype)
     for _ in range(steps):
         square = tf.matmul(x, x, transpose_b=True)

@@ -1,4 +1,4 @@
-"""Products of many rows with one kernel, and their gradients, in either type."""
+"""Product of rows with a kernel, with its gradients, in float32 or bfloat16."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tensorflow as tf
 
 @tf.custom_gradient
 def product(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
-    """`rows @ kernel + bias`, `(N, C)`, in the type of rows and kernel; the bias is float32."""
+    """`rows @ kernel + bias`, `(N, C)`, in the dtype of `rows` and `kernel`; `bias` is float32."""
     made = tf.nn.bias_add(tf.matmul(rows, kernel), tf.cast(bias, rows.dtype))
 
     def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
@@ -19,8 +19,8 @@ def product(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
 def gradients_of_product(
     rows: tf.Tensor, kernel: tf.Tensor, upstream: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Of `rows @ kernel + bias`, each in the type of what it is for."""
-    # For the bias a product again: TensorFlow's own sum over rows is slow in bfloat16.
+    """Gradients of `product` for `rows`, `kernel` and `bias`, each in the dtype of its tensor."""
+    # The bias gradient is a product with ones: `tf.reduce_sum` over rows is slow in bfloat16.
     ones = tf.ones(tf.stack([1, tf.shape(upstream)[0]]), upstream.dtype)
     return (
         tf.matmul(upstream, kernel, transpose_b=True),

@@ -10,7 +10,7 @@ import keras
 
 from keras_attn.translation.batching.batches import Batches
 
-# A terminal gets a line that changes; a log gets a line now and then.
+# Seconds between two updates of the line on a terminal, and between two lines of a log file.
 TERMINAL_SECONDS, LOG_SECONDS = 0.5, 20.0
 
 
@@ -22,17 +22,17 @@ class Clock(Protocol):
 
 
 class Progress(keras.callbacks.Callback):
-    """Shows epoch, step, loss, real tokens per second and time left on standard error.
+    """Callback that prints epoch, step, loss, tokens/s and remaining time on standard error.
 
     Args:
-        batches: The training data, for the number of tokens behind each step.
-        clock: Knows the time left.
-        start_step: Steps already done.
+        batches: Training data, for the number of tokens of each step.
+        clock: Estimate of the remaining time.
+        start_step: Number of steps of earlier runs.
 
     Attributes:
-        tokens_per_second: Source and target tokens, padding not counted, per second of training
-            so far; validation and the first step of each epoch, before which there may be one or a
-            graph to build, not counted.
+        tokens_per_second: Mean number of source and target tokens per second, padding not counted.
+            The first step of each epoch is not timed: it may include a validation or the tracing
+            of a graph.
     """
 
     def __init__(self, batches: Batches, clock: Clock, start_step: int):
@@ -80,7 +80,7 @@ class Progress(keras.callbacks.Callback):
         )
 
     def say(self, text: str) -> None:
-        """Print a line of its own, not into the line that changes."""
+        """Print `text` on a new line; a progress line on the terminal is cleared first."""
         clear = "\r\033[K" if self._is_terminal else ""
         print(f"{clear}{text}", file=sys.stderr, flush=True)
 

@@ -13,8 +13,8 @@ from keras_attn.translation.training.checkpoints import newest_first
 CONFIG = "config.json"
 LOCK = ".lock"
 
-# Settings chosen from machine and training time. A resumed training keeps them, though both may
-# have changed.
+# Fields whose defaults depend on the machine and the budget. A resumed training keeps the values,
+# even if the machine or the budget has changed.
 CHOSEN = (
     "precision",
     "dropout",
@@ -27,10 +27,10 @@ CHOSEN = (
 
 
 def check_writable(folder: Path) -> None:
-    """Create the folder of the exported versions, to find out before training if it is writable.
+    """Create the folder of the exported versions, and check before training that it is writable.
 
     Raises:
-        ValueError: If it cannot be created or written to.
+        ValueError: If the folder cannot be created or is not writable.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def check_writable(folder: Path) -> None:
 
 
 def unfinished_settings(folder: Path) -> dict[str, Any]:
-    """Settings that a resumed training keeps; empty if no unfinished training is in `folder`."""
+    """Fields that a resumed training keeps; empty if `folder` has no unfinished training."""
     path = folder / CONFIG
     if not path.is_file() or not newest_first(folder):
         return {}
@@ -59,8 +59,8 @@ def prepare_folder(config: Config, folder: Path) -> IO:
         An open file that locks the folder against other trainings until it is closed.
 
     Raises:
-        ValueError: If another training runs in `folder`, or an unfinished one is there with another
-            configuration; names the differences.
+        ValueError: If another training is running in `folder`, or an unfinished training in
+            `folder` has another configuration. The message lists the differences.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = _lock(folder)
@@ -70,12 +70,12 @@ def prepare_folder(config: Config, folder: Path) -> IO:
         if differences and newest_first(folder):
             raise ValueError(
                 f"An unfinished training in `{folder}` was started with another configuration: "
-                f"{'; '.join(differences)}. Give the earlier values to go on with it, or delete "
-                "that folder to start anew."
+                f"{'; '.join(differences)}. Give the earlier values to resume it, or delete "
+                "that folder to start again."
             )
-        if differences:  # it ended before anything was learnt
+        if differences:  # the earlier training ended before its first checkpoint
             for file in folder.iterdir():
-                if file.is_dir():  # a checkpoint that was being written when training was killed
+                if file.is_dir():  # a checkpoint that a killed training did not finish
                     shutil.rmtree(file)
                 elif file.name != LOCK:
                     file.unlink()
@@ -86,7 +86,7 @@ def prepare_folder(config: Config, folder: Path) -> IO:
 def _lock(folder: Path) -> IO:
     file = (folder / LOCK).open("w")
     try:
-        import fcntl  # not on Windows, where nothing is locked
+        import fcntl  # missing on Windows: the folder is not locked there
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except ImportError:
@@ -94,6 +94,6 @@ def _lock(folder: Path) -> IO:
     except BlockingIOError as error:
         file.close()
         raise ValueError(
-            f"Another training is running in `{folder}`. Wait for its end, or give another --out."
+            f"Another training is running in `{folder}`. Wait until it ends, or give another --out."
         ) from error
     return file

@@ -14,16 +14,17 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Learning rate with warm-up, a stable phase, inverse square root decay and a cool-down.
 
     `rate(n) = peak * min(n / warmup, 1, sqrt(stable / n), left / cool_down)`, with `n` counted from
-    1 and `left` the remaining share of the training time. This is the schedule of Hu et al. 2024
-    (arXiv:2404.06395) with a linear cool-down. After the stable phase it decays with the inverse
-    square root of Vaswani et al. 2017 (section 5.3). Without the cool-down, the last steps of a
-    budget of time would still be large.
+    1 and `left` the remaining share of the budget. This is the schedule of Hu et al. 2024
+    (arXiv:2404.06395) with a linear cool-down. After the stable phase, the rate decays with the
+    inverse square root of the step as in Vaswani et al. 2017 (section 5.3). The cool-down makes the
+    last steps small also when the budget is in minutes.
 
     Args:
         peak: Highest learning rate, reached at the end of the warm-up.
-        warmup_steps: Steps of the warm-up, at least 1. With accumulated gradients, Keras counts
-            each batch.
-        cool_down: Last share of the training time over which the rate falls, above 0, at most 1.
+        warmup_steps: Number of warm-up steps, at least 1. With gradient accumulation, each batch
+            is a step.
+        cool_down: Share of the budget over which the rate decays to 0 at the end, above 0, at
+            most 1.
         stable_steps: Step after which the rate decays, at least 1. Defaults to
             `Config.stable_steps` (benchmarks/results/learning.md).
 
@@ -31,8 +32,8 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
         step: Step counted from 0.
 
     Attributes:
-        left: Remaining share of the training time, a TensorFlow variable, 1 at first. The training
-            loop assigns it.
+        left: Remaining share of the budget, from 1 to 0, a TensorFlow variable. The training loop
+            assigns it.
 
     Returns:
         The learning rate, a float32 scalar.

@@ -10,22 +10,22 @@ import tensorflow as tf
 from keras_attn.translation.machine import threads
 from keras_attn.translation.special_ids import PAD_ID
 
-# Fewest tokens of a shard, so that tiny batches are not divided.
+# Minimum number of tokens in a shard: smaller batches are not divided.
 MIN_SHARD_TOKENS = 64
 
 
 def num_shards(batch_tokens: int) -> int:
-    """Number of shards of a batch, from the cores that this process may use.
+    """Number of shards of a batch: one for each core that this process may use.
 
-    It does not depend on TensorFlow's thread settings, so a training in a notebook has the same
-    shards, and with them the same dropout, as `train.py`.
+    The number does not depend on the thread settings of TensorFlow. Training in a notebook
+    therefore has the same shards as `train.py`, and the same dropout.
 
     Args:
-        batch_tokens: Largest number of source and target tokens in a batch.
+        batch_tokens: Maximum number of source and target tokens in a batch.
 
     Returns:
-        One shard for each core, each of at least `MIN_SHARD_TOKENS` tokens; 1 with a GPU and with
-        more cores than `threads.MAX_CORES`.
+        Number of shards, at least 1. A shard has at least `MIN_SHARD_TOKENS` tokens. With a GPU, or
+        with more cores than `threads.MAX_CORES`, there is one shard.
 
     Example:
 
@@ -39,18 +39,26 @@ def num_shards(batch_tokens: int) -> int:
 
 
 class ShardedLoss(Protocol):
-    """A mean over the tokens of a batch that can be computed in shards, as `TrainingLoss` is."""
+    """Mean loss per token that can be computed in shards, such as `TrainingLoss`."""
 
     def share(self, target_out: tf.Tensor, seed: tf.Tensor) -> tuple[Any, Any]:
-        """What all shards need: tensors made of the weights, and what has no gradient.
+        """Inputs common to all shards: tensors computed from the weights, and other data.
 
-        Of `target_out (B, T)` of the whole batch and a seed `(2,)`.
+        Args:
+            target_out: Target ids of the whole batch, `(B, T)`.
+            seed: Seed, integers `(2,)`.
+
+        Returns:
+            Tensors computed from the weights, which have gradients; data without gradients.
         """
 
     def of_shard(self, made: Any, others: Any, *shard: tf.Tensor) -> tf.Tensor:
-        """The mean over the tokens of a shard, a scalar.
+        """Mean loss per token of a shard, a scalar.
 
-        Of `source (B, S)`, `target_in (B, T)`, `target_out (B, T)` and a seed `(2,)`.
+        Args:
+            made: First result of `share`.
+            others: Second result of `share`.
+            *shard: `source (B, S)`, `target_in (B, T)`, `target_out (B, T)` and a seed `(2,)`.
         """
 
 
@@ -61,19 +69,20 @@ def loss_and_gradients(
     seed: tf.Tensor,
     num_shards: int,
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-    """The mean loss of a token of a batch and its gradients, computed in shards side by side.
+    """Mean loss per token of a batch and the gradients, computed in parallel shards.
 
-    What shards share is made of the weights once, and its gradients go back to them once.
+    The tensors common to all shards are computed once from the weights. The gradients of these
+    tensors are summed over the shards before they are propagated to the weights.
 
     Args:
-        sharded: `TrainingLoss`, or another mean over the tokens of a batch.
-        weights: What the gradients are for.
-        batch: Source, target_in and target_out, integers `(B, S)`, `(B, T)`, `(B, T)`.
-        seed: Of dropout and sample, integers `(2,)`; each shard drops by itself.
-        num_shards: How many shards, of as many pairs each, or one more.
+        sharded: `TrainingLoss`, or another mean loss per token.
+        weights: Variables to differentiate by.
+        batch: `source`, `target_in` and `target_out`, integers `(B, S)`, `(B, T)`, `(B, T)`.
+        seed: Seed of dropout and sample, integers `(2,)`. Each shard has different dropout.
+        num_shards: Number of shards, at least 1. Their numbers of pairs differ by at most one.
 
     Returns:
-        The loss, a float32 scalar, and for each weight its gradient.
+        The loss, a float32 scalar, and a gradient for each weight.
     """
     num_pairs = tf.shape(batch[0])[0]
     num_tokens = _num_tokens(batch)
@@ -100,7 +109,7 @@ def loss_and_gradients(
 
 
 def _total(gradients: Sequence[tf.Tensor | tf.IndexedSlices]) -> tf.Tensor:
-    """The sum; of rows of a table it is made once, with all of them."""
+    """Sum of gradients; sparse gradients are concatenated and made dense once."""
     if not all(isinstance(one, tf.IndexedSlices) for one in gradients):
         return tf.add_n([tf.convert_to_tensor(one) for one in gradients])
     values, indices = (

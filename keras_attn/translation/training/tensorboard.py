@@ -1,4 +1,4 @@
-"""Training curves for TensorBoard."""
+"""TensorBoard callback."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ STEPS_BETWEEN_POINTS = 20
 
 
 class Curves(keras.callbacks.Callback):
-    """Writes what other callbacks are told, and the learning rate, against the optimizer's steps.
+    """Callback that writes the logs of Keras and the learning rate for TensorBoard.
 
-    These are `loss` (the mean since the epoch began), `tokens_per_second`, `learning_rate` and,
-    after each epoch, `val_bleu`.
+    The curves are `loss` (mean of the epoch so far), `tokens_per_second`, `learning_rate` and,
+    after each epoch, `val_bleu`. The horizontal axis is the optimizer step.
 
     Args:
-        folder: Where `tensorboard --logdir` looks; a training that goes on adds a file there.
+        folder: Folder for `tensorboard --logdir`. A resumed training adds a file to it.
 
     Raises:
-        ValueError: If TensorBoard, which knows the format, is not installed.
+        ValueError: If TensorBoard is not installed.
     """
 
     def __init__(self, folder: Path):

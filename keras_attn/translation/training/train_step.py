@@ -1,4 +1,4 @@
-"""Training step: loss, gradients in shards, optimizer update."""
+"""Training step: loss, gradients and optimizer update."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Trainer(keras.Model):
     """Keras model whose `fit` trains a `Transformer` with `TrainingLoss` and `FusedMuon`.
 
     Args:
-        model: The built model.
-        config: Settings of loss, optimizer and schedule.
+        model: Built model.
+        config: Configuration of loss, optimizer and schedule.
 
     Attributes:
-        schedule: Learning-rate schedule; set its `left` before each batch.
-        step: Batches trained on, a TensorFlow variable.
+        schedule: Learning-rate schedule. Assign its `left` before each batch.
+        step: Number of batches trained on, a TensorFlow variable.
     """
 
     def __init__(self, model: Transformer, config: Config):

@@ -1,4 +1,4 @@
-"""What a training step multiplies by, made of the weights of a Transformer once for all shards."""
+"""Kernels of a training step, computed once from the weights of a Transformer for all shards."""
 
 from __future__ import annotations
 
@@ -9,32 +9,34 @@ from keras_attn.transformer import Transformer
 from keras_attn.translation.decoding.folding import check_parts
 from keras_attn.translation.named_weights import path_in_model
 
-# Float32 rows that are a multiple of so many bytes long share few places of a processor's cache:
-# some products took twice as long (benchmarks/results/training.md).
+# Float32 rows whose length is a multiple of this number of bytes share few cache sets: some
+# products took twice as long (benchmarks/results/training.md).
 SLOW_ROW_BYTES = 2048
 SPARE_COLUMNS = 16
 
 
 class TrainingKernels:
-    """Kernels and biases of a `Transformer` in fewer products, in the type of these.
+    """Kernels and biases of a `Transformer`, joined so that a training step has fewer products.
 
-    Projections of the same input are one product. Gains and offsets of normalisations go into the
-    kernels behind them, and so does the scale of dropout, into those before or behind it: with gain
-    `g` and offset `b`, `LN(x) W = ((x - mean(x)) / std(x)) (g * W) + b W`.
+    Projections of the same input are joined to one kernel. Gain `g` and offset `b` of a layer
+    normalisation are folded into the next kernel:
+    `LN(x) W = ((x - mean(x)) / std(x)) (g * W) + b W`. The scale of dropout is folded into the
+    kernel before or after the dropout.
 
     Args:
-        model: A built model of `Transformer.from_sizes`.
-        dtype: Of the products, `"float32"` or `"bfloat16"`.
-        dropout_scale: What is left by a dropout has to be multiplied by this.
+        model: Built model of `Transformer.from_sizes`.
+        dtype: Precision of the products, `"float32"` or `"bfloat16"`.
+        dropout_scale: Factor of the elements that dropout keeps, `1 / (1 - rate)`.
 
     Call arguments:
-        pieces: Of the target vocabulary, int32 `(C,)`, those to make logits of; nothing for all.
+        pieces: Ids of the target pieces whose logits are computed, int32 `(C,)`. Defaults to None,
+            the whole vocabulary.
 
     Returns:
-        Tensors by name: kernels `(D, C)` of `dtype`, biases and tables of embeddings in float32.
+        Tensors by name: kernels `(D, C)` in `dtype`, biases and embedding tables in float32.
 
     Raises:
-        ValueError: If the model has other parts.
+        ValueError: If the model has non-standard parts (`check_parts`).
     """
 
     def __init__(self, model: Transformer, dtype: str, dropout_scale: float):
@@ -66,14 +68,14 @@ class TrainingKernels:
         return made | self._feed_forward(block)
 
     def _attention(self, block: str, kind: str, *inputs: str) -> dict[str, tf.Tensor]:
-        """Of scaled queries and of other parts with the same input, and behind the heads."""
+        """Kernels of an attention: joined projections of `inputs`, queries scaled, and output."""
         layer = f"{block}/{kind}"
         kernel = self._joined(*(f"{layer}/{part}/kernel" for part in inputs))
-        stack = self._stacks["decoder"]  # both sides have the same sizes
+        stack = self._stacks["decoder"]  # encoder and decoder have the same sizes
         scale = np.ones(stack.num_hiddens * len(inputs), np.float32)
         scale[: stack.num_hiddens] = (stack.num_hiddens // stack.num_heads) ** -0.5
         made = self._behind_norm(f"{layer}/input", f"{block}/around_{kind}/norm", kernel * scale)
-        # For what was dropped before it and what will be behind it.
+        # Squared: dropout of the attention weights before, and of the output after this kernel.
         output = self._weights[f"{layer}/output/kernel"] * self._dropout_scale**2
         return made | {f"{layer}/output/kernel": tf.cast(output, self._dtype)}
 
@@ -97,14 +99,14 @@ class TrainingKernels:
         return made
 
     def _num_spare(self, width: int) -> int:
-        """Columns of zeros that rows of this width want behind them to be fast."""
+        """Number of zero columns to append to rows of this width to avoid slow products."""
         is_slow = self._dtype == tf.float32 and width * tf.float32.size % SLOW_ROW_BYTES == 0
         return SPARE_COLUMNS if is_slow else 0
 
     def _logits(self, pieces: tf.Tensor | None) -> dict[str, tf.Tensor]:
         kernel, bias = (self._weights[f"decoder/logits/{part}"] for part in ("kernel", "bias"))
         if pieces is not None:
-            # Rows are gathered far faster than columns, even with both transpositions.
+            # Gathering rows is much faster than gathering columns, even with two transpositions.
             kernel = tf.transpose(tf.gather(tf.transpose(kernel), pieces))
             bias = tf.gather(bias, pieces)
         return self._behind_norm("logits", "decoder/norm", kernel, bias)
@@ -115,7 +117,7 @@ class TrainingKernels:
     def _behind_norm(
         self, name: str, norm: str, kernel: tf.Tensor, bias: tf.Tensor | float = 0.0
     ) -> dict[str, tf.Tensor]:
-        """`g * W` and `b W`, and the bias that was there."""
+        """Kernel `g * W` and bias `b W + bias` of a product after a normalisation."""
         gain, offset = self._weights[f"{norm}/gamma"], self._weights[f"{norm}/beta"]
         return {
             f"{name}/kernel": tf.cast(gain[:, None] * kernel, self._dtype),

@@ -1,4 +1,4 @@
-"""The loss that training minimises, of a Transformer, in few operations."""
+"""Training loss of a Transformer, computed in few operations."""
 
 from __future__ import annotations
 
@@ -19,37 +19,40 @@ from keras_attn.translation.training.training_kernels import TrainingKernels
 
 
 class TrainingLoss:
-    """Smoothed cross-entropy of the tokens that a `Transformer` is to say, fast on a CPU.
+    """Cross-entropy with label smoothing of the target tokens, fast on a CPU.
 
-    With `p` the model's distribution, `y` the target and `e` the smoothing, a token costs
-    `-(1 - e) * log p[y] - e * mean_v(log p[v])` (Szegedy et al. 2016, section 7); the loss is the
-    mean over the tokens of the batch, padding not counted.
+    With `p` the distribution of the model, `y` the target and `e` the smoothing, the loss of a
+    token is `-(1 - e) * log p[y] - e * mean_v(log p[v])` (Szegedy et al. 2016, section 7). The loss
+    of a batch is the mean over the tokens, padding not counted.
 
-    It is the model's own number and gradient, computed in another way: by `TrainingKernels`; logits
-    are made of real tokens only; dropout needs a random byte a number, so its rate is rounded to a
-    multiple of 1/256. With `num_sampled`, both are estimates, of the logits of a part of the
-    vocabulary.
+    Loss and gradients equal those of the `Transformer` layer, but are computed faster:
+
+    - `TrainingKernels` joins products.
+    - Logits are computed for real tokens only, not for padding.
+    - Dropout uses one random byte for each element, so the rate is rounded to a multiple of 1/256.
+    - With `num_sampled`, logits are computed for a part of the vocabulary, and loss and gradients
+      are estimates.
 
     Args:
-        model: A built model of `Transformer.from_sizes`.
-        label_smoothing: `e`, the probability mass spread over the vocabulary.
-        dtype: What the products are computed in, `"float32"` or `"bfloat16"`; the residual stream
-            and the softmax over the vocabulary are float32.
-        num_positions: Greatest length of either side.
-        num_sampled: Pieces of the vocabulary whose logits a batch is trained by (`draw_sample`);
-            nothing for all.
+        model: Built model of `Transformer.from_sizes`.
+        label_smoothing: `e`, the probability mass spread over the vocabulary, from 0 to 1.
+        dtype: Precision of the products, `"float32"` or `"bfloat16"`. The residual stream and the
+            softmax over the vocabulary are float32.
+        num_positions: Maximum number of source or target positions.
+        num_sampled: Number of vocabulary pieces whose logits are computed for a batch
+            (`draw_sample`). Defaults to None, the whole vocabulary.
 
     Call arguments:
         source: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        target_in: BOS and pieces, int32 `(B, T)`, padded.
-        target_out: Pieces and EOS, int32 `(B, T)`, padded.
-        seed: Of dropout and sample, integers `(2,)`.
+        target_in: BOS and piece ids, int32 `(B, T)`, padded with id 0.
+        target_out: Piece ids and EOS, int32 `(B, T)`, padded with id 0.
+        seed: Seed of dropout and sample, integers `(2,)`.
 
     Returns:
-        The mean cost of a token, a float32 scalar; of a sample, an estimate of it.
+        The mean loss per token, or an estimate with `num_sampled`; a float32 scalar.
 
     Raises:
-        ValueError: If the model has other parts.
+        ValueError: If the model has non-standard parts (`check_parts`).
 
     Example:
 
@@ -75,8 +78,8 @@ class TrainingLoss:
         self._num_hiddens, self._num_heads = model.decoder.num_hiddens, model.decoder.num_heads
         self._head_size = self._num_hiddens // self._num_heads
         self._vocab_size = model.decoder.vocab_size
-        self._num_dropped = min(round(256 * model.decoder.dropout), 255)  # of the values of a byte
-        self._scale = 256 / (256 - self._num_dropped)  # of what is left by dropout
+        self._num_dropped = min(round(256 * model.decoder.dropout), 255)  # of the 256 values
+        self._scale = 256 / (256 - self._num_dropped)  # of the elements that dropout keeps
         self._kernels = TrainingKernels(model, dtype, self._scale)
         self._label_smoothing = label_smoothing
         self._num_sampled = num_sampled
@@ -94,15 +97,14 @@ class TrainingLoss:
     def share(
         self, target_out: tf.Tensor, seed: tf.Tensor
     ) -> tuple[dict[str, tf.Tensor], Sample | None]:
-        """What the shards of a batch have in common: kernels, made of the weights, and the sample.
+        """Inputs common to all shards of a batch: kernels and sampled pieces.
 
         Args:
-            target_out: Of the whole batch, int32 `(B, T)`.
-            seed: Of the sample, integers `(2,)`.
+            target_out: Target ids of the whole batch, int32 `(B, T)`.
+            seed: Seed of the sample, integers `(2,)`.
 
         Returns:
-            What `TrainingKernels` makes, and the sample; nothing in place of it where all pieces
-            have logits.
+            The result of `TrainingKernels`; the sample, or None for the whole vocabulary.
         """
         if self._num_sampled is None:
             return self._kernels(), None
@@ -118,18 +120,18 @@ class TrainingLoss:
         target_out: tf.Tensor,
         seed: tf.Tensor,
     ) -> tf.Tensor:
-        """The mean cost of a token of some pairs of a batch, by what `share` made for all of it.
+        """Mean loss per token of a shard.
 
         Args:
-            kernels: As `share` made them.
-            sample: As `share` drew it.
-            source: Of the shard, int32 `(B, S)`.
-            target_in: Of the shard, int32 `(B, T)`.
-            target_out: Of the shard, int32 `(B, T)`.
-            seed: Of dropout, integers `(2,)`.
+            kernels: First result of `share`.
+            sample: Second result of `share`.
+            source: Source ids of the shard, int32 `(B, S)`.
+            target_in: Decoder input of the shard, int32 `(B, T)`.
+            target_out: Target ids of the shard, int32 `(B, T)`.
+            seed: Seed of dropout, integers `(2,)`.
         """
-        # Of what is dropped at each embedding, of the weights of each attention and after each
-        # sub-layer.
+        # One seed for each dropout: of the embeddings, of the weights of each attention and of the
+        # output of each sub-layer.
         num_seeds = 2 + 3 * self._num_encoder_layers + 5 * self._num_decoder_layers
         seeds = iter(tf.unstack(tf.random.split(seed, num_seeds)))
         parts = _Parts(kernels, _Dropout(self._num_dropped, seeds))
@@ -154,7 +156,7 @@ class TrainingLoss:
     def _encode(
         self, source: tf.Tensor, hidden: tf.Tensor, parts: _Parts
     ) -> list[tuple[tf.Tensor, tf.Tensor]]:
-        """Keys and values of each decoder layer, `(B, H, S, D/H)`."""
+        """Keys and values of the memory for each decoder layer, `(B, H, S, D/H)`."""
         batch_size, length = tf.unstack(tf.shape(source))
         x = self._embed("encoder", source, parts)
         for i in range(self._num_encoder_layers):
@@ -172,7 +174,7 @@ class TrainingLoss:
         hidden: tf.Tensor,
         parts: _Parts,
     ) -> tf.Tensor:
-        """What logits are made of, normalised, `(B * T, D)`."""
+        """Normalised decoder states, the input of the logits, `(B * T, D)`."""
         batch_size, length = tf.unstack(tf.shape(target))
         places = tf.range(length)
         later = tf.cast(tf.where(places[:, None] < places, HIDDEN, 0.0), self._dtype)  # (T, T)
@@ -188,7 +190,7 @@ class TrainingLoss:
         return self._normalised(x)
 
     def _embed(self, stack: str, ids: tf.Tensor, parts: _Parts) -> tf.Tensor:
-        """Rows `(B * T, D)`."""
+        """Embeddings with positions, rows `(B * T, D)`."""
         x = tf.gather(parts.kernels[f"{stack}/embeddings"], ids) * self._num_hiddens**0.5
         x += self._positions[: tf.shape(ids)[1]]
         return parts.drop(tf.reshape(x, [-1, self._num_hiddens])) * self._scale
@@ -216,7 +218,7 @@ class TrainingLoss:
         hidden: tf.Tensor,
         parts: _Parts,
     ) -> tf.Tensor:
-        """Rows `(B * T, D)` of scaled queries and of keys and values, `(B, H, T or S, D/H)`."""
+        """Attention output, rows `(B * T, D)`; queries `(B, H, T, D/H)` are scaled already."""
         scores = tf.matmul(queries, keys, transpose_b=True) + hidden
         sums = tf.matmul(parts.drop(tf.nn.softmax(scores)), values)
         rows = tf.reshape(tf.transpose(sums, [0, 2, 1, 3]), [-1, self._num_hiddens])
@@ -234,16 +236,15 @@ class TrainingLoss:
     def _heads(
         self, rows: tf.Tensor, batch_size: tf.Tensor, length: tf.Tensor, number: int
     ) -> list[tf.Tensor]:
-        """Rows `(B * T, number * D)` cut into tensors `(B, H, T, D/H)`."""
+        """Split rows `(B * T, number * D)` into `number` tensors `(B, H, T, D/H)`."""
         shape = tf.stack([batch_size, length, number, self._num_heads, self._head_size])
         return tf.unstack(tf.transpose(tf.reshape(rows, shape), [2, 0, 3, 1, 4]), number)
 
 
 class _Dropout:
-    """Puts zeros at random places: where a byte has one of so many of its 256 values.
+    """Dropout without scaling: an element is zero if a random byte is below `num_dropped`.
 
-    What is left has to be scaled. Whoever multiplies it by a kernel can scale that instead, which
-    is smaller.
+    The scale is folded into kernels instead, which have fewer elements (`TrainingKernels`).
     """
 
     def __init__(self, num_dropped: int, seeds: Iterator[tf.Tensor]):
@@ -262,7 +263,7 @@ class _Dropout:
 
 
 class _Parts(NamedTuple):
-    """What the sub-layers of one pass use."""
+    """Kernels and dropout of one forward pass."""
 
     kernels: dict[str, tf.Tensor]
     drop: _Dropout
@@ -273,7 +274,7 @@ class _Parts(NamedTuple):
 
 @tf.custom_gradient
 def _normalised(x: tf.Tensor):
-    """Rows less their mean, by their standard deviation (Ba et al. 2016)."""
+    """Layer normalisation without gain and offset (Ba et al. 2016)."""
     centred = x - tf.reduce_mean(x, axis=-1, keepdims=True)
     variance = tf.reduce_mean(tf.square(centred), axis=-1, keepdims=True)
     scale = tf.math.rsqrt(variance + EPSILON)

@@ -1,4 +1,4 @@
-"""Validation after each epoch: BLEU with the averaged weights; the best weights are kept."""
+"""Validation after each epoch: BLEU of the averaged weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,16 @@ BATCH_SIZE = 64
 def translate_with(
     model: Transformer, tokenizers: Tokenizers, config: Config
 ) -> Callable[[Sequence[str]], list[str]]:
-    """The model as it is at each call, from strings to strings."""
+    """Function that translates texts greedily with the current weights of `model`.
+
+    Args:
+        model: Built model.
+        tokenizers: Tokenizers of the model.
+        config: Configuration of the model.
+
+    Returns:
+        Function from texts to translations, in the same order.
+    """
     ids = tf.TensorSpec((None, None), tf.int32)
     search = tf.function(lambda x: translate_ids(model, x, config), input_signature=[ids])
 
@@ -68,17 +77,20 @@ class Clock(Protocol):
 
 
 class Validation(keras.callbacks.Callback):
-    """Reports BLEU and sample translations after each epoch and keeps the best averaged weights.
+    """Callback that prints BLEU and sample translations and keeps the best averaged weights.
+
+    Validation runs after each epoch. Training stops after `config.patience` validations without a
+    higher BLEU; 0 is no limit.
 
     Args:
-        model: The model in training.
-        tokenizers: Its tokenizers.
-        examples: The validation sentences; at most
-            `config.validation_sentences`, evenly spaced, are used.
-        config: Its configuration.
-        average: The moving average of its weights; they are swapped in while it translates.
-        best: Keeps the averaged weights if they are the best so far, and what was reached.
-        clock: Is told how long a validation takes.
+        model: Model in training.
+        tokenizers: Tokenizers of the model.
+        examples: Validation sentences. At most `config.validation_sentences` of them are
+            translated, evenly spaced.
+        config: Configuration of the training.
+        average: Moving average of the weights. Validation swaps it with the weights of the model.
+        best: Store of the best averaged weights and of the training history.
+        clock: Training clock. Validation assigns its own duration to `reserve_seconds`.
     """
 
     def __init__(

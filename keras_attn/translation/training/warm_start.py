@@ -1,4 +1,4 @@
-"""Warm start: training that begins with the weights of an exported model or of a checkpoint."""
+"""Warm start from the weights of an exported model or of a checkpoint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keras_attn.translation.training import checkpoints
 from keras_attn.translation.training.checkpoints import newest_first
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
-# Fields that a model has in common with the model that it starts from.
+# Fields copied from the configuration of the earlier model.
 INHERITED = (
     "source",
     "target",
@@ -26,22 +26,22 @@ INHERITED = (
     "ffn_num_hiddens",
     "num_heads",
 )
-# Trained weights need a lower learning rate than new ones.
+# Trained weights need a lower learning rate than random weights.
 DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4, "warmup_steps": 200}
 
 
 def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
-    """The model that `start_from` means, and the values of a training that begins with it.
+    """Find the model of a warm start and complete the fields of the configuration.
 
     Args:
-        **given: Values of a `Config`.
+        **given: Fields of a `Config`.
 
     Returns:
-        The folder of an exported version or of a training; None and the same values if there is no
-        `start_from` among them.
+        The folder of an exported version or of a training, and the completed fields. Without
+        `start_from`: None and the given fields.
 
     Raises:
-        ValueError: If there is no such model, or a value is given that would need another one.
+        ValueError: If there is no such model, or a given field differs from the field of the model.
     """
     if not given.get("start_from"):
         return None, given
@@ -68,17 +68,17 @@ def _with_tokenizers(folder: Path) -> Path:
 
 
 def copy_tokenizers(earlier: Path, folder: Path) -> None:
-    """Save the tokenizers of the model that `inherit` found in a folder."""
+    """Copy the tokenizers of the model in `earlier`, found by `inherit`, to `folder`."""
     for name in Tokenizers._fields:
         path = _with_tokenizers(earlier) / f"{name}.model"
         Tokenizer.load(path).save(folder / path.name)
 
 
 def copy_weights(earlier: Path, model: Transformer) -> None:
-    """Give a built model the weights of the model that `inherit` found.
+    """Copy the weights of the model in `earlier`, found by `inherit`, to a built model.
 
     Raises:
-        ValueError: If the weights cannot be read or are not those of a model of the same sizes.
+        ValueError: If the weights cannot be read, or their paths or shapes differ from the model.
     """
     if newest_first(earlier):
         values = checkpoints.read_weights(earlier)

@@ -9,18 +9,18 @@ import tensorflow as tf
 
 
 class WeightAverage:
-    """Exponential moving average of a model's weights, free of the bias to their first values.
+    """Exponential moving average of weights, without bias towards the initial values.
 
-    `average = d^k * average + (1 - d^k) * weight` with `d = min(decay, n / (n + 9))` where the
-    average knows `n` batches and `k` more have come, so that early averages forget the random
-    start.
+    `average = d^k * average + (1 - d^k) * weight` with `d = min(decay, n / (n + 9))`. Here `n` is
+    the number of batches at the last update and `k` the number of batches since. The decay is small
+    at first, so the random initial weights are forgotten quickly.
 
     Args:
-        variables: The Keras variables to follow.
-        decay: Largest `d`.
+        variables: Keras variables to average.
+        decay: Largest decay `d` per batch, from 0 to 1.
 
     Attributes:
-        values: The averages, as TensorFlow variables.
+        values: Averages, TensorFlow variables.
         num_batches: `n`, a TensorFlow variable.
     """
 
@@ -32,7 +32,7 @@ class WeightAverage:
 
     @tf.function
     def update(self, step: tf.Tensor) -> None:
-        """Take the weights of now, after `step` batches, into the average."""
+        """Update the averages with the current weights, after `step` batches."""
         known = tf.cast(self.num_batches, tf.float32)
         more = tf.cast(step - self.num_batches, tf.float32)
         keep = tf.minimum(self._decay, known / (known + 9.0)) ** more
@@ -42,7 +42,7 @@ class WeightAverage:
 
     @tf.function
     def swap(self) -> None:
-        """Exchange averages and weights; a second call takes it back."""
+        """Exchange averages and weights; a second call restores them."""
         for average, weight in zip(self.values, self._followed, strict=True):
             held = tf.identity(weight)
             weight.assign(average)

@@ -37,7 +37,7 @@ def test_a_model_of_other_parts_is_refused(option):
     model = Transformer(Encoder(5, **sizes), Decoder(6, **sizes, **option))
     model.build(((None, None), (None, None)))
     (name,) = option
-    with pytest.raises(ValueError, match=f"from_sizes.*Received: Decoder of {name}="):
+    with pytest.raises(ValueError, match=f"from_sizes.*Received: Decoder with {name}="):
         fold(model)
 
 
@@ -48,6 +48,6 @@ def test_sides_of_other_sizes_are_refused(option):
     model.build(((None, None), (None, None)))
     (name,) = option
     with pytest.raises(
-        ValueError, match=f"from_sizes.*Received: Encoder of {name}=.* beside {name}="
+        ValueError, match=rf"from_sizes.*Received: Encoder with {name}=.* \(decoder: {name}="
     ):
         fold(model)

@@ -106,7 +106,7 @@ def test_a_later_fit_goes_on_from_the_checkpoint(tokenizers, stream, tmp_path, c
     second = fit(
         make_model(tokenizers), stream, tokenizers, VALIDATION, longer, tmp_path, callbacks=[watch]
     )
-    assert f"Going on from step {first.steps}." in capsys.readouterr().err
+    assert f"Resuming from step {first.steps}." in capsys.readouterr().err
     assert second.steps > first.steps
     assert int(watch.model.optimizer.iterations.numpy()) == second.steps
     assert second.seconds > first.seconds

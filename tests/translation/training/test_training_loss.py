@@ -156,5 +156,5 @@ def test_a_model_of_other_parts_is_refused():
     sizes = (9, 1, 8, 16, 2)
     model = Transformer(Encoder(*sizes, norm="rms"), Decoder(*sizes))
     model.build(((None, None), (None, None)))
-    with pytest.raises(ValueError, match=r"from_sizes.*Encoder of norm='rms'"):
+    with pytest.raises(ValueError, match=r"from_sizes.*Encoder with norm='rms'"):
         TrainingLoss(model, 0.1, "float32", num_positions=8)
