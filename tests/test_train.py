@@ -102,7 +102,7 @@ def finished(corpus_file, tmp_path_factory):
 def test_ctrl_c_saves_and_the_same_command_goes_on(finished):
     returncode, printed, second, _ = finished
     assert returncode == 130, printed
-    assert "Interrupted. The same command goes on from here." in printed
+    assert "Interrupted. Run the same command again to resume." in printed
     assert second.returncode == 0, second.stderr
     (going_on,) = [line for line in second.stderr.splitlines() if "Resuming from step" in line]
     assert int(going_on.split()[-1].strip(".")) > 0
