@@ -47,12 +47,12 @@ def newest_version(path: Path) -> Path:
     return folder
 
 
-def load(version: Path, signatures: Iterable[str]) -> Any:
+def load(version: Path, signatures: Iterable[str] = ()) -> Any:
     """The SavedModel of a version, loaded by TensorFlow.
 
     Args:
         version: Folder of the version.
-        signatures: Names of the signatures that the caller uses.
+        signatures: Names of the signatures that the caller requires. Defaults to none.
 
     Raises:
         ValueError: If the SavedModel is damaged, or an older version of keras_attn exported it

@@ -15,7 +15,6 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
 SIGNATURE = "serving_default"
-SIGNATURES = (SIGNATURE, "nbest", "score", "sample", "attend")
 
 
 class Hypothesis(NamedTuple):
@@ -65,7 +64,7 @@ class Translator:
         """
         folder = newest_version(Path(path))
         config = Config.load(folder / EXTRA / CONFIG)
-        loaded = versions.load(folder, SIGNATURES)
+        loaded = versions.load(folder)
         return cls(loaded, config, folder)
 
     def __call__(self, texts: Sequence[str], batch_size: int = 64) -> list[str]:
@@ -127,7 +126,7 @@ class Translator:
             raise ValueError(f"`top_p` must be above 0 and at most 1. Received: top_p={top_p}.")
         if top_k < 0:
             raise ValueError(f"`top_k` must be at least 0. Received: top_k={top_k}.")
-        found = self._loaded.signatures["sample"](
+        found = self._function("sample")(
             text=_encode("texts", texts),
             seed=tf.constant(seed, tf.int32),
             temperature=tf.constant(temperature, tf.float32),
@@ -146,6 +145,15 @@ class Translator:
             row["weights"],
         )
 
+    def _function(self, signature: str) -> Any:
+        if signature not in self._loaded.signatures:
+            raise ValueError(
+                f"The model `{self.folder}` must have the signature {signature!r} for this call. "
+                f"Received a model with: {', '.join(sorted(self._loaded.signatures))}. "
+                "Export it again with this version of keras_attn."
+            )
+        return self._loaded.signatures[signature]
+
     def _ask(
         self, signature: str, batch_size: int, **inputs: Sequence[str]
     ) -> list[dict[str, Any]]:
@@ -158,7 +166,7 @@ class Translator:
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             batch = {name: tf.gather(texts, rows) for name, texts in encoded.items()}
-            found = {k: v.numpy() for k, v in self._loaded.signatures[signature](**batch).items()}
+            found = {k: v.numpy() for k, v in self._function(signature)(**batch).items()}
             for place, row in enumerate(rows):
                 answers[row] = {name: values[place] for name, values in found.items()}
         return answers

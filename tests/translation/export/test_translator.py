@@ -109,3 +109,18 @@ def test_model_of_a_newer_version_is_refused(folder, tmp_path):
     path.write_text(json.dumps({**record, "format_version": 99}), encoding="utf-8")
     with pytest.raises(ValueError, match="written by a newer version of keras_attn"):
         Translator.load(tmp_path)
+
+
+def test_a_signature_that_the_model_lacks_is_named(config, tmp_path):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")])
+    def echo(text):
+        return {"translation": text}
+
+    version = tmp_path / "1"
+    tf.saved_model.save(tf.Module(), str(version), signatures={"serving_default": echo})
+    (version / EXTRA).mkdir(exist_ok=True)
+    config.save(version / EXTRA / CONFIG)
+    translator = Translator.load(version)
+    assert translator(["猫"]) == ["猫"]
+    with pytest.raises(ValueError, match="signature 'nbest'.*Received a model with: serving_def"):
+        translator.nbest(["猫"])
