@@ -104,6 +104,7 @@ class RotaryEmbedding(RelativePosition):
         return rates / self.factor * slow + rates * (1 - slow)
 
     def rotate(self, heads: Any, start: Any = 0, positions: Any = None) -> Any:
+        heads = ops.convert_to_tensor(heads)
         size = heads.shape[-1]
         num_pairs = size // 2
         if positions is None:

@@ -13,7 +13,7 @@ def test_share_of_zeros_is_the_rate_and_the_mean_is_kept(rate):
     rounded = min(max(round(256 * rate), 1), 255) / 256
     assert (y == 0).mean() == pytest.approx(rounded, abs=0.005)
     np.testing.assert_allclose(y[y != 0], 1 / (1 - rounded), rtol=1e-6)
-    assert y.mean() == pytest.approx(1.0, abs=0.05)
+    assert y.mean() == pytest.approx(1.0, abs=0.15)
 
 
 def test_neighbours_are_dropped_independently():
