@@ -232,7 +232,8 @@ def differentiable(
     def first_gradient(*arrays):
         *given, sums, upstream = arrays
         inputs = dict(zip(names, given, strict=True))
-        found = backward(_unlinked(inputs), *map(ops.stop_gradient, (sums, upstream)))
+        others = _unlinked({"sums": sums, "upstream": upstream})
+        found = backward(_unlinked(inputs), *others.values())
 
         def gradient(*directions):
             # JAX passes all directions as one tuple.
@@ -263,10 +264,13 @@ def differentiable(
 
 
 def _unlinked(tensors: Tensors) -> Tensors:
-    """Tensors behind `stop_gradient`.
+    """Tensors behind `stop_gradient` on TensorFlow.
 
-    Under a persistent tape, TensorFlow would build the gradients of loops, and fail.
+    Under a persistent tape, TensorFlow would build the gradients of loops, and fail. On JAX, the
+    second derivative needs the link.
     """
+    if keras.backend.backend() != "tensorflow":
+        return tensors
     return {name: ops.stop_gradient(x) for name, x in tensors.items()}
 
 
