@@ -1,4 +1,4 @@
-"""Which queries see any key and which keys are seen, computed block by block."""
+"""Visible queries and keys of a mask, computed block by block."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_half_floats_whose_products_overflow_give_numbers(gradients, compiled, w
 
 
 def formula_of_large_scores(parts, mask):
-    """As `formula`, for sinks of 0 and scores whose powers overflow."""
+    """Sums of `formula` for sinks of 0 and scores whose powers overflow."""
     q, k, v = heads_in_float64(parts)
     k, v = k.repeat(H // G, axis=1), v.repeat(H // G, axis=1)
     scores = np.where(mask[:, None], q @ k.swapaxes(-1, -2), -np.inf)

@@ -1,4 +1,4 @@
-"""What holds of attention whatever the sizes, lengths, masks and numbers."""
+"""Properties of attention for any sizes, lengths, masks and numbers."""
 
 import numpy as np
 import pytest

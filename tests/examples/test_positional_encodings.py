@@ -1,4 +1,4 @@
-"""What depends on distances alone, and is what the papers say."""
+"""Position schemes depend on distances as their papers state."""
 
 import keras
 import numpy as np

@@ -43,7 +43,7 @@ FONTS = """<?xml version="1.0"?>
 
 
 def missing() -> str:
-    """What must be installed first, or an empty string."""
+    """Names of programs that are not installed, or an empty string."""
     programs = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     return f"not installed: {', '.join(programs)}" if programs else ""
 
@@ -105,11 +105,11 @@ class Page:
         return self.driver.find_elements("css selector", selector)
 
     def text(self, name: str) -> str:
-        """What is to be read in the element with that id."""
+        """Visible text of the element with that id."""
         return self.one(name).text
 
     def wait(self, script: str, *arguments: Any, seconds: float = 60) -> Any:
-        """What the script returns, once that is something."""
+        """Result of the script as soon as it is true."""
         return WebDriverWait(self.driver, seconds, 0.05).until(
             lambda driver: driver.execute_script(script, *arguments), f"never true: {script}"
         )

@@ -38,7 +38,7 @@ def goes_on(url):
 
 
 def exchange(url, sent, seconds=10):
-    """What comes back for raw bytes."""
+    """Response to raw bytes."""
     address = urlsplit(url)
     with socket.create_connection((address.hostname, address.port), seconds) as connection:
         connection.sendall(sent)

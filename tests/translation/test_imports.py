@@ -1,4 +1,4 @@
-"""Which way the rooms of the translator import each other, read from their source."""
+"""Import directions between the folders of the translator, read from the source."""
 
 import ast
 import sys

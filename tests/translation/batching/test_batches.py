@@ -171,7 +171,7 @@ def test_dataset_gives_the_stream_and_is_traced_once():
 
 
 def times_seen(batches, number=0):
-    """How often each pair, by the first id of its source, comes in an epoch."""
+    """Number of times each pair appears in an epoch, by the first id of the source."""
     start = number * batches.steps_per_epoch
     return collections.Counter(int(row[0]) for b in epoch(batches, start) for row in b.source)
 

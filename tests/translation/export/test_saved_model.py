@@ -44,7 +44,7 @@ PLAIN_TENSORFLOW = (
 
 
 def in_plain_tensorflow(code, *arguments):
-    """What a process prints, as JSON, that can import nothing but TensorFlow."""
+    """JSON output of a process that can import TensorFlow only."""
     command = [sys.executable, "-c", PLAIN_TENSORFLOW + code, *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -24,7 +24,7 @@ def test_text_is_read_character_by_character(text):
 
 
 def by_hand(data):
-    """What Python's strict decoder finds, with one replacement for each byte it refuses."""
+    """Characters by Python's strict decoder, with a replacement for each invalid byte."""
     place, characters = 0, []
     while place < len(data):
         for size in range(1, 5):

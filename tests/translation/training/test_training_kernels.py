@@ -22,7 +22,7 @@ def normalised(rows):
 
 
 def by_norm_and_kernel(weights, norm, kernel, rows):
-    """What a normalisation with gain and offset and a product behind it make."""
+    """Product of `rows` after a normalisation with gain and offset."""
     return (normalised(rows) * weights[f"{norm}/gamma"] + weights[f"{norm}/beta"]) @ kernel
 
 
