@@ -1,6 +1,7 @@
 """Attention for Keras 3: the layers. The translator is `keras_attn.translation`."""
 
-from keras_attn.decoder import Decoder, DecoderBlock
+from keras_attn.decoder import Decoder
+from keras_attn.decoder_block import DecoderBlock
 from keras_attn.embedding import TokenEmbedding
 from keras_attn.encoder import Encoder, EncoderBlock
 from keras_attn.feed_forward import FeedForward

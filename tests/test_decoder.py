@@ -77,11 +77,6 @@ def test_missing_memory_is_refused(decoder, inputs):
         DecoderBlock(D, 7, 3)(np.ones((B, T, D)))
 
 
-def test_memory_without_cross_attention_is_refused():
-    with pytest.raises(ValueError, match="`memory` must be None for a block without"):
-        DecoderBlock(D, 7, 3, cross_attention=False)(np.ones((B, T, D)), np.ones((B, S, D)))
-
-
 @pytest.mark.parametrize("tie_embeddings", [False, True])
 def test_states_and_output_projection_give_the_logits_of_some_tokens(tie_embeddings):
     decoder = Decoder(11, 2, 12, 16, 3, tie_embeddings=tie_embeddings)

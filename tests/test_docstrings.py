@@ -6,6 +6,7 @@ import pytest
 MODULES = [
     "keras_attn.attention_grid",
     "keras_attn.decoder",
+    "keras_attn.decoder_block",
     "keras_attn.distances",
     "keras_attn.distribution",
     "keras_attn.embedding",
