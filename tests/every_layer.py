@@ -6,6 +6,7 @@ All tests with `every_layer` run for each layer in `LAYERS`.
 import keras
 import numpy as np
 import pytest
+from keras import ops
 
 import keras_attn
 from keras_attn import ShawRelativePosition
@@ -143,6 +144,7 @@ LAYERS = {
     ),
 }
 INPUTS = {"x": X, "memory": MEMORY, "same_size": SAME_SIZE, "ids": IDS}
+OF_FLOATS = [label for label, (_, inputs) in LAYERS.items() if inputs[0] is X]
 every_layer = pytest.mark.parametrize("name", LAYERS)
 # For tests with many calls: on other backends than TensorFlow, `SOME` covers all operations.
 SOME = ["GaussianKernelAttention", "MultiHeadAttention-options", "Encoder-alibi", "Decoder-t5"]
@@ -203,3 +205,9 @@ def named(inputs, values):
         return next(values[name] for name, array in INPUTS.items() if array is x)
 
     return keras.tree.map_structure(value, inputs)
+
+
+def same(found, expected, **tolerance):
+    """Assert that tensors or arrays are equal within a tolerance of 1e-5 by default."""
+    found, expected = map(ops.convert_to_numpy, (found, expected))
+    np.testing.assert_allclose(found, expected, **{"atol": 1e-5, **tolerance})

@@ -1,7 +1,5 @@
 """Every layer answers or refuses whatever can be fed to it, under every way of calling."""
 
-import subprocess
-import sys
 import warnings
 
 import keras
@@ -9,15 +7,15 @@ import numpy as np
 import pytest
 from every_layer import (
     IDS,
-    INPUTS,
     LAYERS,
     MEMORY,
+    OF_FLOATS,
     SAME_SIZE,
     X,
     every_layer,
     make,
     many_layers,
-    model_of_all_layers,
+    same,
     symbolic,
 )
 from keras import ops
@@ -25,15 +23,8 @@ from keras import ops
 import keras_attn
 from keras_attn import any_size, blockwise
 
-BACKEND = keras.backend.backend()
 ATTENTION = [label for label in LAYERS if "Attention" in label]
-OF_FLOATS = [label for label, (_, inputs) in LAYERS.items() if inputs[0] is X]
 of_attention = pytest.mark.parametrize("name", ATTENTION)
-
-
-def same(found, expected, **tolerance):
-    found, expected = map(ops.convert_to_numpy, (found, expected))
-    np.testing.assert_allclose(found, expected, **{"atol": 1e-5, **tolerance})
 
 
 @pytest.mark.parametrize("name", OF_FLOATS)
@@ -74,25 +65,6 @@ def test_answers_block_by_block_are_those_of_all_at_once(name, monkeypatch, comp
     same(layer(*inputs), expected)
     if name != "Transformer":  # the graph of its pair of inputs has known sizes
         same(compiled(layer, jit_compile=False, any_size=True)(*inputs), expected)
-
-
-@pytest.mark.skipif(BACKEND != "tensorflow", reason="a tape of TensorFlow")
-@pytest.mark.parametrize("name", [label for label in OF_FLOATS if "MultiHead" in label])
-def test_persistent_tapes_take_lengths_unknown_when_traced(name):
-    import tensorflow as tf
-
-    layer, inputs = make(name, dropout=0.0)
-    tensors = [tf.constant(x) for x in inputs]
-    layer(*tensors)
-    signature = [tf.TensorSpec((None, None, x.shape[-1])) for x in inputs]
-    found = []
-    for call in (layer, tf.function(layer, input_signature=signature)):
-        with tf.GradientTape(persistent=True) as tape:
-            tape.watch(tensors)
-            output = call(*tensors)
-        found.append(tape.gradient(output, tensors))
-    for mine, others in zip(*found, strict=True):
-        same(mine, others)
 
 
 def test_positions_and_masks_are_taken_as_lists():
@@ -252,141 +224,6 @@ def test_key_and_value_in_keras_order_do_not_pass_silently(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         layer(query, key, value=value)
-
-
-@pytest.mark.parametrize("name", [label for label in LAYERS if "dropout" in LAYERS[label][0]])
-def test_equal_seeds_drop_the_same_and_others_do_not(name):
-    if name == "Residual":
-        pytest.skip("the layer around it is a user's")
-
-    def output(seed):
-        keras.utils.set_random_seed(1)  # for the weights
-        layer, inputs = make(name, seed=seed, dropout=0.5)
-        return ops.convert_to_numpy(layer(*inputs, training=True))
-
-    np.testing.assert_array_equal(output(3), output(3))
-    assert (output(3) != output(4)).any()
-
-
-def test_sublayers_of_one_seed_drop_other_places():
-    block = keras_attn.EncoderBlock(6, 7, 3, dropout=0.5, seed=4)
-    block(X)
-    dropouts = [
-        layer.seed for layer in block._flatten_layers() if isinstance(layer, keras.layers.Dropout)
-    ]
-    assert len(set(dropouts)) == len(dropouts) > 2
-
-
-SETTINGS = {
-    "kernel_initializer": keras.initializers.Constant(0.25),
-    "kernel_regularizer": keras.regularizers.L2(0.5),
-    "kernel_constraint": keras.constraints.MaxNorm(2.0),
-    "bias_initializer": keras.initializers.Constant(0.5),
-    "bias_regularizer": keras.regularizers.L1(0.25),
-    "bias_constraint": keras.constraints.NonNeg(),
-}
-
-
-@pytest.mark.parametrize(
-    "name", [label for label in LAYERS if hasattr(make(label)[0], "kernel_initializer")]
-)
-def test_settings_reach_every_kernel_and_bias_through_blocks_and_stacks(name):
-    layer, inputs = make(name, **SETTINGS)
-    twin = type(layer).from_config(layer.get_config())
-    for each in (layer, twin):
-        each(*inputs)
-        for part in each._flatten_layers():
-            if not isinstance(part, keras.layers.Dense):
-                continue
-            assert (ops.convert_to_numpy(part.kernel) == 0.25).all()
-            assert part.kernel.regularizer.l2 == 0.5
-            assert part.kernel.constraint.max_value == 2.0
-            if part.bias is not None:
-                assert (ops.convert_to_numpy(part.bias) == 0.5).all()
-                assert part.bias.regularizer.l1 == 0.25
-                assert isinstance(part.bias.constraint, keras.constraints.NonNeg)
-        assert each.losses
-
-
-TABLES = {
-    "embeddings_initializer": keras.initializers.Constant(0.25),
-    "embeddings_regularizer": keras.regularizers.L2(0.5),
-    "embeddings_constraint": keras.constraints.MaxNorm(2.0),
-}
-
-
-@pytest.mark.parametrize("name", ["LearnedPositionalEncoding", "TokenEmbedding", "Encoder"])
-def test_settings_reach_every_table(name):
-    layer, inputs = make(name, **TABLES)
-    twin = type(layer).from_config(layer.get_config())
-    for each in (layer, twin):
-        each(*inputs)
-        tables = [v for v in each.weights if v.path.split("/")[-1] in ("table", "embeddings")]
-        assert tables
-        for table in tables:
-            assert (ops.convert_to_numpy(table) == 0.25).all()
-            assert table.regularizer.l2 == 0.5
-            assert table.constraint.max_value == 2.0
-
-
-def test_training_under_the_compiler_takes_lengths_unknown_when_traced(compiles):
-    model = model_of_all_layers(dropout=0.0)
-    model.compile("sgd", "mse", jit_compile=compiles)
-    weights = model.get_weights()
-    for length in (5, 3):
-        arrays = {name: x[:, :length] for name, x in INPUTS.items()}
-        targets = {label: np.ones(y.shape) for label, y in model(arrays).items()}
-        losses = model.fit(arrays, targets, verbose=0).history["loss"]
-        assert np.isfinite(losses).all()
-    for v in model.weights:
-        assert np.isfinite(ops.convert_to_numpy(v)).all()
-    assert any((v != old).any() for v, old in zip(model.get_weights(), weights, strict=True))
-
-
-@many_layers
-def test_rematerialization_changes_no_answer_and_no_gradient(name, weight_gradients):
-    plain, inputs = make(name)
-    plain(*inputs)
-    with keras.RematScope(mode="full"):
-        layer, _ = make(name)
-    layer(*inputs)
-    layer.set_weights(plain.get_weights())
-    same(layer(*inputs), plain(*inputs))
-
-    def gradients(each):
-        return weight_gradients(each, lambda: ops.mean(each(*inputs) ** 2))
-
-    with keras.RematScope(mode="full"):
-        found = gradients(layer)
-    for mine, others in zip(found, gradients(plain), strict=True):
-        same(mine, others)
-
-
-@pytest.mark.skipif(BACKEND != "tensorflow", reason="a strategy of TensorFlow")
-def test_fit_over_two_replicas_is_fit_on_one():
-    code = """
-import numpy as np, keras, tensorflow as tf
-import keras_attn
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-ids = np.random.default_rng(0).integers(1, 9, (4, 5))
-
-def fitted(strategy):
-    keras.utils.set_random_seed(0)
-    with strategy.scope():
-        sizes = dict(num_hiddens=6, ffn_num_hiddens=7, num_heads=3)
-        model = keras_attn.Transformer.from_sizes(9, 9, 1, 1, **sizes)
-        model((ids, ids))
-        model.compile(keras.optimizers.SGD(0.1), "mse")
-    model.fit((ids, ids), np.ones((4, 5, 9)), batch_size=4, epochs=2, shuffle=False, verbose=0)
-    return model.get_weights()
-
-one = fitted(tf.distribute.get_strategy())
-two = fitted(tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]))
-print(max(abs(a - b).max() for a, b in zip(one, two)))
-"""
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert float(result.stdout.split()[-1]) < 1e-5, result.stderr[-2000:]
 
 
 def test_a_cache_of_another_batch_size_is_named():

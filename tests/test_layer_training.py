@@ -1,0 +1,98 @@
+"""Every layer trains under compilers, tapes, rematerialization and strategies."""
+
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+from every_layer import (
+    INPUTS,
+    OF_FLOATS,
+    make,
+    many_layers,
+    model_of_all_layers,
+    same,
+)
+from keras import ops
+
+BACKEND = keras.backend.backend()
+
+
+@pytest.mark.skipif(BACKEND != "tensorflow", reason="a tape of TensorFlow")
+@pytest.mark.parametrize("name", [label for label in OF_FLOATS if "MultiHead" in label])
+def test_persistent_tapes_take_lengths_unknown_when_traced(name):
+    import tensorflow as tf
+
+    layer, inputs = make(name, dropout=0.0)
+    tensors = [tf.constant(x) for x in inputs]
+    layer(*tensors)
+    signature = [tf.TensorSpec((None, None, x.shape[-1])) for x in inputs]
+    found = []
+    for call in (layer, tf.function(layer, input_signature=signature)):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(tensors)
+            output = call(*tensors)
+        found.append(tape.gradient(output, tensors))
+    for mine, others in zip(*found, strict=True):
+        same(mine, others)
+
+
+def test_training_under_the_compiler_takes_lengths_unknown_when_traced(compiles):
+    model = model_of_all_layers(dropout=0.0)
+    model.compile("sgd", "mse", jit_compile=compiles)
+    weights = model.get_weights()
+    for length in (5, 3):
+        arrays = {name: x[:, :length] for name, x in INPUTS.items()}
+        targets = {label: np.ones(y.shape) for label, y in model(arrays).items()}
+        losses = model.fit(arrays, targets, verbose=0).history["loss"]
+        assert np.isfinite(losses).all()
+    for v in model.weights:
+        assert np.isfinite(ops.convert_to_numpy(v)).all()
+    assert any((v != old).any() for v, old in zip(model.get_weights(), weights, strict=True))
+
+
+@many_layers
+def test_rematerialization_changes_no_answer_and_no_gradient(name, weight_gradients):
+    plain, inputs = make(name)
+    plain(*inputs)
+    with keras.RematScope(mode="full"):
+        layer, _ = make(name)
+    layer(*inputs)
+    layer.set_weights(plain.get_weights())
+    same(layer(*inputs), plain(*inputs))
+
+    def gradients(each):
+        return weight_gradients(each, lambda: ops.mean(each(*inputs) ** 2))
+
+    with keras.RematScope(mode="full"):
+        found = gradients(layer)
+    for mine, others in zip(found, gradients(plain), strict=True):
+        same(mine, others)
+
+
+@pytest.mark.skipif(BACKEND != "tensorflow", reason="a strategy of TensorFlow")
+def test_fit_over_two_replicas_is_fit_on_one():
+    code = """
+import numpy as np, keras, tensorflow as tf
+import keras_attn
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+ids = np.random.default_rng(0).integers(1, 9, (4, 5))
+
+def fitted(strategy):
+    keras.utils.set_random_seed(0)
+    with strategy.scope():
+        sizes = dict(num_hiddens=6, ffn_num_hiddens=7, num_heads=3)
+        model = keras_attn.Transformer.from_sizes(9, 9, 1, 1, **sizes)
+        model((ids, ids))
+        model.compile(keras.optimizers.SGD(0.1), "mse")
+    model.fit((ids, ids), np.ones((4, 5, 9)), batch_size=4, epochs=2, shuffle=False, verbose=0)
+    return model.get_weights()
+
+one = fitted(tf.distribute.get_strategy())
+two = fitted(tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]))
+print(max(abs(a - b).max() for a, b in zip(one, two)))
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert float(result.stdout.split()[-1]) < 1e-5, result.stderr[-2000:]
