@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import zlib
 from collections.abc import Iterator
@@ -66,19 +67,11 @@ class Layer(keras.layers.Layer):
         # on them.
         flags = {n: x for n, x in kwargs.items() if x is None or isinstance(x, bool | int | str)}
         tensors = {name: x for name, x in kwargs.items() if name not in flags}
-        # A tensor given twice is passed once: PyTorch recomputes with a copy of each argument, for
-        # which `key is query` would no longer hold.
-        distinct = {id(x): x for x in args}
-        places = [list(distinct).index(id(x)) for x in args]
-
-        def call(*distinct: Any, **tensors: Any) -> Any:
-            return layer_call(*(distinct[place] for place in places), **flags, **tensors)
-
+        call = functools.partial(layer_call, **flags)
         rematerialized = super().rematerialized_call(call, *args, **tensors)
 
         def call_with_tensors(*args: Any, **kwargs: Any) -> Any:
-            given = {id(x): x for x in args}.values()
-            return rematerialized(*given, **{name: kwargs[name] for name in tensors})
+            return rematerialized(*args, **{name: kwargs[name] for name in tensors})
 
         return call_with_tensors
 

@@ -23,13 +23,7 @@ from keras_attn.from_keras import copy_from_keras, warn_of_order
 from keras_attn.lora import Adaptable
 from keras_attn.masks import check_shapes, hide
 from keras_attn.positions import copy_position, deserialize_position, serialize_position
-from keras_attn.projection import (
-    ProjectingLayer,
-    Projection,
-    can_join,
-    project_heads,
-    project_jointly,
-)
+from keras_attn.projection import ProjectingLayer, Projection, project_heads
 from keras_attn.relative import OffsetTerms, RelativePosition, check_positions
 from keras_attn.residual import make_norm
 
@@ -245,16 +239,12 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         check_start(start)
         query, key, value = map(self._to_float, (query, key, value))
         check_positions(positions, self.position, query, key)
-        queries: Any = None
         attended: Any = cache
         if cache is not None:
             check_cache(cache, query.shape[0], self.num_kv_heads, self._sizes, key is None)
             if key is not None:
                 check_room(cache, key, start)
-                if self._inputs_are_finite:
-                    queries, new = self._project_inputs(query, key, value, start, start, positions)
-                else:
-                    new = self._project_keys(key, value, start, positions)
+                new = self._project_keys(key, value, start, positions)
                 attended = write_cache(cache, new, start, key_mask, value_mask)
                 key_mask = value_mask = None
             # Joined with `key_mask`, which the caller may give for a memory.
@@ -279,12 +269,11 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         if not self._inputs_are_finite:
             query = hide(query, view.queries)
             if cache is None:
-                key = query if key is query and view.queries is None else hide(key, view.keys)
+                key = hide(key, view.keys)
                 value = None if value is None else hide(value, view.keys)
+        queries = self._project_queries(query, start, positions)
         if cache is None:
-            queries, attended = self._project_inputs(query, key, value, start, 0, positions)
-        elif queries is None:
-            queries = self._project_queries(query, start, positions)
+            attended = self._project_keys(key, value, positions=positions)
         terms = OffsetTerms()
         if self.position is not None:
             terms = self.position.terms(*sizes, start)
@@ -306,31 +295,6 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         if cache is not None:
             results.append(attended)
         return results[0] if len(results) == 1 else tuple(results)
-
-    def _project_inputs(
-        self, query: Any, key: Any, value: Any, query_start: Any, key_start: Any, positions: Any
-    ) -> tuple[Any, dict[str, Any]]:
-        """Return the results of `_project_queries` and `_project_keys`."""
-        layers = [self._query_dense, self._key_dense, self._value_dense]
-        is_one_product = (
-            key is query
-            and value is None
-            and self.qk_norm is None
-            and self.num_kv_heads == self.num_heads
-            and self._value_size == self._head_size
-            and can_join(layers)
-        )
-        if not is_one_product:
-            return (
-                self._project_queries(query, query_start, positions),
-                self._project_keys(key, value, key_start, positions),
-            )
-        scale = self._head_size**-0.5
-        queries, keys, values = project_jointly(layers, query, self.num_heads, scale)
-        if self.position is not None:
-            queries = self.position.rotate(queries, query_start, positions)
-            keys = self.position.rotate(keys, key_start, positions)
-        return queries, {"key": keys, "value": values}
 
     def _project_queries(self, query: Any, start: Any, positions: Any) -> Any:
         """Return scaled queries `(B, H, T, K)`."""

@@ -123,41 +123,6 @@ def project_heads(dense: Projection, x: Any, num_heads: int) -> Any:
     return ops.transpose(heads, (0, 2, 1, 3))
 
 
-def can_join(layers: list[Projection]) -> bool:
-    """Whether one product may take the place of these layers.
-
-    It may not where a layer computes more than `x @ kernel + bias`, or where somebody has replaced
-    `call` to observe the input, as Keras does to calibrate GPTQ and AWQ.
-    """
-    return all(
-        type(layer) is Projection
-        and layer.quantization_mode is None
-        and layer.compute_dtype == layers[0].compute_dtype
-        and "call" not in vars(layer)
-        for layer in layers
-    )
-
-
-def project_jointly(layers: list[Projection], x: Any, num_heads: int, scale: float) -> list[Any]:
-    """Return the heads `(B, H, T, K)` of several dense layers of equal size, by one product.
-
-    Args:
-        layers: Built layers for which `can_join` holds.
-        x: `(B, T, D)`.
-        num_heads: `H`.
-        scale: Factor of the first layer's output.
-    """
-    kernels = [ops.convert_to_tensor(layer.kernel) for layer in layers]
-    kernels[0] = kernels[0] * scale
-    rows = ops.matmul(ops.reshape(x, (-1, x.shape[-1])), ops.concatenate(kernels, axis=1))
-    if layers[0].use_bias:
-        biases = [ops.convert_to_tensor(layer.bias) for layer in layers]
-        rows = ops.add(rows, ops.concatenate([biases[0] * scale, *biases[1:]], axis=0))
-    size = layers[0].units // num_heads
-    heads = ops.reshape(rows, (*ops.shape(x)[:2], len(layers), num_heads, size))
-    return ops.unstack(ops.transpose(heads, (2, 0, 3, 1, 4)), len(layers))
-
-
 def copy_initializer(initializer: Any) -> Any:
     """Return an initializer with the same settings; a function is returned as it is."""
     if not isinstance(initializer, initializers.Initializer):
