@@ -14,24 +14,14 @@ from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.training.validation import translate_with
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
-TEXTS = [
-    "猫が手紙を書いた。",
-    "",
-    "🙂👩‍👩‍👧",
-    "ほげ鬱龘ﾊﾝｶｸＡＢＣ",
-    "駅" * 10_000,
-    "明日は雨なので早く起きます。",
-    "   ",
-]
-
 
 def test_graph_gives_what_the_model_gives_with_the_sentencepiece_package(
-    tokenizers, config, tmp_path, make_model
+    tokenizers, config, tmp_path, make_model, texts
 ):
     greedy = dataclasses.replace(config, beam_size=1)
     export(make_model(), tokenizers, greedy, tmp_path)
     expected = translate_with(make_model(), tokenizers, config)
-    texts = [text for text in TEXTS if text.strip() and len(text) < config.max_pieces]
+    texts = [text for text in texts if text.strip() and len(text) < config.max_pieces]
     assert Translator.load(tmp_path)(texts) == expected(texts)
 
 
@@ -51,8 +41,8 @@ def in_plain_tensorflow(code, *arguments):
     return json.loads(result.stdout.splitlines()[-1])
 
 
-def test_exported_model_survives_a_move_and_a_process_without_the_package(folder, tmp_path):
-    expected = Translator.load(folder)(TEXTS)
+def test_exported_model_survives_a_move_and_a_process_without_the_package(folder, tmp_path, texts):
+    expected = Translator.load(folder)(texts)
     moved = tmp_path / "another place" / "モデル"
     shutil.copytree(folder, moved)
     code = (
@@ -62,9 +52,9 @@ def test_exported_model_survives_a_move_and_a_process_without_the_package(folder
         "run = lambda t: [x.decode() for x in serve(text=tf.constant(t))['translation'].numpy()]\n"
         "print(json.dumps([run(texts), [run([t])[0] for t in texts]]))\n"
     )
-    short = [text for text in TEXTS if len(text) < 1000]
+    short = [text for text in texts if len(text) < 1000]
     together, alone = in_plain_tensorflow(code, moved / "1", json.dumps(short))
-    assert together == alone == [e for e, t in zip(expected, TEXTS, strict=True) if t in short]
+    assert together == alone == [e for e, t in zip(expected, texts, strict=True) if t in short]
 
 
 def test_model_has_only_operations_that_tensorflow_has(folder):
@@ -84,7 +74,7 @@ def test_model_has_only_operations_that_tensorflow_has(folder):
     assert num_types > 50 and unknown == []
 
 
-def test_model_runs_in_a_session_as_model_servers_run_it(folder):
+def test_model_runs_in_a_session_as_model_servers_run_it(folder, texts):
     code = (
         "v1 = tf.compat.v1\n"
         "with v1.Session(graph=tf.Graph()) as session:\n"
@@ -96,7 +86,7 @@ def test_model_runs_in_a_session_as_model_servers_run_it(folder):
         "    )\n"
         "print(json.dumps([text.decode() for text in said]))\n"
     )
-    short = [text for text in TEXTS if len(text) < 1000]
+    short = [text for text in texts if len(text) < 1000]
     assert in_plain_tensorflow(code, folder, json.dumps(short)) == Translator.load(folder)(short)
 
 

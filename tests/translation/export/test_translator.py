@@ -10,31 +10,21 @@ from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.versions import CONFIG, EXTRA
 
-TEXTS = [
-    "猫が手紙を書いた。",
-    "",
-    "🙂👩‍👩‍👧",
-    "ほげ鬱龘ﾊﾝｶｸＡＢＣ",
-    "駅" * 10_000,
-    "明日は雨なので早く起きます。",
-    "   ",
-]
 
-
-def test_same_strings_alone_and_in_a_batch_and_empty_stays_empty(folder):
+def test_same_strings_alone_and_in_a_batch_and_empty_stays_empty(folder, texts):
     translator = Translator.load(folder)
-    together = translator(TEXTS)
-    assert together == [translator([text])[0] for text in TEXTS]
-    assert together == translator(TEXTS, batch_size=3)
+    together = translator(texts)
+    assert together == [translator([text])[0] for text in texts]
+    assert together == translator(texts, batch_size=3)
     assert together[1] == together[6] == ""
     assert len({*together}) >= 4
 
 
-def test_nbest_begins_with_the_translation_and_its_scores_fall(folder, config):
+def test_nbest_begins_with_the_translation_and_its_scores_fall(folder, config, texts):
     translator = Translator.load(folder)
-    found = translator.nbest(TEXTS)
-    assert [row[0].translation for row in found] == translator(TEXTS)
-    for text, row in zip(TEXTS, found, strict=True):
+    found = translator.nbest(texts)
+    assert [row[0].translation for row in found] == translator(texts)
+    for text, row in zip(texts, found, strict=True):
         scores = [hypothesis.score for hypothesis in row]
         assert scores == sorted(scores, reverse=True)
         assert len(row) == config.beam_size

@@ -114,27 +114,27 @@ def test_damaged_checkpoint_is_left_out_with_a_warning(tmp_path, suffix):
         make_state(tmp_path, seed=2)[1].restore()
 
 
-def test_damaged_checkpoint_does_not_push_out_the_good_one(tmp_path):
-    _, state = make_state(tmp_path, seed=1)
+def restored_beside_a_damaged_checkpoint(folder):
+    """State restored from checkpoint 3, next to a checkpoint 9 that cannot be read."""
+    _, state = make_state(folder, seed=1)
     for step in (3, 9):
         state.step.assign(step)
         state.save()
-    (tmp_path / "checkpoint-9.index").write_bytes(b"")
-    _, restored = make_state(tmp_path, seed=2)
+    (folder / "checkpoint-9.index").write_bytes(b"")
+    _, restored = make_state(folder, seed=2)
     restored.restore()
+    return restored
+
+
+def test_damaged_checkpoint_does_not_push_out_the_good_one(tmp_path):
+    restored = restored_beside_a_damaged_checkpoint(tmp_path)
     restored.step.assign(5)
     restored.save()
     assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-5", "checkpoint-3"]
 
 
 def test_damaged_checkpoint_is_written_anew_when_its_step_is_reached_again(tmp_path):
-    _, state = make_state(tmp_path, seed=1)
-    for step in (3, 9):
-        state.step.assign(step)
-        state.save()
-    (tmp_path / "checkpoint-9.index").write_bytes(b"")
-    _, restored = make_state(tmp_path, seed=2)
-    restored.restore()
+    restored = restored_beside_a_damaged_checkpoint(tmp_path)
     restored.step.assign(9)
     restored.save()
     _, again = make_state(tmp_path, seed=3)
