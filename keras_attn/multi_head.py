@@ -274,9 +274,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         queries = self._project_queries(query, start, positions)
         if cache is None:
             attended = self._project_keys(key, value, positions=positions)
-        terms = OffsetTerms()
-        if self.position is not None:
-            terms = self.position.terms(*sizes, start)
+        terms = OffsetTerms() if self.position is None else self.position.terms(*sizes, start)
         sums, weights = attend_any_size(
             queries,
             attended["key"],
@@ -290,10 +288,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             values_are_finite=self._inputs_are_finite,
         )
         results = [self._combine(sums, query)]
-        if return_attention_scores:
-            results.append(weights)
-        if cache is not None:
-            results.append(attended)
+        results += [weights] if return_attention_scores else []
+        results += [attended] if cache is not None else []
         return results[0] if len(results) == 1 else tuple(results)
 
     def _project_queries(self, query: Any, start: Any, positions: Any) -> Any:
