@@ -3,7 +3,6 @@
 Source and target tokens/s without padding, on real batches in training order and at equal sizes:
 
 - ours: Muon, weights averaged every eighth batch;
-- layers: the same with the forward and backward pass of the Keras layers themselves;
 - KerasHub blocks with Keras `fit`, if installed: Adam, weights averaged after each batch;
 - a loop with PyTorch `nn.Transformer`, in a separate environment: Adam, weights averaged after each
   batch;
@@ -42,9 +41,8 @@ from keras_attn.translation.special_ids import PAD_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
-PEERS = ("ours", "layers", "keras_hub", "torch", "joeynmt")
+PEERS = ("ours", "keras_hub", "torch", "joeynmt")
 PRODUCT = 2048  # rows and columns
-OURS = ("ours", "layers")
 JOEYNMT_UPDATES = 40
 
 
@@ -91,7 +89,7 @@ def start(arguments: argparse.Namespace, batches_file: Path, fields: dict) -> di
         for precision in arguments.precisions:
             command = ["training_peers.py", name, precision]
             peer = Peer(name, command, num_cores(), python)
-            recipe = {} if name in OURS else RECIPE
+            recipe = {} if name == "ours" else RECIPE
             peer.ask(load=str(batches_file), config={**fields, **recipe})
             print(f"{name + ' ' + precision:<20}{peer.ask(steps=1)['seconds']:>14.1f}", flush=True)
             peers[f"{name} {precision}"] = peer
@@ -148,7 +146,7 @@ def row(
 
 def logits_of_a_token(name: str, vocab_size: int) -> int:
     """Number of logits computed for a target token; ours samples the vocabulary in training."""
-    return int(Config.sampled_share * vocab_size) if name.startswith(OURS) else vocab_size
+    return int(Config.sampled_share * vocab_size) if name.startswith("ours") else vocab_size
 
 
 def operations(some: list[Batch], fields: dict[str, Any], num_logits: int) -> float:

@@ -1,6 +1,6 @@
 """Process of one program in `train_throughput.py` and `training_cost.py`.
 
-`python training_peers.py NAME PRECISION` runs `ours`, `layers`, `keras_hub`, `torch` or `product`
+`python training_peers.py NAME PRECISION` runs `ours`, `keras_hub`, `torch` or `product`
 on all cores. Reads one JSON request from each line and writes one JSON line as answer:
 
 - `{"load": FILE, "config": ...}` loads the batches of `write_batches`;
@@ -10,7 +10,6 @@ on all cores. Reads one JSON request from each line and writes one JSON line as 
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 import time
@@ -31,11 +30,10 @@ Train = Callable[[int], None]
 
 def main() -> None:
     name, precision = sys.argv[1:]
-    if name in ("ours", "layers", "product"):  # as in `train.py`; `product` measures the peak
+    if name in ("ours", "product"):  # as in `train.py`; `product` measures the peak
         os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     make = {
         "ours": train_ours,
-        "layers": functools.partial(train_ours, through_layers=True),
         "keras_hub": train_keras_hub,
         "torch": train_torch,
     }
@@ -86,10 +84,8 @@ def product_speed(size: int, precision: str) -> float:
     return 2 * size**3 / min(seconds)
 
 
-def train_ours(
-    batches: list[Batch], fields: dict, precision: str, through_layers: bool = False
-) -> Train:
-    """Training step of ours, like `fit` of the translator, or the same with `LayersLoss`."""
+def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
+    """Training step of ours, like `fit` of the translator."""
     from keras_attn import Transformer
     from keras_attn.translation.config import Config
     from keras_attn.translation.machine import allocator, threads
@@ -105,10 +101,6 @@ def train_ours(
     )
     model.build(((None, None), (None, None)))
     trainer = Trainer(model, config)
-    if through_layers:
-        from layers_loss import LayersLoss
-
-        trainer._loss_of = LayersLoss(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     dataset = as_dataset(batches)
 

@@ -21,6 +21,10 @@ class Dropout(keras.layers.Dropout):
         **kwargs: Keras's own arguments.
     """
 
+    def __init__(self, rate: float, **kwargs: Any) -> None:
+        super().__init__(rate, **kwargs)
+        self.autocast = False  # drops numbers of any dtype
+
     def call(self, inputs: Any, training: bool = False) -> Any:
         if not training or self.rate == 0:
             return inputs
@@ -43,6 +47,6 @@ def drop(x: Any, rate: float, seed: Any) -> Any:
     # The last size must be known: `ops.view` of Keras 3.15 fails on TensorFlow otherwise.
     words = keras.random.randint(((size + 3) // 4, 1), -(2**31), 2**31 - 1, "int32", seed)
     numbers = ops.reshape(ops.view(words, "uint8"), (-1,))[:size]
-    zero, scale = (ops.cast(y, x.dtype) for y in (0.0, 256 / (256 - num_dropped)))
-    kept = ops.where(numbers >= num_dropped, scale, zero)
+    scale = ops.cast(256 / (256 - num_dropped), x.dtype)
+    kept = ops.cast(numbers >= num_dropped, x.dtype) * scale
     return x * ops.reshape(kept, ops.shape(x))

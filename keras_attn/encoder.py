@@ -91,6 +91,7 @@ class EncoderBlock(Block):
         x = self._around_feed_forward(
             x, sublayer=lambda y: self._feed_forward(y, training=training), training=training
         )
+        x = self._output(x)
         return (x, weights) if return_attention_scores else x
 
 
@@ -173,5 +174,5 @@ class Encoder(Stack):
             if return_attention_scores:
                 x, found = x
                 weights |= {f"{block.name}/{name}": part for name, part in found.items()}
-        memory = x if self._norm is None else self._norm(x)
+        memory = self._normalized(x, training)
         return (memory, weights) if return_attention_scores else memory

@@ -20,6 +20,15 @@ class Projection(keras.layers.Dense):
 
     lora_enabled: bool
 
+    def call(self, inputs: Any, training: bool | None = None) -> Any:
+        is_half = keras.backend.standardize_dtype(inputs.dtype) in ("bfloat16", "float16")
+        is_affine = len(inputs.shape) == 2 and self.bias is not None
+        on_tensorflow = keras.backend.backend() == "tensorflow"
+        if not (training and is_half and is_affine and on_tensorflow):
+            return super().call(inputs, training=training)
+        rows = _affine(inputs, ops.copy(self.kernel), ops.copy(self.bias))
+        return rows if self.activation is None else self.activation(rows)
+
     def save_own_variables(self, store: Any) -> None:
         if self.quantization_mode in ("gptq", "awq"):
             # Keras 3.15 does not save `kernel_zero`, and cannot load the file without it.
@@ -113,6 +122,21 @@ class ProjectingLayer(Layer):
             "kernel_constraint": constraints.serialize(self.kernel_constraint),
             "bias_constraint": constraints.serialize(self.bias_constraint),
         }
+
+
+@ops.custom_gradient
+def _affine(x: Any, kernel: Any, bias: Any) -> Any:
+    """`x @ kernel + bias`; TensorFlow's own gradient of the bias is slow in half precision."""
+
+    def gradient(upstream: Any) -> tuple[Any, Any, Any]:
+        ones = ops.ones((1, ops.shape(upstream)[0]), upstream.dtype)
+        return (
+            ops.matmul(upstream, ops.transpose(kernel)),
+            ops.matmul(ops.transpose(x), upstream),
+            ops.matmul(ones, upstream)[0],
+        )
+
+    return ops.add(ops.matmul(x, kernel), bias), gradient
 
 
 def project_heads(dense: Projection, x: Any, num_heads: int) -> Any:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import keras
+from keras import ops
 
 from keras_attn.checks import check_boolean, check_choice, check_rate
 from keras_attn.layer import Layer
-
-EPSILON = 1e-6  # added to the variance or mean square by normalisations
+from keras_attn.normalization import Normalization
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -81,7 +81,7 @@ class Residual(Layer):
         x = self._to_float(x)
         if not callable(sublayer):
             raise ValueError(f"`sublayer` must be a function. Received: sublayer={sublayer!r}.")
-        made = sublayer(self._norm(x) if self.norm_first else x)
+        made = sublayer(self._norm(x, training=training) if self.norm_first else x)
         made, *rest = made if isinstance(made, tuple | list) else (made,)
         if len(made.shape) != len(x.shape) or any(
             isinstance(a, int) and isinstance(b, int) and a != b
@@ -91,8 +91,8 @@ class Residual(Layer):
                 "`sublayer` must keep the shape of its input, to be added to it. Received: "
                 f"sublayer(x).shape={tuple(made.shape)}, x.shape={tuple(x.shape)}."
             )
-        total = x + self._dropout(made, training=training)
-        total = total if self.norm_first else self._norm(total)
+        total = x + ops.cast(self._dropout(made, training=training), x.dtype)
+        total = total if self.norm_first else self._norm(total, training=training)
         return (total, *rest) if rest else total
 
     def compute_output_shape(self, x_shape: tuple) -> tuple:
@@ -110,10 +110,4 @@ class Residual(Layer):
 def make_norm(kind: str, dtype: Any, name: str = "norm") -> keras.layers.Layer:
     """Return a normalisation layer of the last axis: `"layer"` or `"rms"`."""
     check_choice("norm", kind, ("layer", "rms"))
-    classes = {
-        "layer": keras.layers.LayerNormalization,
-        "rms": keras.layers.RMSNormalization,
-    }
-    layer = classes[kind](epsilon=EPSILON, dtype=dtype, name=name)
-    layer.supports_masking = True
-    return layer
+    return Normalization(kind, dtype=dtype, name=name)

@@ -6,7 +6,8 @@ import abc
 from typing import Any
 
 import keras
-from keras import constraints, initializers, regularizers
+from keras import constraints, initializers, ops, regularizers
+from keras.dtype_policies import DTypePolicyMap
 
 from keras_attn.checks import (
     check_boolean,
@@ -131,6 +132,7 @@ class Block(Options):
     ) -> None:
         super().__init__(num_hiddens, ffn_num_hiddens, num_heads, dropout, norm_first, **options)
         self.supports_masking = True
+        self._is_in_stack = False
         self._self_attention = self._make_attention(
             "self_attention", position=self.position, window=self.window
         )
@@ -165,12 +167,18 @@ class Block(Options):
             self.norm,
             seed=self._seed_for(name),
             name=name,
-            dtype=self.dtype_policy,
+            dtype=sum_policy(self.dtype_policy),
         )
 
-    def trust_inputs(self) -> None:
-        """Leave out the guards against NaN in inputs that nobody may attend to."""
+    def join_stack(self) -> None:
+        """Get inputs from a stack only: without NaN, and in the dtype of the residual stream."""
         self._self_attention._inputs_are_finite = True
+        self.autocast = False
+        self._is_in_stack = True
+
+    def _output(self, x: Any) -> Any:
+        """Cast the end of the residual stream, unless another block continues it."""
+        return x if self._is_in_stack else ops.cast(x, self.compute_dtype)
 
     def build(self, x_shape: tuple) -> None:
         check_layout("x", x_shape, self.layout)
@@ -237,8 +245,9 @@ class Stack(Options, abc.ABC):
             embeddings_constraint=self.embeddings_constraint,
             seed=self._seed_for("embedding"),
             name="embedding",
-            dtype=self.dtype_policy,
+            dtype=sum_policy(self.dtype_policy),
         )
+        self.embedding.tokens.reverse_dtype = self.compute_dtype  # logits are products
         for i in range(self.num_layers):
             name = f"block_{i}"
             block = self._make_block(
@@ -250,7 +259,7 @@ class Stack(Options, abc.ABC):
             )
             # One attribute per block: `tf.train.Checkpoint` does not save layers in a list.
             setattr(self, name, block)
-            block.trust_inputs()
+            block.join_stack()
         self._norm = make_norm(self.norm, self.dtype_policy) if self.norm_first else None
 
     @property
@@ -270,6 +279,12 @@ class Stack(Options, abc.ABC):
         if self._norm is not None:
             self._norm.build(hidden_shape)
 
+    def _normalized(self, x: Any, training: bool | None) -> Any:
+        """End of the residual stream, after the last block."""
+        if self._norm is None:
+            return ops.cast(x, self.compute_dtype)
+        return self._norm(x, training=training)
+
     def compute_mask(self, ids: Any, previous_mask: Any = None) -> Any:
         return self.embedding.compute_mask(ids)
 
@@ -283,3 +298,17 @@ class Stack(Options, abc.ABC):
             "embeddings_regularizer": regularizers.serialize(self.embeddings_regularizer),
             "embeddings_constraint": constraints.serialize(self.embeddings_constraint),
         }
+
+
+def sum_policy(policy: Any) -> Any:
+    """Return the dtype policy of layers that add to the residual stream.
+
+    Under a mixed policy, products are computed in half precision, and the sums of their results in
+    the dtype of the weights, float32.
+    """
+    if not isinstance(policy, DTypePolicyMap):
+        return keras.DTypePolicy(policy.variable_dtype)
+    sums = DTypePolicyMap(sum_policy(policy.default_policy))
+    for path, of_path in policy.items():
+        sums[path] = of_path
+    return sums

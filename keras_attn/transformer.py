@@ -58,6 +58,8 @@ class Transformer(keras.Model, Adaptable):
             )
         self.encoder = encoder
         self.decoder = decoder
+        for block in decoder.blocks:
+            block.trust_memory()  # it comes from the encoder
 
     @classmethod
     def from_sizes(

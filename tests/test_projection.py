@@ -15,6 +15,26 @@ def test_computes_what_a_dense_layer_computes():
     np.testing.assert_array_equal(layer(X), dense(X))
 
 
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="by TensorFlow's tape")
+@pytest.mark.parametrize("shape", [(6, 4), (2, 3, 4)])
+def test_gradients_in_half_precision_are_those_of_a_dense_layer(shape):
+    import tensorflow as tf
+
+    x = tf.constant(np.random.default_rng(2).normal(size=shape), tf.float32)
+    found = []
+    for layer_class in (Projection, keras.layers.Dense):
+        layer = layer_class(5, activation="tanh", dtype="mixed_bfloat16")
+        layer.build(shape)
+        layer.set_weights([np.full(w.shape, 0.3) for w in layer.weights])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(tf.cast(layer(x, training=True), tf.float32) ** 2)
+        found.append(tape.gradient(loss, [x, layer.kernel.value, layer.bias.value]))
+    for one, other in zip(*found, strict=True):
+        assert one.dtype == tf.float32
+        np.testing.assert_allclose(one, other, rtol=0.03, atol=0.03)
+
+
 def test_heads_are_consecutive_features():
     x = np.random.default_rng(1).normal(size=(2, 5, 6)).astype(np.float32)
     layer = Projection(8)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from keras_attn.residual import EPSILON
+from keras_attn.normalization import EPSILON
 from keras_attn.transformer import Transformer
 from keras_attn.translation.decoding.folding import fold, positions
 from keras_attn.translation.special_ids import PAD_ID

@@ -39,7 +39,7 @@ def num_shards(batch_tokens: int) -> int:
 
 
 class ShardedLoss(Protocol):
-    """Mean loss per token that can be computed in shards, such as `TrainingLoss`."""
+    """Mean loss per token that can be computed in shards, such as `TranslationLoss`."""
 
     def share(self, target_out: tf.Tensor, seed: tf.Tensor) -> tuple[Any, Any]:
         """Inputs common to all shards: tensors computed from the weights, and other data.
@@ -75,7 +75,7 @@ def loss_and_gradients(
     tensors are summed over the shards before they are propagated to the weights.
 
     Args:
-        sharded: `TrainingLoss`, or another mean loss per token.
+        sharded: `TranslationLoss`, or another mean loss per token.
         weights: Variables to differentiate by.
         batch: `source`, `target_in` and `target_out`, integers `(B, S)`, `(B, T)`, `(B, T)`.
         seed: Seed of dropout and sample, integers `(2,)`. Each shard has different dropout.
@@ -104,8 +104,20 @@ def loss_and_gradients(
         loss, found = of_shard(made, others, [ids[begin:end] for ids in batch], shard_seed)
         losses.append(loss)
         gradients.append(found)
-    totals = [_total(found) for found in zip(*gradients, strict=True)]
-    return tf.add_n(losses), tape.gradient(tf.nest.flatten(made), weights, totals)
+    # A tensor that the loss does not depend on has no gradient: a weight that no layer uses.
+    totals = {
+        place: _total(found)
+        for place, found in enumerate(zip(*gradients, strict=True))
+        if found[0] is not None
+    }
+    tensors = tf.nest.flatten(made)
+    of_weights = tape.gradient(
+        [tensors[place] for place in totals],
+        weights,
+        list(totals.values()),
+        unconnected_gradients=tf.UnconnectedGradients.ZERO,
+    )
+    return tf.add_n(losses), of_weights
 
 
 def _total(gradients: Sequence[tf.Tensor | tf.IndexedSlices]) -> tf.Tensor:

@@ -10,11 +10,11 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.training import sharding
 from keras_attn.translation.training.muon import FusedMuon
 from keras_attn.translation.training.schedule import WarmUpStableDecay
-from keras_attn.translation.training.training_loss import TrainingLoss
+from keras_attn.translation.training.translation_loss import TranslationLoss
 
 
 class Trainer(keras.Model):
-    """Keras model whose `fit` trains a `Transformer` with `TrainingLoss` and `FusedMuon`.
+    """Keras model whose `fit` trains a `Transformer` with `TranslationLoss` and `FusedMuon`.
 
     Args:
         model: Built model.
@@ -31,13 +31,8 @@ class Trainer(keras.Model):
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
         self._seed = config.seed
         self._num_shards = sharding.num_shards(config.batch_tokens)
-        self._loss_of = TrainingLoss(
-            model,
-            config.label_smoothing,
-            config.precision,
-            num_positions=config.max_pieces,
-            num_sampled=int(config.sampled_share * model.decoder.vocab_size),
-        )
+        num_sampled = int(config.sampled_share * model.decoder.vocab_size)
+        self._loss_of = TranslationLoss(model, config.label_smoothing, num_sampled)
         self._mean_loss = keras.metrics.Mean(name="loss")
         self.schedule = WarmUpStableDecay(
             config.learning_rate, config.warmup_steps, config.cool_down, config.stable_steps

@@ -16,7 +16,7 @@ from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import callbacks, sharding, validation
 from keras_attn.translation.training.checkpoints import TrainingState, newest_first
 from keras_attn.translation.training.fit import fit
-from keras_attn.translation.training.training_loss import TrainingLoss
+from keras_attn.translation.training.translation_loss import TranslationLoss
 
 NUMBERS = ["いち", "に", "さん", "よん", "ご", "ろく", "なな", "はち", "きゅう"]
 
@@ -78,13 +78,13 @@ def test_fit_stops_on_budget_with_the_best_averaged_weights_and_one_trace(
     tokenizers, stream, tmp_path, capsys, monkeypatch
 ):
     traced = []
-    of_shard = TrainingLoss.of_shard
+    of_shard = TranslationLoss.of_shard
 
     def counting(self, *shard):
         traced.append(None)
         return of_shard(self, *shard)
 
-    monkeypatch.setattr(TrainingLoss, "of_shard", counting)
+    monkeypatch.setattr(TranslationLoss, "of_shard", counting)
     monkeypatch.setattr(sharding, "num_shards", lambda batch_tokens: 2)
     model = make_model(tokenizers)
     run = fit(model, stream, tokenizers, VALIDATION, CONFIG, tmp_path)

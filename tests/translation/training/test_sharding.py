@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from keras_attn import Transformer
 from keras_attn.translation.training import sharding
-from keras_attn.translation.training.training_loss import TrainingLoss
+from keras_attn.translation.training.translation_loss import TranslationLoss
 
 WEIGHTS = [tf.Variable([[1.0], [2.0], [-1.0]]), tf.Variable([3.0])]
 SEED = tf.constant([1, 2], tf.int64)
@@ -52,11 +53,15 @@ def test_shards_make_the_loss_and_gradients_of_the_whole(num_pairs, num_shards):
 @pytest.mark.parametrize("num_pairs", [1, 3])
 @pytest.mark.parametrize("num_shards", [2, 4])
 def test_shards_of_a_real_model_though_some_have_no_pair(tiny_model, dtype, num_pairs, num_shards):
+    policy = "float32" if dtype == "float32" else "mixed_bfloat16"
+    model = Transformer.from_sizes(13, 11, 2, 2, 12, 16, 3, dtype=policy)
+    model.build(((None, None), (None, None)))
+    model.set_weights(tiny_model.get_weights())
     random = np.random.default_rng(num_pairs)
     source, target = (random.integers(4, 11, (num_pairs, n)) for n in (5, 4))
     batch = [tf.constant(side, tf.int32) for side in (source, target, target)]
-    weights = [weight.value for weight in tiny_model.trainable_variables]
-    loss_of = TrainingLoss(tiny_model, label_smoothing=0.1, dtype=dtype, num_positions=8)
+    weights = [weight.value for weight in model.trainable_variables]
+    loss_of = TranslationLoss(model, label_smoothing=0.1)
     whole, expected = sharding.loss_and_gradients(loss_of, weights, batch, SEED, num_shards=1)
     loss, found = sharding.loss_and_gradients(loss_of, weights, batch, SEED, num_shards)
     near = 1e-4 if dtype == "float32" else 0.03

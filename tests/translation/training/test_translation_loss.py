@@ -2,15 +2,17 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import keras_attn
 from keras_attn import Decoder, Encoder, Transformer
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
-from keras_attn.translation.training.training_loss import TrainingLoss
+from keras_attn.translation.training import sharding
+from keras_attn.translation.training.translation_loss import TranslationLoss
 
 SEED = tf.constant([3, 4], tf.int64)
 
 
-def make_model(dropout=0.0, spread=0.4, ffn_num_hiddens=16):
-    model = Transformer.from_sizes(13, 11, 2, 2, 8, ffn_num_hiddens, 2, dropout=dropout)
+def make_model(spread=0.4, ffn_num_hiddens=16, **options):
+    model = Transformer.from_sizes(13, 11, 2, 2, 8, ffn_num_hiddens, 2, **options)
     model.build(((None, None), (None, None)))
     random = np.random.default_rng(1)
     for weight in model.trainable_variables:
@@ -60,7 +62,7 @@ def value_and_gradients(function, model):
 def test_value_and_gradients_are_those_of_the_model(smoothing, ffn_num_hiddens):
     model = make_model(ffn_num_hiddens=ffn_num_hiddens)
     source, target_in, target_out = make_batch()
-    loss = TrainingLoss(model, smoothing, "float32", num_positions=10)
+    loss = TranslationLoss(model, smoothing)
     value, gradients = value_and_gradients(lambda: loss(source, target_in, target_out, SEED), model)
     expected, expected_gradients = value_and_gradients(
         lambda: reference_loss(model((source, target_in)), target_out, smoothing), model
@@ -77,9 +79,10 @@ def test_bfloat16_is_near_and_the_loss_float32():
     model = make_model()
     batch = make_batch()
     exact, exact_gradients = value_and_gradients(
-        lambda: TrainingLoss(model, 0.1, "float32", 10)(*batch, SEED), model
+        lambda: TranslationLoss(model, 0.1)(*batch, SEED), model
     )
-    loss = TrainingLoss(model, 0.1, "bfloat16", num_positions=10)
+    model = make_model(dtype="mixed_bfloat16")
+    loss = TranslationLoss(model, 0.1)
     assert loss(*batch, SEED).dtype == tf.float32
     value, gradients = value_and_gradients(lambda: loss(*batch, SEED), model)
     assert value == pytest.approx(exact, rel=0.02)
@@ -96,7 +99,7 @@ def test_bfloat16_is_near_and_the_loss_float32():
 
 def test_more_padding_changes_nothing():
     model = make_model()
-    loss = TrainingLoss(model, 0.1, "float32", num_positions=12)
+    loss = TranslationLoss(model, 0.1)
     batch = make_batch()
     value, gradients = value_and_gradients(lambda: loss(*batch, SEED), model)
     wider = [tf.pad(ids, [[0, 2], [0, 3]]) for ids in batch]
@@ -107,14 +110,14 @@ def test_more_padding_changes_nothing():
 
 
 def test_a_batch_of_padding_alone_costs_nothing():
-    loss = TrainingLoss(make_model(), 0.1, "float32", num_positions=4)
+    loss = TranslationLoss(make_model(), 0.1)
     nothing = tf.zeros((2, 3), tf.int32)
     assert float(loss(nothing, nothing, nothing, SEED)) == 0.0
 
 
 def test_the_seed_decides_what_is_dropped():
     batch = make_batch()
-    loss = TrainingLoss(make_model(dropout=0.3), 0.1, "float32", num_positions=10)
+    loss = TranslationLoss(make_model(dropout=0.3), 0.1)
     first, again = (float(loss(*batch, SEED)) for _ in range(2))
     others = {float(loss(*batch, tf.constant([3, step], tf.int64))) for step in range(20)}
     assert first == again
@@ -124,7 +127,7 @@ def test_the_seed_decides_what_is_dropped():
 def test_dropout_does_what_the_layers_do():
     model = make_model(dropout=0.5, spread=1.0)
     source, target_in, target_out = make_batch()
-    loss = TrainingLoss(model, 0.0, "float32", num_positions=10)
+    loss = TranslationLoss(model, 0.0)
     fast = tf.function(lambda seed: loss(source, target_in, target_out, seed))
 
     @tf.function
@@ -148,13 +151,88 @@ def reference_loss_in_graph(logits, targets):
 
 
 def test_nearly_everything_may_be_dropped():
-    loss = TrainingLoss(make_model(dropout=0.999), 0.1, "float32", num_positions=10)
+    loss = TranslationLoss(make_model(dropout=0.999), 0.1)
     assert np.isfinite(float(loss(*make_batch(), SEED)))
 
 
-def test_a_model_of_other_parts_is_refused():
-    sizes = (9, 1, 8, 16, 2)
-    model = Transformer(Encoder(*sizes, norm="rms"), Decoder(*sizes))
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"norm": "rms", "gated": True, "activation": "silu"},
+        {"norm_first": False, "use_bias": True, "num_kv_heads": 1},
+        {"position": keras_attn.RotaryEmbedding(), "qk_norm": "rms", "use_gate": True},
+        {"position": keras_attn.LearnedPositionalEncoding(16), "use_sinks": True},
+    ],
+    ids=lambda options: "-".join(options),
+)
+@pytest.mark.parametrize("num_shards", [1, 2])
+def test_a_model_with_any_options_is_trained(options, num_shards):
+    model = make_model(**options)
+    batch = make_batch()
+    value, gradients = sharding.loss_and_gradients(
+        TranslationLoss(model, 0.1),
+        [weight.value for weight in model.trainable_variables],
+        batch,
+        SEED,
+        num_shards,
+    )
+    expected, expected_gradients = value_and_gradients(
+        lambda: reference_loss(model(batch[:2]), batch[2], 0.1), model
+    )
+    assert float(value) == pytest.approx(expected, rel=1e-5)
+    for mine, reference in zip(gradients, expected_gradients, strict=True):
+        np.testing.assert_allclose(mine, reference, rtol=1e-3, atol=1e-5)
+
+
+def test_frozen_weights_have_no_gradient_and_count_in_the_loss():
+    model = make_model()
+    batch = make_batch()
+    expected = float(TranslationLoss(model, 0.1)(*batch, SEED))
+    model.encoder.trainable = False
+    loss = TranslationLoss(model, 0.1)
+    value, gradients = value_and_gradients(lambda: loss(*batch, SEED), model)
+    assert value == pytest.approx(expected, rel=1e-6)
+    assert len(gradients) == len(model.decoder.trainable_variables)
+
+
+class Louder(Decoder):
+    """Decoder with logits of its own."""
+
+    def call(
+        self,
+        ids,
+        memory=None,
+        memory_valid_lens=None,
+        cache=None,
+        start=0,
+        return_attention_scores=False,
+        training=None,
+        memory_mask=None,
+    ):
+        return 2.0 * super().call(ids, memory, memory_mask=memory_mask, training=training)
+
+
+class Blind(Transformer):
+    """Transformer whose decoder sees the negative memory."""
+
+    def call(self, inputs, training=None):
+        source, target = inputs
+        memory = -self.encoder(source, training=training)
+        mask = self.encoder.compute_mask(source)
+        return self.decoder(target, memory, memory_mask=mask, training=training)
+
+
+@pytest.mark.parametrize(
+    ("model_class", "decoder_class"), [(Transformer, Louder), (Blind, Decoder)]
+)
+def test_a_subclass_is_trained_as_it_is_written(model_class, decoder_class):
+    twin = make_model()
+    sizes = (2, 8, 16, 2)
+    model = model_class(Encoder(13, *sizes), decoder_class(11, *sizes))
     model.build(((None, None), (None, None)))
-    with pytest.raises(ValueError, match=r"from_sizes.*Encoder with norm='rms'"):
-        TrainingLoss(model, 0.1, "float32", num_positions=8)
+    model.set_weights(twin.get_weights())
+    batch = make_batch()
+    value = float(TranslationLoss(model, 0.1, num_sampled=5)(*batch, SEED))
+    expected = float(reference_loss(model(batch[:2]), batch[2], 0.1))
+    assert value == pytest.approx(expected, rel=1e-5)
+    assert value != pytest.approx(float(reference_loss(twin(batch[:2]), batch[2], 0.1)), rel=1e-2)

@@ -1,0 +1,176 @@
+"""Training loss of a Transformer, computed by its own layers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+
+from keras_attn.decoder import Decoder
+from keras_attn.transformer import Transformer
+from keras_attn.translation.special_ids import PAD_ID
+from keras_attn.translation.training.loss import (
+    Sample,
+    draw_sample,
+    smoothed_cross_entropy,
+    smoothed_cross_entropy_of_logits,
+)
+
+
+class Shared(NamedTuple):
+    """Tensors that all shards of a batch share, computed once from the weights.
+
+    Attributes:
+        weights: Values of the trainable weights, kernels in the dtype of the products.
+        projection: Kernel `(D, C)` and bias `(C,)` of the logits; empty for a model that computes
+            its logits in a way of its own.
+    """
+
+    weights: list[tf.Tensor]
+    projection: tuple[tf.Tensor, ...]
+
+
+class TranslationLoss:
+    """Cross-entropy with label smoothing of the target tokens.
+
+    With `p` the distribution of the model, `y` the target and `e` the smoothing, the loss of a
+    token is `-(1 - e) * log p[y] - e * mean_v(log p[v])` (Szegedy et al. 2016, section 7). The loss
+    of a batch is the mean over the tokens, padding not counted.
+
+    The model is called as it is written, as a function of weights, batch and seed: dropout depends
+    on the seed only. Logits are computed for real tokens, not for padding. A subclass that
+    overrides `call` of model or decoder computes all logits itself.
+
+    Args:
+        model: Built model.
+        label_smoothing: `e`, the probability mass spread over the vocabulary, from 0 to 1.
+        num_sampled: Number of vocabulary pieces whose logits are computed for a batch
+            (`draw_sample`); loss and gradients are then estimates. Defaults to None, the whole
+            vocabulary.
+
+    Call arguments:
+        source: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
+        target_in: BOS and piece ids, int32 `(B, T)`, padded with id 0.
+        target_out: Piece ids and EOS, int32 `(B, T)`, padded with id 0.
+        seed: Seed of dropout and sample, integers `(2,)`.
+
+    Returns:
+        The mean loss per token, or an estimate with `num_sampled`; a float32 scalar.
+
+    Example:
+
+    >>> model = Transformer.from_sizes(8, 8, 1, 1, 4, 8, 2)
+    >>> model.build(((None, None), (None, None)))
+    >>> model.set_weights([0 * weight for weight in model.get_weights()])  # all logits are 0
+    >>> loss = TranslationLoss(model, label_smoothing=0.1)
+    >>> batch = [tf.constant(ids) for ids in ([[5, 3]], [[2]], [[3]])]
+    >>> round(float(loss(*batch, seed=tf.constant([1, 2]))), 4)  # log 8
+    2.0794
+    """
+
+    def __init__(self, model: Transformer, label_smoothing: float, num_sampled: int | None = None):
+        self._model = model
+        self._label_smoothing = label_smoothing
+        self._num_sampled = num_sampled
+        self._dtype = model.decoder.compute_dtype
+        self._weights = model.trainable_variables
+        self._has_states = (
+            type(model).call is Transformer.call and type(model.decoder).call is Decoder.call
+        )
+        self._seeds = [
+            generator.state
+            for layer in model._flatten_layers()
+            for generator in layer._seed_generators
+        ]
+
+    def __call__(
+        self, source: tf.Tensor, target_in: tf.Tensor, target_out: tf.Tensor, seed: tf.Tensor
+    ) -> tf.Tensor:
+        first, second = tf.unstack(tf.random.split(seed, 2))
+        shared = self.share(target_out, first)
+        return self.of_shard(*shared, source, target_in, target_out, second)
+
+    def share(self, target_out: tf.Tensor, seed: tf.Tensor) -> tuple[Shared, Sample | None]:
+        """Inputs common to all shards of a batch: weights and sampled pieces.
+
+        Args:
+            target_out: Target ids of the whole batch, int32 `(B, T)`.
+            seed: Seed of the sample, integers `(2,)`.
+
+        Returns:
+            The shared tensors; the sample, or None for the whole vocabulary.
+        """
+        weights = [
+            tf.cast(weight.value, self._dtype if _is_kernel(weight) else weight.dtype)
+            for weight in self._weights
+        ]
+        if not self._has_states:
+            return Shared(weights, ()), None
+        decoder, sample = self._model.decoder, None
+        if self._num_sampled is not None:
+            sample = draw_sample(target_out, decoder.vocab_size, self._num_sampled, seed)
+        kernel, bias = decoder.output_projection(None if sample is None else sample.pieces)
+        return Shared(weights, (tf.cast(kernel, self._dtype), tf.identity(bias))), sample
+
+    def of_shard(
+        self,
+        shared: Shared,
+        sample: Sample | None,
+        source: tf.Tensor,
+        target_in: tf.Tensor,
+        target_out: tf.Tensor,
+        seed: tf.Tensor,
+    ) -> tf.Tensor:
+        """Mean loss per token of a shard.
+
+        Args:
+            shared: First result of `share`.
+            sample: Second result of `share`.
+            source: Source ids of the shard, int32 `(B, S)`.
+            target_in: Decoder input of the shard, int32 `(B, T)`.
+            target_out: Target ids of the shard, int32 `(B, T)`.
+            seed: Seed of dropout, integers `(2,)`.
+        """
+        with keras.StatelessScope() as scope:
+            # Not as `state_mapping`, which would cast the kernels to float32.
+            for pair in zip(self._weights, shared.weights, strict=True):
+                scope.add_update(pair)
+            for state, one in zip(self._seeds, self._split(seed), strict=True):
+                scope.add_update((state, tf.cast(one, state.dtype)))
+            rows = self._states_or_logits(source, target_in)
+        targets = tf.reshape(target_out, [-1])
+        is_token = tf.where(tf.not_equal(targets, PAD_ID))[:, 0]
+        rows = tf.gather(tf.reshape(rows, [-1, rows.shape[-1]]), is_token)
+        targets = tf.gather(targets, is_token)
+        if self._has_states:
+            kernel, bias = shared.projection
+            cost = smoothed_cross_entropy(
+                tf.cast(rows, self._dtype),
+                kernel,
+                bias,
+                targets if sample is None else tf.gather(sample.places, targets),
+                self._label_smoothing,
+                None if sample is None else sample.counts,
+            )
+        else:
+            cost = smoothed_cross_entropy_of_logits(rows, targets, self._label_smoothing)
+        return cost / tf.cast(tf.maximum(tf.size(targets), 1), tf.float32)
+
+    def _states_or_logits(self, source: tf.Tensor, target_in: tf.Tensor) -> tf.Tensor:
+        """Decoder states `(B, T, D)`, or logits `(B, T, V)` of a model that computes its own."""
+        model = self._model
+        if not self._has_states:
+            return model((source, target_in), training=True)
+        memory = model.encoder(source, training=True)
+        mask = model.encoder.compute_mask(source)
+        return model.decoder.states(target_in, memory, memory_mask=mask, training=True)
+
+    def _split(self, seed: tf.Tensor) -> list[tf.Tensor]:
+        """A seed for each seed generator of the model."""
+        number = len(self._seeds)
+        return tf.unstack(tf.random.split(seed, number)) if number else []
+
+
+def _is_kernel(weight: keras.Variable) -> bool:
+    return weight.path.endswith("kernel")
