@@ -31,7 +31,6 @@ def run(given: dict[str, Any]) -> None:
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     import keras
 
-    from keras_attn import Transformer
     from keras_attn.translation import presets, versions
     from keras_attn.translation.batching import batches
     from keras_attn.translation.config import Config
@@ -40,6 +39,7 @@ def run(given: dict[str, Any]) -> None:
     from keras_attn.translation.export import figures, model_card, saved_model
     from keras_attn.translation.export.translator import Translator
     from keras_attn.translation.machine import allocator, precision, threads
+    from keras_attn.translation.model import make_model
     from keras_attn.translation.tokenization import tokenizer
     from keras_attn.translation.training import run_folder, tensorboard, warm_start
     from keras_attn.translation.training.fit import fit
@@ -75,13 +75,7 @@ def run(given: dict[str, Any]) -> None:
 
     # Model
     keras.utils.set_random_seed(config.seed)
-    model = Transformer.from_sizes(
-        tokenizers.source.vocab_size,
-        tokenizers.target.vocab_size,
-        **config.layer_sizes(),
-        dtype=config.dtype_policy,
-    )
-    model.build(((None, None), (None, None)))
+    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
     if earlier:
         warm_start.copy_weights(earlier, model)
 

@@ -27,6 +27,7 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.export import ctranslate2, saved_model
 from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.training import warm_start
 from keras_attn.translation.versions import CONFIG, EXTRA
@@ -78,9 +79,9 @@ def load_tokenizers(version: Path) -> Tokenizers:
 def load_model(version: Path) -> Transformer:
     """Model with the weights of an exported version, for another export."""
     config = Config.load(version / EXTRA / CONFIG)
+    config = dataclasses.replace(config, precision="float32")  # decoding has its own
     sizes = (tokenizer.vocab_size for tokenizer in load_tokenizers(version))
-    model = Transformer.from_sizes(*sizes, **config.layer_sizes())
-    model.build(((None, None), (None, None)))
+    model = make_model(*sizes, config)
     warm_start.copy_weights(version, model)
     return model
 

@@ -44,6 +44,7 @@ from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.decoding.teacher_forcing import log_probabilities
 from keras_attn.translation.evaluation.metrics import bleu
 from keras_attn.translation.machine import allocator, precision, threads
+from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
@@ -129,10 +130,7 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
         tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)
     batched = batches.make(pairs.parts, tokenizers, config)
     keras.utils.set_random_seed(config.seed)
-    model = Transformer.from_sizes(
-        *(side.vocab_size for side in tokenizers), **config.layer_sizes()
-    )
-    model.build(((None, None), (None, None)))
+    model = make_model(*(side.vocab_size for side in tokenizers), config)
     trainer = Trainer(model, config)
     if name or options:
         ours = trainer.optimizer

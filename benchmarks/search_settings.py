@@ -17,11 +17,12 @@ from decode import load_model, load_tokenizers
 from learning import settings_of
 from machine import describe_machine
 
+from keras_attn import Transformer
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.decoding.beam_search import NEVER
-from keras_attn.translation.decoding.folded import FoldedTransformer
+from keras_attn.translation.decoding.fold import fold
 from keras_attn.translation.decoding.search import best_translations, num_positions
 from keras_attn.translation.evaluation.metrics import bleu
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
@@ -55,16 +56,16 @@ def main() -> int:
     return 0
 
 
-def load(path: Path) -> tuple[FoldedTransformer, Tokenizers, Config]:
+def load(path: Path) -> tuple[Transformer, Tokenizers, Config]:
     """Model, tokenizers and configuration of an exported version, or the newest in a folder."""
     version = versions.newest_version(path)
     config = Config.load(version / EXTRA / CONFIG)
-    model = FoldedTransformer(load_model(version), num_positions(config))
+    model = fold(load_model(version), num_positions(config))
     return model, load_tokenizers(version), config
 
 
 def translate(
-    texts: list[str], model: FoldedTransformer, tokenizers: Tokenizers, config: Config
+    texts: list[str], model: Transformer, tokenizers: Tokenizers, config: Config
 ) -> list[str]:
     """Translate texts like the exported model."""
     found = search(texts, model, tokenizers, config, num_best=1)
@@ -73,7 +74,7 @@ def translate(
 
 def search(
     texts: list[str],
-    model: FoldedTransformer,
+    model: Transformer,
     tokenizers: Tokenizers,
     config: Config,
     num_best: int,

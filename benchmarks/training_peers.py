@@ -86,9 +86,9 @@ def product_speed(size: int, precision: str) -> float:
 
 def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     """Training step of ours, like `fit` of the translator."""
-    from keras_attn import Transformer
     from keras_attn.translation.config import Config
     from keras_attn.translation.machine import allocator, threads
+    from keras_attn.translation.model import make_model
     from keras_attn.translation.training.callbacks import WeightAveraging
     from keras_attn.translation.training.train_step import Trainer
     from keras_attn.translation.training.weight_average import WeightAverage
@@ -96,10 +96,7 @@ def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     allocator.keep_freed_memory()
     threads.one_core_for_each_operation()
     config = Config(**{**fields, "precision": precision})
-    model = Transformer.from_sizes(
-        config.vocab_size, config.vocab_size, **config.layer_sizes(), dtype=config.dtype_policy
-    )
-    model.build(((None, None), (None, None)))
+    model = make_model(config.vocab_size, config.vocab_size, config)
     trainer = Trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     dataset = as_dataset(batches)

@@ -47,6 +47,11 @@ class Decoder(Stack):
         return_attention_scores: Whether the attention weights are returned too.
         training: Whether dropout applies.
         memory_mask: Boolean `(B, S)`; Keras fills it.
+        positions: Positions of the ids in place of `start`, integers `(T,)` or `(B, T)`; `start` is
+            then only the place of their keys in the cache.
+        attention_mask: Boolean, broadcastable to `(B, T, T)`, or `(B, T, L)` with a cache of length
+            `L`: what each id may attend to, in place of the causal mask and of padding. Several
+            hypotheses of one sentence can thus share a cache.
 
     Returns:
         Logits `(B, T, V)`; with `return_attention_scores`, then the weights by layer,
@@ -121,9 +126,12 @@ class Decoder(Stack):
         return_attention_scores: bool = False,
         training: bool | None = None,
         memory_mask: Any = None,
+        positions: Any = None,
+        attention_mask: Any = None,
     ) -> Any:
         given = {"memory_valid_lens": memory_valid_lens, "memory_mask": memory_mask}
         given |= {"cache": cache, "start": start, "training": training}
+        given |= {"positions": positions, "attention_mask": attention_mask}
         states, weights, new_cache = self._run(ids, memory, return_attention_scores, **given)
         tied = self.tie_embeddings
         logits = self.embedding.logits(states) if tied else self._logits_dense(states)
@@ -137,8 +145,9 @@ class Decoder(Stack):
         Args:
             ids: Integers `(B, T)`.
             memory: `(B, S, Dm)`, for a decoder with `cross_attention`.
-            **arguments: `memory_valid_lens`, `memory_mask`, `start` and `training` of a call. A
-                call fills `memory_mask` with the Keras mask of the memory; this method does not.
+            **arguments: `memory_valid_lens`, `memory_mask`, `start`, `training`, `positions` and
+                `attention_mask` of a call. A call fills `memory_mask` with the Keras mask of the
+                memory; this method does not.
 
         Raises:
             ValueError: If the layer is not built.
@@ -194,6 +203,8 @@ class Decoder(Stack):
         start=0,
         training=None,
         memory_mask=None,
+        positions=None,
+        attention_mask=None,
     ):
         """Return the states, the weights by layer and the new cache."""
         if cache is not None and (
@@ -203,8 +214,9 @@ class Decoder(Stack):
                 f"`cache` must be a list of {self.num_layers} caches, one for each block, as "
                 f"make_cache returns it. Received: cache={cache!r}."
             )
-        x = self.embedding(ids, start=start, training=training)
-        ids_mask = self.compute_mask(ids)
+        x = self.embedding(ids, start=start, training=training, positions=positions)
+        ids_mask = self.compute_mask(ids) if attention_mask is None else None
+        turns = getattr(self.position, "takes_positions", False)
         weights: dict[str, Any] = {}
         new_cache: list[Any] = []
         # A positional argument: rematerialization accepts no None and computes no gradients of
@@ -221,6 +233,8 @@ class Decoder(Stack):
                 training=training,
                 x_mask=ids_mask,
                 memory_mask=memory_mask,
+                positions=positions if turns else None,
+                attention_mask=attention_mask,
             )
             x, *rest = results if isinstance(results, tuple) else (results,)
             if return_attention_scores:

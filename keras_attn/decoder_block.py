@@ -41,6 +41,8 @@ class DecoderBlock(Block):
         training: Whether dropout applies.
         x_mask, memory_mask: Boolean `(B, T)` and `(B, S)`; Keras fills them. A cache keeps them.
         positions: Positions of the rows, as in `MultiHeadAttention`.
+        attention_mask: Boolean, broadcastable to `(B, T, T)`, or `(B, T, L)` with a cache of length
+            `L`: what self-attention may attend to, in place of the causal mask.
 
     Returns:
         `(B, T, D)`; with `return_attention_scores`, then `{"self_attention": weights (B, H, T, T),
@@ -94,6 +96,7 @@ class DecoderBlock(Block):
         x_mask: Any = None,
         memory_mask: Any = None,
         positions: Any = None,
+        attention_mask: Any = None,
     ) -> Any:
         check_layout("x", x.shape, "BTD")
         x = self._to_float(x)
@@ -109,7 +112,8 @@ class DecoderBlock(Block):
             return self._self_attention(
                 y,
                 y,
-                use_causal_mask=True,
+                attention_mask=attention_mask,
+                use_causal_mask=attention_mask is None,
                 return_attention_scores=return_attention_scores,
                 training=training,
                 query_mask=x_mask,

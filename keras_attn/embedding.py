@@ -45,6 +45,7 @@ class TokenEmbedding(Layer):
         ids: Integers `(B, T)` in `[0, V)`.
         start: Position of the first column; an integer, or a scalar tensor. Defaults to 0.
         training: Whether dropout applies.
+        positions: Positions of the columns in place of `start`, integers `(T,)` or `(B, T)`.
 
     Returns:
         `(B, T, D)`.
@@ -111,12 +112,14 @@ class TokenEmbedding(Layer):
             self._positions.build(x_shape)
         self._dropout.build(x_shape)
 
-    def call(self, ids: Any, start: Any = 0, training: bool | None = None) -> Any:
+    def call(
+        self, ids: Any, start: Any = 0, training: bool | None = None, positions: Any = None
+    ) -> Any:
         check_layout("ids", ids.shape, "BT")
         check_ids("ids", ids, self.vocab_size)
         x = self._embedding(ids) * self.num_hiddens**0.5
         if self._positions is not None:
-            x = self._positions(x, start=start, training=training)
+            x = self._positions(x, start=start, training=training, positions=positions)
         return self._dropout(x, training=training)
 
     def logits(self, x: Any) -> Any:

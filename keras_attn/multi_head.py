@@ -245,7 +245,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             if key is not None:
                 check_room(cache, key, start)
                 new = self._project_keys(key, value, start, positions)
-                attended = write_cache(cache, new, start, key_mask, value_mask)
+                attended = self.update_cache(cache, new, start, key_mask, value_mask)
                 key_mask = value_mask = None
             # Joined with `key_mask`, which the caller may give for a memory.
             value_mask = attended.get("mask", value_mask)
@@ -351,6 +351,21 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     def make_cache(self, batch_size: Any, length: Any) -> dict[str, Any]:
         """Return an empty cache for `length` positions."""
         return empty_cache(batch_size, length, self.num_kv_heads, self._sizes, self.compute_dtype)
+
+    def update_cache(
+        self, cache: dict[str, Any], new: dict[str, Any], start: Any, *masks: Any
+    ) -> dict[str, Any]:
+        """Return the cache with new keys, values and their masks at `start`.
+
+        A backend that may write in place can do so in a method of its own.
+
+        Args:
+            cache: Cache of `make_cache`.
+            new: `{"key": (B, G, T, K), "value": (B, G, T, V)}`.
+            start: Position of the first new key.
+            *masks: Boolean masks `(B, T)` of the new keys, True = may attend, or None.
+        """
+        return write_cache(cache, new, start, *masks)
 
     @property
     def _sizes(self) -> dict[str, int]:

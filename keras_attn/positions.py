@@ -39,6 +39,7 @@ class PositionalEncoding(Layer):
         x: `(B, T, D)`.
         start: Position of the first row; an integer, or a scalar tensor. Defaults to 0.
         training: Whether dropout applies.
+        positions: Positions of the rows in place of `start`, integers `(T,)` or `(B, T)`.
 
     Returns:
         `(B, T, D)`.
@@ -69,23 +70,26 @@ class PositionalEncoding(Layer):
         self._table = np.where(np.arange(size) % 2 == 0, np.sin(angles), np.cos(angles))
         self._dropout.build(x_shape)
 
-    def call(self, x: Any, start: Any = 0, training: bool | None = None) -> Any:
+    def call(
+        self, x: Any, start: Any = 0, training: bool | None = None, positions: Any = None
+    ) -> Any:
         check_layout("x", x.shape, "BTD")
         check_start(start)
         x = self._to_float(x)
-        positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
+        if positions is None:
+            positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
         rows = ops.take(
             ops.convert_to_tensor(self._table, "float32"),
             ops.minimum(positions, self.max_len - 1),
             axis=0,
         )
-        is_late = positions[:, None] >= self.max_len
-        rows = ops.where(is_late, self._beyond_table(positions), rows)  # (T, D)
+        is_late = ops.expand_dims(positions, -1) >= self.max_len
+        rows = ops.where(is_late, self._beyond_table(positions), rows)  # (T, D) or (B, T, D)
         return self._dropout(x + ops.cast(rows, x.dtype), training=training)
 
     def _beyond_table(self, positions):
         rates = ops.convert_to_tensor(self._rates, "float32")
-        angles = ops.cast(positions, "float32")[:, None] * rates
+        angles = ops.expand_dims(ops.cast(positions, "float32"), -1) * rates
         is_sine = np.arange(len(self._rates)) % 2 == 0
         return ops.where(is_sine, ops.sin(angles), ops.cos(angles))
 
@@ -121,6 +125,7 @@ class LearnedPositionalEncoding(Layer):
         x: `(B, T, D)`.
         start: Position of the first row; an integer, or a scalar tensor. Defaults to 0.
         training: Whether dropout applies.
+        positions: Positions of the rows in place of `start`, integers `(T,)` or `(B, T)`.
 
     Returns:
         `(B, T, D)`.
@@ -166,16 +171,20 @@ class LearnedPositionalEncoding(Layer):
         )
         self._dropout.build(x_shape)
 
-    def call(self, x: Any, start: Any = 0, training: bool | None = None) -> Any:
+    def call(
+        self, x: Any, start: Any = 0, training: bool | None = None, positions: Any = None
+    ) -> Any:
         check_layout("x", x.shape, "BTD")
         check_start(start)
         x = self._to_float(x)
-        if not is_tracing_shapes():
-            self._check_end(x.shape[1], known_values(start))
-        positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
+        if positions is None:
+            if not is_tracing_shapes():
+                self._check_end(x.shape[1], known_values(start))
+            positions = ops.arange(ops.shape(x)[1], dtype="int32") + ops.cast(start, "int32")
         is_in_table = ops.logical_and(positions >= 0, positions < self.max_len)
-        rows = ops.take(self._table, ops.clip(positions, 0, self.max_len - 1), axis=0)  # (T, D)
-        rows = ops.where(ops.expand_dims(is_in_table, 1), rows, ops.cast(float("nan"), rows.dtype))
+        rows = ops.take(self._table, ops.clip(positions, 0, self.max_len - 1), axis=0)
+        nan = ops.cast(float("nan"), rows.dtype)
+        rows = ops.where(ops.expand_dims(is_in_table, -1), rows, nan)  # (T, D) or (B, T, D)
         return self._dropout(x + ops.cast(rows, x.dtype), training=training)
 
     def _check_end(self, length, start):

@@ -30,6 +30,7 @@ class Residual(Layer):
         norm_first: Whether the input is normalised, rather than the sum. Defaults to True.
         norm: `"layer"` (Ba et al. 2016) or `"rms"` (Zhang and Sennrich 2019). Defaults to
             `"layer"`.
+        norm_weights: Whether the normalisation has gain and offset. Defaults to True.
         **kwargs: `seed` of the dropout, and Keras's own arguments.
 
     Call arguments:
@@ -52,7 +53,12 @@ class Residual(Layer):
     """
 
     def __init__(
-        self, dropout: float = 0.0, norm_first: bool = True, norm: str = "layer", **kwargs: Any
+        self,
+        dropout: float = 0.0,
+        norm_first: bool = True,
+        norm: str = "layer",
+        norm_weights: bool = True,
+        **kwargs: Any,
     ) -> None:
         # Not rematerialized: JAX would lose the gradients of tensors that `sublayer` captures, such
         # as a memory. The sub-layer is rematerialized.
@@ -62,7 +68,8 @@ class Residual(Layer):
         self.norm_first = check_boolean("norm_first", norm_first)
         self.norm = norm
         self.supports_masking = True
-        self._norm = make_norm(norm, self.dtype_policy)
+        self.norm_weights = check_boolean("norm_weights", norm_weights)
+        self._norm = make_norm(norm, self.dtype_policy, has_weights=norm_weights)
         self._dropout = self._make_dropout(self.dropout)
 
     def build(self, x_shape: tuple) -> None:
@@ -104,10 +111,11 @@ class Residual(Layer):
             "dropout": self.dropout,
             "norm_first": self.norm_first,
             "norm": self.norm,
+            "norm_weights": self.norm_weights,
         }
 
 
-def make_norm(kind: str, dtype: Any, name: str = "norm") -> keras.layers.Layer:
+def make_norm(kind: str, dtype: Any, name: str = "norm", has_weights: bool = True) -> Normalization:
     """Return a normalisation layer of the last axis: `"layer"` or `"rms"`."""
     check_choice("norm", kind, ("layer", "rms"))
-    return Normalization(kind, dtype=dtype, name=name)
+    return Normalization(kind, has_weights, dtype=dtype, name=name)

@@ -73,14 +73,25 @@ class Transformer(keras.Model, Adaptable):
         num_heads: int,
         dropout: float = 0.0,
         dtype: Any = None,
+        tie_embeddings: bool = False,
         **options: Any,
     ) -> Transformer:
-        """Return a model whose encoder and decoder have the same widths and options."""
+        """Return a model whose encoder and decoder have the same widths and options.
+
+        `tie_embeddings` is an option of the decoder alone.
+        """
         options |= {"dropout": dropout, "dtype": dtype}
         sizes = (num_hiddens, ffn_num_hiddens, num_heads)
         return cls(
             Encoder(source_vocab_size, num_encoder_layers, *sizes, name="encoder", **options),
-            Decoder(target_vocab_size, num_decoder_layers, *sizes, name="decoder", **options),
+            Decoder(
+                target_vocab_size,
+                num_decoder_layers,
+                *sizes,
+                name="decoder",
+                tie_embeddings=tie_embeddings,
+                **options,
+            ),
             dtype=dtype,
         )
 

@@ -24,6 +24,9 @@ FORMAT_VERSION = 5
 
 PRECISIONS = ("float32", "bfloat16")
 TOKENIZERS = ("unigram", "bpe")
+POSITIONS = ("sinusoidal", "learned", "shaw", "t5", "alibi", "rotary")
+NORMS = ("layer", "rms")
+ACTIVATIONS = ("relu", "gelu", "silu")
 
 
 def setting(
@@ -143,6 +146,26 @@ class Config:
         1024, "inner width of the feed-forward networks", least=1, default_text=_BY_CORPUS
     )
     num_heads: int = _model(4, "number of attention heads; must divide --num-hiddens", least=1)
+    num_kv_heads: int = _model(
+        0,
+        "number of heads of keys and values; must divide --num-heads",
+        least=0,
+        default_text="0, as many as --num-heads",
+    )
+    position: str = _model(
+        "sinusoidal",
+        "positions: added to the embeddings (sinusoidal, learned) or inside the scores; shaw, t5 "
+        "and alibi are exported with a slow beam search",
+        choices=POSITIONS,
+    )
+    norm: str = _model("layer", "kind of normalisation", choices=NORMS)
+    norm_first: bool = _model(
+        True, "normalise the input of each sub-layer, in place of its sum with the output"
+    )
+    activation: str = _model("relu", "activation of the feed-forward networks", choices=ACTIVATIONS)
+    gated: bool = _model(False, "multiply the activation by a second projection (GLU)")
+    use_bias: bool = _model(False, "biases in the projections of attention")
+    tie_embeddings: bool = _model(False, "compute logits with the embeddings of the target tokens")
     dropout: float = _model(
         0.1,
         "dropout rate; training rounds it to a multiple of 1/256",
@@ -278,6 +301,12 @@ class Config:
 
         contradict("a multiple of `num_heads`", "num_hiddens", "num_heads", lambda d, h: d % h == 0)
         contradict(
+            "a multiple of `num_kv_heads`",
+            "num_heads",
+            "num_kv_heads",
+            lambda heads, groups: groups == 0 or heads % groups == 0,
+        )
+        contradict(
             "at least 2 * `max_pieces`, one pair of the greatest length",
             "batch_tokens",
             "max_pieces",
@@ -292,18 +321,13 @@ class Config:
         """Keras dtype policy of the model in training."""
         return "float32" if self.precision == "float32" else "mixed_bfloat16"
 
-    def layer_sizes(self) -> dict[str, Any]:
-        """Arguments of `Transformer.from_sizes` other than the vocabulary sizes and the dtype."""
-        names = (
-            "num_encoder_layers",
-            "num_decoder_layers",
-            "num_hiddens",
-            "ffn_num_hiddens",
-            "num_heads",
-            "dropout",
-        )
-        # Sentences are short: without blocks, graphs are smaller and traced in less time.
-        return {**{name: getattr(self, name) for name in names}, "blockwise": False}
+    def model_options(self) -> dict[str, Any]:
+        """Fields of the group "model": options of `Transformer.from_sizes`."""
+        return {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.metadata["group"] == "model"
+        }
 
     def save(self, path: Path) -> None:
         """Write the configuration as JSON."""

@@ -14,7 +14,7 @@ import numpy as np
 from keras_attn.transformer import Transformer
 from keras_attn.translation import versions
 
-# This signature uses the trained weights, not folded ones.
+# Uses all weights of the model, and no other variables.
 _SIGNATURE = "score"
 
 
@@ -32,7 +32,7 @@ def of_model(model: Transformer) -> dict[str, np.ndarray]:
 
 
 def of_version(version: Path) -> dict[str, np.ndarray]:
-    """Weights of an exported version.
+    """Weights of an exported version; those of new versions are folded (`decoding/fold.py`).
 
     Raises:
         ValueError: If the version cannot be loaded, as `versions.load` says.

@@ -6,8 +6,9 @@ import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.greedy import begin, one_by_one
-from keras_attn.translation.decoding.limits import length_limits, num_tokens
+from keras_attn.translation.decoding.limits import is_forbidden, length_limits, num_tokens
+from keras_attn.translation.decoding.steps import make_steps
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 
 def truncate(logits: tf.Tensor, top_k: tf.Tensor, top_p: tf.Tensor) -> tf.Tensor:
@@ -57,13 +58,38 @@ def sample_translations(
         Target ids without EOS, padded with id 0, int32 `(B, L)`.
     """
     limits = length_limits(num_tokens(source_ids), config)
-    step, cache = begin(model, source_ids, tf.reduce_max(tf.concat([limits, [1]], 0)))
+    longest = tf.reduce_max(tf.concat([limits, [1]], 0))
+    steps = make_steps(model, beam_size=1, in_place=True)
+    memory = steps.encode(source_ids)
+    cache = tf.nest.map_structure(
+        lambda part: tf.pad(part, [[0, 0], [0, 0], [0, longest], [0, 0]]),
+        steps.make_cache(tf.shape(source_ids)[0], memory),
+    )
+    places = tf.range(longest)
 
-    def choose(logits: tf.Tensor, position: tf.Tensor) -> tf.Tensor:
+    def unfinished(step, tokens, last, finished, cache):
+        return (step < longest) & ~tf.reduce_all(finished)
+
+    def extend(step, tokens, last, finished, cache):
+        written = tf.where(places <= step, 0, -1)  # the only hypothesis made all positions
+        ancestors = tf.tile(written[None, None], tf.stack([tf.size(limits), 1, 1]))
+        logits, cache = steps.step(last[:, None], step, ancestors, cache, memory)
+        forbidden = is_forbidden(tf.shape(logits)[-1])
+        logits = tf.where(forbidden, float("-inf"), tf.cast(logits[:, 0], tf.float32))  # (B, V)
         logits = truncate(logits / temperature, top_k, top_p)
         drawn = tf.random.stateless_categorical(
-            logits, 1, seed=tf.stack([seed, position]), dtype=tf.int32
-        )
-        return drawn[:, 0]
+            logits, 1, seed=tf.stack([seed, step]), dtype=tf.int32
+        )[:, 0]
+        finished = finished | (drawn == EOS_ID)
+        last = tf.where(finished, PAD_ID, drawn)
+        tokens = tf.where(places == step, last[:, None], tokens)
+        return step + 1, tokens, last, finished | (step + 1 >= limits), cache
 
-    return one_by_one(step, cache, limits, choose)
+    state = (
+        tf.constant(0),
+        tf.fill(tf.stack([tf.size(limits), longest]), PAD_ID),
+        tf.fill(tf.shape(limits), BOS_ID),
+        tf.zeros(tf.shape(limits), tf.bool),
+        cache,
+    )
+    return tf.while_loop(unfinished, extend, state)[1]

@@ -6,10 +6,11 @@ import functools
 
 import tensorflow as tf
 
+from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import BeamSearch, Hypotheses
-from keras_attn.translation.decoding.folded import HIDDEN, FoldedTransformer, Memory
 from keras_attn.translation.decoding.limits import length_limits, num_tokens
+from keras_attn.translation.decoding.steps import CachedSteps, Memory, WholePrefix, make_steps
 from keras_attn.translation.special_ids import PAD_ID
 
 # A small batch is padded to one of these numbers of rows and to one of these lengths. Lengths above
@@ -29,7 +30,7 @@ class Search:
     dominate, and shapes change when finished rows are removed.
 
     Args:
-        model: Trained model, folded for inference.
+        model: Trained model, best after `fold`.
         config: Configuration of the model.
         num_best: Number of hypotheses `N` of each source, at most `config.beam_size`. Defaults
             to 1.
@@ -41,13 +42,17 @@ class Search:
         The `N` best hypotheses of each source.
     """
 
-    def __init__(self, model: FoldedTransformer, config: Config, num_best: int = 1):
+    def __init__(self, model: Transformer, config: Config, num_best: int = 1):
         search = functools.partial(best_translations, model, config=config, num_best=num_best)
         ids = [tf.TensorSpec((None, None), tf.int32)]
         # `tf.function`, so that the signatures of a SavedModel share one graph of the search.
         self._large = tf.function(search, input_signature=ids)
+        # A model of a user may do what XLA cannot compile.
+        steps = make_steps(model, config.beam_size, in_place=False)
         self._small = tf.function(
-            functools.partial(search, at_once=True), input_signature=ids, jit_compile=True
+            functools.partial(search, at_once=True),
+            input_signature=ids,
+            jit_compile=isinstance(steps, CachedSteps),
         )
 
     def __call__(self, source_ids: tf.Tensor) -> Hypotheses:
@@ -85,7 +90,7 @@ def _padded(source_ids: tf.Tensor) -> tf.Tensor:
 
 
 def best_translations(
-    model: FoldedTransformer,
+    model: Transformer,
     source_ids: tf.Tensor,
     config: Config,
     num_best: int = 1,
@@ -94,7 +99,7 @@ def best_translations(
     """Find the best hypotheses of each source.
 
     Args:
-        model: Trained model, folded for inference.
+        model: Trained model, best after `fold`.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         config: Configuration of the model.
         num_best: Number of hypotheses `N`, at most `config.beam_size`. Defaults to 1.
@@ -107,31 +112,36 @@ def best_translations(
     limits = length_limits(lengths, config)
     limits = tf.where(lengths > 0, limits, 1)  # stop rows of padding early
     shortest = tf.cast(config.min_length_ratio * tf.cast(lengths, tf.float32), tf.int32)
+    steps = make_steps(model, config.beam_size, in_place=not at_once)
     search = BeamSearch(
-        functools.partial(model.step, write=_write if at_once else _write_in_place),
+        steps.step,
         config.beam_size,
         num_best,
         # Without length penalty, greedy search stops at the first finished hypothesis.
         config.length_penalty if config.beam_size > 1 else 0.0,
         config.no_repeat_ngram,
     )
-    cache = model.make_cache(tf.shape(source_ids)[0], config.beam_size)
     minimums = tf.minimum(shortest, limits)
+    memory = steps.encode(source_ids) if at_once else _encode_in_groups(steps, source_ids)
+    cache = steps.make_cache(tf.shape(source_ids)[0], memory)
     if not at_once:
-        return search(cache, _encode_in_groups(model, source_ids), limits, minimums)
+        return search(cache, memory, limits, minimums)
     longest = length_limits(tf.shape(source_ids)[1], config)
-    return search.at_once(cache, model.encode(source_ids), limits, minimums, longest)
+    return search.at_once(cache, memory, limits, minimums, longest)
 
 
-def _encode_in_groups(model: FoldedTransformer, source_ids: tf.Tensor) -> Memory:
+def _encode_in_groups(steps: CachedSteps | WholePrefix, source_ids: tf.Tensor) -> Memory:
     """Memory of sources in ascending order of length, encoded in groups with little padding."""
     lengths = num_tokens(source_ids)
     batch_size, longest = tf.unstack(tf.shape(source_ids))
+
+    ids = tf.TensorSpec((None, None), tf.int32)
+    encode = tf.function(steps.encode, input_signature=[ids])
     nothing = tf.nest.map_structure(
         lambda part: tf.TensorArray(
             part.dtype, size=0, dynamic_size=True, infer_shape=False, element_shape=part.shape
         ),
-        model.memory_spec,
+        encode.get_concrete_function().structured_outputs,
     )
 
     def is_left(done: tf.Tensor, number: tf.Tensor, memory: Memory) -> tf.Tensor:
@@ -142,8 +152,7 @@ def _encode_in_groups(model: FoldedTransformer, source_ids: tf.Tensor) -> Memory
         fitting = tf.reduce_sum(tf.cast(cells <= CELLS_AT_ONCE, tf.int32))
         end = done + tf.maximum(fitting, 1)
         width = tf.reduce_max(lengths[done:end])
-        encoded = model.encode(source_ids[done:end, :width])
-        encoded = _lengthened(encoded, longest - width)
+        encoded = _lengthened(encode(source_ids[done:end, :width]), longest - width)
         memory = tf.nest.map_structure(lambda rows, new: rows.write(number, new), memory, encoded)
         return end, number + 1, memory
 
@@ -153,34 +162,8 @@ def _encode_in_groups(model: FoldedTransformer, source_ids: tf.Tensor) -> Memory
 
 def _lengthened(memory: Memory, missing: tf.Tensor) -> Memory:
     """Pad the source axis of a memory by `missing` positions."""
-    keys, values = (
-        tuple(tf.pad(layer, [[0, 0], [0, 0], [0, missing], [0, 0]]) for layer in part)
-        for part in memory[:2]
+    layers = tf.nest.map_structure(
+        lambda part: tf.pad(part, [[0, 0], [0, 0], [0, missing], [0, 0]]), memory.layers
     )
-    paddings = [[0, 0], [0, 0], [0, 0], [0, missing]]
-    return Memory(keys, values, tf.pad(memory.hidden, paddings, constant_values=HIDDEN))
-
-
-def _write_in_place(part: tf.Tensor, position: tf.Tensor, new: tf.Tensor) -> tf.Tensor:
-    """Write `new` at a position of `part (B, H, C, N)` in place.
-
-    The old value of `part` must not be read afterwards. Other operations would copy the whole
-    tensor at each step.
-    """
-    rows, updates, places = _as_rows(part, position, new)
-    return tf.reshape(tf.raw_ops.InplaceUpdate(x=rows, i=places, v=updates), tf.shape(part))
-
-
-def _write(part: tf.Tensor, position: tf.Tensor, new: tf.Tensor) -> tf.Tensor:
-    """Return a copy of `part (B, H, C, N)` with `new` at a position; XLA may write in place."""
-    rows, updates, places = _as_rows(part, position, new)
-    return tf.reshape(tf.tensor_scatter_nd_update(rows, places[:, None], updates), tf.shape(part))
-
-
-def _as_rows(
-    part: tf.Tensor, position: tf.Tensor, new: tf.Tensor
-) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    batch_size, num_heads, room, width = tf.unstack(tf.shape(part))
-    places = tf.range(batch_size * num_heads) * room + position
-    updates = tf.reshape(new, tf.stack([batch_size * num_heads, width]))
-    return tf.reshape(part, tf.stack([-1, width])), updates, places
+    ids = tf.pad(memory.source_ids, [[0, 0], [0, missing]], constant_values=PAD_ID)
+    return Memory(ids, layers)

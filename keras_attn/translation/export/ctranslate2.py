@@ -10,8 +10,9 @@ import numpy as np
 
 from keras_attn.normalization import EPSILON
 from keras_attn.positions import PositionalEncoding
-from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.fold import weights_of_version
+from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
@@ -27,7 +28,8 @@ def convert(model: Path, out: Path) -> None:
         out: Folder to write. Must not exist.
 
     Raises:
-        ValueError: If there is no model, `out` exists, or ctranslate2 is not installed.
+        ValueError: If there is no model, it has options that are not the default, `out` exists,
+            or ctranslate2 is not installed.
     """
     try:
         from ctranslate2.specs import TransformerSpec
@@ -39,7 +41,11 @@ def convert(model: Path, out: Path) -> None:
         raise ValueError(f"`out` must be a folder that does not exist. Received: {out}.")
     version = newest_version(model)
     config = Config.load(version / EXTRA / CONFIG)
-    weights = named_weights.of_version(version)
+    tokenizers = [Tokenizer.load(version / EXTRA / f"{name}.model") for name in Tokenizers._fields]
+    _check_options(config)
+    weights = weights_of_version(
+        version, make_model(*(one.vocab_size for one in tokenizers), config=config)
+    )
     spec = TransformerSpec.from_config(
         (config.num_encoder_layers, config.num_decoder_layers), config.num_heads
     )
@@ -51,15 +57,30 @@ def convert(model: Path, out: Path) -> None:
     _fill_linear(spec.decoder.projection, weights, "decoder/logits")
     spec.config.add_source_eos = True
     spec.config.layer_norm_epsilon = EPSILON
-    for name in Tokenizers._fields:
-        pieces = Tokenizer.load(version / EXTRA / f"{name}.model").pieces
-        getattr(spec, f"register_{name}_vocabulary")(pieces)
+    for name, tokenizer in zip(Tokenizers._fields, tokenizers, strict=True):
+        getattr(spec, f"register_{name}_vocabulary")(tokenizer.pieces)
     spec.validate()
     spec.optimize()
     out.mkdir(parents=True)
     spec.save(str(out))
     for name in Tokenizers._fields:
         shutil.copy(version / EXTRA / f"{name}.model", out)
+
+
+def _check_options(config: Config) -> None:
+    sizes = {"num_encoder_layers", "num_decoder_layers", "num_hiddens", "ffn_num_hiddens"}
+    sizes |= {"num_heads", "dropout"}
+    standard = Config().model_options()
+    others = [
+        f"{name}={value!r}"
+        for name, value in config.model_options().items()
+        if name not in sizes and value != standard[name]
+    ]
+    if others:
+        raise ValueError(
+            "A model must have the default options of its blocks to be converted to CTranslate2. "
+            f"Received: {', '.join(others)}."
+        )
 
 
 def _fill_stack(spec: Any, weights: dict[str, np.ndarray], name: str) -> None:

@@ -8,11 +8,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import keras
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
-from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.export import warmup_requests
 from keras_attn.translation.export.signatures import Signatures
@@ -37,14 +35,13 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
         The folder of the new version.
 
     Raises:
-        ValueError: If the model was not made by `Transformer.from_sizes`.
         OSError: If the version cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=".export-", dir=folder))
     try:
         aside.chmod(0o755)  # mkdtemp makes folders that the user of a server cannot read
-        _write_graph(_for_serving(model), tokenizers, config, aside)
+        _write_graph(model, tokenizers, config, aside)
         extra = aside / EXTRA
         extra.mkdir(exist_ok=True)
         config.save(extra / CONFIG)
@@ -62,30 +59,6 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
     return version
 
 
-def _for_serving(model: Transformer) -> Transformer:
-    """Return the same model in float32, which every machine can serve, and without blocks.
-
-    Sentences are short: a choice between attention at once and in blocks, for each layer in each
-    signature, would make up a third of the graph.
-    """
-    policy = keras.saving.serialize_keras_object(keras.DTypePolicy("float32"))
-    config = model.get_config()
-    served = _replace(config, {"dtype": policy, "blockwise": False})
-    if served == config:
-        return model
-    twin = Transformer.from_config(served)
-    twin.build(((None, None), (None, None)))
-    named_weights.assign(twin.weights, named_weights.of_model(model))
-    return twin
-
-
-def _replace(config: Any, values: dict[str, Any]) -> Any:
-    """Return a configuration with other values of these names, at any depth."""
-    if not isinstance(config, dict):
-        return config
-    return {name: values.get(name, _replace(part, values)) for name, part in config.items()}
-
-
 def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> None:
     signatures = Signatures(model, tokenizers, config)
     text, translation = (
@@ -101,8 +74,7 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
         "attend": (signatures.attend, [text]),
     }
     saved = tf.Module()
-    saved.weights = [variable.value for variable in model.variables]
-    saved.folded = signatures.folded
+    saved.weights = [variable.value for variable in signatures.model.variables]
     # Traced here, because the export of Keras traces each function twice.
     traced = {
         name: tf.function(function, input_signature=signature).get_concrete_function()

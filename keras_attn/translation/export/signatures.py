@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.folded import FoldedTransformer
+from keras_attn.translation.decoding.fold import fold
 from keras_attn.translation.decoding.limits import num_tokens
 from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search, num_positions
@@ -24,23 +24,22 @@ class Signatures:
     """Functions of a SavedModel; the signatures have the same names, except `translate`.
 
     Args:
-        model: Trained model, in float32.
+        model: Trained model.
         tokenizers: Tokenizers of the model.
         config: Configuration of the model.
 
     Attributes:
         source: Source tokenizer in the graph.
         target: Target tokenizer in the graph.
-        folded: Model with folded weights, used for search.
+        model: Trained model after `fold`.
     """
 
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
-        self._model = model
         self._config = config
         self._joiner = sentences.joiner(config.target)
-        self.folded = FoldedTransformer(model, num_positions(config), config.serving_precision)
+        self.model = fold(model, num_positions(config), config.serving_precision)
         self._search_ids = {
-            num_best: Search(self.folded, config, num_best) for num_best in (1, config.beam_size)
+            num_best: Search(self.model, config, num_best) for num_best in (1, config.beam_size)
         }
         self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
 
@@ -69,7 +68,7 @@ class Signatures:
         """Sampled translation of each text; text is truncated to `max_pieces`."""
         source_ids = self._ids(self.source, text)
         tokens = sample_translations(
-            self._model, source_ids, self._config, seed, temperature, top_k, top_p
+            self.model, source_ids, self._config, seed, temperature, top_k, top_p
         )
         tokens = _nothing_for_nothing(source_ids, tokens)
         return {"translation": self.target.detokenize(_without_padding(tokens))}
@@ -77,7 +76,7 @@ class Signatures:
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
         """Log probability of each translation; both sides are truncated to `max_pieces`."""
         source_ids, target_ids = self._ids(self.source, text), self._ids(self.target, translation)
-        return {"log_probability": log_probabilities(self._model, source_ids, target_ids)}
+        return {"log_probability": log_probabilities(self.model, source_ids, target_ids)}
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translation of each text and its cross-attention weights; text is truncated.
@@ -88,7 +87,7 @@ class Signatures:
         found = self._search_ids[1](source_ids)
         tokens = _nothing_for_nothing(source_ids, found.tokens[:, 0])
         target_ids = _with_end(_without_padding(tokens))
-        weights = attention_to_source(self._model, source_ids, target_ids)
+        weights = attention_to_source(self.model, source_ids, target_ids)
         return {
             "translation": self.target.detokenize(_without_padding(tokens)),
             "source_pieces": _pieces(self.source, source_ids),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ import tensorflow as tf
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
-from keras_attn.translation.decoding.greedy import translate_ids
+from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.evaluation.metrics import bleu
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
@@ -38,7 +39,10 @@ def translate_with(
         Function from texts to translations, in the same order.
     """
     ids = tf.TensorSpec((None, None), tf.int32)
-    search = tf.function(lambda x: translate_ids(model, x, config), input_signature=[ids])
+    greedy = dataclasses.replace(config, beam_size=1)
+    search = tf.function(
+        lambda x: best_translations(model, x, greedy).tokens[:, 0], input_signature=[ids]
+    )
 
     def translate(texts: Sequence[str]) -> list[str]:
         pieces = [p[: config.max_pieces - 1] for p in tokenizers.source.encode(list(texts))]

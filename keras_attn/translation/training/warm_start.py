@@ -8,6 +8,7 @@ from typing import Any
 from keras_attn.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.fold import weights_of_version
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.training import checkpoints
 from keras_attn.translation.training.checkpoints import newest_first
@@ -15,16 +16,8 @@ from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
 # Fields copied from the configuration of the earlier model.
 INHERITED = (
-    "source",
-    "target",
-    "vocab_size",
-    "tokenizer",
-    "shared_vocab",
-    "num_encoder_layers",
-    "num_decoder_layers",
-    "num_hiddens",
-    "ffn_num_hiddens",
-    "num_heads",
+    *("source", "target", "vocab_size", "tokenizer", "shared_vocab"),
+    *(name for name in Config().model_options() if name != "dropout"),
 )
 # Trained weights need a lower learning rate than random weights.
 DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4, "warmup_steps": 200}
@@ -83,7 +76,7 @@ def copy_weights(earlier: Path, model: Transformer) -> None:
     if newest_first(earlier):
         values = checkpoints.read_weights(earlier)
     else:
-        values = named_weights.of_version(earlier)
+        values = weights_of_version(earlier, model)
     try:
         named_weights.assign(model.trainable_variables, values)
     except ValueError as error:

@@ -3,10 +3,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import tensorflow as tf
+from greedy_by_hand import greedy
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.folded import FoldedTransformer
-from keras_attn.translation.decoding.greedy import translate_ids
+from keras_attn.translation.decoding.fold import fold
 from keras_attn.translation.decoding.search import (
     LENGTHS,
     ROWS,
@@ -33,7 +33,7 @@ def said(found, row, n=0):
 
 @pytest.fixture(scope="module")
 def folded(tiny_model):
-    return FoldedTransformer(tiny_model, num_positions(CONFIG))
+    return fold(tiny_model, num_positions(CONFIG))
 
 
 @pytest.mark.parametrize("size", [1, 3])
@@ -77,10 +77,11 @@ def test_no_sources_have_no_translations(folded):
 def test_a_beam_of_one_is_greedy_search(tiny_model, folded):
     sources = random_sources([5, 8, 2])
     config = Config(max_pieces=40, beam_size=1)
-    greedily = translate_ids(tiny_model, sources, config).numpy()
-    found = best_translations(folded, tf.constant(sources), config)
-    for row in range(3):
-        assert said(found, row) == [token for token in greedily[row] if token != PAD_ID]
+    for model in (tiny_model, folded):
+        found = best_translations(model, tf.constant(sources), config)
+        for row, source in enumerate(sources):
+            expected = greedy(tiny_model, source[source != PAD_ID], config.max_pieces)
+            assert said(found, row) == expected
 
 
 def test_two_calls_at_once_do_not_write_into_each_other(folded):

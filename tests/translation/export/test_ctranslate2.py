@@ -5,13 +5,13 @@ import keras
 import numpy as np
 import pytest
 
-from keras_attn import Transformer
 from keras_attn.translation.__main__ import main
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.export.ctranslate2 import convert
 from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
 
@@ -39,8 +39,7 @@ def models(tmp_path_factory):
     tokenizers = tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, CONFIG)
     sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
     keras.utils.set_random_seed(6)
-    model = Transformer.from_sizes(*sizes, **CONFIG.layer_sizes())
-    model.build(((None, None), (None, None)))
+    model = make_model(*sizes, CONFIG)
     random = np.random.default_rng(4)
     model.set_weights(
         [w + random.normal(0, 0.5, w.shape).astype("float32") for w in model.get_weights()]

@@ -6,13 +6,13 @@
 import keras
 import numpy as np
 
-from keras_attn import Transformer
 from keras_attn.translation.batching import batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.machine import threads
+from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import callbacks, sharding
 from keras_attn.translation.training.fit import fit
@@ -45,9 +45,7 @@ tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)  # noqa: F821
 stream = batches.make([lambda: Part(PAIRS, [1.0] * len(PAIRS))], tokenizers, CONFIG)
 assert 2 < stream.steps_per_epoch < CONFIG.steps / 3
 keras.utils.set_random_seed(CONFIG.seed)
-model = Transformer.from_sizes(
-    tokenizers.source.vocab_size, tokenizers.target.vocab_size, **CONFIG.layer_sizes()
-)
+model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, CONFIG)
 validation = [Example(pair.source, (pair.target,)) for pair in PAIRS[::12]]
 run = fit(model, stream, tokenizers, validation, CONFIG, folder)  # noqa: F821
 assert run.steps == CONFIG.steps

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import keras
 import pytest
 
-from keras_attn import Transformer
 from keras_attn.translation.batching import batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.model import make_model as build_model
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import callbacks, sharding, validation
 from keras_attn.translation.training.checkpoints import TrainingState, newest_first
@@ -69,9 +69,7 @@ def stream(tokenizers):
 
 def make_model(tokenizers):
     keras.utils.set_random_seed(CONFIG.seed)
-    return Transformer.from_sizes(
-        tokenizers.source.vocab_size, tokenizers.target.vocab_size, **CONFIG.layer_sizes()
-    )
+    return build_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, CONFIG)
 
 
 def test_fit_stops_on_budget_with_the_best_averaged_weights_and_one_trace(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn import Transformer
 from keras_attn.translation.config import Config
+from keras_attn.translation.model import make_model
 from keras_attn.translation.training.train_step import Trainer
 
 CONFIG = Config(
@@ -14,9 +14,7 @@ CONFIG = Config(
 
 
 def make_trainer(config=CONFIG, vocab_size=11):
-    model = Transformer.from_sizes(13, vocab_size, **config.layer_sizes())
-    model.build(((None, None), (None, None)))
-    return Trainer(model, config)
+    return Trainer(make_model(13, vocab_size, config), config)
 
 
 def test_muon_moves_the_kernels_within_the_blocks_and_adam_the_rest():

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.export.saved_model import export
+from keras_attn.translation.model import make_model as build_model
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import warm_start
 from keras_attn.translation.training.checkpoints import TrainingState
@@ -32,9 +32,7 @@ CONFIG = Config(
 def make_model(tokenizers, seed):
     keras.utils.set_random_seed(seed)
     sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-    model = Transformer.from_sizes(*sizes, **CONFIG.layer_sizes())
-    model.build(((None, None), (None, None)))
-    return model
+    return build_model(*sizes, CONFIG)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +138,6 @@ def test_an_export_with_other_weights_is_refused_by_their_paths(exported):
     tokenizers, _, version = exported
     sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
     config = dataclasses.replace(CONFIG, num_encoder_layers=2)
-    model = Transformer.from_sizes(*sizes, **config.layer_sizes())
-    model.build(((None, None), (None, None)))
+    deeper = build_model(*sizes, config)
     with pytest.raises(ValueError, match="cannot start from .* missing encoder/block_1/"):
-        warm_start.copy_weights(version, model)
+        warm_start.copy_weights(version, deeper)

@@ -1,0 +1,57 @@
+"""The model that a configuration describes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras_attn
+from keras_attn.transformer import Transformer
+from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.search import num_positions
+
+# Distance from which Shaw's vectors are shared; Shaw et al. 2018, table 2, found no gain beyond.
+SHAW_DISTANCE = 16
+
+
+def make_model(source_vocab_size: int, target_vocab_size: int, config: Config) -> Transformer:
+    """Return a built model with initial weights.
+
+    Args:
+        source_vocab_size: Number of source pieces.
+        target_vocab_size: Number of target pieces.
+        config: Sizes, options and precision of the model.
+
+    Example:
+
+    >>> config = Config(num_hiddens=8, num_heads=2, ffn_num_hiddens=8, position="rotary")
+    >>> make_model(10, 12, config).decoder.position.base
+    10000
+    """
+    options = config.model_options()
+    model = Transformer.from_sizes(
+        source_vocab_size,
+        target_vocab_size,
+        **{
+            **options,
+            "position": _position(config),
+            "num_kv_heads": config.num_kv_heads or None,
+            # Sentences are short: without blocks, graphs are smaller and traced in less time.
+            "blockwise": False,
+        },
+        dtype=config.dtype_policy,
+    )
+    model.build(((None, None), (None, None)))
+    return model
+
+
+def _position(config: Config) -> Any:
+    """Positions by their name in `POSITIONS` of the configuration."""
+    made: dict[str, Any] = {
+        "sinusoidal": lambda: "sinusoidal",
+        "learned": lambda: keras_attn.LearnedPositionalEncoding(num_positions(config)),
+        "shaw": lambda: keras_attn.ShawRelativePosition(SHAW_DISTANCE),
+        "t5": keras_attn.T5RelativeBias,
+        "alibi": keras_attn.AlibiBias,
+        "rotary": keras_attn.RotaryEmbedding,
+    }
+    return made[config.position]()

@@ -1,0 +1,19 @@
+"""Greedy search as the textbook has it, for comparison."""
+
+import numpy as np
+
+from keras_attn.translation.decoding.limits import FORBIDDEN_IDS
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID
+
+
+def greedy(model, source, max_pieces):
+    """Greedy translation of the ids of one source; the whole target anew for each token."""
+    limit = min(2 * len(source) + 10, max_pieces)
+    said = []
+    while len(said) < limit:
+        logits = model((np.array([source]), np.array([[BOS_ID, *said]]))).numpy()[0, -1]
+        logits[list(FORBIDDEN_IDS)] = -np.inf
+        if (token := int(logits.argmax())) == EOS_ID:
+            break
+        said.append(token)
+    return said
