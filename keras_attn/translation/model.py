@@ -24,8 +24,8 @@ def make_model(source_vocab_size: int, target_vocab_size: int, config: Config) -
     Example:
 
     >>> config = Config(num_hiddens=8, num_heads=2, ffn_num_hiddens=8, position="rotary")
-    >>> make_model(10, 12, config).decoder.position.base
-    10000
+    >>> make_model(10, 12, config).encoder.block_0.position.base
+    10000.0
     """
     options = config.model_options()
     model = Transformer.from_sizes(

@@ -34,7 +34,7 @@ def test_peers_agree_and_every_row_has_a_ratio_for_each_peer():
     for row in rows:
         numbers = [float(part) for part in row[46:].split()]
         assert len(numbers) == 1 + 2 * num_peers
-        assert all(number > 0 for number in numbers)
+        assert all(number >= 0 for number in numbers)  # 0.00 on a busy machine
 
 
 def test_a_shape_of_three_sizes_is_refused():

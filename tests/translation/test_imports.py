@@ -15,6 +15,7 @@ TRANSLATION = "keras_attn.translation"
 FLOORS = [
     {"special_ids", "config", "flags", "presets", "versions", "named_weights", "machine"},
     {"corpus", "tokenization", "decoding", "evaluation"},
+    {"model"},
     {"batching", "export"},
     {"training"},
     {"__init__", "__main__"},

@@ -182,7 +182,21 @@ def unfold(weights: Weights, model: Transformer) -> Weights:
 
     Returns:
         The weights by path.
+
+    Raises:
+        ValueError: If weights are missing.
     """
+    missing = [
+        path
+        for _, layers in _after_norms(model)
+        for layer in layers
+        if (path := f"{layer}/kernel") not in weights
+    ]
+    if missing:
+        raise ValueError(
+            "The weights must be those of this model. "
+            f"Received: missing {named_weights.named(missing)}."
+        )
     made = dict(weights)
     is_layer_norm = model.encoder.norm == "layer"
     for norm, layers in _after_norms(model):

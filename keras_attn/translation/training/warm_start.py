@@ -73,11 +73,11 @@ def copy_weights(earlier: Path, model: Transformer) -> None:
     Raises:
         ValueError: If the weights cannot be read, or their paths or shapes differ from the model.
     """
-    if newest_first(earlier):
-        values = checkpoints.read_weights(earlier)
-    else:
-        values = weights_of_version(earlier, model)
     try:
+        if newest_first(earlier):
+            values = checkpoints.read_weights(earlier)
+        else:
+            values = weights_of_version(earlier, model)
         named_weights.assign(model.trainable_variables, values)
     except ValueError as error:
         raise ValueError(f"Training cannot start from `{earlier}`. {error}") from error
