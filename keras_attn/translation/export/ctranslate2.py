@@ -43,9 +43,8 @@ def convert(model: Path, out: Path) -> None:
     config = Config.load(version / EXTRA / CONFIG)
     tokenizers = [Tokenizer.load(version / EXTRA / f"{name}.model") for name in Tokenizers._fields]
     _check_options(config)
-    weights = weights_of_version(
-        version, make_model(*(one.vocab_size for one in tokenizers), config=config)
-    )
+    source, target = (tokenizer.vocab_size for tokenizer in tokenizers)
+    weights = weights_of_version(version, make_model(source, target, config))
     spec = TransformerSpec.from_config(
         (config.num_encoder_layers, config.num_decoder_layers), config.num_heads
     )
