@@ -111,9 +111,9 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         cache, then the new cache.
 
     Raises:
-        ValueError: If `num_hiddens` is not a multiple of `num_heads`, `num_heads` is not a multiple
-            of `num_kv_heads`, `position` is no scheme, `key` and `cache` are both missing, shapes
-            do not fit, or the cache is too short for an integer `start`.
+        ValueError: If `num_heads` does not divide `num_hiddens`, or `num_kv_heads` `num_heads`,
+            `position` is no scheme, `key` and `cache` are both missing, shapes do not fit, or the
+            cache is too short for an integer `start`.
 
     Example:
 
@@ -123,6 +123,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     >>> tuple(output.shape), tuple(weights.shape)
     ((2, 5, 8), (2, 2, 5, 5))
     """
+
+    update_cache = staticmethod(write_cache)  # an instance may have one that writes in place
 
     def __init__(
         self,
@@ -287,8 +289,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             sinks=self._sinks if self.use_sinks else None,
             values_are_finite=self._inputs_are_finite,
         )
-        results = [self._combine(sums, query)]
-        results += [weights] if return_attention_scores else []
+        results = [self._combine(sums, query), *([weights] if return_attention_scores else [])]
         results += [attended] if cache is not None else []
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -351,21 +352,6 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     def make_cache(self, batch_size: Any, length: Any) -> dict[str, Any]:
         """Return an empty cache for `length` positions."""
         return empty_cache(batch_size, length, self.num_kv_heads, self._sizes, self.compute_dtype)
-
-    def update_cache(
-        self, cache: dict[str, Any], new: dict[str, Any], start: Any, *masks: Any
-    ) -> dict[str, Any]:
-        """Return the cache with new keys, values and their masks at `start`.
-
-        A backend that may write in place can do so in a method of its own.
-
-        Args:
-            cache: Cache of `make_cache`.
-            new: `{"key": (B, G, T, K), "value": (B, G, T, V)}`.
-            start: Position of the first new key.
-            *masks: Boolean masks `(B, T)` of the new keys, True = may attend, or None.
-        """
-        return write_cache(cache, new, start, *masks)
 
     @property
     def _sizes(self) -> dict[str, int]:
