@@ -23,10 +23,10 @@ from machine import describe_machine
 from sacrebleu.metrics import BLEU, CHRF
 from search_settings import load, search
 
+from keras_attn import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.decoding.beam_search import length_penalty
-from keras_attn.translation.decoding.folded import FoldedTransformer
 from keras_attn.translation.evaluation.metrics import streams
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def hypotheses_of(
-    texts: list[str], model: FoldedTransformer, tokenizers: Tokenizers, config: Config
+    texts: list[str], model: Transformer, tokenizers: Tokenizers, config: Config
 ) -> list[list[Hypothesis]]:
     """All hypotheses that the search finds for each text."""
     found = []

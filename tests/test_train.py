@@ -207,7 +207,7 @@ def test_own_corpus_in_the_other_direction(corpus_file, tmp_path):
     assert "tok:char" in report["scores"]["bleu_signature"]
 
 
-def test_other_languages_and_several_corpora_by_options_alone(tmp_path):
+def test_other_languages_corpora_and_blocks_by_options_alone(tmp_path):
     words = {"der Hund": "le chien", "die Katze": "le chat", "der Vogel": "l’oiseau"}
     for name, verb, verbe in (("own", "schläft", "dort"), ("more", "singt", "chante")):
         lines = [
@@ -221,6 +221,7 @@ def test_other_languages_and_several_corpora_by_options_alone(tmp_path):
         *("--data", f"{tmp_path / 'own.tsv'} + {tmp_path / 'more.tsv'}=0.5"),
         *("--source", "de", "--target", "fr", "--out", out, "--tensorboard", tmp_path / "board"),
         *("--subword-alpha", 0.2, *TINY),
+        *("--position", "rotary", "--norm", "rms", "--gated", "--num-kv-heads", 1),
     )
     result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
@@ -240,6 +241,7 @@ def test_a_set_larger_than_memory_trains_through_all_its_parts(
     out = tmp_path / "out"
     name = translation_set([(f"{i}番の箱を開ける。", f"I open box {i}.") for i in range(240)])
     arguments = ["--data", f"tfds:{name}", "--out", out, "--steps", 40, *TINY]
+    arguments += ["--position", "t5", "--no-norm-first", "--tie-embeddings", "--use-bias"]
     assert train.main([str(argument) for argument in arguments]) == 0
     printed = capsys.readouterr()
     assert "read 60" in printed.out and "parts 4" in printed.out

@@ -13,8 +13,8 @@ from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
 CONFIG = Config(
-    max_pieces=20,
-    num_encoder_layers=2,
+    max_pieces=6,
+    num_encoder_layers=1,
     num_decoder_layers=1,
     num_hiddens=8,
     ffn_num_hiddens=16,
@@ -47,10 +47,11 @@ def test_search_translates_as_the_layers_do_with_each_option(options):
     config = dataclasses.replace(CONFIG, beam_size=1, **options)
     config.validate()
     model = strong(config)
-    expected = [greedy(model, row[row != PAD_ID], 20) for row in SOURCES]
-    for searched in (model, fold(model, num_positions(config))):
-        found = best_translations(searched, tf.constant(SOURCES), config).tokens[:, 0].numpy()
-        assert [row[row != PAD_ID].tolist() for row in found] == expected
+    expected = [greedy(model, row[row != PAD_ID], config.max_pieces) for row in SOURCES]
+    assert any(expected)
+    folded = fold(model, num_positions(config))
+    found = best_translations(folded, tf.constant(SOURCES), config).tokens[:, 0].numpy()
+    assert [row[row != PAD_ID].tolist() for row in found] == expected
 
 
 def test_every_field_of_the_group_reaches_the_layers():

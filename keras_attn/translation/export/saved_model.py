@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import tempfile
@@ -71,8 +72,10 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
         "nbest": (signatures.nbest, [text]),
         "score": (signatures.score, [text, translation]),
         "sample": (signatures.sample, [text, *settings]),
-        "attend": (signatures.attend, [text]),
     }
+    # A subclass may have a `call` without attention weights.
+    if "return_attention_scores" in inspect.signature(model.call).parameters:
+        functions["attend"] = signatures.attend, [text]
     saved = tf.Module()
     saved.weights = [variable.value for variable in signatures.model.variables]
     # Traced here, because the export of Keras traces each function twice.

@@ -4,10 +4,12 @@ import shutil
 import subprocess
 import sys
 
+import keras
 import pytest
 import tensorflow as tf
 from tensorflow_serving.apis import prediction_log_pb2
 
+from keras_attn import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.export.translator import Translator
@@ -125,6 +127,29 @@ def test_failed_export_leaves_nothing_behind(tokenizers, config, tmp_path, monke
     with pytest.raises(OSError, match="disk full"):
         export(make_model(), tokenizers, config, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@keras.saving.register_keras_serializable("test_saved_model")
+class Contrary(Transformer):
+    """Transformer whose decoder sees the negative memory."""
+
+    def call(self, inputs, training=None):
+        source, target = inputs
+        memory = -self.encoder(source, training=training)
+        mask = self.encoder.compute_mask(source)
+        return self.decoder(target, memory, memory_mask=mask, training=training)
+
+
+def test_subclass_is_exported_as_it_is_written(tokenizers, config, tmp_path, pairs, make_model):
+    plain = make_model()
+    model = Contrary.from_config(plain.get_config())
+    model.build(((None, None), (None, None)))
+    model.set_weights(plain.get_weights())
+    export(model, tokenizers, dataclasses.replace(config, beam_size=1), tmp_path)
+    texts = [pair.source for pair in pairs]
+    found = Translator.load(tmp_path)(texts)
+    assert found == translate_with(model, tokenizers, config)(texts)
+    assert found != translate_with(plain, tokenizers, config)(texts)
 
 
 def test_model_that_trained_in_bfloat16_is_exported_in_float32(
