@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attn import Decoder, DecoderBlock
+from keras_attn import Decoder, DecoderBlock, LearnedPositionalEncoding, RotaryEmbedding
 
 B, T, S, D, V = 2, 6, 5, 6, 13
 
@@ -60,6 +60,23 @@ def test_steps_with_cache_equal_the_whole_sequence(decoder, inputs, compiled, ji
         column, start = ids[:, t : t + 1], ops.convert_to_tensor(t)
         logits, cache = step(ops.convert_to_tensor(column), start, cache)
         np.testing.assert_allclose(logits[:, 0], whole[:, t], atol=1e-5)
+
+
+@pytest.mark.parametrize("position", ["sinusoidal", "learned", "rotary"])
+def test_several_hypotheses_of_a_sentence_share_a_cache(position):
+    schemes = {"learned": LearnedPositionalEncoding(9), "rotary": RotaryEmbedding()}
+    position = schemes.get(position, position)
+    model = Decoder(V, 2, 6, 7, 1, cross_attention=False, position=position)
+    ids = np.random.default_rng(2).integers(1, V, (B, 3, T))  # three hypotheses
+    expected = np.stack([ops.convert_to_numpy(model(ids[:, n])) for n in range(3)], axis=1)
+    cache = model.make_cache(B, 3 * T)
+    slots = np.arange(3 * T)
+    for t in range(T):
+        own = (slots % 3 == np.arange(3)[:, None]) & (slots // 3 <= t)  # (3, 3 T)
+        logits, cache = model(
+            ids[:, :, t], cache=cache, start=3 * t, positions=np.full(3, t), attention_mask=own
+        )
+        np.testing.assert_allclose(ops.convert_to_numpy(logits), expected[:, :, t], atol=1e-5)
 
 
 def test_without_cross_attention_it_is_a_language_model(inputs):

@@ -26,6 +26,17 @@ def test_adds_the_formula(size, start):
     np.testing.assert_allclose(encoded, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("make", [PositionalEncoding, LearnedPositionalEncoding])
+def test_positions_may_be_given_one_by_one(make):
+    encoding = make(7)
+    zeros = np.zeros((2, 3, 4), np.float32)
+    rows = ops.convert_to_numpy(encoding(np.zeros((1, 7, 4), np.float32)))[0]
+    for positions in ([4, 0, 4], [[1, 2, 6], [3, 3, 0]]):
+        found = ops.convert_to_numpy(encoding(zeros, positions=np.array(positions, "int32")))
+        expected = np.broadcast_to(rows[np.array(positions)], found.shape)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
 def test_grows_past_max_len():
     encoded = PositionalEncoding(max_len=4)(np.zeros((1, 30, 6), np.float32))
     np.testing.assert_allclose(encoded[0], formula(range(30), 6), atol=1e-5)
