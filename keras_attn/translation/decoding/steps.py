@@ -21,7 +21,7 @@ Update = Callable[..., dict[str, tf.Tensor]]
 
 
 class Memory(NamedTuple):
-    """What the decoder attends to in each source sentence.
+    """Source sentences and the keys and values that the decoder attends to.
 
     Attributes:
         source_ids: `(B, S)`.

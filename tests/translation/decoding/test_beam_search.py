@@ -49,7 +49,7 @@ def no_cache(beam_size, batch_size):
 
 
 def greedy_by_hand(table, state, limit):
-    """What one row says if each token is the likeliest."""
+    """Greedy translation of one row, token by token."""
     said, last = [], BOS_ID
     while len(said) < limit:
         state = next_state(state, last)

@@ -38,7 +38,7 @@ def follow(steps, said, ancestors, sources=SOURCES):
 
 
 def hypotheses(num_steps=4, beam_size=2):
-    """What hypotheses say, and the ancestors of each at each step."""
+    """Tokens of hypotheses `(T, B, N)`, and ancestors of each at each step `(T, B, N, T)`."""
     random = np.random.default_rng(1)
     said = random.integers(4, 11, (num_steps, 3, beam_size)).astype(np.int32)
     said[0] = BOS_ID
