@@ -17,7 +17,8 @@ from keras_attn.lora import Adaptable
 class Transformer(keras.Model, Adaptable):
     """The encoder-decoder model of Vaswani et al. 2017.
 
-    Masking: id 0 is padding on both sides; logits at `t` depend on target ids up to `t` only.
+    Masking: id 0 is padding on both sides; logits at `t` depend on target ids up to `t` only. The
+    decoder trusts that its memory is finite, also behind the mask, because the encoder made it.
 
     Args:
         encoder: An `Encoder`.

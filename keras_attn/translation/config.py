@@ -282,7 +282,7 @@ class Config:
     )
     serving_precision: str = _search(
         "float32",
-        "precision of the matrix products of the search; bfloat16 is faster for batches on "
+        "precision of the exported model; bfloat16 is faster for batches on "
         "processors that have it, slower on others, and changes some translations",
         choices=PRECISIONS,
     )

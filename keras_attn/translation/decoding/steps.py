@@ -193,10 +193,11 @@ class WholePrefix:
         tokens = tf.reshape(slots, tf.stack([batch_size, 1, room, number]))
         # The token at each position of each hypothesis.
         own = tf.one_hot(ancestors, self._beam_size, dtype=tf.int32)  # (B, N, C, N)
-        prefixes = tf.reduce_sum(own * tokens, axis=-1)  # with padding after `position`
-        rows = tf.reshape(prefixes, tf.stack([batch_size * number, room]))
+        # No more positions than tokens: a learned table has no rows for the rest of the room.
+        prefixes = tf.reduce_sum(own * tokens, axis=-1)[:, :, : position + 1]
+        rows = tf.reshape(prefixes, tf.stack([batch_size * number, position + 1]))
         sources = tf.repeat(memory.source_ids, self._beam_size, axis=0)
-        logits = tf.gather(self._model((sources, rows), training=False), position, axis=1)
+        logits = self._model((sources, rows), training=False)[:, -1]
         return tf.reshape(logits, tf.stack([batch_size, number, logits.shape[-1]])), tokens
 
 

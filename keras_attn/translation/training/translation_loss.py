@@ -75,6 +75,14 @@ class TranslationLoss:
         self._num_sampled = num_sampled
         self._dtype = model.decoder.compute_dtype
         self._weights = model.trainable_variables
+        # Kernels are cast once for all shards, to what their layers compute in.
+        dtypes = {
+            id(weight): layer.compute_dtype
+            for layer in model._flatten_layers()
+            for weight in layer._trainable_variables
+            if layer.autocast and weight.path.endswith("kernel")
+        }
+        self._dtypes = [dtypes.get(id(weight), weight.dtype) for weight in self._weights]
         self._has_states = (
             type(model).call is Transformer.call and type(model.decoder).call is Decoder.call
         )
@@ -102,8 +110,8 @@ class TranslationLoss:
             The shared tensors; the sample, or None for the whole vocabulary.
         """
         weights = [
-            tf.cast(weight.value, self._dtype if _is_kernel(weight) else weight.dtype)
-            for weight in self._weights
+            tf.cast(weight.value, dtype)
+            for weight, dtype in zip(self._weights, self._dtypes, strict=True)
         ]
         if not self._has_states:
             return Shared(weights, ()), None
@@ -170,7 +178,3 @@ class TranslationLoss:
         """A seed for each seed generator of the model."""
         number = len(self._seeds)
         return tf.unstack(tf.random.split(seed, number)) if number else []
-
-
-def _is_kernel(weight: keras.Variable) -> bool:
-    return weight.path.endswith("kernel")

@@ -18,18 +18,19 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID
 SOURCES = np.array([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]], np.int32)
 
 
-def follow(steps, said, ancestors, sources=SOURCES):
+def follow(steps, said, ancestors, sources=SOURCES, room=None):
     """Logits `(T, B, N, V)` of hypotheses that say `said (T, B, N)`."""
     num_steps = len(said)
+    room = room or num_steps
     memory = steps.encode(tf.constant(sources))
     cache = tf.nest.map_structure(
-        lambda part: tf.pad(part, [[0, 0], [0, 0], [0, num_steps], [0, 0]]),
+        lambda part: tf.pad(part, [[0, 0], [0, 0], [0, room], [0, 0]]),
         steps.make_cache(len(sources), memory),
     )
     step = tf.function(steps.step)
     found = []
     for t in range(num_steps):
-        seen = np.where(np.arange(num_steps) <= t, ancestors[t], -1)
+        seen = np.where(np.arange(room) <= t, ancestors[t], -1)
         logits, cache = step(
             tf.constant(said[t]), tf.constant(t), tf.constant(seen, tf.int32), cache, memory
         )
@@ -149,6 +150,18 @@ def test_a_subclass_is_decoded_as_it_is_written(tiny_model, model_class, decoder
     expected = expected_logits(model, said, ancestors)
     np.testing.assert_allclose(follow(steps, said, ancestors), expected, atol=1e-3)
     assert np.abs(expected - expected_logits(tiny_model, said, ancestors)).max() > 0.1
+
+
+def test_room_may_be_longer_than_a_learned_table():
+    position = keras_attn.LearnedPositionalEncoding(4)
+    model = Transformer.from_sizes(13, 11, 1, 1, 12, 16, 2, position=position)
+    model.build(((None, None), (None, None)))
+    said, ancestors = hypotheses(num_steps=4)
+    roomy = np.pad(ancestors, [(0, 0)] * 3 + [(0, 12)], constant_values=-1)
+    expected = expected_logits(model, said, ancestors)
+    for steps in (CachedSteps, WholePrefix):
+        found = follow(steps(model, 2, write), said, roomy, room=16)
+        np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("update", [write, write_in_place])

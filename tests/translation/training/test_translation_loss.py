@@ -97,6 +97,16 @@ def test_bfloat16_is_near_and_the_loss_float32():
     assert np.linalg.norm(mine - reference) < 0.1 * np.linalg.norm(reference)
 
 
+def test_shared_kernels_have_the_dtype_of_their_layers():
+    model = make_model(dtype="mixed_bfloat16")
+    exact = model.encoder.block_0._feed_forward._inner_dense
+    exact.dtype_policy = "float32"
+    shared, _ = TranslationLoss(model, 0.1).share(make_batch()[2], SEED)
+    for weight, value in zip(model.trainable_variables, shared.weights, strict=True):
+        is_half = weight.path.endswith("kernel") and weight is not exact.kernel
+        assert value.dtype == (tf.bfloat16 if is_half else tf.float32), weight.path
+
+
 def test_more_padding_changes_nothing():
     model = make_model()
     loss = TranslationLoss(model, 0.1)
