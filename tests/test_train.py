@@ -8,29 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
-SUBJECTS = {
-    "犬": "the dog",
-    "猫": "the cat",
-    "鳥": "the bird",
-    "父": "my father",
-    "妹": "my sister",
-}
-PLACES = {"庭": "the garden", "駅": "the station", "店": "the shop", "川": "the river"}
-ACTIONS = {
-    "待っています": "is waiting",
-    "歌っています": "is singing",
-    "眠っています": "is sleeping",
-    "遊んでいます": "is playing",
-}
-TINY = (
-    "--minutes 0.15 --vocab-size 400 --num-encoder-layers 1 --num-decoder-layers 1 "
-    "--num-hiddens 16 --ffn-num-hiddens 16 --num-heads 2 --batch-tokens 512 --max-pieces 32"
-).split()
+from train_command import ROOT, TINY, command, write_corpus
 
 
 @pytest.fixture(scope="module")
@@ -48,19 +28,7 @@ def train():
 
 @pytest.fixture(scope="module")
 def corpus_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("corpus") / "文.tsv"
-    lines = [
-        f"{s}は{p}で{a}。\t{es.capitalize()} {ea} at {ep}."
-        for s, es in SUBJECTS.items()
-        for p, ep in PLACES.items()
-        for a, ea in ACTIONS.items()
-    ]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
-def command(*arguments):
-    return [sys.executable, str(ROOT / "train.py"), *map(str, arguments)]
+    return write_corpus(tmp_path_factory.mktemp("corpus") / "文.tsv")
 
 
 def test_two_cores_run_an_operation_each():
@@ -248,50 +216,6 @@ def test_a_set_larger_than_memory_trains_through_all_its_parts(
     epochs = float(printed.out.split("Trained ")[1].split()[0])
     assert epochs > 4
     assert printed.err.count("validation BLEU") >= 4
-
-
-def test_unfinished_training_of_another_configuration_is_refused(tmp_path):
-    from keras_attn.translation.config import Config
-    from keras_attn.translation.training.checkpoints import PREFIX
-    from keras_attn.translation.training.run_folder import prepare_folder
-
-    prepare_folder(Config(seed=1), tmp_path)
-    prepare_folder(Config(seed=2), tmp_path)  # nothing was learnt yet
-    (tmp_path / f"{PREFIX}7.index").touch()
-    prepare_folder(Config(seed=2, minutes=99), tmp_path)
-    with pytest.raises(ValueError, match="another configuration: seed: 2 -> 3"):
-        prepare_folder(Config(seed=3), tmp_path)
-
-
-@pytest.mark.parametrize("size", ["400k", "1200k", "4m"])  # for tokenizers, checkpoint, model
-def test_full_disk_ends_in_one_sentence(size, corpus_file, tmp_path):
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", tmp_path]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("a small disk needs the right to mount one")
-    try:
-        arguments = command("--data", corpus_file, "--out", tmp_path / "out", *TINY)
-        result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
-        left = [path.name for path in (tmp_path / "out").iterdir()]
-    finally:
-        subprocess.run(["umount", tmp_path], check=True)
-    assert result.returncode == 2, result.stderr
-    errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
-    assert len(errors) == 1 and "Traceback" not in result.stderr
-    assert left == ["training"]
-
-
-def test_second_training_in_a_folder_is_refused(tmp_path):
-    from keras_attn.translation.config import Config
-    from keras_attn.translation.training.run_folder import prepare_folder
-
-    lock = prepare_folder(Config(seed=1), tmp_path)
-    for seed in (1, 2):
-        with pytest.raises(ValueError, match="Another training is running in"):
-            prepare_folder(Config(seed=seed), tmp_path)
-    assert Config.load(tmp_path / "config.json").seed == 1
-    lock.close()
-    prepare_folder(Config(seed=2), tmp_path)
-    assert Config.load(tmp_path / "config.json").seed == 2
 
 
 def test_learns_to_reverse_digit_strings(tmp_path):

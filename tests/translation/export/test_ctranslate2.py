@@ -1,3 +1,5 @@
+import dataclasses
+import shutil
 import sys
 
 import ctranslate2 as engine
@@ -90,3 +92,14 @@ def test_without_the_engine_it_says_what_to_install(models, tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "ctranslate2.specs", None)
     with pytest.raises(ValueError, match=r"pip install keras_attn\[ctranslate2\]"):
         convert(translator.folder, tmp_path / "out")
+
+
+def test_a_model_of_other_blocks_is_refused_by_its_options(models, tmp_path):
+    translator, _ = models
+    model = tmp_path / "1"
+    shutil.copytree(translator.folder, model)
+    config = dataclasses.replace(CONFIG, position="rotary", gated=True)
+    config.save(model / "assets.extra" / "config.json")
+    with pytest.raises(ValueError, match="default options.*position='rotary', gated=True"):
+        convert(model, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

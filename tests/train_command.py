@@ -1,0 +1,40 @@
+"""The command `train.py` in its smallest form, and a corpus for it, shared by tests."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SUBJECTS = {
+    "犬": "the dog",
+    "猫": "the cat",
+    "鳥": "the bird",
+    "父": "my father",
+    "妹": "my sister",
+}
+PLACES = {"庭": "the garden", "駅": "the station", "店": "the shop", "川": "the river"}
+ACTIONS = {
+    "待っています": "is waiting",
+    "歌っています": "is singing",
+    "眠っています": "is sleeping",
+    "遊んでいます": "is playing",
+}
+TINY = (
+    "--minutes 0.15 --vocab-size 400 --num-encoder-layers 1 --num-decoder-layers 1 "
+    "--num-hiddens 16 --ffn-num-hiddens 16 --num-heads 2 --batch-tokens 512 --max-pieces 32"
+).split()
+
+
+def command(*arguments):
+    return [sys.executable, str(ROOT / "train.py"), *map(str, arguments)]
+
+
+def write_corpus(path):
+    """Write pairs of simple sentences, made for these tests."""
+    lines = [
+        f"{s}は{p}で{a}。\t{es.capitalize()} {ea} at {ep}."
+        for s, es in SUBJECTS.items()
+        for p, ep in PLACES.items()
+        for a, ea in ACTIONS.items()
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
