@@ -21,8 +21,7 @@ from machine import describe_machine
 
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.fold import fold
-from keras_attn.translation.decoding.search import Search, num_positions
+from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.versions import CONFIG, EXTRA
 
@@ -48,9 +47,9 @@ def main() -> int:
         max_length_ratio=1.0,
         no_repeat_ngram=0,
     )
-    folded = fold(load_model(version), num_positions(config))
+    model = load_model(version)
     print("milliseconds a sentence\n\npieces" + "".join(f"{name(*s):>22}" for s in SERIES))
-    searches = {k: Search(folded, dataclasses.replace(config, beam_size=k)) for k in (1, 4)}
+    searches = {k: Search(model, dataclasses.replace(config, beam_size=k)) for k in (1, 4)}
     found: list[list[float]] = []
     for length in LENGTHS:
         found.append([seconds(searches[k], length, b) / b * 1000 for b, k in SERIES])

@@ -22,8 +22,7 @@ from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.decoding.beam_search import NEVER
-from keras_attn.translation.decoding.fold import fold
-from keras_attn.translation.decoding.search import best_translations, num_positions
+from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.evaluation.metrics import bleu
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
@@ -60,7 +59,7 @@ def load(path: Path) -> tuple[Transformer, Tokenizers, Config]:
     """Model, tokenizers and configuration of an exported version, or the newest in a folder."""
     version = versions.newest_version(path)
     config = Config.load(version / EXTRA / CONFIG)
-    model = fold(load_model(version), num_positions(config))
+    model = load_model(version)
     return model, load_tokenizers(version), config
 
 

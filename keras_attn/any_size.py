@@ -11,7 +11,7 @@ from keras import ops
 from keras_attn.blockwise import attend_blockwise
 from keras_attn.dropout import drop
 from keras_attn.fused import attend_fused, can_fuse
-from keras_attn.heads import attend
+from keras_attn.heads import attend, match_batch
 from keras_attn.masks import hides_nothing, join_masks, seen, with_heads
 from keras_attn.relative import OffsetTerms
 from keras_attn.seen_by_blocks import seen_by_blocks
@@ -101,6 +101,7 @@ def attend_any_size(
     soft_cap: float | None = None,
     sinks: Any = None,
     values_are_finite: bool = False,
+    same_batch: bool = False,
 ) -> tuple[Any, Any]:
     """Attention of queries to the keys in view, all weights at once or block by block.
 
@@ -117,10 +118,14 @@ def attend_any_size(
             None.
         values_are_finite: Whether no guard against NaN behind the mask is needed. Defaults to
             False.
+        same_batch: Whether keys and values are known to have the batch size of the queries.
+            Defaults to False.
 
     Returns:
         Sums `(B, H, T, Kv)`, and weights `(B, H, T, S)` or None if blocks are possible.
     """
+    if not same_batch:
+        keys, values = match_batch(keys, queries), match_batch(values, queries)
     is_plain = all(part is None for part in (*terms, soft_cap, sinks)) and not dropout
     if is_plain and view.can_fuse and can_fuse(queries, keys, values):
         return attend_fused(queries, keys, values, view.mask), None

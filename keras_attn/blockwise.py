@@ -7,7 +7,7 @@ from typing import Any
 from keras import ops
 
 from keras_attn.derivatives import Block, Tensors, as_inputs, differentiable, fixed_dropout
-from keras_attn.heads import keep_finite, match_batch, precise_dtype, sees_any
+from keras_attn.heads import keep_finite, precise_dtype, sees_any
 from keras_attn.masks import hides_nothing, join_masks, join_masks_of_block, with_heads
 from keras_attn.relative import OffsetTerms, at_least_one
 
@@ -38,8 +38,8 @@ def attend_blockwise(
 
     Args:
         queries: Scaled queries `(B, H, T, K)`.
-        keys: `(B, G, S, K)`, `G` a divisor of `H`; batch size `B` or 1.
-        values: `(B, G, S, Kv)`; batch size `B` or 1.
+        keys: `(B, G, S, K)`, `G` a divisor of `H`.
+        values: `(B, G, S, Kv)`.
         masks: Arguments of `join_masks` by name.
         terms: `OffsetTerms` of a position scheme.
         dropout: Rate at which weights are dropped. Defaults to 0.
@@ -53,7 +53,6 @@ def attend_blockwise(
     Returns:
         Sums `(B, H, T, Kv)`.
     """
-    keys, values = match_batch(keys, queries), match_batch(values, queries)
     inputs = as_inputs(queries, keys, values, terms, sinks)
     given = (masks, dropout, seed, soft_cap)
     blocks = _Blocks(inputs, *given)

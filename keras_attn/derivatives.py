@@ -17,7 +17,6 @@ from keras_attn.heads import (
     precise_dtype,
     score,
     score_dtype,
-    transpose,
 )
 from keras_attn.relative import OffsetTerms, by_offset
 from keras_attn.softmax import weigh
@@ -176,7 +175,8 @@ class Block:
     def _by_group(self, left: Any, right: Any) -> Any:
         """`left^T right`: `(b, h, r, X)` and `(b, h, r, Y)` to `(b, g, X, Y)`."""
         num_groups = self.inputs["k"].shape[1]
-        return ops.matmul(transpose(as_groups(left, num_groups)), as_groups(right, num_groups))
+        left, right = as_groups(left, num_groups), as_groups(right, num_groups)
+        return ops.matmul(ops.swapaxes(left, -1, -2), right)
 
 
 def all_heads_product(left: Any, right: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from keras import backend, ops
 
-from keras_attn.heads import match_batch
+from keras_attn.heads import match_batch, times_transposed
 
 # A table of exact powers of two: `2.0**n` is not exact on every device.
 LOWEST_POWER = -90
@@ -90,5 +90,5 @@ def _from_products(query_terms, key_terms, query_parts, key_parts):
     """`query_terms + key_terms - 2 * (query_parts . key_parts)`, of shape `(B, T, S)`."""
     queries = -2.0 * ops.concatenate(query_parts, axis=-1)
     keys = match_batch(ops.concatenate(key_parts, axis=-1), queries)
-    products = ops.matmul(queries, ops.transpose(keys, (0, 2, 1)))
+    products = times_transposed(queries, keys)
     return query_terms[:, :, None] + key_terms[:, None, :] + products

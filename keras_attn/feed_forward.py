@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-from keras import ops
 
 from keras_attn.checks import (
     check_boolean,
@@ -85,13 +84,10 @@ class FeedForward(ProjectingLayer):
 
     def call(self, x: Any, training: bool | None = None) -> Any:
         x = self._to_float(x)
-        # The dense layers get matrices: TensorFlow then adds biases inside the products.
-        rows = ops.reshape(x, (-1, x.shape[-1]))
-        inner = self._inner_dense(rows)
+        inner = self._inner_dense(x)
         if self.gated:
-            inner = inner * self._gate_dense(rows)
-        outer = self._outer_dense(self._dropout(inner, training=training))
-        return ops.reshape(outer, ops.shape(x))
+            inner = inner * self._gate_dense(x)
+        return self._outer_dense(self._dropout(inner, training=training))
 
     def compute_output_shape(self, x_shape: tuple) -> tuple:
         return tuple(x_shape)

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attn.heads import keep_finite, match_batch, sees_any
+from keras_attn.heads import keep_finite, sees_any
 
 # TensorFlow has no kernel: `ops.dot_product_attention` computes a softmax of all scores there.
 BACKENDS_WITH_KERNELS = ("jax", "torch")
@@ -38,14 +38,13 @@ def attend_fused(queries: Any, keys: Any, values: Any, mask: Any = None) -> Any:
 
     Args:
         queries: Scaled queries `(B, H, T, K)`.
-        keys: `(B, G, S, K)`, `G` a divisor of `H`; batch size `B` or 1.
-        values: `(B, G, S, K)`; batch size `B` or 1.
+        keys: `(B, G, S, K)`, `G` a divisor of `H`.
+        values: `(B, G, S, K)`.
         mask: Joined mask `(B, H, T, S)`, its sizes 1 where it broadcasts, or None.
 
     Returns:
         Sums `(B, H, T, K)`.
     """
-    keys, values = match_batch(keys, queries), match_batch(values, queries)
     if mask is None:
         return _call_kernel(queries, keys, values, None)
     values, finite = keep_finite(values)

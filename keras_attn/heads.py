@@ -11,11 +11,6 @@ from keras_attn.relative import OffsetTerms, by_offset, by_pair
 from keras_attn.softmax import weigh
 
 
-def transpose(x: Any) -> Any:
-    """`x` with its last two axes exchanged."""
-    return ops.swapaxes(x, -1, -2)
-
-
 def precise_dtype(dtype: Any) -> str:
     """Dtype of sums of many numbers: float64 for float64, else float32."""
     return "float64" if backend.standardize_dtype(dtype) == "float64" else "float32"
@@ -43,22 +38,35 @@ def match_batch(x: Any, other: Any) -> Any:
     return ops.broadcast_to(x, (ops.shape(other)[0], *ops.shape(x)[1:]))
 
 
-def multiply(left: Any, right: Any) -> Any:
+def times_transposed(left: Any, right: Any) -> Any:
+    """`left @ right^T` without a copy of `right^T`.
+
+    `ops.matmul` would need the copy in eager mode, for gradients and under XLA.
+    """
+    if backend.backend() == "tensorflow":
+        import tensorflow as tf  # its einsum takes up to twice the time
+
+        return tf.matmul(left, right, transpose_b=True)
+    return ops.einsum("...tx,...sx->...ts", left, right)
+
+
+def multiply(left: Any, right: Any, product: Callable[[Any, Any], Any] = ops.matmul) -> Any:
     """`left @ right`, one key-value head of `right` for each group of heads of `left`.
 
     Args:
         left: `(B, H, T, X)`.
         right: `(B, G, X, Y)`, `G` a divisor of `H`.
+        product: Another product of tensors of rank 4. Defaults to `ops.matmul`.
 
     Returns:
         `(B, H, T, Y)`.
     """
     num_heads, num_groups = left.shape[1], right.shape[1]
     if num_heads == num_groups:
-        return ops.matmul(left, right)
+        return product(left, right)
     batch_size, _, num_queries, _ = ops.shape(left)
-    product = ops.matmul(as_groups(left, num_groups), right)
-    return ops.reshape(product, (batch_size, num_heads, num_queries, ops.shape(right)[-1]))
+    rows = product(as_groups(left, num_groups), right)
+    return ops.reshape(rows, (batch_size, num_heads, num_queries, ops.shape(rows)[-1]))
 
 
 def multiply_by_matrix(x: Any, matrix: Any) -> Any:
@@ -92,7 +100,7 @@ def score(
     """
     dtype = score_dtype(queries.dtype)
     queries, keys = ops.cast(queries, dtype), ops.cast(keys, dtype)
-    scores = multiply(queries, transpose(keys))
+    scores = multiply(queries, keys, times_transposed)
     if terms.keys is not None:
         vectors = ops.cast(terms.keys, dtype)
         scores = scores + by_pair(multiply_by_matrix(queries, ops.transpose(vectors)))
@@ -141,8 +149,8 @@ def attend(
 
     Args:
         queries: Scaled queries `(B, H, T, K)`.
-        keys: `(B, G, S, K)`, `G` a divisor of `H`; batch size `B` or 1.
-        values: `(B, G, S, Kv)`; batch size `B` or 1.
+        keys: `(B, G, S, K)`, `G` a divisor of `H`.
+        values: `(B, G, S, Kv)`.
         mask: Joined mask `(B, H, T, S)`, its sizes 1 where it broadcasts, or None.
         terms: `OffsetTerms` of a position scheme.
         drop: Function that applies dropout to the weights.
@@ -155,11 +163,11 @@ def attend(
     Returns:
         Sums `(B, H, T, Kv)`, as of `pool_seen`, and weights `(B, H, T, S)`.
     """
-    scores = score(queries, match_batch(keys, queries), terms, soft_cap, mask)
-    weights, _ = weigh(scores, mask, add_sinks_axes(sinks))
+    scores = score(queries, keys, terms, soft_cap, mask)
+    weights, _ = weigh(scores, mask, add_sinks_axes(sinks), values_are_finite)
     weights = ops.cast(weights, values.dtype)
     if values_are_finite:
-        return pool(drop(weights), match_batch(values, weights), terms), weights
+        return pool(drop(weights), values, terms), weights
     return pool_seen(drop(weights), values, mask, terms), weights
 
 
@@ -168,7 +176,7 @@ def pool_seen(weights: Any, values: Any, mask: Any, terms: OffsetTerms) -> Any:
 
     Args:
         weights: `(B, H, T, S)`.
-        values: `(B, G, S, Kv)`, `G` a divisor of `H`; batch size `B` or 1.
+        values: `(B, G, S, Kv)`, `G` a divisor of `H`.
         mask: Joined mask `(B, H, T, S)`, its sizes 1 where it broadcasts, or None.
         terms: `OffsetTerms` of a position scheme.
 
@@ -176,9 +184,9 @@ def pool_seen(weights: Any, values: Any, mask: Any, terms: OffsetTerms) -> Any:
         Sums `(B, H, T, Kv)`; NaN where a query may attend to a value that is not finite.
     """
     if mask is None:
-        return pool(weights, match_batch(values, weights), terms)
+        return pool(weights, values, terms)
     values, finite = keep_finite(values)
-    sums = pool(weights, match_batch(values, weights), terms)
+    sums = pool(weights, values, terms)
     spoilt = sees_any(mask, ops.logical_not(finite))
     return ops.where(spoilt, ops.cast(float("nan"), sums.dtype), sums)
 

@@ -23,7 +23,7 @@ from keras_attn.from_keras import copy_from_keras, warn_of_order
 from keras_attn.lora import Adaptable
 from keras_attn.masks import check_shapes, hide
 from keras_attn.positions import copy_position, deserialize_position, serialize_position
-from keras_attn.projection import ProjectingLayer, Projection, project_heads
+from keras_attn.projection import ProjectingLayer, Projection, kept_sizes, project_heads
 from keras_attn.relative import OffsetTerms, RelativePosition, check_positions
 from keras_attn.residual import make_norm
 
@@ -239,6 +239,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
                 "Received: key=None, cache=None."
             )
         check_start(start)
+        is_self_attention = key is query
         query, key, value = map(self._to_float, (query, key, value))
         check_positions(positions, self.position, query, key)
         attended: Any = cache
@@ -288,6 +289,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             soft_cap=self.soft_cap,
             sinks=self._sinks if self.use_sinks else None,
             values_are_finite=self._inputs_are_finite,
+            same_batch=is_self_attention,
         )
         results = [self._combine(sums, query), *([weights] if return_attention_scores else [])]
         results += [attended] if cache is not None else []
@@ -315,14 +317,12 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
 
     def _combine(self, heads: Any, query: Any) -> Any:
         """Return the output `(B, T, D)` of heads `(B, H, T, V)`."""
-        batch_size, _, num_queries, _ = ops.shape(heads)
+        batch_size, _, num_queries, _ = kept_sizes(heads)
         rows = ops.transpose(heads, (0, 2, 1, 3))
-        rows = ops.reshape(rows, (-1, self.num_heads * self._value_size))
+        rows = ops.reshape(rows, (batch_size, num_queries, self.num_heads * self._value_size))
         if self.use_gate:
-            gate = self._gate_dense(ops.reshape(query, (-1, query.shape[-1])))
-            rows = rows * ops.sigmoid(gate)
-        dense = self._output_dense
-        return ops.reshape(dense(rows), (batch_size, num_queries, dense.units))
+            rows = rows * ops.sigmoid(self._gate_dense(query))
+        return self._output_dense(rows)
 
     def project_memory(
         self, key: Any, value: Any = None, start: Any = 0, memory_mask: Any = None

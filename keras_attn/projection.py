@@ -12,22 +12,24 @@ from keras_attn.layer import Layer
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class Projection(keras.layers.Dense):
-    """Dense layer that saves LoRA adapters apart from the kernel.
+    """Dense layer on matrices that saves LoRA adapters apart from the kernel.
 
-    `keras.layers.Dense` saves the sum of kernel and adapters, and loads zeros as both adapters.
-    Adapters of zeros get no gradient.
+    TensorFlow adds the bias inside a product of matrices. `keras.layers.Dense` saves the sum of
+    kernel and adapters, and loads zeros as both adapters. Adapters of zeros get no gradient.
     """
 
     lora_enabled: bool
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
+        rows = ops.reshape(inputs, (-1, inputs.shape[-1]))
         is_half = keras.backend.standardize_dtype(inputs.dtype) in ("bfloat16", "float16")
-        is_affine = len(inputs.shape) == 2 and self.bias is not None
         on_tensorflow = keras.backend.backend() == "tensorflow"
-        if not (training and is_half and is_affine and on_tensorflow):
-            return super().call(inputs, training=training)
-        rows = _affine(inputs, ops.copy(self.kernel), ops.copy(self.bias))
-        return rows if self.activation is None else self.activation(rows)
+        if training and is_half and self.bias is not None and on_tensorflow:
+            made = _affine(rows, ops.copy(self.kernel), ops.copy(self.bias))
+            made = made if self.activation is None else self.activation(made)
+        else:
+            made = super().call(rows, training=training)
+        return ops.reshape(made, (*kept_sizes(inputs)[:-1], self.units))
 
     def save_own_variables(self, store: Any) -> None:
         if self.quantization_mode in ("gptq", "awq"):
@@ -139,11 +141,16 @@ def _affine(x: Any, kernel: Any, bias: Any) -> Any:
     return ops.add(ops.matmul(x, kernel), bias), gradient
 
 
+def kept_sizes(x: Any) -> tuple:
+    """Sizes of `x` for a reshape that keeps axes; -1, which needs no operation, for one unknown."""
+    if tuple(x.shape).count(None) == 1 and 0 not in x.shape:
+        return tuple(-1 if size is None else size for size in x.shape)
+    return ops.shape(x)
+
+
 def project_heads(dense: Projection, x: Any, num_heads: int) -> Any:
     """Return `(B, T, D)` after a dense layer, split into heads: `(B, H, T, units / H)`."""
-    # The dense layer gets a matrix: TensorFlow then adds the bias inside the product.
-    rows = dense(ops.reshape(x, (-1, x.shape[-1])))
-    heads = ops.reshape(rows, (*ops.shape(x)[:2], num_heads, dense.units // num_heads))
+    heads = ops.reshape(dense(x), (*kept_sizes(x)[:2], num_heads, dense.units // num_heads))
     return ops.transpose(heads, (0, 2, 1, 3))
 
 

@@ -14,7 +14,7 @@ from keras_attn.checks import (
     check_positive_integer,
     check_rate,
 )
-from keras_attn.heads import match_batch, pool_seen, score_dtype
+from keras_attn.heads import match_batch, pool_seen, score_dtype, times_transposed
 from keras_attn.layer import Layer
 from keras_attn.masks import check_shapes, hide, join_masks, seen, with_heads
 from keras_attn.projection import ProjectingLayer
@@ -145,7 +145,7 @@ def dot_products(query: Any, key: Any) -> Any:
         key: `(B, S, D)`.
     """
     dtype = score_dtype(query.dtype)
-    return ops.matmul(ops.cast(query, dtype), ops.transpose(ops.cast(key, dtype), (0, 2, 1)))
+    return times_transposed(ops.cast(query, dtype), ops.cast(key, dtype))
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")

@@ -59,7 +59,9 @@ def masked_softmax(scores: Any, valid_lens: Any = None, mask: Any = None) -> Any
     return ops.cast(weigh(scores, mask)[0], dtype)
 
 
-def weigh(scores: Any, mask: Any = None, sinks: Any = None) -> tuple[Any, Any]:
+def weigh(
+    scores: Any, mask: Any = None, sinks: Any = None, is_finite: bool = False
+) -> tuple[Any, Any]:
     """Masked softmax of scores, with an optional logit that takes weight from all keys.
 
     `p[s] = m[s] * exp(x[s]) / (exp(sink) + sum_r(m[r] * exp(x[r])))` (OpenAI 2025, gpt-oss model
@@ -69,6 +71,7 @@ def weigh(scores: Any, mask: Any = None, sinks: Any = None) -> tuple[Any, Any]:
         scores: Floats `(..., T, S)`; finite in rows without any key.
         mask: Boolean that broadcasts to `scores`, or None.
         sinks: Logits that broadcast to `(..., T, 1)`, or None.
+        is_finite: Whether all scores are finite, those behind the mask too. Defaults to False.
 
     Returns:
         Weights `(..., T, S)` and the weight of the sinks `(..., T, 1)`, or None without sinks, in
@@ -79,8 +82,12 @@ def weigh(scores: Any, mask: Any = None, sinks: Any = None) -> tuple[Any, Any]:
     if mask is not None:
         # Rows without a key keep their scores: a softmax of -inf only is NaN. -inf is a constant
         # argument, because tf2onnx converts other forms of `where` to products, 0 * -inf.
-        is_empty = ops.logical_not(ops.any(mask, axis=-1, keepdims=True))  # small: masks broadcast
-        scores = ops.where(ops.logical_or(mask, is_empty), scores, float("-inf"))
+        has_keys = ops.any(mask, axis=-1, keepdims=True)  # small: masks broadcast
+        kept = ops.logical_or(mask, ops.logical_not(has_keys))
+        if is_finite:  # a sum and its gradient take less time
+            scores = scores + ops.where(kept, ops.zeros((), dtype), float("-inf"))
+        else:
+            scores = ops.where(kept, scores, float("-inf"))
     sink_weights = None
     if sinks is None:
         weights = ops.softmax(scores, axis=-1)
@@ -91,7 +98,9 @@ def weigh(scores: Any, mask: Any = None, sinks: Any = None) -> tuple[Any, Any]:
         powers, sink_power = ops.exp(scores - highest), ops.exp(sinks - highest)
         total = ops.sum(powers, axis=-1, keepdims=True) + sink_power
         weights, sink_weights = powers / total, sink_power / total
-    if mask is not None:
+    if mask is not None and is_finite:  # already 0 behind the mask of other rows
+        weights = weights * ops.cast(has_keys, dtype)
+    elif mask is not None:
         weights = ops.where(mask, weights, ops.zeros_like(weights))
     return weights, sink_weights
 

@@ -19,9 +19,8 @@ from operator import ge, gt, le, lt
 from pathlib import Path
 from typing import Any
 
-# Raised when a field, or the weights beside the file, get another meaning. Older files are read,
-# newer ones not. Since 6, exported weights are folded.
-FORMAT_VERSION = 6
+# Raised when a field of an older file gets another meaning. Older files are read, newer ones not.
+FORMAT_VERSION = 5
 
 PRECISIONS = ("float32", "bfloat16")
 TOKENIZERS = ("unigram", "bpe")

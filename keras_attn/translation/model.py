@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import keras
+
 import keras_attn
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
@@ -42,6 +44,33 @@ def make_model(source_vocab_size: int, target_vocab_size: int, config: Config) -
     )
     model.build(((None, None), (None, None)))
     return model
+
+
+def in_dtype(model: Transformer, dtype: str) -> Transformer:
+    """Return a built model with the same weights that computes and keeps them in a dtype.
+
+    Args:
+        model: Built model.
+        dtype: `"float32"` or `"bfloat16"`.
+
+    Example:
+
+    >>> model = make_model(10, 12, Config(num_hiddens=8, num_heads=2, ffn_num_hiddens=8))
+    >>> {weight.dtype for weight in in_dtype(model, "bfloat16").weights}
+    {'bfloat16'}
+    """
+    policy = keras.saving.serialize_keras_object(keras.DTypePolicy(dtype))
+    made = type(model).from_config(_with_dtypes(model.get_config(), policy))
+    made.build(((None, None), (None, None)))
+    made.set_weights(model.get_weights())
+    return made
+
+
+def _with_dtypes(config: Any, policy: dict[str, Any]) -> Any:
+    """Replace the dtype in a configuration of a layer and of the layers inside it."""
+    if not isinstance(config, dict):
+        return config
+    return {k: policy if k == "dtype" else _with_dtypes(v, policy) for k, v in config.items()}
 
 
 def _position(config: Config) -> Any:

@@ -32,14 +32,14 @@ def of_model(model: Transformer) -> dict[str, np.ndarray]:
 
 
 def of_version(version: Path) -> dict[str, np.ndarray]:
-    """Weights of an exported version; those of new versions are folded (`decoding/fold.py`).
+    """Weights of an exported version, in float32.
 
     Raises:
         ValueError: If the version cannot be loaded, as `versions.load` says.
     """
     loaded = versions.load(version, [_SIGNATURE])
     variables = loaded.signatures[_SIGNATURE].variables
-    return {path_in_model(variable.name): variable.numpy() for variable in variables}
+    return {path_in_model(v.name): np.asarray(v, np.float32) for v in variables}
 
 
 def by_path(variables: Iterable[keras.Variable]) -> dict[str, keras.Variable]:

@@ -1,15 +1,16 @@
 import dataclasses
 import itertools
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from greedy_by_hand import greedy
 
+from keras_attn import Decoder, Encoder, Transformer
 from keras_attn.translation.config import ACTIVATIONS, NORMS, POSITIONS, Config
-from keras_attn.translation.decoding.fold import fold
-from keras_attn.translation.decoding.search import best_translations, num_positions
-from keras_attn.translation.model import make_model
+from keras_attn.translation.decoding.search import best_translations
+from keras_attn.translation.model import in_dtype, make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
 CONFIG = Config(
@@ -49,8 +50,7 @@ def test_search_translates_as_the_layers_do_with_each_option(options):
     model = strong(config)
     expected = [greedy(model, row[row != PAD_ID], config.max_pieces) for row in SOURCES]
     assert any(expected)
-    folded = fold(model, num_positions(config))
-    found = best_translations(folded, tf.constant(SOURCES), config).tokens[:, 0].numpy()
+    found = best_translations(model, tf.constant(SOURCES), config).tokens[:, 0].numpy()
     assert [row[row != PAD_ID].tolist() for row in found] == expected
 
 
@@ -70,3 +70,26 @@ def test_every_field_of_the_group_reaches_the_layers():
             else:
                 assert getattr(stack, name) == changed[name]
     assert (model.encoder.num_layers, model.decoder.num_layers) == (1, 2)
+
+
+@keras.saving.register_keras_serializable("test_model")
+class MyEncoder(Encoder):
+    def call(self, ids, **arguments):
+        return -super().call(ids, **arguments)
+
+
+@pytest.mark.parametrize("trained_in", ["mixed_bfloat16", "float32"])
+@pytest.mark.parametrize(("served_in", "tolerance"), [("float32", 0.1), ("bfloat16", 0.3)])
+def test_a_model_in_another_dtype_has_its_classes_and_weights(trained_in, served_in, tolerance):
+    encoder = MyEncoder(13, 2, 12, 16, 2, name="mine", dtype=trained_in)
+    decoder = Decoder(11, 1, 12, 16, 2, tie_embeddings=True, dtype=trained_in)
+    model = Transformer(encoder, decoder, dtype=trained_in)
+    model.build(((None, None), (None, None)))
+    made = in_dtype(model, served_in)
+    assert type(made.encoder) is MyEncoder and made.encoder.name == "mine"
+    assert {layer.compute_dtype for layer in made._flatten_layers()} == {served_in}
+    for mine, theirs in zip(made.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_allclose(mine.astype("float32"), theirs, atol=0, rtol=0.01)
+    sides = SOURCES, np.array([[2, 4, 5], [2, 9, 0], [2, 10, 7]])
+    expected, found = (np.asarray(one(sides)).astype("float32") for one in (model, made))
+    assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()

@@ -30,7 +30,7 @@ class Search:
     dominate, and shapes change when finished rows are removed.
 
     Args:
-        model: Trained model, best after `fold`.
+        model: Built model.
         config: Configuration of the model.
         num_best: Number of hypotheses `N` of each source, at most `config.beam_size`. Defaults
             to 1.
@@ -99,7 +99,7 @@ def best_translations(
     """Find the best hypotheses of each source.
 
     Args:
-        model: Trained model, best after `fold`.
+        model: Built model.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         config: Configuration of the model.
         num_best: Number of hypotheses `N`, at most `config.beam_size`. Defaults to 1.

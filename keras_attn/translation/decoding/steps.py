@@ -119,26 +119,21 @@ class CachedSteps:
         Returns:
             Logits `(B, N, V)`, and the cache with the newest tokens.
         """
-        number = self._beam_size
-        batch_size, _, room = tf.unstack(tf.shape(ancestors))
+        number, groups, size = self._beam_size, self._num_groups, self._head_size
+        room = tf.shape(ancestors)[2]
         own = ancestors[..., None] == tf.range(number)  # (B, N, C, N)
-        own = tf.reshape(own, tf.stack([batch_size, number, room * number]))
-
-        def divided(part: tf.Tensor) -> tf.Tensor:
-            sizes = [batch_size, self._num_groups, room * number, self._head_size]
-            return tf.reshape(part, tf.stack(sizes))
-
-        def joined(part: tf.Tensor) -> tf.Tensor:
-            sizes = [batch_size, self._num_groups, room, number * self._head_size]
-            return tf.reshape(part, tf.stack(sizes))
-
-        def with_known_sizes(part: tf.Tensor) -> tf.Tensor:  # a loop forgets them
-            return tf.ensure_shape(part, [None, self._num_groups, None, self._head_size])
-
+        own = tf.reshape(own, [-1, number, room * number])
+        # A loop forgets sizes. Those that are known need no operations in the layers.
+        last = tf.ensure_shape(last, [None, number])
+        one_slot_each = tf.stack([-1, groups, room * number, size])
+        one_slot_for_all = tf.stack([-1, groups, room, number * size])
         both = [
             {
-                "self": tf.nest.map_structure(divided, own_cache),
-                "memory": tf.nest.map_structure(with_known_sizes, of_memory),
+                "self": {k: tf.reshape(part, one_slot_each) for k, part in own_cache.items()},
+                "memory": {
+                    k: tf.ensure_shape(part, [None, groups, None, size])
+                    for k, part in of_memory.items()
+                },
             }
             for own_cache, of_memory in zip(cache, memory.layers, strict=True)
         ]
@@ -152,7 +147,10 @@ class CachedSteps:
                 memory_mask=tf.not_equal(memory.source_ids, PAD_ID),
                 training=False,
             )
-        return logits, [tf.nest.map_structure(joined, one["self"]) for one in both]
+        return logits, [
+            {k: tf.reshape(part, one_slot_for_all) for k, part in one["self"].items()}
+            for one in both
+        ]
 
 
 class WholePrefix:
@@ -227,26 +225,36 @@ def write_in_place(
         start: Position of the first of `N`, a multiple of `N`.
         *masks: None.
     """
-    return {name: _written(cache[name], part, start, True) for name, part in new.items()}
+    return _written(
+        cache, new, start, lambda rows, i, new: tf.raw_ops.InplaceUpdate(x=rows, i=i, v=new)
+    )
 
 
 def write(
     cache: dict[str, tf.Tensor], new: dict[str, tf.Tensor], start: tf.Tensor, *masks: Any
 ) -> dict[str, tf.Tensor]:
     """Return a copy of a cache with new entries, as `write_in_place`; XLA may write in place."""
-    return {name: _written(cache[name], part, start, False) for name, part in new.items()}
+    return _written(
+        cache, new, start, lambda rows, i, new: tf.tensor_scatter_nd_update(rows, i[:, None], new)
+    )
 
 
-def _written(part: tf.Tensor, new: tf.Tensor, start: tf.Tensor, in_place: bool) -> tf.Tensor:
-    batch_size, num_groups, length, size = tf.unstack(tf.shape(part))
-    number = tf.shape(new)[2]
+def _written(
+    cache: dict[str, tf.Tensor],
+    new: dict[str, tf.Tensor],
+    start: tf.Tensor,
+    update: Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor],
+) -> dict[str, tf.Tensor]:
+    one = next(iter(new.values()))
+    _, num_groups, number, _ = one.shape
+    length = tf.shape(next(iter(cache.values())))[2]
     # One row for each position: the hypotheses are written together.
-    rows = tf.reshape(part, tf.stack([-1, number * size]))
-    room = length // number
-    places = tf.range(batch_size * num_groups) * room + start // number
-    updates = tf.reshape(tf.cast(new, part.dtype), tf.stack([-1, number * size]))
-    if in_place:
-        rows = tf.raw_ops.InplaceUpdate(x=rows, i=places, v=updates)
-    else:
-        rows = tf.tensor_scatter_nd_update(rows, places[:, None], updates)
-    return tf.reshape(rows, tf.shape(part))
+    firsts = tf.range(tf.shape(one)[0] * num_groups) * (length // number)
+    places = firsts + start // number
+    made = {}
+    for name, part in new.items():
+        size = part.shape[3]
+        rows = tf.reshape(cache[name], [-1, number * size])
+        part = tf.reshape(tf.cast(part, rows.dtype), [-1, number * size])
+        made[name] = tf.reshape(update(rows, places, part), [-1, num_groups, length, size])
+    return made

@@ -10,9 +10,8 @@ import numpy as np
 
 from keras_attn.normalization import EPSILON
 from keras_attn.positions import PositionalEncoding
+from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.fold import weights_of_version
-from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
@@ -41,10 +40,8 @@ def convert(model: Path, out: Path) -> None:
         raise ValueError(f"`out` must be a folder that does not exist. Received: {out}.")
     version = newest_version(model)
     config = Config.load(version / EXTRA / CONFIG)
-    tokenizers = [Tokenizer.load(version / EXTRA / f"{name}.model") for name in Tokenizers._fields]
     _check_options(config)
-    source, target = (tokenizer.vocab_size for tokenizer in tokenizers)
-    weights = weights_of_version(version, make_model(source, target, config))
+    weights = named_weights.of_version(version)
     spec = TransformerSpec.from_config(
         (config.num_encoder_layers, config.num_decoder_layers), config.num_heads
     )
@@ -56,8 +53,9 @@ def convert(model: Path, out: Path) -> None:
     _fill_linear(spec.decoder.projection, weights, "decoder/logits")
     spec.config.add_source_eos = True
     spec.config.layer_norm_epsilon = EPSILON
-    for name, tokenizer in zip(Tokenizers._fields, tokenizers, strict=True):
-        getattr(spec, f"register_{name}_vocabulary")(tokenizer.pieces)
+    for name in Tokenizers._fields:
+        pieces = Tokenizer.load(version / EXTRA / f"{name}.model").pieces
+        getattr(spec, f"register_{name}_vocabulary")(pieces)
     spec.validate()
     spec.optimize()
     out.mkdir(parents=True)

@@ -6,11 +6,11 @@ import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.fold import fold
 from keras_attn.translation.decoding.limits import num_tokens
 from keras_attn.translation.decoding.sampling import sample_translations
-from keras_attn.translation.decoding.search import Search, num_positions
+from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.decoding.teacher_forcing import attention_to_source, log_probabilities
+from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 from keras_attn.translation.tokenization import sentences
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
@@ -31,13 +31,13 @@ class Signatures:
     Attributes:
         source: Source tokenizer in the graph.
         target: Target tokenizer in the graph.
-        model: Trained model after `fold`.
+        model: Trained model in the precision of serving.
     """
 
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
         self._config = config
         self._joiner = sentences.joiner(config.target)
-        self.model = fold(model, num_positions(config), config.serving_precision)
+        self.model = in_dtype(model, config.serving_precision)
         self._search_ids = {
             num_best: Search(self.model, config, num_best) for num_best in (1, config.beam_size)
         }

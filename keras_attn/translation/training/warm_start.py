@@ -8,7 +8,6 @@ from typing import Any
 from keras_attn.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.fold import weights_of_version
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.training import checkpoints
 from keras_attn.translation.training.checkpoints import newest_first
@@ -77,7 +76,7 @@ def copy_weights(earlier: Path, model: Transformer) -> None:
         if newest_first(earlier):
             values = checkpoints.read_weights(earlier)
         else:
-            values = weights_of_version(earlier, model)
+            values = named_weights.of_version(earlier)
         named_weights.assign(model.trainable_variables, values)
     except ValueError as error:
         raise ValueError(f"Training cannot start from `{earlier}`. {error}") from error

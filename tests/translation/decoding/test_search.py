@@ -6,7 +6,6 @@ import tensorflow as tf
 from greedy_by_hand import greedy
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.fold import fold
 from keras_attn.translation.decoding.search import (
     LENGTHS,
     ROWS,
@@ -31,16 +30,11 @@ def said(found, row, n=0):
     return [token for token in found.tokens.numpy()[row, n] if token != PAD_ID]
 
 
-@pytest.fixture(scope="module")
-def folded(tiny_model):
-    return fold(tiny_model, num_positions(CONFIG))
-
-
 @pytest.mark.parametrize("size", [1, 3])
-def test_a_source_gets_what_it_gets_in_a_large_batch(folded, size):
+def test_a_source_gets_what_it_gets_in_a_large_batch(tiny_model, size):
     sources = random_sources([3, 17, 1, 9, 20, 2, 2, 30, 5])
     assert len(sources) > ROWS[-1]
-    search = Search(folded, CONFIG, num_best=3)
+    search = Search(tiny_model, CONFIG, num_best=3)
     together = search(tf.constant(sources))
     for start in range(0, len(sources), size):
         rows = sources[start : start + size]
@@ -53,10 +47,10 @@ def test_a_source_gets_what_it_gets_in_a_large_batch(folded, size):
 
 
 @pytest.mark.parametrize("lengths", [[1, 2, 2, 30], [30, 2, 1, 9], [39] * 60])
-def test_rows_that_are_encoded_at_once_come_in_any_order(tiny_model, folded, lengths):
+def test_rows_that_are_encoded_at_once_come_in_any_order(tiny_model, lengths):
     sources = random_sources(lengths)
     ids = tf.TensorSpec((None, None), tf.int32)
-    search = tf.function(lambda x: best_translations(folded, x, CONFIG), input_signature=[ids])
+    search = tf.function(lambda x: best_translations(tiny_model, x, CONFIG), input_signature=[ids])
     found = search(tf.constant(sources))
     for row in range(0, len(sources), 3):
         source = sources[row, None, : lengths[row] + 1]
@@ -64,41 +58,40 @@ def test_rows_that_are_encoded_at_once_come_in_any_order(tiny_model, folded, len
         assert said(found, row) == said(alone, 0)
 
 
-def test_shapes_may_be_known(folded):
+def test_shapes_may_be_known(tiny_model):
     sources = tf.constant(random_sources([2] * (ROWS[-1] + 1)))
-    search = Search(folded, CONFIG)
+    search = Search(tiny_model, CONFIG)
     found = tf.function(lambda: search(sources))()
     np.testing.assert_array_equal(found.tokens[:, :, :8], search(sources).tokens[:, :, :8])
 
 
-def test_no_sources_have_no_translations(folded):
-    found = Search(folded, CONFIG)(tf.zeros([0, 5], tf.int32))
+def test_no_sources_have_no_translations(tiny_model):
+    found = Search(tiny_model, CONFIG)(tf.zeros([0, 5], tf.int32))
     assert found.tokens.shape[0] == found.scores.shape[0] == 0
 
 
-def test_a_beam_of_one_is_greedy_search(tiny_model, folded):
+def test_a_beam_of_one_is_greedy_search(tiny_model):
     sources = random_sources([5, 8, 2])
     config = Config(max_pieces=40, beam_size=1)
-    for model in (tiny_model, folded):
-        found = best_translations(model, tf.constant(sources), config)
-        for row, source in enumerate(sources):
-            expected = greedy(tiny_model, source[source != PAD_ID], config.max_pieces)
-            assert said(found, row) == expected
+    found = best_translations(tiny_model, tf.constant(sources), config)
+    for row, source in enumerate(sources):
+        expected = greedy(tiny_model, source[source != PAD_ID], config.max_pieces)
+        assert said(found, row) == expected
 
 
-def test_two_calls_at_once_do_not_write_into_each_other(folded):
+def test_two_calls_at_once_do_not_write_into_each_other(tiny_model):
     sources = tf.constant(random_sources([12] * 8))
     # With shapes that are known, what a search begins with could be one constant for all calls.
-    search = tf.function(lambda: [best_translations(folded, sources, CONFIG) for _ in range(2)])
+    search = tf.function(lambda: [best_translations(tiny_model, sources, CONFIG) for _ in range(2)])
     first, second = search()
     np.testing.assert_array_equal(first.tokens, second.tokens)
-    expected = best_translations(folded, sources, CONFIG)
+    expected = best_translations(tiny_model, sources, CONFIG)
     for row in range(8):
         assert said(first, row) == said(expected, row)
 
 
-def test_threads_that_share_a_search_each_get_their_own_answer(folded):
-    search = Search(folded, CONFIG)
+def test_threads_that_share_a_search_each_get_their_own_answer(tiny_model):
+    search = Search(tiny_model, CONFIG)
     rising = [1, 2, 2, 9, 12, 17, 20, 25, 30, 33]
     sources = [tf.constant(random_sources(rising, seed)) for seed in range(8)]
     expected = [search(rows) for rows in sources]

@@ -4,7 +4,6 @@ import tensorflow as tf
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import length_penalty
-from keras_attn.translation.decoding.fold import fold
 from keras_attn.translation.decoding.limits import num_tokens
 from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.decoding.teacher_forcing import attention_to_source, log_probabilities
@@ -33,8 +32,7 @@ def test_log_probability_is_the_sum_over_the_tokens(tiny_model):
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
 def test_search_gives_the_score_that_forced_decoding_gives(tiny_model, alpha):
     config = Config(max_pieces=20, length_penalty=alpha, beam_size=3)
-    folded = fold(tiny_model, 21)
-    found = best_translations(folded, tf.constant(SOURCES), config, num_best=3)
+    found = best_translations(tiny_model, tf.constant(SOURCES), config, num_best=3)
     for n in range(3):
         tokens = found.tokens[:, n]
         lengths = num_tokens(tokens)
