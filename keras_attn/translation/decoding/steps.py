@@ -184,17 +184,19 @@ class WholePrefix:
         memory: Memory,
     ) -> tuple[tf.Tensor, Cache]:
         """Compute the logits of the next token of each hypothesis, as in `CachedSteps`."""
-        batch_size, number, room = tf.unstack(tf.shape(ancestors))
+        number = self._beam_size
+        batch_size, _, room = tf.unstack(tf.shape(ancestors))
+        last = tf.ensure_shape(last, [None, number])
         new = {"tokens": last[:, None, :, None]}  # (B, 1, N, 1)
         slots = tf.reshape(cache, tf.stack([batch_size, 1, room * number, 1]))
         slots = self._update({"tokens": slots}, new, position * number)["tokens"]
         tokens = tf.reshape(slots, tf.stack([batch_size, 1, room, number]))
         # The token at each position of each hypothesis.
-        own = tf.one_hot(ancestors, self._beam_size, dtype=tf.int32)  # (B, N, C, N)
+        own = tf.one_hot(ancestors, number, dtype=tf.int32)  # (B, N, C, N)
         # No more positions than tokens: a learned table has no rows for the rest of the room.
         prefixes = tf.reduce_sum(own * tokens, axis=-1)[:, :, : position + 1]
         rows = tf.reshape(prefixes, tf.stack([batch_size * number, position + 1]))
-        sources = tf.repeat(memory.source_ids, self._beam_size, axis=0)
+        sources = tf.repeat(memory.source_ids, number, axis=0)
         logits = self._model((sources, rows), training=False)[:, -1]
         return tf.reshape(logits, tf.stack([batch_size, number, logits.shape[-1]])), tokens
 
