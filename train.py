@@ -25,6 +25,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
 def run(given: dict[str, Any]) -> None:
     # Set-up
     start = time.monotonic()
+    os.environ["KERAS_BACKEND"] = "tensorflow"  # that of the translator, whatever is set elsewhere
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # By default TensorFlow uses oneDNN only on processors with AVX-512 or the like, though products
     # are faster with it on others too (benchmarks/results/training.md).

@@ -191,7 +191,9 @@ def test_other_languages_corpora_and_blocks_by_options_alone(tmp_path):
         *("--subword-alpha", 0.2, *TINY),
         *("--position", "rotary", "--norm", "rms", "--gated", "--num-kv-heads", 1),
     )
-    result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+    # Keras may run on another backend elsewhere.
+    environment = {**os.environ, "KERAS_BACKEND": "jax"}
+    result = subprocess.run(arguments, capture_output=True, text=True, timeout=300, env=environment)
     assert result.returncode == 0, result.stderr
     assert "read 72" in result.stdout
     report = json.loads((out / "1" / "report.json").read_text(encoding="utf-8"))
