@@ -7,7 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attn.checks import check_boolean, check_choice
+from keras_attn.checks import check_choice
 from keras_attn.layer import Layer
 
 EPSILON = 1e-6  # added to the variance or mean square
@@ -25,7 +25,6 @@ class Normalization(Layer):
 
     Args:
         kind: `"layer"` or `"rms"`. Defaults to `"layer"`.
-        has_weights: Whether there are gain and offset. Defaults to True.
         **kwargs: Keras's own arguments.
 
     Call arguments:
@@ -43,18 +42,15 @@ class Normalization(Layer):
     [[-1.0, 1.0]]
     """
 
-    def __init__(self, kind: str = "layer", has_weights: bool = True, **kwargs: Any) -> None:
+    def __init__(self, kind: str = "layer", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.autocast = False  # half precision would round the input
         check_choice("kind", kind, ("layer", "rms"))
         self.kind = kind
-        self.has_weights = check_boolean("has_weights", has_weights)
         self.supports_masking = True
 
     def build(self, x_shape: tuple) -> None:
         size = (x_shape[-1],)
-        if not self.has_weights:
-            return
         if self.kind == "rms":
             self.scale = self.add_weight(size, initializer="ones", name="scale")
         else:
@@ -64,33 +60,25 @@ class Normalization(Layer):
     def call(self, x: Any, training: bool | None = None) -> Any:
         x = self._to_float(x)
         dtype = keras.backend.result_type(x.dtype, "float32")
-        # Copies: TensorFlow accepts no variables where a gradient is given.
-        weights = [ops.cast(ops.copy(weight), dtype) for weight in self._trainable_variables]
-        normalize = _rms_norm if self.kind == "rms" else _layer_norm
-        if training and weights and normalize is _layer_norm and _is_on_tensorflow():
-            normalize = _layer_norm_of_training
-        return ops.cast(normalize(ops.cast(x, dtype), *weights), self.compute_dtype)
+        x = ops.cast(x, dtype)
+        if self.kind == "rms":
+            rows = ops.rms_normalization(x, ops.cast(self.scale, dtype), epsilon=EPSILON)
+            return ops.cast(rows, self.compute_dtype)
+        gamma, beta = ops.cast(self.gamma, dtype), ops.cast(self.beta, dtype)
+        if keras.backend.backend() != "tensorflow":
+            rows = ops.layer_normalization(x, gamma, beta, epsilon=EPSILON)
+        elif training:
+            # Copies: TensorFlow accepts no variables where a gradient is given.
+            rows = _layer_norm_of_training(x, ops.copy(gamma), ops.copy(beta))
+        else:
+            rows = _standardize(x)[0] * gamma + beta
+        return ops.cast(rows, self.compute_dtype)
 
     def compute_output_shape(self, x_shape: tuple) -> tuple:
         return tuple(x_shape)
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "kind": self.kind, "has_weights": self.has_weights}
-
-
-def _is_on_tensorflow() -> bool:
-    return keras.backend.backend() == "tensorflow"
-
-
-def _rms_norm(x: Any, scale: Any = None) -> Any:
-    return ops.rms_normalization(x, scale, epsilon=EPSILON)
-
-
-def _layer_norm(x: Any, gamma: Any = None, beta: Any = None) -> Any:
-    if not _is_on_tensorflow():
-        return ops.layer_normalization(x, gamma, beta, epsilon=EPSILON)
-    rows = _standardize(x)[0]
-    return rows if gamma is None else rows * gamma + beta
+        return {**super().get_config(), "kind": self.kind}
 
 
 def _standardize(x: Any) -> tuple[Any, Any]:
@@ -102,7 +90,7 @@ def _standardize(x: Any) -> tuple[Any, Any]:
 
 @ops.custom_gradient
 def _layer_norm_of_training(x: Any, gamma: Any, beta: Any) -> Any:
-    """`_layer_norm` with a gradient in half as many operations as TensorFlow derives."""
+    """Layer normalisation; its gradient takes half the operations that TensorFlow derives."""
     rows, scale = _standardize(x)
 
     def gradient(upstream: Any) -> tuple[Any, Any, Any]:

@@ -30,7 +30,6 @@ class Residual(Layer):
         norm_first: Whether the input is normalised, rather than the sum. Defaults to True.
         norm: `"layer"` (Ba et al. 2016) or `"rms"` (Zhang and Sennrich 2019). Defaults to
             `"layer"`.
-        norm_weights: Whether the normalisation has gain and offset. Defaults to True.
         **kwargs: `seed` of the dropout, and Keras's own arguments.
 
     Call arguments:
@@ -57,7 +56,6 @@ class Residual(Layer):
         dropout: float = 0.0,
         norm_first: bool = True,
         norm: str = "layer",
-        norm_weights: bool = True,
         **kwargs: Any,
     ) -> None:
         # Not rematerialized: JAX would lose the gradients of tensors that `sublayer` captures, such
@@ -68,8 +66,7 @@ class Residual(Layer):
         self.norm_first = check_boolean("norm_first", norm_first)
         self.norm = norm
         self.supports_masking = True
-        self.norm_weights = check_boolean("norm_weights", norm_weights)
-        self._norm = make_norm(norm, self.dtype_policy, has_weights=norm_weights)
+        self._norm = make_norm(norm, self.dtype_policy)
         self._dropout = self._make_dropout(self.dropout)
 
     def build(self, x_shape: tuple) -> None:
@@ -111,11 +108,10 @@ class Residual(Layer):
             "dropout": self.dropout,
             "norm_first": self.norm_first,
             "norm": self.norm,
-            "norm_weights": self.norm_weights,
         }
 
 
-def make_norm(kind: str, dtype: Any, name: str = "norm", has_weights: bool = True) -> Normalization:
+def make_norm(kind: str, dtype: Any, name: str = "norm") -> Normalization:
     """Return a normalisation layer of the last axis: `"layer"` or `"rms"`."""
     check_choice("norm", kind, ("layer", "rms"))
-    return Normalization(kind, has_weights, dtype=dtype, name=name)
+    return Normalization(kind, dtype=dtype, name=name)

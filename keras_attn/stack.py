@@ -42,7 +42,6 @@ class Options(ProjectingLayer, Adaptable):
         activation: Any = "relu",
         gated: bool = False,
         norm: str = "layer",
-        norm_weights: bool = True,
         num_kv_heads: int | None = None,
         position: Any = None,
         window: int | None = None,
@@ -63,7 +62,6 @@ class Options(ProjectingLayer, Adaptable):
         self.activation = get_activation("activation", activation)
         self.gated = check_boolean("gated", gated)
         self.norm = norm
-        self.norm_weights = check_boolean("norm_weights", norm_weights)
         self.num_kv_heads = optional(check_positive_integer, "num_kv_heads", num_kv_heads)
         # Not tracked as a sub-layer: attention and embedding make copies.
         object.__setattr__(self, "position", position)
@@ -99,7 +97,6 @@ class Options(ProjectingLayer, Adaptable):
             "activation": self.activation,
             "gated": self.gated,
             "norm": self.norm,
-            "norm_weights": self.norm_weights,
             "position": self.position,
             "window": self.window,
             **self.attention_options,
@@ -168,7 +165,6 @@ class Block(Options):
             self.dropout,
             self.norm_first,
             self.norm,
-            self.norm_weights,
             seed=self._seed_for(name),
             name=name,
             dtype=sum_policy(self.dtype_policy),
@@ -264,11 +260,7 @@ class Stack(Options, abc.ABC):
             # One attribute per block: `tf.train.Checkpoint` does not save layers in a list.
             setattr(self, name, block)
             block.join_stack()
-        self._norm = (
-            make_norm(self.norm, self.dtype_policy, has_weights=self.norm_weights)
-            if self.norm_first
-            else None
-        )
+        self._norm = make_norm(self.norm, self.dtype_policy) if self.norm_first else None
 
     @property
     def blocks(self) -> list[Block]:
