@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_attn import Transformer
 from keras_attn.translation import named_weights
@@ -11,6 +12,16 @@ def test_weights_of_a_model_are_found_by_their_places(tiny_model):
     by_path = {weight.path: weight for weight in tiny_model.weights}
     for path, weight in by_path.items():
         np.testing.assert_array_equal(found[named_weights.path_in_model(path)], weight)
+
+
+def test_weights_of_an_export_in_bfloat16_come_in_float32(tmp_path):
+    module = tf.Module()
+    module.scale = tf.Variable(tf.constant([1.5, 2.0], tf.bfloat16), name="model/encoder/scale")
+    module.score = tf.function(lambda: {"scale": module.scale.read_value()}, input_signature=[])
+    tf.saved_model.save(module, str(tmp_path), signatures={"score": module.score})
+    (path, value), *others = named_weights.of_version(tmp_path).items()
+    assert path == "encoder/scale" and value.dtype == np.float32 and not others
+    assert value.tolist() == [1.5, 2.0]
 
 
 def test_place_is_the_same_whatever_the_model_is_called():
