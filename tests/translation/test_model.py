@@ -54,6 +54,22 @@ def test_search_translates_as_the_layers_do_with_each_option(options):
     assert [row[row != PAD_ID].tolist() for row in found] == expected
 
 
+def test_a_beam_over_distances_finds_in_a_batch_what_it_finds_alone():
+    config = dataclasses.replace(CONFIG, beam_size=2, position="t5")
+    model = strong(config)
+    ids = tf.TensorSpec((None, None), tf.int32)
+    search = tf.function(lambda x: best_translations(model, x, config), input_signature=[ids])
+    together = search(SOURCES)
+    for row, source in enumerate(SOURCES):
+        alone = search(source[None, source != PAD_ID])
+        found, expected = (
+            [i for i in tokens.numpy().tolist() if i != PAD_ID]
+            for tokens in (together.tokens[row, 0], alone.tokens[0, 0])
+        )
+        assert found == expected != []
+        np.testing.assert_allclose(alone.scores[0], together.scores[row], rtol=1e-4)
+
+
 def test_every_field_of_the_group_reaches_the_layers():
     changed = dict(itertools.chain(*(one.items() for one in OPTIONS)), position="rotary")
     changed |= {"num_encoder_layers": 1, "num_decoder_layers": 2, "num_hiddens": 12}

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from keras_attn.decoder import Decoder
 from keras_attn.decoder_block import DecoderBlock
+from keras_attn.encoder import Encoder
 from keras_attn.multi_head import MultiHeadAttention
 from keras_attn.relative import RelativePosition
 from keras_attn.transformer import Transformer
@@ -26,7 +27,8 @@ class Memory(NamedTuple):
     Attributes:
         source_ids: `(B, S)`.
         layers: Projected keys and values of each decoder layer, `{"key": (B, G, S, K), "value":
-            (B, G, S, K)}`; empty for `WholePrefix`.
+            (B, G, S, K)}`; for `WholePrefix` the encoder's states, `{"states": (B, 1, S, D)}`, or
+            nothing if model or encoder have a `call` of their own.
     """
 
     source_ids: tf.Tensor
@@ -154,7 +156,7 @@ class CachedSteps:
 
 
 class WholePrefix:
-    """Decoding that calls the model on whole hypotheses: slow, and right for any `call`.
+    """Decoding that reads whole hypotheses at each step: slow, and right for any `call`.
 
     Args:
         model: Built model.
@@ -168,8 +170,12 @@ class WholePrefix:
         self._update = update
 
     def encode(self, source_ids: tf.Tensor) -> Memory:
-        """Return the sources alone."""
-        return Memory(source_ids, ())
+        """Return the memory of sources `(B, S)`, padded with id 0."""
+        model = self._model
+        if type(model).call is not Transformer.call or type(model.encoder).call is not Encoder.call:
+            return Memory(source_ids, ())
+        states = model.encoder(source_ids, training=False)
+        return Memory(source_ids, ({"states": states[:, None]},))
 
     def make_cache(self, batch_size: tf.Tensor, memory: Memory) -> Cache:
         """Return tokens with room for 0 positions."""
@@ -197,7 +203,13 @@ class WholePrefix:
         prefixes = tf.reduce_sum(own * tokens, axis=-1)[:, :, : position + 1]
         rows = tf.reshape(prefixes, tf.stack([batch_size * number, position + 1]))
         sources = tf.repeat(memory.source_ids, number, axis=0)
-        logits = self._model((sources, rows), training=False)[:, -1]
+        if memory.layers:
+            states = tf.repeat(memory.layers[0]["states"][:, 0], number, axis=0)
+            states = tf.ensure_shape(states, [None, None, self._model.encoder.num_hiddens])
+            given = {"memory_mask": self._model.encoder.compute_mask(sources), "training": False}
+            logits = self._model.decoder(rows, states, **given)[:, -1]
+        else:
+            logits = self._model((sources, rows), training=False)[:, -1]
         return tf.reshape(logits, tf.stack([batch_size, number, logits.shape[-1]])), tokens
 
 
