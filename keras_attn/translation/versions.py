@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -21,30 +22,44 @@ def next_version(folder: Path) -> Path:
 
 
 def version_before(version: Path) -> Path | None:
-    """Folder of the previous version, or None."""
+    """Folder of the previous whole version, or None."""
     earlier = [number for number in _versions(version.parent) if number < int(version.name)]
-    return version.parent / str(max(earlier)) if earlier else None
+    folders = (version.parent / str(number) for number in sorted(earlier, reverse=True))
+    return next(filter(_is_whole, folders), None)
 
 
 def newest_version(path: Path) -> Path:
-    """Folder of a SavedModel: `path`, or the subfolder of `path` with the highest number.
+    """Folder of a SavedModel: `path`, or the whole version in `path` with the highest number.
+
+    A warning names newer folders that are not whole, for example after a copy that was cut off.
 
     Raises:
         ValueError: If `path` holds no exported translator.
     """
     if not path.is_dir():
         raise ValueError(f"The model must be a folder that `train.py` wrote. Received: {path}.")
-    folder = path
+    folders = [path]
     if not (path / "saved_model.pb").is_file():
-        versions = _versions(path)
-        if not versions:
-            raise ValueError(f"There is no exported model in the folder. Received: {path}.")
-        folder = path / str(max(versions))
-    if not (folder / "saved_model.pb").is_file() or not (folder / EXTRA / CONFIG).is_file():
+        folders = [path / str(number) for number in sorted(_versions(path), reverse=True)]
+    if not folders:
+        raise ValueError(f"There is no exported model in the folder. Received: {path}.")
+    whole = next((folder for folder in folders if _is_whole(folder)), None)
+    if whole is None:
         raise ValueError(
-            f"The folder holds no translator that `train.py` exported. Received: {folder}."
+            f"The folder holds no translator that `train.py` exported. Received: {folders[0]}."
         )
-    return folder
+    if skipped := folders[: folders.index(whole)]:
+        warnings.warn(
+            f"`{whole}` is used, because newer folders are no whole exported translators: "
+            f"{', '.join(folder.name for folder in skipped)}.",
+            stacklevel=2,
+        )
+    return whole
+
+
+def _is_whole(folder: Path) -> bool:
+    files = ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}")
+    return all((folder / name).is_file() for name in files)
 
 
 def load(version: Path, signatures: Iterable[str] = ()) -> Any:

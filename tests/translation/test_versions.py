@@ -11,6 +11,24 @@ from keras_attn.translation.versions import (
 )
 
 
+def make_version(folder):
+    for name in ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+
+
+@pytest.mark.parametrize("file", ["saved_model.pb", "variables/variables.index", EXTRA])
+def test_a_folder_that_is_not_whole_hides_no_good_version(tmp_path, file):
+    for number in (2, 10, 11):
+        make_version(tmp_path / str(number))
+    (tmp_path / "12").mkdir()
+    (tmp_path / "11" / file).rename(tmp_path / "elsewhere")
+    with pytest.warns(UserWarning, match="`.*10` is used, because newer folders .*: 12, 11.$"):
+        assert newest_version(tmp_path) == tmp_path / "10"
+    with pytest.raises(ValueError, match="holds no translator|no exported model"):
+        newest_version(tmp_path / "11")
+
+
 def test_places_without_a_model_are_refused(tmp_path):
     with pytest.raises(ValueError, match="must be a folder that `train.py` wrote"):
         newest_version(tmp_path / "nowhere")
@@ -24,9 +42,7 @@ def test_places_without_a_model_are_refused(tmp_path):
 def test_versions_are_numbers_and_what_lies_beside_them_is_none(tmp_path):
     assert next_version(tmp_path) == tmp_path / "1"
     for name in ("9", "10", ".export-11", "training"):
-        (tmp_path / name / EXTRA).mkdir(parents=True)
-        (tmp_path / name / EXTRA / CONFIG).touch()
-        (tmp_path / name / "saved_model.pb").touch()
+        make_version(tmp_path / name)
     (tmp_path / "12").touch()
     assert newest_version(tmp_path) == tmp_path / "10"
     assert newest_version(tmp_path / "9") == tmp_path / "9"

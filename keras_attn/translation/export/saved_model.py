@@ -9,9 +9,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
+from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.export import warmup_requests
 from keras_attn.translation.export.signatures import Signatures
@@ -37,7 +39,18 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
 
     Raises:
         OSError: If the version cannot be written.
+        ValueError: If a weight is not finite.
     """
+    spoilt = [
+        path
+        for path, weight in named_weights.of_model(model).items()
+        if not np.isfinite(weight.astype(np.float32)).all()
+    ]
+    if spoilt:
+        raise ValueError(
+            "A model must have finite weights to be exported. "
+            f"Received: inf or NaN in {named_weights.named(spoilt)}."
+        )
     folder.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=".export-", dir=folder))
     try:

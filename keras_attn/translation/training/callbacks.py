@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import keras
@@ -75,6 +76,27 @@ class Budget(keras.callbacks.Callback):
             self.model.stop_training = True
 
 
+class Divergence(keras.callbacks.Callback):
+    """Callback that ends a training whose loss or weights are no longer finite.
+
+    Place it first: such weights are then neither averaged, validated nor saved.
+
+    Args:
+        state: Training state to check.
+    """
+
+    def __init__(self, state: TrainingState):
+        super().__init__()
+        self._state = state
+
+    def on_train_batch_end(self, batch, logs=None):
+        if not math.isfinite(logs["loss"]):
+            self._state.check_finite(logs["loss"])
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._state.check_finite(logs["loss"])
+
+
 class Checkpointing(keras.callbacks.Callback):
     """Callback that saves a checkpoint every `CHECKPOINT_SECONDS` and after each epoch.
 
@@ -101,12 +123,13 @@ class Checkpointing(keras.callbacks.Callback):
         ends_epoch = self.model.stop_training or batch + 1 == self.params["steps"]
         is_time = time.monotonic() - self._last_save > CHECKPOINT_SECONDS
         if (self.interrupted or is_time) and not ends_epoch:
-            self._save()
+            self._save(logs["loss"])
 
     def on_epoch_end(self, epoch, logs=None):
-        self._save()
+        self._save(logs["loss"])
 
-    def _save(self) -> None:
+    def _save(self, loss: float) -> None:
+        self._state.check_finite(loss)
         self._state.seconds.assign(self._budget.seconds)
         self._state.save()
         self._last_save = time.monotonic()

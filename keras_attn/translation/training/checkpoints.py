@@ -6,6 +6,7 @@ order restores them correctly.
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 from collections.abc import Sequence
@@ -173,6 +174,28 @@ class TrainingState:
         """
         row = tf.constant([[self.step.numpy(), seconds, loss, bleu]], tf.float64)
         self._history.assign(tf.concat([self._history, row], axis=0))
+
+    def check_finite(self, loss: float) -> None:
+        """Check that the training has not diverged.
+
+        Args:
+            loss: Newest loss.
+
+        Raises:
+            ValueError: If the loss or a weight is not finite.
+        """
+        reason = f"the loss is {loss:g}"
+        if math.isfinite(loss):
+            if all(bool(tf.reduce_all(tf.math.is_finite(weight))) for weight in self._weights):
+                return
+            reason = "some weights are not finite"
+        kept = newest_first(self._folder)
+        raise ValueError(
+            f"Training diverged: after step {int(self.step.numpy()):,}, {reason}. Nothing was "
+            f"exported, and `{self._folder}` keeps {kept[0].name if kept else 'no checkpoint'}. "
+            "Try a lower learning rate: delete that folder, or start from it into another one, "
+            f"--start-from {self._folder}."
+        )
 
     def save(self) -> None:
         """Write a checkpoint; older checkpoints are deleted only after it is complete.

@@ -16,7 +16,12 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
-from keras_attn.translation.training.callbacks import Budget, Checkpointing, WeightAveraging
+from keras_attn.translation.training.callbacks import (
+    Budget,
+    Checkpointing,
+    Divergence,
+    WeightAveraging,
+)
 from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.progress import Progress
 from keras_attn.translation.training.train_step import Trainer
@@ -96,7 +101,8 @@ def fit(
     Raises:
         KeyboardInterrupt: On Ctrl-C, after a checkpoint is saved.
         OSError: If a checkpoint cannot be written.
-        ValueError: If no checkpoint can be read, or a checkpoint belongs to another model.
+        ValueError: If no checkpoint can be read, a checkpoint belongs to another model, or the
+            training diverges.
     """
     model.build(((None, None), (None, None)))
     trainer = Trainer(model, config)
@@ -114,6 +120,7 @@ def fit(
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Checkpointing(state, budget)
     all_callbacks = [
+        Divergence(state),
         WeightAveraging(average, config.average_interval),
         progress,
         checking,

@@ -140,6 +140,14 @@ class Contrary(Transformer):
         return self.decoder(target, memory, memory_mask=mask, training=training)
 
 
+def test_weights_that_are_not_finite_are_never_exported(tokenizers, config, tmp_path, make_model):
+    model = make_model()
+    model.decoder.block_0._self_attention._query_dense.kernel.assign_add([[float("inf")]])
+    with pytest.raises(ValueError, match="inf or NaN in decoder/block_0/self_attention/query"):
+        export(model, tokenizers, config, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_subclass_is_exported_as_it_is_written(tokenizers, config, tmp_path, pairs, make_model):
     plain = make_model()
     model = Contrary.from_config(plain.get_config())

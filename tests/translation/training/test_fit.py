@@ -4,6 +4,7 @@ import signal
 from types import SimpleNamespace
 
 import keras
+import numpy as np
 import pytest
 
 from keras_attn.translation.batching import batches
@@ -14,7 +15,7 @@ from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.model import make_model as build_model
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import callbacks, sharding, validation
-from keras_attn.translation.training.checkpoints import TrainingState, newest_first
+from keras_attn.translation.training.checkpoints import TrainingState, newest_first, read_weights
 from keras_attn.translation.training.fit import fit
 from keras_attn.translation.training.translation_loss import TranslationLoss
 
@@ -138,6 +139,37 @@ def test_ctrl_c_after_the_last_batch_is_not_lost(tokenizers, stream, tmp_path):
     config = dataclasses.replace(CONFIG, steps=2)
     with pytest.raises(KeyboardInterrupt):
         fit(make_model(tokenizers), stream, tokenizers, VALIDATION, config, tmp_path, [press])
+
+
+class Spoil(keras.callbacks.Callback):
+    """Make a weight NaN at the end of a batch."""
+
+    def __init__(self, step):
+        super().__init__()
+        self._step = step
+
+    def on_train_batch_end(self, batch, logs=None):
+        if int(self.model.step.numpy()) == self._step:
+            self.model.model.trainable_variables[0].assign_add([[float("nan")]])
+
+
+@pytest.mark.parametrize(
+    ("batches_of_second_epoch", "reason"), [(1, "the loss is nan"), (0, "some weights are not")]
+)
+def test_a_training_that_diverges_ends_in_one_sentence_and_keeps_the_last_checkpoint(
+    tokenizers, stream, tmp_path, batches_of_second_epoch, reason
+):
+    # Weights may be spoilt by the last batch of an epoch: no loss shows it before the validation.
+    step = 2 * stream.steps_per_epoch - batches_of_second_epoch
+    config = dataclasses.replace(CONFIG, steps=100)
+    with pytest.raises(ValueError, match=f"Training diverged.*{reason}") as error:
+        fit(make_model(tokenizers), stream, tokenizers, VALIDATION, config, tmp_path, [Spoil(step)])
+    assert "\n" not in str(error.value)
+    kept = newest_first(tmp_path)
+    assert [path.name for path in kept] == [f"checkpoint-{stream.steps_per_epoch}"]
+    assert f"keeps {kept[0].name}" in str(error.value)
+    for values in read_weights(tmp_path).values():
+        assert np.isfinite(values).all()
 
 
 def test_a_callback_can_end_the_training(tokenizers, stream, tmp_path):
