@@ -24,12 +24,13 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add = _adding_to(commands)
-    add(
+    translate = add(
         "translate",
-        "translate standard input to standard output",
-        "Reads UTF-8 lines from standard input and writes one translation for each line, in the "
-        "same order. The translation of an empty line is empty.",
+        "translate given texts, or standard input to standard output",
+        "Writes one translation for each given text, or for each UTF-8 line of standard input, in "
+        "the same order. The translation of an empty line is empty.",
     )
+    translate.add_argument("texts", nargs="*", metavar="TEXT", help="text (default: read input)")
     add(
         "score",
         "log probabilities of given translations",
@@ -78,23 +79,49 @@ def _adding_to(commands) -> Callable[[str, str, str], argparse.ArgumentParser]:
 
 
 def answer_lines(
-    answer: Callable[[list[str]], Sequence[str]], lines: Iterable[bytes], output: BinaryIO
+    answer: Callable[[list[str]], Sequence[str]],
+    lines: Iterable[bytes],
+    output: BinaryIO,
+    at_once: int = LINES_AT_ONCE,
 ) -> None:
-    """Write one answer for each input line, in the same order."""
-    texts: Iterator[str] = (line.decode("utf-8", "replace").rstrip("\r\n") for line in lines)
+    """Write one answer for each input line, in the same order, after each `at_once` lines."""
+    texts = _decoded(lines)
     num_done = 0
-    while chunk := list(islice(texts, LINES_AT_ONCE)):
+    while chunk := list(islice(texts, at_once)):
         for text in answer(chunk):
             # Line breaks in an answer become spaces, so that lines correspond.
             output.write(" ".join(text.splitlines()).encode("utf-8") + b"\n")
         output.flush()
         num_done += len(chunk)
-        if sys.stderr.isatty():
+        if at_once > 1 and sys.stderr.isatty():
             print(f"\r{num_done:,} lines", end="", file=sys.stderr, flush=True)
 
 
+def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
+    """Texts of lines; the first one that is not UTF-8 causes a warning."""
+    has_warned = False
+    for number, line in enumerate(lines, 1):
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if not has_warned and text.encode("utf-8") != line.rstrip(b"\r\n"):
+            has_warned = True
+            print(
+                f"warning: line {number} is not UTF-8; what is not becomes U+FFFD.",
+                file=sys.stderr,
+            )
+        yield text
+
+
+def _answer_input(answer: Callable[[list[str]], Sequence[str]]) -> None:
+    # Somebody who types wants each answer at once.
+    at_once = 1 if sys.stdin.isatty() else LINES_AT_ONCE
+    answer_lines(answer, sys.stdin.buffer, sys.stdout.buffer, at_once)
+
+
 def translate(translator: Translator, arguments: argparse.Namespace) -> None:
-    answer_lines(translator, sys.stdin.buffer, sys.stdout.buffer)
+    if arguments.texts:
+        answer_lines(translator, map(os.fsencode, arguments.texts), sys.stdout.buffer)
+    else:
+        _answer_input(translator)
 
 
 def score(translator: Translator, arguments: argparse.Namespace) -> None:
@@ -105,7 +132,7 @@ def score(translator: Translator, arguments: argparse.Namespace) -> None:
         )
         return [f"{value:.4f}" for value in log_probabilities]
 
-    answer_lines(scores, sys.stdin.buffer, sys.stdout.buffer)
+    _answer_input(scores)
 
 
 def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
@@ -179,6 +206,8 @@ def main(argv: list[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 
