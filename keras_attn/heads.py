@@ -10,6 +10,8 @@ from keras import backend, ops
 from keras_attn.relative import OffsetTerms, by_offset, by_pair
 from keras_attn.softmax import weigh
 
+FEW_ROWS = 8
+
 
 def precise_dtype(dtype: Any) -> str:
     """Dtype of sums of many numbers: float64 for float64, else float32."""
@@ -39,15 +41,16 @@ def match_batch(x: Any, other: Any) -> Any:
 
 
 def times_transposed(left: Any, right: Any) -> Any:
-    """`left @ right^T` without a copy of `right^T`.
+    """`left @ right^T` of rank 3 or 4 without a copy of `right^T`.
 
     `ops.matmul` would need the copy in eager mode, for gradients and under XLA.
     """
-    if backend.backend() == "tensorflow":
-        import tensorflow as tf  # its einsum takes up to twice the time
-
-        return tf.matmul(left, right, transpose_b=True)
-    return ops.einsum("...tx,...sx->...ts", left, right)
+    num_rows = left.shape[-2]
+    if isinstance(num_rows, int) and num_rows <= FEW_ROWS:  # less time than einsum on TensorFlow
+        return ops.swapaxes(ops.matmul(right, ops.swapaxes(left, -1, -2)), -1, -2)
+    # Without `optimize`, Keras transposes on TensorFlow too.
+    equation = "bhtx,bhsx->bhts" if len(left.shape) == 4 else "btx,bsx->bts"
+    return ops.einsum(equation, left, right, optimize="greedy")
 
 
 def multiply(left: Any, right: Any, product: Callable[[Any, Any], Any] = ops.matmul) -> Any:
