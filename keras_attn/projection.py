@@ -142,7 +142,10 @@ def _affine(x: Any, kernel: Any, bias: Any) -> Any:
 
 
 def kept_sizes(x: Any) -> tuple:
-    """Sizes of `x` for a reshape that keeps axes; -1, which needs no operation, for one unknown."""
+    """Return the sizes of `x` for a reshape, with -1 in place of a single unknown size.
+
+    A size that is known only at run time would need operations of its own.
+    """
     if tuple(x.shape).count(None) == 1 and 0 not in x.shape:
         return tuple(-1 if size is None else size for size in x.shape)
     return ops.shape(x)

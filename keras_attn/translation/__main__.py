@@ -105,7 +105,7 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
         if not has_warned and text.encode("utf-8") != line.rstrip(b"\r\n"):
             has_warned = True
             print(
-                f"warning: line {number} is not UTF-8; what is not becomes U+FFFD.",
+                f"warning: line {number} is not UTF-8; invalid bytes are read as U+FFFD.",
                 file=sys.stderr,
             )
         yield text

@@ -26,7 +26,7 @@ def test_a_line_that_is_not_utf8_is_told_of_once_and_answered_in_its_place(shout
     answers = output.getvalue().decode().split("\n")
     assert answers[0] == "A" and answers[1].endswith("B") and answers[3:] == ["\ufffdC", ""]
     assert capsys.readouterr().err == (
-        "warning: line 2 is not UTF-8; what is not becomes U+FFFD.\n"
+        "warning: line 2 is not UTF-8; invalid bytes are read as U+FFFD.\n"
     )
 
 
