@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
+from keras_attn.translation.batching import slots
 from keras_attn.translation.batching.buckets import plan_buckets
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.slices import Part
@@ -247,8 +248,13 @@ def _pad(
 
 def make(parts: Sequence[Callable[[], Part]], tokenizers: Tokenizers, config: Config) -> Batches:
     """Batches of the training pairs with the settings of `config`."""
+    languages = config.source, config.target
+
+    def with_slots(read: Callable[[], Part]) -> Part:
+        return slots.in_part(read(), languages, config.seed)
+
     return Batches(
-        parts,
+        [partial(with_slots, read) for read in parts],
         tokenizers,
         batch_tokens=config.batch_tokens,
         max_pieces=config.max_pieces,

@@ -10,6 +10,8 @@ from itertools import compress
 from statistics import median
 from typing import NamedTuple
 
+from keras_attn.translation.tokenization.characters import unify
+
 
 class Pair(NamedTuple):
     """A sentence and its translation."""
@@ -42,12 +44,6 @@ REASONS = ("empty", "too_long", "equal_sides", "wrong_script", "duplicate", "odd
 MAX_LENGTH_RATIO = 4.0
 MIN_CHARACTERS_TO_COMPARE = 30
 
-# Control characters and zero-width spaces separate words, so they become spaces. Other invisible
-# characters (soft hyphen, byte order mark, direction marks) are deleted. The zero-width joiners
-# that emoji and some scripts need are kept.
-_SEPARATORS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b]")
-_INVISIBLE = re.compile("[\u00ad\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
-
 # Smallest share of a side's letters that must belong to the script of the language. The share is
 # low for scripts other than Latin: their texts hold names and terms in Latin letters, and one of
 # their own letters may stand for a syllable or a word.
@@ -77,15 +73,15 @@ _SCRIPTS = {
 def clean_text(text: str) -> str:
     """Normalise text: NFKC, single spaces, no invisible characters, no space at either end.
 
-    Each run of white space or control characters becomes one space.
+    Each run of white space or control characters becomes one space. The tokenizers normalise text
+    in the same way, so this changes no ids; equal sentences become equal strings.
 
     Example:
 
     >>> clean_text("  Ｆｕｌｌ\\u3000width\\t１２ \\n")
     'Full width 12'
     """
-    text = _INVISIBLE.sub("", _SEPARATORS.sub(" ", text))
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    return " ".join(unicodedata.normalize("NFKC", unify(text)).split())
 
 
 def has_wrong_script(text: str, language: str) -> bool:

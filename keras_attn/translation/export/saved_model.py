@@ -80,8 +80,10 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
     )
     numbers = {"seed": tf.int32, "temperature": tf.float32, "top_k": tf.int32, "top_p": tf.float32}
     settings = [tf.TensorSpec((), dtype, name=name) for name, dtype in numbers.items()]
+    terms = [tf.TensorSpec((None,), tf.string, name=name) for name in ("term", "term_translation")]
     functions: dict[str, tuple[Any, list[tf.TensorSpec]]] = {
         SIGNATURE: (signatures.translate, [text]),
+        "glossary": (signatures.glossary, [text, *terms]),
         "nbest": (signatures.nbest, [text]),
         "score": (signatures.score, [text, translation]),
         "sample": (signatures.sample, [text, *settings]),

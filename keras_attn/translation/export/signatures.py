@@ -6,18 +6,21 @@ import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.beam_search import Hypotheses, length_penalty
 from keras_attn.translation.decoding.limits import num_tokens
 from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.decoding.teacher_forcing import attention_to_source, log_probabilities
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
-from keras_attn.translation.tokenization import sentences
+from keras_attn.translation.tokenization import copied, sentences
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 # Maximum number of rows searched at once, so that memory does not grow with a request.
 ROWS_AT_ONCE = 128
+# A translation below this mean log probability of a token is uncertain.
+UNCERTAIN_BELOW = -1.0
 
 
 class Signatures:
@@ -37,6 +40,10 @@ class Signatures:
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
         self._config = config
         self._joiner = sentences.joiner(config.target)
+        # As in the search: greedy search has no length penalty.
+        self._alpha = config.length_penalty if config.beam_size > 1 else 0.0
+        # Tokenizers of models before format version 6 have no slots.
+        self._has_slots = all(set(copied.SLOTS) <= set(one.pieces) for one in tokenizers)
         self.model = in_dtype(model, config.serving_precision)
         self._search_ids = {
             num_best: Search(self.model, config, num_best) for num_best in (1, config.beam_size)
@@ -45,17 +52,25 @@ class Signatures:
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Best translation of each text; signature `serving_default`."""
-        translations, _ = self._search(text, 1)
+        translations, _, _ = self._search(text, 1)
+        return {"translation": translations[:, 0]}
+
+    def glossary(
+        self, text: tf.Tensor, term: tf.Tensor, term_translation: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """Best translation of each text, with given translations of the terms `(G,)`."""
+        translations, _, _ = self._search(text, 1, term, term_translation)
         return {"translation": translations[:, 0]}
 
     def nbest(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Translations `(B, beam_size)` and scores `(B, beam_size)` of each text, best first.
+        """Translations and scores `(B, beam_size)` of each text, best first.
 
-        For a text in several parts, the n-th translation joins the n-th translations of all parts,
-        and the score is the sum of the scores of the parts.
+        For a text of several sentences, the n-th translation joins the n-th translations of all
+        sentences, and the score is the sum of their scores. `is_uncertain (B,)` marks texts with a
+        best translation of low probability, and texts with characters that training hardly saw.
         """
-        translations, scores = self._search(text, self._config.beam_size)
-        return {"translations": translations, "scores": scores}
+        translations, scores, is_uncertain = self._search(text, self._config.beam_size)
+        return {"translations": translations, "scores": scores, "is_uncertain": is_uncertain}
 
     def sample(
         self,
@@ -104,44 +119,92 @@ class Signatures:
         flat = _without_padding(tf.reshape(tokens, [shape[0] * shape[1], shape[2]]))
         return tf.reshape(self.target.detokenize(flat), shape[:2])
 
-    def _search(self, text: tf.Tensor, num_best: int) -> tuple[tf.Tensor, tf.Tensor]:
-        """Translations and scores, both `(B, N)`, of texts of any length."""
-        limit = self._config.max_pieces - 1
-        parts, owners = sentences.parts(text, self.source.tokenize, limit)
-        translations, scores = self._search_parts(parts, num_best)
-        num_texts = tf.size(text)
-        joined = tf.strings.unsorted_segment_join(
-            translations, owners, num_texts, separator=self._joiner
-        )
-        return joined, tf.math.unsorted_segment_sum(scores, owners, num_texts)
+    def _search(
+        self,
+        text: tf.Tensor,
+        num_best: int,
+        term: tf.Tensor | None = None,
+        term_translation: tf.Tensor | None = None,
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Translations and scores, both `(B, N)`, and `is_uncertain (B,)` of texts of any length.
 
-    def _search_parts(self, parts: tf.RaggedTensor, num_best: int) -> tuple[tf.Tensor, tf.Tensor]:
-        """Translations and scores, both `(parts, N)`; searches parts of similar length together."""
+        Sentences are translated one by one. Text without a letter of the source language, such as
+        numbers, emoji and other scripts, is returned as given.
+        """
+        found = sentences.split(text)
+        is_translated = sentences.is_in_language(found.text, self._config.source)
+        given = tf.where(is_translated, found.text, "")
+        if self._has_slots:
+            given, literals = copied.protect(given, term, term_translation)
+        pieces = self.source.tokenize(given)
+        parts, owners = sentences.parts(pieces, self._config.max_pieces - 1)
+        translations, scores, is_uncertain = self._search_parts(parts, num_best)
+        num_sentences, num_texts = tf.size(given), tf.size(text)
+        whole = tf.strings.unsorted_segment_join(
+            translations, owners, num_sentences, separator=self._joiner
+        )
+        if self._has_slots:
+            flat = tf.reshape(whole, [-1])
+            restored = copied.restore(flat, tf.repeat(literals, num_best, axis=0))
+            whole = tf.reshape(restored, tf.shape(whole))
+        whole = tf.where(is_translated[:, None], whole, found.text[:, None])
+        owners = tf.gather(found.owner, owners)
+        return (
+            sentences.join(found, whole, num_texts, self._joiner),
+            tf.math.unsorted_segment_sum(scores, owners, num_texts),
+            tf.math.unsorted_segment_sum(tf.cast(is_uncertain, tf.int32), owners, num_texts) > 0,
+        )
+
+    def _search_parts(
+        self, parts: tf.RaggedTensor, num_best: int
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Translations and scores, both `(parts, N)`, and `is_uncertain (parts,)`.
+
+        Parts of similar length are searched together.
+        """
         order = tf.argsort(parts.row_lengths(), stable=True)
         ordered = tf.gather(parts, order)
         num_parts = tf.size(order)
 
-        def unfinished(done: tf.Tensor, translations: tf.Tensor, scores: tf.Tensor) -> tf.Tensor:
+        def unfinished(done: tf.Tensor, *found: tf.Tensor) -> tf.Tensor:
             return done < num_parts
 
-        def extend(done: tf.Tensor, translations: tf.Tensor, scores: tf.Tensor):
+        def extend(
+            done: tf.Tensor, translations: tf.Tensor, scores: tf.Tensor, is_uncertain: tf.Tensor
+        ):
             source_ids = _with_end(ordered[done : done + ROWS_AT_ONCE])
             found = self._search_ids[num_best](source_ids)
             return (
                 done + ROWS_AT_ONCE,
                 tf.concat([translations, self._text(found.tokens)], axis=0),
                 tf.concat([scores, found.scores], axis=0),
+                tf.concat([is_uncertain, self._is_uncertain(source_ids, found)], axis=0),
             )
 
         shape = tf.TensorShape([None, num_best])
-        _, translations, scores = tf.while_loop(
+        _, *found = tf.while_loop(
             unfinished,
             extend,
-            (tf.constant(0), tf.zeros([0, num_best], tf.string), tf.zeros([0, num_best])),
-            shape_invariants=(tf.TensorShape([]), shape, shape),
+            (
+                tf.constant(0),
+                tf.zeros([0, num_best], tf.string),
+                tf.zeros([0, num_best]),
+                tf.zeros([0], tf.bool),
+            ),
+            shape_invariants=(tf.TensorShape([]), shape, shape, tf.TensorShape([None])),
         )
         as_given = tf.argsort(order)
-        return tf.gather(translations, as_given), tf.gather(scores, as_given)
+        translations, scores, is_uncertain = (tf.gather(part, as_given) for part in found)
+        return translations, scores, is_uncertain
+
+    def _is_uncertain(self, source_ids: tf.Tensor, found: Hypotheses) -> tf.Tensor:
+        """Whether the model is unsure of the best hypothesis of each row, boolean `(B,)`."""
+        num_generated = num_tokens(found.tokens[:, 0]) + 1  # with EOS
+        penalty = length_penalty(num_generated, self._alpha)
+        mean = found.scores[:, 0] * penalty / tf.cast(num_generated, tf.float32)
+        # A character without a piece of its own was hardly seen in training.
+        is_rare = tf.gather(tf.constant(self.source.is_byte), source_ids)
+        return (mean < UNCERTAIN_BELOW) | tf.reduce_any(is_rare, axis=1)
 
 
 def _with_end(pieces: tf.RaggedTensor) -> tf.Tensor:

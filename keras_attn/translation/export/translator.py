@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,13 +15,18 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
 SIGNATURE = "serving_default"
+GLOSSARY = "glossary"
 
 
 class Hypothesis(NamedTuple):
-    """Translation of a text, with its log probability divided by the length penalty."""
+    """Translation of a text, with its log probability divided by the length penalty.
+
+    `is_uncertain` tells whether the model is unsure of the best translation of the text.
+    """
 
     translation: str
     score: float
+    is_uncertain: bool = False
 
 
 class Attention(NamedTuple):
@@ -42,11 +47,14 @@ class Translator:
         folder: Folder of the version.
 
     Call arguments:
-        texts: Strings in the source language.
+        texts: Strings in the source language, of any number of sentences and lines.
         batch_size: Number of texts translated at once, at least 1. Defaults to 64.
+        glossary: Given translations of terms, by term. A term that is its own translation is
+            kept. Defaults to None.
 
     Returns:
-        The translations, in the order of `texts`. The translation of an empty text is empty.
+        The translations, in the order of `texts`, with line breaks as given. Text without a letter
+        of the source language is returned as given.
     """
 
     def __init__(self, loaded: Any, config: Config, folder: Path):
@@ -67,15 +75,28 @@ class Translator:
         loaded = versions.load(folder)
         return cls(loaded, config, folder)
 
-    def __call__(self, texts: Sequence[str], batch_size: int = 64) -> list[str]:
-        rows = self._ask(SIGNATURE, batch_size, text=texts)
+    def __call__(
+        self,
+        texts: Sequence[str],
+        batch_size: int = 64,
+        glossary: Mapping[str, str] | None = None,
+    ) -> list[str]:
+        terms = (
+            {
+                "term": _encode("glossary", list(glossary)),
+                "term_translation": _encode("glossary", list(glossary.values())),
+            }
+            if glossary
+            else {}
+        )
+        rows = self._ask(GLOSSARY if glossary else SIGNATURE, batch_size, terms, text=texts)
         return [_decode(row["translation"]) for row in rows]
 
     def nbest(self, texts: Sequence[str], batch_size: int = 64) -> list[list[Hypothesis]]:
         """Up to `config.beam_size` translations of each text, best first."""
         return [
             [
-                Hypothesis(_decode(translation), float(score))
+                Hypothesis(_decode(translation), float(score), bool(row.get("is_uncertain", False)))
                 for translation, score in zip(row["translations"], row["scores"], strict=True)
                 if np.isfinite(score)
             ]
@@ -155,9 +176,20 @@ class Translator:
         return self._loaded.signatures[signature]
 
     def _ask(
-        self, signature: str, batch_size: int, **inputs: Sequence[str]
+        self,
+        signature: str,
+        batch_size: int,
+        shared: Mapping[str, tf.Tensor] | None = None,
+        **inputs: Sequence[str],
     ) -> list[dict[str, Any]]:
-        """Outputs of a signature for each text, in the same order."""
+        """Outputs of a signature for each text, in the same order.
+
+        Args:
+            signature: Name of the signature.
+            batch_size: Number of texts in a call.
+            shared: Inputs that do not depend on the text. Defaults to none.
+            **inputs: Inputs with a string for each text.
+        """
         encoded = {name: _encode(f"{name}s", texts) for name, texts in inputs.items()}
         # Sorted by length, so that batches need little padding.
         lengths = tf.strings.length(encoded["text"]).numpy()
@@ -166,7 +198,10 @@ class Translator:
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             batch = {name: tf.gather(texts, rows) for name, texts in encoded.items()}
-            found = {k: v.numpy() for k, v in self._function(signature)(**batch).items()}
+            found = {
+                k: v.numpy()
+                for k, v in self._function(signature)(**batch, **(shared or {})).items()
+            }
             for place, row in enumerate(rows):
                 answers[row] = {name: values[place] for name, values in found.items()}
         return answers

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from keras_attn.translation.tokenization import utf8
 from keras_attn.translation.tokenization.bpe import BytePairEncoding, MergeDropout
+from keras_attn.translation.tokenization.characters import unify_in_graph
 from keras_attn.translation.tokenization.model_proto import ModelProto
 from keras_attn.translation.tokenization.normalizer import MARK, Normalizer
 from keras_attn.translation.tokenization.unigram import NOTHING, UNKNOWN, Unigram
@@ -36,10 +37,13 @@ class _Cut(NamedTuple):
 
 
 class GraphTokenizer:
-    """Tokenizer and detokenizer in the graph, with the same ids as the package sentencepiece.
+    """Tokenizer and detokenizer in the graph, with the same ids as `Tokenizer`.
 
     Args:
         proto: Serialized SentencePiece model, unigram or BPE, with byte fallback.
+
+    Attributes:
+        is_byte: Whether each id is a byte of a character without a piece, boolean `(V,)`.
 
     Raises:
         ValueError: If the model is of another kind or has unsupported options.
@@ -68,6 +72,7 @@ class GraphTokenizer:
         )
         self._ids = normal.astype(np.int32)
         values = [int(pieces[i][1:-1], 16) for i in bytes_]  # "<0x41>" -> 0x41
+        self.is_byte = kinds == _BYTE
         self._byte_ids = np.zeros(256, np.int32)
         self._byte_ids[values] = bytes_
         self._bytes = np.full(len(pieces), utf8.NONE, np.int32)
@@ -105,6 +110,7 @@ class GraphTokenizer:
         Returns:
             Int32 `(B, pieces)`.
         """
+        text = unify_in_graph(text)
         cells = _filled(tf.size(text), NUM_TEXTS) * _filled(_longest(text), NUM_BYTES)
         is_small = (tf.size(text) <= NUM_TEXTS[-1]) & (cells <= MAX_CELLS)
         values, counts = tf.cond(
@@ -124,7 +130,7 @@ class GraphTokenizer:
             Int32 `(B, pieces)`.
         """
         cut = functools.partial(self._cut_sampled, alpha=alpha, seed=seed)
-        values, counts = self._at_once(text, cut)
+        values, counts = self._at_once(unify_in_graph(text), cut)
         return tf.RaggedTensor.from_row_lengths(values, tf.cast(counts, tf.int64), validate=False)
 
     @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)])

@@ -15,10 +15,12 @@ import sentencepiece
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from keras_attn.translation.tokenization.characters import unify
+from keras_attn.translation.tokenization.copied import SLOTS
 from keras_attn.translation.tokenization.model_proto import ModelProto
 
-# 256 pieces for byte fallback, 4 special pieces, and at least one character.
-MIN_VOCAB_SIZE = 256 + 4 + 1
+# 256 pieces for byte fallback, 4 special pieces, the slots, and at least one character.
+MIN_VOCAB_SIZE = 256 + 4 + len(SLOTS) + 1
 
 # Share of the characters of the text that get a piece; rarer characters are encoded as bytes.
 # Below 1 for languages with thousands of characters that occur once or twice.
@@ -87,7 +89,7 @@ class Tokenizer:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Piece ids of each text, without BOS and EOS."""
-        return self._processor.encode(list(texts))
+        return self._processor.encode([unify(text) for text in texts])
 
     def sample(self, texts: Sequence[str], alpha: float, seed: int) -> list[list[int]]:
         """Piece ids of a random segmentation of each text (subword regularization).
@@ -125,7 +127,7 @@ class Tokenizer:
     ) -> list[list[int]]:
         ids = []
         for text in texts:
-            ways = self._processor.nbest_encode_as_ids(text, NUM_WAYS) or [[]]
+            ways = self._processor.nbest_encode_as_ids(unify(text), NUM_WAYS) or [[]]
             scores = [self._scores[way].sum() for way in ways]
             # Gumbel-max trick: a sample with probabilities proportional to `exp(alpha * score)`.
             noise = random.gumbel(size=len(ways))
@@ -190,8 +192,8 @@ def train(
 
     Args:
         sentences: Training text. With more than `MAX_SENTENCES` sentences, every n-th is used.
-        vocab_size: Maximum number of pieces, at least `MIN_VOCAB_SIZE`, including 4 special pieces
-            and 256 byte pieces. A small text may give fewer.
+        vocab_size: Maximum number of pieces, at least `MIN_VOCAB_SIZE`, including 4 special
+            pieces, 256 byte pieces and the slots. A small text may give fewer.
         character_coverage: Share of the characters that get a piece, above 0.98, at most 1.
         model_type: `"unigram"` (Kudo 2018) or `"bpe"` (Sennrich et al. 2016). Defaults to
             `"unigram"`.
@@ -200,13 +202,13 @@ def train(
         ValueError: If there is no text, or if `vocab_size` is too small for the characters of the
             text.
     """
-    texts = [text for text in sentences if text.strip()]
+    texts = [text for text in map(unify, sentences) if text.strip()]
     if not texts:
         raise ValueError("A tokenizer must be trained on text. Received: no text at all.")
     if vocab_size < MIN_VOCAB_SIZE:
         raise ValueError(
             f"`vocab_size` must be at least {MIN_VOCAB_SIZE}: 4 special pieces, one for each of "
-            f"256 bytes, and characters. Received: vocab_size={vocab_size}."
+            f"256 bytes, {len(SLOTS)} slots, and characters. Received: vocab_size={vocab_size}."
         )
     step = -(-len(texts) // MAX_SENTENCES)
     model = io.BytesIO()
@@ -220,6 +222,8 @@ def train(
             hard_vocab_limit=False,
             character_coverage=character_coverage,
             byte_fallback=True,
+            split_digits=True,  # a number is read digit by digit, and no digit is left out
+            required_chars="".join(SLOTS),
             pad_id=PAD_ID,
             unk_id=UNK_ID,
             bos_id=BOS_ID,

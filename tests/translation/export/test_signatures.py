@@ -53,3 +53,47 @@ def test_no_text_gives_no_rows_in_any_signature(served):
     assert served.translate(none)["translation"].shape == (0,)
     assert served.nbest(none)["scores"].shape == (0, CONFIG.beam_size)
     assert served.score(none, none)["log_probability"].shape == (0,)
+
+
+def one(served, text, **terms):
+    given = {name: tf.constant(strings) for name, strings in terms.items()}
+    answer = served.glossary(tf.constant([text]), **given) if terms else None
+    found = answer or served.translate(tf.constant([text]))
+    return found["translation"][0].numpy().decode()
+
+
+def test_sentences_and_lines_are_translated_one_by_one_and_come_back_in_their_places(served):
+    first, second = (one(served, pair.source) for pair in PAIRS[:2])
+    text = f"{PAIRS[0].source}{PAIRS[1].source}\n\n{PAIRS[1].source}\r\n"
+    assert one(served, text) == f"{first} {second}\n\n{second}\r\n"
+
+
+@pytest.mark.parametrize("text", ["😊", "？！", "Hello, world.", "123", "한국", "…", "😀\n\n--\n"])
+def test_text_that_is_not_of_the_language_is_returned_as_given(served, text):
+    assert one(served, text) == text
+    assert not served.nbest(tf.constant([text]))["is_uncertain"][0]
+
+
+@pytest.mark.parametrize(
+    "span", ["https://example.com/a?b=1", "{name}", "%s", "<b>", "me@example.com", "🎉"]
+)
+def test_addresses_placeholders_and_tags_are_copied(served, span):
+    answer = one(served, f"庭に{span}が咲く。")
+    assert span in answer
+    assert span not in one(served, "庭に花が咲く。")
+
+
+def test_terms_of_a_glossary_get_their_translations(served):
+    terms = {"term": ["姉", "歌"], "term_translation": ["Hanako", "歌"]}
+    answer = one(served, "姉は歌が上手だ。", **terms)
+    assert "Hanako" in answer and "歌" in answer
+    none = {"term": tf.zeros([0], tf.string), "term_translation": tf.zeros([0], tf.string)}
+    assert one(served, PAIRS[1].source, **none) == one(served, PAIRS[1].source)
+
+
+def test_rare_characters_and_unlikely_translations_are_uncertain(served, monkeypatch):
+    texts = tf.constant([PAIRS[0].source, "庭に龘が咲く。", ""])
+    monkeypatch.setattr(signatures, "UNCERTAIN_BELOW", -1e9)
+    assert served.nbest(texts)["is_uncertain"].numpy().tolist() == [False, True, False]
+    monkeypatch.setattr(signatures, "UNCERTAIN_BELOW", 0.0)
+    assert served.nbest(texts)["is_uncertain"].numpy().tolist() == [True, True, False]

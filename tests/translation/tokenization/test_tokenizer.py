@@ -86,7 +86,7 @@ def test_no_text_is_refused():
 
 
 def test_a_vocabulary_that_is_too_small_is_refused_with_the_size_it_needs():
-    with pytest.raises(ValueError, match="`vocab_size` must be at least 261.*vocab_size=200"):
+    with pytest.raises(ValueError, match="`vocab_size` must be at least 269.*vocab_size=200"):
         train(ENGLISH, 200, 1.0)
     with pytest.raises(ValueError, match=r"at least (\d+) for the characters.*vocab_size=262") as e:
         train(ENGLISH, 262, 1.0)

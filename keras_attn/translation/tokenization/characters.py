@@ -1,0 +1,52 @@
+"""One form of each character, before tokenization, in Python and in the graph.
+
+The SentencePiece models normalise text by NFKC. They leave characters that no reader sees, which
+come with text that is copied from web pages, PDF files and chats. The replacements of this module
+are regular expressions that Python and RE2 read alike, so that training and service remove the
+same characters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+# Control characters, line and paragraph separators and zero-width spaces separate words.
+SEPARATORS = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b]"
+
+# Soft hyphen, joiners, direction marks, word joiner, byte order mark, fillers, and variation
+# selectors: those of emoji, of Mongolian and of kanji in names (ideographic variation sequences).
+INVISIBLE = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+
+# Pattern and replacement. Windows types U+FF5E for the wave dash; NFKC would make it "~".
+REPLACEMENTS = ((SEPARATORS, " "), (INVISIBLE, ""), ("\uff5e", "\u301c"))
+
+_COMPILED = [(re.compile(pattern), replacement) for pattern, replacement in REPLACEMENTS]
+
+
+def unify(text: str) -> str:
+    """Replace characters as `REPLACEMENTS` say.
+
+    Example:
+
+    >>> unify("co\\u00adop\\ufeff 辻\\U000e0100～")
+    'coop 辻〜'
+    """
+    for pattern, replacement in _COMPILED:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def unify_in_graph(texts: tf.Tensor) -> tf.Tensor:
+    """Replace characters as `unify` does, in strings of any shape."""
+    import tensorflow as tf  # takes seconds; `unify` does not need it
+
+    for pattern, replacement in REPLACEMENTS:
+        texts = tf.strings.regex_replace(texts, pattern, replacement)
+    return texts

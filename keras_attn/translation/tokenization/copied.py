@@ -1,0 +1,134 @@
+"""Spans of text that a translation copies unchanged: addresses, placeholders, tags, given terms.
+
+A span becomes a slot, one character that the model learned to carry to its place. After the search,
+the span, or the translation given for it, takes the place of the slot.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+# Characters for private use; each is a piece of its own in every tokenizer.
+SLOTS = tuple(chr(0xE000 + i) for i in range(8))
+_SLOT = f"[{SLOTS[0]}-{SLOTS[-1]}]"
+
+EMOJI = (
+    "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+    "[\u200d\ufe0f\u2600-\u27bf\U0001f000-\U0001faff\U000e0020-\U000e007f]*"
+)
+
+# Regular expression of the spans, for Python and RE2 alike.
+COPIED = "|".join(
+    (
+        r"(?:https?://|www\.)[!-~]*[0-9A-Za-z/#=_-]",  # web address
+        r"[0-9A-Za-z._%+-]+@[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)+",  # e-mail address
+        r"[@#][0-9A-Za-z_]+",  # mention, hashtag
+        r"\{\{[^{}\r\n]{1,60}\}\}|\$?\{[^{}\r\n]{0,60}\}",  # {{name}}, ${name}, {name}
+        r"%(?:\([0-9A-Za-z_]+\)|[0-9]+\$)?[0-9.]*[sdifx@]",  # %s, %(name)s, %1$d
+        r"</?[A-Za-z][^<>\r\n]{0,200}>|&[A-Za-z]{2,8};|&#[0-9]{1,7};",  # tag, character entity
+        r"`[^`\r\n]{1,200}`",  # code
+        r"(?:[A-Za-z]:)?(?:[\\/][A-Za-z_.~][0-9A-Za-z_.~-]*){2,}",  # path
+        r"[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.[A-Za-z][0-9A-Za-z]{1,4}",  # file, domain
+        "[\ue000-\uf8ff]",  # characters for private use, which no model knows
+        EMOJI,
+    )
+)
+
+# Separates spans from the text around them while they are found. Removed from given text first.
+_MARK = "\x1e"
+_COMPILED = re.compile(COPIED)
+
+
+def spans(text: str) -> list[str]:
+    """Spans of a text that a translation copies, in their order.
+
+    Example:
+
+    >>> spans("{name}さん、https://example.com/a を見てください。")
+    ['{name}', 'https://example.com/a']
+    """
+    return _COMPILED.findall(text)
+
+
+def protect(
+    texts: tf.Tensor, terms: tf.Tensor | None = None, translations: tf.Tensor | None = None
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Put slots in the place of the first spans of each text, as many as there are `SLOTS`.
+
+    Args:
+        texts: Strings `(B,)`.
+        terms: Terms with a given translation, strings `(G,)`. A longer term is found before a
+            shorter one, and before other spans. Defaults to none.
+        translations: Translations of `terms`, strings `(G,)`.
+
+    Returns:
+        Texts with slots, strings `(B,)`, and what takes the place of each slot, strings
+        `(B, slots)`, empty for slots that a text does not have.
+    """
+    import tensorflow as tf
+
+    pattern = tf.constant(COPIED)
+    if terms is not None:
+        longest_first = tf.argsort(tf.strings.length(terms), direction="DESCENDING", stable=True)
+        found = tf.strings.regex_replace(tf.gather(terms, longest_first), r"\\E", "")
+        quoted = tf.where(tf.equal(found, ""), "", tf.strings.join([r"\Q", found, r"\E|"]))
+        pattern = tf.strings.join([tf.strings.reduce_join(quoted), pattern])
+    texts = tf.strings.regex_replace(texts, _MARK, " ")
+    pieces, number = _split(tf.strings.regex_replace(texts, pattern, rf"{_MARK}\0{_MARK}"))
+    flat, row = pieces.flat_values, pieces.value_rowids()
+    is_slot = (number >= 0) & (number < len(SLOTS))
+    slot = tf.gather(tf.constant(SLOTS), tf.clip_by_value(number, 0, len(SLOTS) - 1))
+    with_slots = pieces.with_flat_values(tf.where(is_slot, slot, flat))
+    kept = flat
+    if terms is not None:
+        is_term = tf.equal(flat[:, None], terms)  # (pieces, G)
+        given = tf.gather(
+            tf.concat([translations, [""]], 0), tf.argmax(tf.pad(is_term, [[0, 0], [0, 1]]), 1)
+        )
+        kept = tf.where(tf.reduce_any(is_term, axis=1), given, flat)
+    literals = tf.RaggedTensor.from_value_rowids(
+        tf.boolean_mask(kept, is_slot), tf.boolean_mask(row, is_slot), nrows=pieces.nrows()
+    )
+    return (
+        tf.strings.reduce_join(with_slots, axis=1),
+        literals.to_tensor("", shape=[None, len(SLOTS)]),
+    )
+
+
+def restore(texts: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
+    """Put the spans in the place of their slots; a span whose slot is missing is appended.
+
+    Args:
+        texts: Translations with slots, strings `(B,)`.
+        literals: What takes the place of each slot, strings `(B, slots)`; see `protect`.
+    """
+    import tensorflow as tf
+
+    texts = tf.strings.regex_replace(texts, _MARK, " ")
+    pieces, number = _split(tf.strings.regex_replace(texts, _SLOT, rf"{_MARK}\0{_MARK}"))
+    flat, row = pieces.flat_values, pieces.value_rowids()
+    is_used = tf.equal(flat[:, None], tf.constant(SLOTS))  # (pieces, slots)
+    place = tf.stack([row, tf.argmax(is_used, axis=1)], axis=1)
+    filled = tf.where(number >= 0, tf.gather_nd(literals, place), flat)
+    uses = tf.math.unsorted_segment_sum(tf.cast(is_used, tf.int32), row, tf.shape(texts)[0])
+    is_missing = tf.not_equal(literals, "") & tf.equal(uses, 0)
+    missing = tf.where(is_missing, tf.strings.join([" ", literals]), "")
+    return tf.strings.join(
+        [
+            tf.strings.reduce_join(pieces.with_flat_values(filled), axis=1),
+            tf.strings.reduce_join(missing, axis=1),
+        ]
+    )
+
+
+def _split(marked: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+    """Pieces of each text, and the number of the span of each piece, or -1 between spans."""
+    import tensorflow as tf
+
+    pieces = tf.strings.split(marked, _MARK)
+    index = tf.ragged.range(pieces.row_lengths()).flat_values
+    return pieces, tf.cast(tf.where(index % 2 == 1, index // 2, -1), tf.int32)

@@ -1,0 +1,61 @@
+import numpy as np
+
+from keras_attn.translation.batching import slots
+from keras_attn.translation.batching.slots import in_part, with_slots
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.tokenization.copied import SLOTS
+
+# Sentences written for this test.
+JA_EN = ("ja", "en")
+PAIRS = [
+    Pair("{name}さんは{time}に来ます。", "{name} will come at {time}."),
+    Pair("木村さんはNHKで働いている。", "Mr. Kimura works at NHK."),
+    Pair("トムとトムの犬。", "Tom and his dog."),
+    Pair("https://example.com/を見て。", "Look at our page."),
+    Pair("猫が寝ている。", "A cat is sleeping."),
+]
+
+
+def filled(text, found):
+    return "".join(found.get(character, character) for character in text)
+
+
+def test_equal_spans_become_equal_slots_on_both_sides():
+    seen = set()
+    for seed in range(40):
+        new = with_slots(PAIRS[0], JA_EN, np.random.default_rng(seed))
+        used = [c for c in new.source if c in SLOTS]
+        assert len(used) == 2 and sorted(used) == sorted(c for c in new.target if c in SLOTS)
+        found = dict(zip(used, ("{name}", "{time}"), strict=True))
+        assert filled(new.source, found) == PAIRS[0].source
+        assert filled(new.target, found) == PAIRS[0].target
+        seen.update(used)
+    assert seen == set(SLOTS)
+
+
+def test_names_and_words_become_slots_now_and_then(monkeypatch):
+    counts = sum(
+        any(c in SLOTS for c in with_slots(PAIRS[1], JA_EN, np.random.default_rng(i)).source)
+        for i in range(300)
+    )
+    both = 1 - (1 - slots.SHARE) ** 2
+    assert 0.6 * both < counts / 300 < 1.4 * both
+    monkeypatch.setattr(slots, "SHARE", 1.0)
+    new = with_slots(PAIRS[1], JA_EN, np.random.default_rng(0))
+    assert "木村" not in new.source and "Kimura" not in new.target and "NHK" not in new.target
+    back = with_slots(Pair(*reversed(PAIRS[1])), ("en", "ja"), np.random.default_rng(0))
+    assert "木村" not in back.target and "Kimura" not in back.source
+
+
+def test_what_is_not_once_on_both_sides_stays(monkeypatch):
+    monkeypatch.setattr(slots, "SHARE", 1.0)
+    for pair in PAIRS[2:]:
+        assert with_slots(pair, JA_EN, np.random.default_rng(0)) == pair
+
+
+def test_a_part_gets_the_same_slots_from_the_same_seed():
+    part = Part(PAIRS, [1.0] * len(PAIRS))
+    first = in_part(part, JA_EN, seed=3)
+    assert in_part(part, JA_EN, seed=3) == first != in_part(part, JA_EN, seed=4)
+    assert first.weights == part.weights

@@ -1,0 +1,68 @@
+import sys
+import unicodedata
+
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keras_attn.translation.corpus.cleaning import clean_text
+from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.tokenization.characters import unify, unify_in_graph
+from keras_attn.translation.tokenization.in_graph import GraphTokenizer
+
+# All but unassigned code points, surrogates and code points for private use.
+CHARACTERS = [
+    chr(c)
+    for c in range(1, sys.maxunicode + 1)
+    if unicodedata.category(chr(c)) not in ("Cn", "Cs", "Co")
+]
+TEXTS = ["あの人は本を読む。", "Ａ１を２冊", "が ぱ é 葛 辻 ～ 〜 -"]
+
+
+@pytest.fixture(scope="module")
+def cut():
+    return tokenizer.train(TEXTS, vocab_size=330, character_coverage=1.0)
+
+
+def in_graph(texts):
+    return [t.decode() for t in unify_in_graph(tf.constant(texts)).numpy()]
+
+
+def test_every_character_is_the_same_for_training_and_service(cut):
+    texts = [f"あ{c}の" for c in CHARACTERS]
+    assert in_graph(texts) == [unify(text) for text in texts]
+    assert cut.encode([clean_text(text) for text in texts]) == cut.encode(texts)
+
+
+def test_every_decomposed_character_is_that_of_its_composed_form(cut):
+    decomposed = [unicodedata.normalize("NFD", c) for c in CHARACTERS]
+    changed = [(c, d) for c, d in zip(CHARACTERS, decomposed, strict=True) if c != d]
+    assert len(changed) > 10_000
+    assert cut.encode([d for _, d in changed]) == cut.encode([c for c, _ in changed])
+
+
+def test_the_graph_tokenizes_what_nobody_sees_as_training_does(cut):
+    texts = [
+        "葛\U000e0100の\u00ad人\ufeff",  # ideographic variation, soft hyphen, byte order mark
+        "\u202eあの人\u202c は\u200d本\u2060を",
+        "ｶﾞのﾊﾟ",
+        unicodedata.normalize("NFD", "が ぱ é"),
+        "１\uff5e２",
+        "☂\ufe0fの",
+        "あ\x07の\u2028本",
+    ]
+    graph = GraphTokenizer(cut.proto)
+    assert graph.tokenize(tf.constant(texts)).to_list() == cut.encode(texts)
+    plain = ["葛の人", "あの人 は本を", "ガのパ", "が ぱ é", "1〜2", "☂の", "あ の 本"]
+    assert cut.encode(texts) == cut.encode(plain)
+
+
+def test_the_wave_dash_of_windows_is_the_wave_dash():
+    assert unify("10時\uff5e12時") == "10時\u301c12時" == clean_text("10時\uff5e12時")
+
+
+@given(st.text())
+def test_any_text_is_the_same_in_the_graph(text):
+    text = text.encode("utf-8", "ignore").decode()
+    assert in_graph([text]) == [unify(text)]
