@@ -10,7 +10,7 @@ from itertools import compress
 from statistics import median
 from typing import NamedTuple
 
-from keras_attn.translation.tokenization.characters import unify
+from keras_attn.translation.corpus.characters import unify
 
 
 class Pair(NamedTuple):

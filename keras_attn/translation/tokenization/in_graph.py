@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from keras_attn.translation.corpus.characters import unify_in_graph
 from keras_attn.translation.tokenization import utf8
 from keras_attn.translation.tokenization.bpe import BytePairEncoding, MergeDropout
-from keras_attn.translation.tokenization.characters import unify_in_graph
 from keras_attn.translation.tokenization.model_proto import ModelProto
 from keras_attn.translation.tokenization.normalizer import MARK, Normalizer
 from keras_attn.translation.tokenization.unigram import NOTHING, UNKNOWN, Unigram

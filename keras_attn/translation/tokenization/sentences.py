@@ -123,7 +123,10 @@ def join(
     has_next = tf.concat([(owner[1:] == owner[:-1]) & is_text[1:], [False]], 0)[: tf.size(text)]
     is_open = ~tf.strings.regex_full_match(after, _WITH_BREAK)
     after = tf.strings.join([after, tf.where(is_text & has_next & is_open, between, "")])
-    joined = tf.strings.join([before[:, None], translations, after[:, None]])
+    before, after = (
+        tf.repeat(part[:, None], tf.shape(translations)[1], 1) for part in (before, after)
+    )
+    joined = tf.strings.join([before, translations, after])
     return tf.strings.unsorted_segment_join(joined, owner, num_texts)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import sentencepiece
 
 from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.characters import unify
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
-from keras_attn.translation.tokenization.characters import unify
 from keras_attn.translation.tokenization.copied import SLOTS
 from keras_attn.translation.tokenization.model_proto import ModelProto
 

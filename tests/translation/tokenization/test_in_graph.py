@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentencepiece import sentencepiece_model_pb2
 
+from keras_attn.translation.corpus.characters import unify
 from keras_attn.translation.tokenization import in_graph, tokenizer
-from keras_attn.translation.tokenization.characters import unify
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
 # Sentences written for this test.

@@ -6,9 +6,9 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keras_attn.translation.corpus.characters import unify, unify_in_graph
 from keras_attn.translation.corpus.cleaning import clean_text
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.tokenization.characters import unify, unify_in_graph
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
 # All but unassigned code points, surrogates and code points for private use.
