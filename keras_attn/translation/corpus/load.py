@@ -79,7 +79,10 @@ class Corpus:
         """Counts, held-out test sets, warnings and credit for the terminal."""
         counts = ", ".join(f"{name} {count:,}" for name, count in self.counts.items())
         lines = [f"Corpus {self.name}: {counts}"]
-        lines += [f"held out {one.num_pairs:,} pairs for {one.name}" for one in self.held_out]
+        lines += [
+            f"held out {one.num_pairs:,} pair{'s' * (one.num_pairs != 1)} for {one.name}"
+            for one in self.held_out
+        ]
         lines += [f"warning: {line}" for line in self.warnings]
         return "\n".join([*lines, *([self.credit] if self.credit else [])])
 
