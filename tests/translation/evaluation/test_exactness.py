@@ -66,7 +66,7 @@ def test_numbers_that_differ_are_told_apart(text, other):
         ("{name}さん、${x}円、{0}、{}", ["{name}", "${x}", "{0}", "{}"]),
         ("%sは%dです。%1$s、%.2f、%(name)s", ["%s", "%d", "%1$s", "%.2f", "%(name)s"]),
         ('<b>太い</b><a href="x">字</a><br/>', ["<b>", "</b>", '<a href="x">', "</a>", "<br/>"]),
-        ("100%の力、50 % off, 3 < 4 > 2、a@b", []),
+        ("100%の力、50 % off, 3 < 4 > 2", []),
     ],
 )
 def test_copied_text_is_found_between_japanese(source, copied):
