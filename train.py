@@ -57,7 +57,7 @@ def run(given: dict[str, Any]) -> None:
     work = out / "training"
 
     # Text
-    pairs = load_corpus(wanted.data, wanted.source, wanted.target)
+    pairs = load_corpus(wanted.data, wanted.source, wanted.target, hold_out=wanted.hold_out)
     print(pairs.summary())
     given = {**run_folder.unfinished_settings(work), **given}
     given.setdefault("precision", precision.fastest())
@@ -94,6 +94,8 @@ def run(given: dict[str, Any]) -> None:
         pairs.test,
         config.target,
         baseline=versions.version_before(version),
+        corpora=pairs.test_corpora,
+        held_out=pairs.held_out,
         history=trained.history,
         details={
             "corpus": pairs.counts,

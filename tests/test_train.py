@@ -142,6 +142,8 @@ def refusal(train, capsys, *arguments):
 def test_wrong_use_gets_one_clear_sentence(train, capsys, tmp_path, corpus_file):
     out = ("--out", tmp_path / "out")
     assert "everyday" in refusal(train, capsys, "--data", "tatoba", *out)
+    held_out = ("--hold-out", corpus_file, "--hold-out", tmp_path / "held.tsv")
+    assert "`hold_out`" in refusal(train, capsys, "--data", "tatoba", *held_out, *out)
     assert "missing.tsv" in refusal(train, capsys, "--data", tmp_path / "missing.tsv", *out)
     empty = tmp_path / "empty.tsv"
     empty.touch()
@@ -184,8 +186,10 @@ def test_other_languages_corpora_and_blocks_by_options_alone(tmp_path):
             for n in range(12)
         ]
         (tmp_path / f"{name}.tsv").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "held.tsv").write_text("Der Vogel singt hier!\tL’oiseau chante.\n", "utf-8")
     out = tmp_path / "de-fr"
     arguments = command(
+        *("--hold-out", tmp_path / "held.tsv"),
         *("--data", f"{tmp_path / 'own.tsv'} + {tmp_path / 'more.tsv'}=0.5"),
         *("--source", "de", "--target", "fr", "--out", out, "--tensorboard", tmp_path / "board"),
         *("--subword-alpha", 0.2, *TINY),
@@ -196,8 +200,11 @@ def test_other_languages_corpora_and_blocks_by_options_alone(tmp_path):
     result = subprocess.run(arguments, capture_output=True, text=True, timeout=300, env=environment)
     assert result.returncode == 0, result.stderr
     assert "read 72" in result.stdout
+    assert "held out 1 pair for held.tsv" in result.stdout
+    assert "\nHeld out, held.tsv, 1 sentence: BLEU " in result.stdout
     report = json.loads((out / "1" / "report.json").read_text(encoding="utf-8"))
     assert "tok:13a" in report["scores"]["bleu_signature"]
+    assert report["details"]["configuration"]["hold_out"] == str(tmp_path / "held.tsv")
     assert "# Translator from de to fr" in (out / "1" / "README.md").read_text(encoding="utf-8")
     assert list((tmp_path / "board").iterdir())
 
@@ -268,7 +275,7 @@ def test_evaluate_command_scores_a_corpus_and_compares(finished, corpus_file, tm
     )
     assert result.returncode == 0, result.stderr
     printed = result.stdout.decode("utf-8")
-    assert "BLEU" in printed and "TER" in printed
+    assert "BLEU" in printed and "TER" in printed and "Number accuracy n/a" in printed
     assert "BLEU +0.0 against version 1" in printed
     assert (tmp_path / "report" / "report.json").is_file()
 

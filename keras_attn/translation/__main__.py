@@ -40,7 +40,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     evaluate = add(
         "evaluate",
-        "BLEU, chrF and TER on the test sentences of a corpus",
+        "BLEU, chrF, TER and accuracy of numbers and copies on the test sentences of a corpus",
         "Translates the test split of a corpus and prints scores and samples.",
     )
     evaluate.add_argument("data", help="corpus, in the form of --data of train.py")
@@ -142,12 +142,18 @@ def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
     config = translator.config
     languages = config.source, config.target
     if arguments.all:
-        examples, details = load_test_set(arguments.data, *languages), {}
+        examples, corpora, details = load_test_set(arguments.data, *languages), None, {}
     else:
         pairs = load_corpus(arguments.data, *languages)
-        examples, details = pairs.test, {"corpus": pairs.counts, "credit": pairs.credit}
+        examples, corpora = pairs.test, pairs.test_corpora
+        details = {"corpus": pairs.counts, "credit": pairs.credit}
     report = evaluate(
-        translator, examples, config.target, baseline=arguments.baseline, details=details
+        translator,
+        examples,
+        config.target,
+        baseline=arguments.baseline,
+        corpora=corpora,
+        details=details,
     )
     print(report.summary())
     if arguments.out:

@@ -22,6 +22,9 @@ from typing import Any
 # Raised when a field of an older file gets another meaning. Older files are read, newer ones not.
 FORMAT_VERSION = 5
 
+# Separator between the names of corpora, and between the names of held-out test sets.
+AND = " + "
+
 PRECISIONS = ("float32", "bfloat16")
 TOKENIZERS = ("unigram", "bpe")
 POSITIONS = ("sinusoidal", "learned", "shaw", "t5", "alibi", "rotary")
@@ -38,6 +41,7 @@ def setting(
     above: float | None = None,
     below: float | None = None,
     choices: tuple[str, ...] = (),
+    separator: str = "",
     default_text: str = "",
 ) -> Any:
     """A field of `Config` with the metadata that validation and flags are made from.
@@ -51,6 +55,8 @@ def setting(
         above: Number below all allowed numbers.
         below: Number above all allowed numbers.
         choices: Allowed strings; any string if empty.
+        separator: Separator between the values of a flag that may be given several times. Empty
+            if the flag may be given once.
         default_text: Description of the default. Defaults to the default itself.
     """
     given = {"at least": least, "above": above, "at most": most, "below": below}
@@ -61,6 +67,7 @@ def setting(
         "limits": limits,
         "range": " and ".join(f"{words} {limit}" for words, limit in limits.items()),
         "choices": choices,
+        "separator": separator,
         "default_text": default_text,
     }
     return dataclasses.field(default=default, metadata=metadata)
@@ -94,6 +101,13 @@ class Config:
         "everyday",
         "training corpus: everyday, tatoeba, tfds:NAME, a TSV file, or two files and a comma; "
         "'tatoeba + own.tsv=3' joins corpora, the second with weight 3",
+    )
+    hold_out: str = _text(
+        "",
+        "test set, in the form of --data without weight: no pair that shares a sentence with it is "
+        "trained or validated on, and the report scores it by name; may be given several times",
+        separator=AND,
+        default_text="none",
     )
     source: str = _text("ja", "language code of the source text")
     target: str = _text("en", "language code of the target text")

@@ -53,8 +53,21 @@ def _kind(field: dataclasses.Field) -> dict[str, Any]:
         return {"action": argparse.BooleanOptionalAction}
     if field.metadata["choices"]:
         return {"choices": field.metadata["choices"]}
+    if separator := field.metadata["separator"]:
+        return {"action": _joining(separator)}
     kind = type(field.default)
     return {"type": kind, "metavar": _METAVARS.get(kind)}
+
+
+def _joining(separator: str) -> type[argparse.Action]:
+    """Action of a flag that may be given several times: joins the values to one string."""
+
+    class Join(argparse.Action):
+        def __call__(self, parser, namespace, values, option_string=None):
+            earlier = getattr(namespace, self.dest, None)
+            setattr(namespace, self.dest, f"{earlier}{separator}{values}" if earlier else values)
+
+    return Join
 
 
 def _help(field: dataclasses.Field) -> str:

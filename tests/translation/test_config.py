@@ -7,7 +7,7 @@ from keras_attn.translation.config import Config
 
 
 def test_saved_configuration_loads_equal(tmp_path):
-    config = Config(data="自分の文.tsv", minutes=1.5, num_hiddens=128)
+    config = Config(data="自分の文.tsv", hold_out="a.tsv + b.tsv", minutes=1.5, num_hiddens=128)
     config.save(tmp_path / "config.json")
     assert Config.load(tmp_path / "config.json") == config
 

@@ -32,6 +32,12 @@ def test_what_is_not_given_is_not_there():
     assert vars(PARSER.parse_args(["--no-shared-vocab"])) == {"shared_vocab": False}
 
 
+def test_test_sets_given_one_by_one_are_joined():
+    assert vars(PARSER.parse_args(["--hold-out", "a.tsv", "--hold-out", "b.x,b.y"])) == {
+        "hold_out": "a.tsv + b.x,b.y"
+    }
+
+
 def test_help_names_range_and_default():
     assert (
         FLAGS["beam_size"].help

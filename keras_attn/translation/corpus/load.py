@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from keras_attn.translation.config import AND
 from keras_attn.translation.corpus import cleaning, sources, splits
 from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.held_out import HeldOut, leave_out
 from keras_attn.translation.corpus.slices import Part, Parts, number_of_parts
 from keras_attn.translation.corpus.sources import CREDITS, TFDS, Raw, TranslationSet
 from keras_attn.translation.corpus.splits import Example
@@ -19,8 +21,7 @@ from keras_attn.translation.corpus.splits import Example
 # trained on sentences.
 MAX_CHARACTERS = 500
 
-# Separator between the names of corpora, and the pattern of a name with a weight (`own.tsv=3`).
-AND = " + "
+# Pattern of a name with a weight (`own.tsv=3`).
 _WEIGHTED = re.compile(r"(.+)=([-+.\w]+)")
 
 # Limit on the weight of a corpus: each repetition of a pair in an epoch takes memory.
@@ -46,9 +47,12 @@ class Corpus:
             part, unless large sets of TensorFlow Datasets are among the corpora.
         validation: One sentence of each validation group, with references.
         test: One sentence of each test group, with references.
+        test_corpora: Positions in `test` of the sentences of each corpus, by name without folder.
+        held_out: Test sets that share no sentence with the three splits.
         counts: Numbers of lines or pairs in the first part: `read`; dropped, by reason (`broken`,
-            then `cleaning.REASONS`); `kept`. `kept` is the sum of `train`, `validation`, `test`
-            and `withheld` (`splits.Splits`). `groups` is the number of groups of kept pairs.
+            then `cleaning.REASONS`); `kept`. `kept` is the sum of `train`, `validation`, `test`,
+            `withheld` (`splits.Splits`) and, with held-out test sets, `held_out`. `groups`
+            is the number of groups of kept pairs.
         credit: Attribution that the licence of the corpus requires, or an empty string.
         warnings: Problems of the corpus that the user should know, one sentence each.
     """
@@ -60,7 +64,9 @@ class Corpus:
     parts: Sequence[Callable[[], Part]] = field(repr=False)
     validation: list[Example]
     test: list[Example]
+    test_corpora: dict[str, list[int]]
     counts: dict[str, int]
+    held_out: list[HeldOut] = field(default_factory=list)
     credit: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -70,20 +76,30 @@ class Corpus:
         return len(self.train) * len(self.parts)
 
     def summary(self) -> str:
-        """Counts, warnings and credit for the terminal."""
+        """Counts, held-out test sets, warnings and credit for the terminal."""
         counts = ", ".join(f"{name} {count:,}" for name, count in self.counts.items())
-        lines = [f"Corpus {self.name}: {counts}", *(f"warning: {line}" for line in self.warnings)]
+        lines = [f"Corpus {self.name}: {counts}"]
+        lines += [
+            f"held out {one.num_pairs:,} pair{'s' * (one.num_pairs != 1)} for {one.name}"
+            for one in self.held_out
+        ]
+        lines += [f"warning: {line}" for line in self.warnings]
         return "\n".join([*lines, *([self.credit] if self.credit else [])])
 
 
 def load_corpus(
-    name: str, source: str = "ja", target: str = "en", max_characters: int = MAX_CHARACTERS
+    name: str,
+    source: str = "ja",
+    target: str = "en",
+    max_characters: int = MAX_CHARACTERS,
+    hold_out: str = "",
 ) -> Corpus:
     """Read, clean and split one or several corpora.
 
     Sets of TensorFlow Datasets with more than `slices.PART_PAIRS` pairs are read one part at a
     time, so that memory use does not grow with the set. Validation and test sentences then come
-    from the first part. Pairs of later parts that share a sentence with them are dropped.
+    from the first part. Pairs of later parts that share a sentence with them, or with a held-out
+    test set, are dropped.
 
     Args:
         name: One of the following:
@@ -100,12 +116,16 @@ def load_corpus(
         target: Language code of the target side. Defaults to `"en"`.
         max_characters: Maximum length of a side, in characters, at least 1. Defaults to
             `MAX_CHARACTERS`.
+        hold_out: Test sets in the form that `load_test_set` accepts, joined by ` + `. What shares a
+            sentence with one of them is left out of all three splits (`held_out.leave_out`).
+            Defaults to none.
 
     Returns:
         The cleaned corpus in three splits.
 
     Raises:
-        ValueError: If the corpus does not exist, cannot be read, or has too few usable pairs.
+        ValueError: If the corpus or a held-out test set does not exist or cannot be read, or the
+            corpus has too few usable pairs.
         OSError: If a corpus cannot be downloaded.
     """
     name = str(name)
@@ -113,6 +133,7 @@ def load_corpus(
         raise ValueError(
             f"`max_characters` must be at least 1. Received: max_characters={max_characters}."
         )
+    held_out = _read_held_out(hold_out, source, target)  # before anything large is downloaded
     weights = _weights(name)
     sets = _sets(weights, source, target)
     num_parts = number_of_parts(sum(map(len, sets.values())))
@@ -129,19 +150,28 @@ def load_corpus(
         raise ValueError(_nothing_left(name, source, target, counts))
     # Pairs of a corpus without combinations get an empty string, which connects no pairs.
     combinations = [c for raw in raws.values() for c in raw.combinations or [""] * len(raw.pairs)]
+    if held_out:
+        cleaned, held_out = leave_out(cleaned, combinations, held_out)
     # The split of a group depends on the Japanese side, so both directions have the same splits.
     anchor = 1 if target == "ja" and source != "ja" else 0
     divided = splits.split(cleaned.pairs, [combinations[i] for i in cleaned.positions], anchor)
-    held_out = divided.validation + divided.test
+    never_trained_on = [example for one in held_out for example in one.examples]
+    never_trained_on += divided.validation + divided.test
 
     corpus_names = [one for one, raw in raws.items() for _ in raw.pairs]
-    train_names = [corpus_names[cleaned.positions[i]] for i in divided.positions]
+    name_of = {pair: corpus_names[cleaned.positions[i]] for i, pair in enumerate(cleaned.pairs)}
+    train_names = [name_of[pair] for pair in divided.train]
+    test_names = [name_of[Pair(one.source, one.references[0])] for one in divided.test]
+    test_corpora = {
+        short: [i for i, test_name in enumerate(test_names) if test_name == one]
+        for one, short in zip(weights, _without_folders(weights), strict=True)
+    }
     parts = Parts(
         list(zip(divided.train, train_names, strict=True)),
         weights,
         sets,
         num_parts,
-        lambda pairs: splits.without_shared(clean(pairs).pairs, held_out),
+        lambda pairs: splits.without_shared(clean(pairs).pairs, never_trained_on),
     )
     return Corpus(
         name=name,
@@ -151,6 +181,8 @@ def load_corpus(
         parts=[partial(parts.part, i) for i in range(num_parts)],
         validation=divided.validation,
         test=divided.test,
+        test_corpora=test_corpora,
+        held_out=held_out,
         counts={
             **counts,
             "groups": divided.groups,
@@ -158,18 +190,22 @@ def load_corpus(
             "validation": len(divided.validation),
             "test": len(divided.test),
             "withheld": divided.withheld,
+            **({"held_out": counts["kept"] - len(cleaned.pairs)} if held_out else {}),
             **({"parts": num_parts} if num_parts > 1 else {}),
         },
         credit=" ".join(filter(None, (CREDITS.get(one) for one in weights))),
         warnings=(
             *(_broken_lines(one, raw.broken) for one, raw in raws.items() if raw.broken),
-            *_rough_scores(name, len(divided.test)),
+            *(w for one, rows in test_corpora.items() for w in _rough_scores(one, len(rows))),
         ),
     )
 
 
 def load_test_set(name: str, source: str = "ja", target: str = "en") -> list[Example]:
-    """All sentences of a corpus, each with all its translations as references, without cleaning.
+    """All pairs of a corpus without cleaning: one example with one reference for each line.
+
+    A sentence that the corpus holds twice is an example twice, as in the published scores of public
+    test sets.
 
     Args:
         name: One or several corpora, in the form that `load_corpus` accepts.
@@ -180,15 +216,46 @@ def load_test_set(name: str, source: str = "ja", target: str = "en") -> list[Exa
         ValueError: If the corpus does not exist or holds no pair.
         OSError: If a corpus cannot be downloaded.
     """
-    references: dict[str, list[str]] = {}
     names = _weights(name)
-    for raw in _read(names, _sets(names, source, target), 1, source, target).values():
-        for pair in raw.pairs:
-            if all(pair):
-                references.setdefault(pair.source, []).append(pair.target)
-    if not references:
+    raws = _read(names, _sets(names, source, target), 1, source, target).values()
+    pairs = [pair for raw in raws for pair in raw.pairs if all(side.strip() for side in pair)]
+    if not pairs:
         raise ValueError(f"A test set must hold sentences. Received: data={name!r}.")
-    return [Example(text, tuple(known)) for text, known in references.items()]
+    return [Example(pair.source, (pair.target,)) for pair in pairs]
+
+
+def _read_held_out(hold_out: str, source: str, target: str) -> list[HeldOut]:
+    names = [hold_out] if _is_file(hold_out) else hold_out.split(AND)
+    names = list(filter(None, dict.fromkeys(names)))
+    found = []
+    for name, short in zip(names, _without_folders(names), strict=True):
+        try:
+            examples = load_test_set(name, source, target)
+        except ValueError as error:
+            raise ValueError(f"`hold_out` must name test sets that can be read. {error}") from error
+        wrong = sum(
+            cleaning.has_wrong_script(example.source, source)
+            or cleaning.has_wrong_script(example.references[0], target)
+            for example in examples
+        )
+        if wrong > len(examples) / 2:
+            raise ValueError(
+                f"`hold_out` must hold sentences in `{source}` with translations in `{target}`, as "
+                f"the training. Received: hold_out={name!r}, in which {wrong:,} of "
+                f"{len(examples):,} lines are in other scripts. Exchange the columns or the files."
+            )
+        found.append(HeldOut(short, examples))
+    return found
+
+
+def _without_folders(names: Iterable[str]) -> list[str]:
+    """Names of corpora without the folders of files, unless two names would be equal."""
+    names = list(names)
+    short = [
+        name if name.startswith(TFDS) else ",".join(Path(side).name for side in name.split(","))
+        for name in names
+    ]
+    return short if len(set(short)) == len(names) else names
 
 
 def _weights(name: str) -> dict[str, float]:

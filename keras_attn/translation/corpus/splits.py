@@ -77,8 +77,8 @@ def split(
     Raises:
         ValueError: If the pairs form fewer than three groups.
     """
-    keys = [(normalise(pair.source), normalise(pair.target)) for pair in pairs]
-    groups = _connected(keys, combinations)
+    keys = normalised_sides(pairs)
+    groups = connected(keys, combinations)
     if len(groups) < 3:
         raise ValueError(
             "A corpus must hold at least 3 groups of pairs that share no sentence, one each for "
@@ -113,19 +113,34 @@ def without_shared(pairs: Sequence[Pair], held_out: Sequence[Example]) -> list[P
     >>> without_shared([Pair("犬。", "A dog."), Pair("猫。", "A cat.")], [Example("犬", ("Dog",))])
     [Pair(source='猫。', target='A cat.')]
     """
-    sources = {normalise(example.source) for example in held_out}
-    targets = {normalise(reference) for example in held_out for reference in example.references}
+    sources, targets = normalised_sentences(held_out)
     return [
         pair
-        for pair in pairs
-        if normalise(pair.source) not in sources and normalise(pair.target) not in targets
+        for pair, (source, target) in zip(pairs, normalised_sides(pairs), strict=True)
+        if source not in sources and target not in targets
     ]
 
 
-def _connected(
+def normalised_sides(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
+    """Normalised source and target of each pair."""
+    return [(normalise(pair.source), normalise(pair.target)) for pair in pairs]
+
+
+def normalised_sentences(examples: Sequence[Example]) -> tuple[set[str], set[str]]:
+    """All normalised sources and all normalised references of examples."""
+    sources = {normalise(example.source) for example in examples}
+    return sources, {normalise(text) for example in examples for text in example.references}
+
+
+def connected(
     keys: Sequence[tuple[str, str]], combinations: Sequence[str] | None
 ) -> list[list[int]]:
-    """Groups of positions of connected pairs, by union-find over equal strings."""
+    """Groups of positions of connected pairs, by union-find over equal strings.
+
+    Args:
+        keys: Normalised sides of each pair.
+        combinations: Further connections, as in `split`.
+    """
     parents = list(range(len(keys)))
 
     def root(i: int) -> int:

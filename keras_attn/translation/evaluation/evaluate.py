@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from keras_attn.translation.corpus.held_out import HeldOut
 from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.evaluation.exactness import exactness
 from keras_attn.translation.evaluation.metrics import bleu, compare, score, sentence_chrf
 from keras_attn.translation.evaluation.report import (
     LengthGroup,
     Report,
     Sample,
+    SetScores,
     earlier_translations,
 )
 
@@ -27,6 +30,8 @@ def evaluate(
     target_language: str,
     num_samples: int = 10,
     baseline: Path | None = None,
+    corpora: Mapping[str, Sequence[int]] | None = None,
+    held_out: Sequence[HeldOut] = (),
     history: Sequence[Any] = (),
     details: dict[str, Any] | None = None,
 ) -> Report:
@@ -40,6 +45,9 @@ def evaluate(
             to 10.
         baseline: Folder of an earlier report. The comparison is skipped if the report is on other
             sentences. Defaults to None.
+        corpora: Positions in `examples` of the sentences of each corpus, by name. If there are
+            several corpora, each one is scored. Defaults to None.
+        held_out: Further test sets, each scored by its name. Defaults to none.
         history: One record for each epoch of training. Defaults to none.
         details: Additional entries of the report. Defaults to None.
 
@@ -49,13 +57,8 @@ def evaluate(
     """
     sources = [example.source for example in examples]
     start = time.monotonic()
-    translations = list(translate(sources))
+    translations = _translate_all(translate, sources)
     seconds = time.monotonic() - start
-    if len(translations) != len(sources):
-        raise ValueError(
-            "`translate` must return one translation for each text. "
-            f"Received: {len(translations)} for {len(sources)} texts."
-        )
     references = [example.references for example in examples]
     samples = [
         Sample(example.source, translation, example.references[0])
@@ -68,18 +71,58 @@ def evaluate(
     if baseline and (earlier := earlier_translations(baseline, sources)):
         name = f"version {baseline.name}"
         comparison = compare(name, earlier, translations, references, target_language)
+    by_corpus = [
+        _set_scores(
+            name, [examples[i] for i in rows], [translations[i] for i in rows], target_language
+        )
+        for name, rows in (corpora or {}).items()
+        if rows and len(corpora or {}) > 1
+    ]
     return Report(
         score(translations, references, target_language),
+        exactness(sources, translations, references),
         len(examples),
         seconds,
         samples=[samples[i * len(samples) // count] for i in range(count)],
         best=ranked[:NUM_EXTREMES],
         worst=ranked[::-1][:NUM_EXTREMES],
         by_length=_by_length(examples, translations, target_language),
+        by_corpus=by_corpus,
+        held_out=[
+            _set_scores(
+                test_set.name,
+                test_set.examples,
+                _translate_all(translate, [example.source for example in test_set.examples]),
+                target_language,
+            )
+            for test_set in held_out
+        ],
         translations=samples,
         comparison=comparison,
         history=list(history),
         details=dict(details or {}),
+    )
+
+
+def _translate_all(translate: Callable[[list[str]], list[str]], sources: list[str]) -> list[str]:
+    translations = list(translate(sources))
+    if len(translations) != len(sources):
+        raise ValueError(
+            "`translate` must return one translation for each text. "
+            f"Received: {len(translations)} for {len(sources)} texts."
+        )
+    return translations
+
+
+def _set_scores(
+    name: str, examples: Sequence[Example], translations: Sequence[str], target_language: str
+) -> SetScores:
+    references = [example.references for example in examples]
+    return SetScores(
+        name,
+        len(examples),
+        score(translations, references, target_language),
+        exactness([example.source for example in examples], translations, references),
     )
 
 

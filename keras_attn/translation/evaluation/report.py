@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from keras_attn.translation.evaluation.exactness import Exactness
 from keras_attn.translation.evaluation.metrics import Comparison, Scores
 
 TRANSLATIONS = "translations.tsv"
@@ -32,18 +33,40 @@ class LengthGroup(NamedTuple):
     bleu: float
 
 
+class SetScores(NamedTuple):
+    """Scores of one set of sentences: of one of several corpora, or of a held-out test set."""
+
+    name: str
+    num_sentences: int
+    scores: Scores
+    exactness: Exactness
+
+    def __str__(self) -> str:
+        """Scores in one line, for reports."""
+        scores = self.scores
+        return (
+            f"{self.name}, {self.num_sentences:,} sentence{'s' * (self.num_sentences != 1)}: "
+            f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f} ({scores.bleu_signature}), "
+            f"chrF {scores.chrf:.1f} ({scores.chrf_signature}), "
+            f"number accuracy {self.exactness.numbers}, copy accuracy {self.exactness.copies}"
+        )
+
+
 @dataclass(frozen=True)
 class Report:
     """Results of an evaluation.
 
     Attributes:
         scores: BLEU, chrF and TER.
+        exactness: Accuracy of numbers and of copied text.
         num_sentences: Number of sentences scored.
         seconds: Translation time of all sentences, in seconds.
         samples: Samples evenly spaced over the test sentences.
         best: Samples with the highest chrF.
         worst: Samples with the lowest chrF.
         by_length: BLEU by source length.
+        by_corpus: Scores of the sentences of each corpus, if there are several.
+        held_out: Scores of further test sets, which training left out.
         translations: All test sentences with translations.
         comparison: Comparison with an earlier version, or None.
         history: One named tuple for each epoch of training.
@@ -51,12 +74,15 @@ class Report:
     """
 
     scores: Scores
+    exactness: Exactness
     num_sentences: int
     seconds: float
     samples: list[Sample]
     best: list[Sample] = field(default_factory=list)
     worst: list[Sample] = field(default_factory=list)
     by_length: list[LengthGroup] = field(default_factory=list)
+    by_corpus: list[SetScores] = field(default_factory=list)
+    held_out: list[SetScores] = field(default_factory=list)
     translations: list[Sample] = field(default_factory=list)
     comparison: Comparison | None = None
     history: list[Any] = field(default_factory=list)
@@ -81,12 +107,14 @@ class Report:
         (folder / TRANSLATIONS).write_text("".join(f"{x}\n" for x in lines), encoding="utf-8")
 
     def headline(self) -> list[str]:
-        """Scores, translation time and comparison, one line each."""
+        """Scores, translation time, comparison and scores of each set, one line each."""
         scores = self.scores
         lines = [
             f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f} ({scores.bleu_signature})",
             f"chrF {scores.chrf:.1f} ({scores.chrf_signature})",
             f"TER {scores.ter:.1f} ({scores.ter_signature})",
+            f"Number accuracy {self.exactness.numbers}",
+            f"Copy accuracy {self.exactness.copies}",
             f"{self.num_sentences:,} sentences translated in {self.seconds:.1f} s",
         ]
         if self.comparison:
@@ -95,7 +123,8 @@ class Report:
                 f"BLEU {against.gain:+.1f} against {against.baseline} "
                 f"({against.baseline_bleu:.1f}), p = {against.p_value:.3f}"
             )
-        return lines
+        lines += map(str, self.by_corpus)
+        return [*lines, *(f"Held out, {found}" for found in self.held_out)]
 
     def _markdown(self, folder: Path) -> str:
         headline = [f"- {escape(line)}" for line in self.headline()]
@@ -135,7 +164,7 @@ def earlier_translations(folder: Path, sources: Sequence[str]) -> list[str] | No
 def _plain(value: Any) -> Any:
     """Convert named tuples and dataclasses to dicts, so that JSON keeps the field names."""
     if hasattr(value, "_asdict"):
-        return value._asdict()
+        return {name: _plain(part) for name, part in value._asdict().items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     return [_plain(part) for part in value] if isinstance(value, list) else value

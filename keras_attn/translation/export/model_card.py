@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.load import AND
+from keras_attn.translation.config import AND, Config
 from keras_attn.translation.evaluation.report import Report, escape
 
 FILE = "README.md"

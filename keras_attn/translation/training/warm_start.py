@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation import named_weights
-from keras_attn.translation.config import Config
+from keras_attn.translation.config import AND, Config
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.training import checkpoints
 from keras_attn.translation.training.checkpoints import newest_first
@@ -30,7 +31,8 @@ def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
 
     Returns:
         The folder of an exported version or of a training, and the completed fields. Without
-        `start_from`: None and the given fields.
+        `start_from`: None and the given fields. A warning names the test sets that the earlier
+        training did not hold out.
 
     Raises:
         ValueError: If there is no such model, or a given field differs from the field of the model.
@@ -50,6 +52,14 @@ def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
         raise ValueError(
             f"A training that starts from `{folder}` must keep its sizes and languages. "
             f"Received: {', '.join(others)}."
+        )
+    held_out = config.hold_out.split(AND)
+    seen = [name for name in given.get("hold_out", "").split(AND) if name not in held_out]
+    if any(seen):
+        warnings.warn(
+            f"The model in `{folder}` was trained without --hold-out {' '.join(seen)}. If these "
+            "sentences were among its training pairs, the scores on them are too high.",
+            stacklevel=2,
         )
     return folder, {**DEFAULTS, **given, **inherited, "start_from": str(folder)}
 

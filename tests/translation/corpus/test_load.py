@@ -259,6 +259,18 @@ def test_several_corpora_are_one_with_a_weight_for_each_pair(write, tatoeba):
     assert {weight for _, weight in zip(*load_corpus(own).parts[0](), strict=True)} == {1.0}
 
 
+def test_test_sentences_are_known_by_corpus_without_folders(write, tatoeba):
+    own = write("\n".join(f"鍵{i}を回す\tI turn key {i}." for i in range(1500)), "own.tsv")
+    found = load_corpus(f"tatoeba=0.5 + {own}=3")
+    assert list(found.test_corpora) == ["tatoeba", "own.tsv"]
+    for name, first in (("tatoeba", "箱"), ("own.tsv", "鍵")):
+        rows = [i for i, example in enumerate(found.test) if example.source.startswith(first)]
+        assert found.test_corpora[name] == rows
+        assert any(warning.startswith(f"{name}: the test split") for warning in found.warnings)
+    assert len(found.test_corpora["own.tsv"]) > 2
+    assert load_corpus(own).test_corpora.keys() == {"own.tsv"}
+
+
 def test_a_sentence_of_two_corpora_is_on_one_side_of_the_split(write):
     first = write("\n".join(LINES), "first.tsv")
     second = write(
@@ -288,11 +300,13 @@ def test_a_corpus_named_twice_is_refused(write):
         load_corpus(f"{path} + {path}=2")
 
 
-def test_a_test_set_is_all_its_sentences_with_all_their_references(write):
+def test_a_test_set_is_all_its_lines_each_with_its_reference(write):
     path = write("犬。\tA dog.\n猫。\tA cat.\n犬。\tThe dog.\n\n鳥。\t\n犬。\t犬。\n")
     assert load_test_set(path) == [
-        ("犬。", ("A dog.", "The dog.", "犬。")),
+        ("犬。", ("A dog.",)),
         ("猫。", ("A cat.",)),
+        ("犬。", ("The dog.",)),
+        ("犬。", ("犬。",)),
     ]
     with pytest.raises(ValueError, match="must hold sentences. Received: data="):
         load_test_set(write("\t\n"))

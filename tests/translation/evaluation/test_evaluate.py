@@ -1,5 +1,6 @@
 import pytest
 
+from keras_attn.translation.corpus.held_out import HeldOut
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation.evaluate import evaluate
 from keras_attn.translation.evaluation.report import TRANSLATIONS, Sample
@@ -53,6 +54,39 @@ def test_report_compares_with_an_earlier_one_of_the_same_sentences(tmp_path):
     other = evaluate(all_good, examples(29), "en", baseline=folder)
     assert other.comparison is None
     assert evaluate(all_good, examples(3), "en", baseline=tmp_path).comparison is None
+
+
+def test_each_of_several_corpora_is_scored_on_its_own_sentences():
+    positions = {"good": [0, 2, 4], "empty": [], "bad.tsv": [1, 3]}
+    report = evaluate(upper_case_odd, examples(5), "en", corpora=positions)
+    assert [(part.name, part.num_sentences) for part in report.by_corpus] == [
+        ("good", 3),
+        ("bad.tsv", 2),
+    ]
+    good, bad = report.by_corpus
+    assert good.scores.bleu == pytest.approx(100) and bad.scores.bleu < 20
+    assert good.exactness.numbers == (3, 3) and good.exactness.copies == (0, 0)
+    assert "\nbad.tsv, 2 sentences: BLEU " in report.summary()
+
+
+def test_one_corpus_is_not_scored_twice():
+    assert not evaluate(upper_case_odd, examples(5), "en", corpora={"a": list(range(5))}).by_corpus
+
+
+def test_held_out_test_sets_are_translated_and_scored_by_name():
+    def no_numbers(texts):
+        return ["the sentence number here" if text == "文7" else f"{text} here" for text in texts]
+
+    held_out = [HeldOut("own.tsv", examples(9)[7:]), HeldOut("two.tsv", examples(3))]
+    report = evaluate(no_numbers, examples(4), "en", held_out=held_out)
+    assert report.num_sentences == 4
+    assert [(found.name, found.num_sentences) for found in report.held_out] == [
+        ("own.tsv", 2),
+        ("two.tsv", 3),
+    ]
+    assert report.held_out[0].exactness.numbers == (1, 2)
+    assert report.held_out[1].exactness.numbers == (3, 3)
+    assert "Held out, own.tsv, 2 sentences: BLEU " in report.summary()
 
 
 def test_fewer_examples_than_samples_are_all_shown():

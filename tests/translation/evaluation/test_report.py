@@ -3,13 +3,15 @@ import json
 from collections import namedtuple
 from pathlib import Path
 
+from keras_attn.translation.evaluation.exactness import Exactness, Share
 from keras_attn.translation.evaluation.metrics import Scores
-from keras_attn.translation.evaluation.report import Report, Sample
+from keras_attn.translation.evaluation.report import Report, Sample, SetScores
 
 
 def report_with(*samples, **details):
     scores = Scores(41.257, 1.5, "nrefs:1|tok:13a", 63.0, "nrefs:1|nc:6", 44.0, "nrefs:1|case:lc")
-    return Report(scores, 1771, 12.5, list(samples), details=details)
+    found = Exactness(Share(931, 1000), Share(0, 0))
+    return Report(scores, found, 1771, 12.5, list(samples), details=details)
 
 
 def test_the_json_report_holds_everything(tmp_path):
@@ -54,6 +56,24 @@ def test_the_markdown_report_shows_how_training_went(tmp_path):
     assert "![Learning](learning.png)" in text and "attention.png" not in text
 
 
+def test_each_set_of_sentences_has_its_own_scores_under_its_name(tmp_path):
+    report = report_with()
+    parts = [SetScores(name, 1200, report.scores, report.exactness) for name in ("a_b", "c")]
+    dataclasses.replace(report, by_corpus=parts[:1], held_out=parts[1:]).write(tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    scores = (
+        r"1,200 sentences: BLEU 41.3 ± 1.5 (nrefs:1\|tok:13a), chrF 63.0 (nrefs:1\|nc:6), "
+        "number accuracy 93.1% (1,000 sentences), copy accuracy n/a (0 sentences)\n"
+    )
+    assert rf"- a\_b, {scores}- Held out, c, {scores}" in text
+    record = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    (held_out,) = record["held_out"]
+    assert (held_out["name"], held_out["num_sentences"]) == ("c", 1200)
+    assert held_out["scores"]["chrf_signature"] == "nrefs:1|nc:6"
+    assert held_out["exactness"]["numbers"] == {"right": 931, "sentences": 1000}
+    assert [part["name"] for part in record["by_corpus"]] == ["a_b"]
+
+
 def test_text_of_users_stays_text_in_markdown(tmp_path):
     hostile = "a|b\n# c <script>`d`</script> [e](f) *g* \\| &amp;"
     report_with(Sample(hostile, "", "x"), note=hostile).write(tmp_path)
@@ -68,3 +88,5 @@ def test_the_summary_shows_samples_and_scores_with_signatures():
     assert [line.strip() for line in lines[1:4]] == ["これ", "= this", "~ that"]
     assert "BLEU 41.3 ± 1.5 (nrefs:1|tok:13a)" in lines
     assert "chrF 63.0 (nrefs:1|nc:6)" in lines
+    assert "Number accuracy 93.1% (1,000 sentences)" in lines
+    assert "Copy accuracy n/a (0 sentences)" in lines

@@ -107,6 +107,14 @@ def test_sizes_are_inherited_and_the_rest_is_the_users(exported):
     assert warm_start.inherit(minutes=7) == (None, {"minutes": 7})
 
 
+def test_a_test_set_that_the_earlier_training_may_have_seen_is_named(exported, recwarn):
+    *_, version = exported
+    warm_start.inherit(start_from=str(version))
+    assert not recwarn
+    with pytest.warns(UserWarning, match="trained without --hold-out news.tsv. If these"):
+        warm_start.inherit(start_from=str(version), hold_out="news.tsv")
+
+
 def test_what_needs_another_model_is_refused(exported, tmp_path):
     *_, version = exported
     with pytest.raises(

@@ -1,0 +1,128 @@
+"""Accuracy of what a translation must carry over exactly: numbers, and text to be copied."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+# Text that a translation copies: tags, URLs, e-mail addresses and placeholders. In the syntax of
+# RE2, without look-around. URLs hold ASCII only, because Japanese text follows without a space, and
+# end before punctuation.
+COPIED = "|".join(
+    (
+        r"</?[A-Za-z][^<>]*>",
+        r"(?:(?:https?|ftp)://|www\.)[!-~]*[0-9A-Za-z/=&#_~%+\-]",
+        r"[0-9A-Za-z._%+\-]+@[0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)+",
+        r"\$?\{[^{}\s]*\}",
+        r"%(?:\([0-9A-Za-z_]+\)|[0-9]+\$)?[\-+#0]*[0-9]*(?:\.[0-9]+)?[diufeEgGxXcs@]",
+    )
+)
+_COPIED = re.compile(COPIED)
+
+# Number words that count as digits, except `one`, which is more often a pronoun than a number.
+_WORDS = {
+    word: Decimal(value)
+    for value, word in enumerate(
+        "two three four five six seven eight nine ten eleven twelve".split(), start=2
+    )
+}
+# The second word of `twenty-two` is no number of its own.
+_NUMBER_WORD = re.compile(rf"(?<![\w-])(?:one|{'|'.join(_WORDS)})(?!\w)", re.IGNORECASE)
+# Digits with commas between thousands, or without; then decimals.
+_DIGITS = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?")
+
+
+class Share(NamedTuple):
+    """Number of sentences that have something to carry over, and how many of them are right."""
+
+    right: int
+    sentences: int
+
+    def __str__(self) -> str:
+        """Percentage and number of sentences, for reports."""
+        percentage = f"{100 * self.right / self.sentences:.1f}%" if self.sentences else "n/a"
+        return f"{percentage} ({self.sentences:,} sentence{'s' * (self.sentences != 1)})"
+
+
+class Exactness(NamedTuple):
+    """Accuracy of numbers and of copied text.
+
+    Attributes:
+        numbers: Of the sentences with digits in a reference, those whose translation has the same
+            numbers as one of the references (`same_numbers`).
+        copies: Of the sentences whose source has text that matches `COPIED`, those whose
+            translation has all of it unchanged (`holds_copies`).
+    """
+
+    numbers: Share
+    copies: Share
+
+
+def exactness(
+    sources: Sequence[str], translations: Sequence[str], references: Sequence[Sequence[str]]
+) -> Exactness:
+    """Number accuracy and copy accuracy of translations.
+
+    Args:
+        sources: Texts that were translated.
+        translations: One translation of each source.
+        references: One or more reference translations of each source.
+    """
+    numbers = [
+        any(same_numbers(translation, text) for text in known)
+        for translation, known in zip(translations, references, strict=True)
+        if any(_DIGITS.search(text) for text in known)
+    ]
+    copies = [
+        holds_copies(source, translation)
+        for source, translation in zip(sources, translations, strict=True)
+        if _COPIED.search(source)
+    ]
+    return Exactness(Share(sum(numbers), len(numbers)), Share(sum(copies), len(copies)))
+
+
+def same_numbers(text: str, other: str) -> bool:
+    """Whether two texts hold the same numbers, in any order, each as often.
+
+    - Numbers are compared by value: `1,900` is `1900`, `1.50` is `1.5`, `05` is `5`.
+    - A colon, slash or hyphen separates numbers: `10:30` holds 10 and 30.
+    - Letters next to digits are ignored: `28th` holds 28.
+    - The words `two` to `twelve` are numbers. The word `one` may stand for 1 or for no number.
+    - Other number words, `first` or `twenty`, and the characters 一, 二, 三 are no numbers.
+
+    Example:
+
+    >>> same_numbers("Two tickets cost 1,900 yen.", "The 2 tickets cost 1900 yen.")
+    True
+    >>> same_numbers("at 10:30", "at 10:03")
+    False
+    """
+    (numbers, ones), (other_numbers, other_ones) = _numbers(text), _numbers(other)
+    # Each text holds the number 1 as often as in digits, or up to once more for each word `one`.
+    num_1, other_1 = numbers.pop(Decimal(1), 0), other_numbers.pop(Decimal(1), 0)
+    return numbers == other_numbers and num_1 <= other_1 + other_ones and other_1 <= num_1 + ones
+
+
+def holds_copies(source: str, translation: str) -> bool:
+    """Whether a translation holds all text of the source that matches `COPIED`, each as often.
+
+    Example:
+
+    >>> holds_copies("{name}さん、<b>ようこそ</b>", "<b>Welcome</b>, {name}")
+    True
+    >>> holds_copies("%d個のファイル", "% d files")
+    False
+    """
+    return not Counter(_COPIED.findall(source)) - Counter(_COPIED.findall(translation))
+
+
+def _numbers(text: str) -> tuple[Counter[Decimal], int]:
+    """Numbers in a text other than the word `one`, and how often it holds that word."""
+    text = unicodedata.normalize("NFKC", text)
+    words = [match.lower() for match in _NUMBER_WORD.findall(text)]
+    digits = [Decimal(match.replace(",", "")) for match in _DIGITS.findall(text)]
+    return Counter([*digits, *(_WORDS[w] for w in words if w != "one")]), words.count("one")

@@ -1,0 +1,152 @@
+import pytest
+
+from keras_attn.translation.corpus import slices
+from keras_attn.translation.corpus.cleaning import Cleaned, Pair
+from keras_attn.translation.corpus.held_out import HeldOut, leave_out
+from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.corpus.splits import Example, normalise
+
+LINES = [f"門{i}を閉める\tI close gate {i}." for i in range(900)]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(lines, name):
+        path = tmp_path / name
+        path.write_text("\n".join(lines), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def cleaned(*pairs):
+    return Cleaned([Pair(*pair) for pair in pairs], list(range(len(pairs))), {})
+
+
+def held_out(*pairs, name="test.tsv"):
+    return HeldOut(name, [Example(source, (target,)) for source, target in pairs])
+
+
+def test_whole_groups_leave_whichever_side_is_shared():
+    found, (test_set,) = leave_out(
+        cleaned(
+            ("犬だ", "A dog."),  # its source is held out
+            ("猫だ", "a DOG!"),  # connected by its target
+            ("猫だ！", "A cat."),  # connected to the one before by its source
+            ("鳥だ", "A bird."),  # its target is held out
+            ("魚だ", "A fish."),
+        ),
+        [""] * 5,
+        [held_out(("犬だ。", "something"), ("何か", "a bird"))],
+    )
+    assert found.pairs == [("魚だ", "A fish.")] and found.positions == [4]
+    assert test_set.num_pairs == 4
+
+
+def test_sides_are_compared_each_with_its_own():
+    pairs = cleaned(("a", "b"), ("c", "d"))
+    found, (test_set,) = leave_out(pairs, ["", ""], [held_out(("b", "c"))])
+    assert found.pairs == pairs.pairs and test_set.num_pairs == 0
+
+
+def test_combinations_connect_in_the_order_before_cleaning():
+    pairs = Cleaned([Pair("a", "b"), Pair("c", "d"), Pair("e", "f")], [0, 2, 3], {})
+    found, _ = leave_out(pairs, ["x", "y", "x", "y"], [held_out(("a", "-"))])
+    assert found.pairs == [("e", "f")] and found.positions == [3]
+
+
+def test_each_test_set_counts_what_it_leaves_out():
+    found, sets = leave_out(
+        cleaned(("a", "b"), ("c", "d"), ("e", "f")),
+        [""] * 3,
+        [held_out(("a", "-"), ("c", "-")), held_out(("c", "-"))],
+    )
+    assert [test_set.num_pairs for test_set in sets] == [2, 1]
+    assert found.pairs == [("e", "f")]
+
+
+def test_a_corpus_that_is_held_out_as_a_whole_is_refused():
+    with pytest.raises(ValueError, match="Received: hold_out='test.tsv', which leaves none of 1"):
+        leave_out(cleaned(("a", "b")), [""], [held_out(("a", "c"))])
+
+
+def test_held_out_sentences_are_in_no_split_and_the_other_groups_stay(write):
+    data = write(LINES, "own.tsv")
+    usual = load_corpus(data)
+    chosen = [
+        *(f"{pair.source}！\tother" for pair in usual.train[:5]),
+        *(f"何か\t{example.references[0]}" for example in usual.validation[:2]),
+        *(f"{example.source}\tother" for example in usual.test[:2]),
+    ]
+    found = load_corpus(data, hold_out=write(chosen, "held.tsv"))
+    assert found.train == usual.train[5:]
+    assert found.validation == usual.validation[2:]
+    assert found.test == usual.test[2:]
+    assert found.counts["held_out"] == 9
+    kept = ("train", "validation", "test", "withheld", "held_out")
+    assert found.counts["kept"] == sum(found.counts[name] for name in kept)
+    assert [(one.name, len(one.examples), one.num_pairs) for one in found.held_out] == [
+        ("held.tsv", 9, 9)
+    ]
+    assert "\nheld out 9 pairs for held.tsv\n" in found.summary()
+
+
+def test_a_test_set_keeps_every_line_with_its_own_reference(write):
+    path = write(["門1を閉める\tone", "門1を閉める\ttwo", "門1を閉める\ttwo"], "held.tsv")
+    found = load_corpus(write(LINES, "own.tsv"), hold_out=path)
+    assert [example.references for example in found.held_out[0].examples] == [
+        ("one",),
+        ("two",),
+        ("two",),
+    ]
+    assert found.held_out[0].num_pairs == 1
+
+
+def test_several_test_sets_in_one_or_two_files(write, tmp_path):
+    first = write([LINES[1]], "first.tsv")
+    sides = [write([side], f"second.{i}") for i, side in enumerate(LINES[2].split("\t"))]
+    found = load_corpus(write(LINES, "own.tsv"), hold_out=f"{first} + {','.join(sides)}")
+    assert [(one.name, one.num_pairs) for one in found.held_out] == [
+        ("first.tsv", 1),
+        ("second.0,second.1", 1),
+    ]
+    assert found.counts["held_out"] == 2
+
+
+def test_test_sets_of_equal_file_names_keep_their_folders(write, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        write([LINES[1]], f"{folder}/test.tsv")
+    names = [str(tmp_path / folder / "test.tsv") for folder in ("a", "b")]
+    found = load_corpus(write(LINES, "own.tsv"), hold_out=" + ".join(names))
+    assert [one.name for one in found.held_out] == names
+
+
+def test_no_part_of_a_large_set_holds_what_is_held_out(write, translation_set, monkeypatch):
+    monkeypatch.setattr(slices, "PART_PAIRS", 250)
+    pairs = [(f"箱{i % 900}を運ぶ。", f"I carry box {i % 700}.") for i in range(1200)]
+    name = f"tfds:{translation_set(pairs)}"
+    held = [f"{ja}\t-" for ja, _ in pairs[::50]] + [f"-\t{en}" for _, en in pairs[7::50]]
+    found = load_corpus(name, hold_out=write(held, "held.tsv"))
+    sources = {normalise(example.source) for example in found.held_out[0].examples}
+    targets = {normalise(example.references[0]) for example in found.held_out[0].examples}
+    train = [pair for part in found.parts for pair in part().pairs]
+    assert len(found.parts) == 5 and len(train) > 1000
+    assert not sources & {normalise(pair.source) for pair in train}
+    assert not targets & {normalise(pair.target) for pair in train}
+
+
+@pytest.mark.parametrize("content", [None, "", "\n\n", "no tab"])
+def test_a_test_set_that_cannot_be_read_is_refused_before_the_corpus_is(tmp_path, content):
+    path = tmp_path / "held.tsv"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    # There is no such corpus either, but the test set is read first.
+    with pytest.raises(ValueError, match=r"`hold_out` must name test sets.*held\.tsv"):
+        load_corpus("missing", hold_out=str(path))
+
+
+def test_a_test_set_in_the_other_direction_is_refused(write):
+    path = write([f"I close gate {i}.\t門{i}を閉める" for i in range(3)], "held.tsv")
+    with pytest.raises(ValueError, match=r"3 of 3 lines are in other scripts. Exchange"):
+        load_corpus("missing", hold_out=path)
