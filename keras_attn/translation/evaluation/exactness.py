@@ -9,19 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-# Text that a translation copies: tags, URLs, e-mail addresses and placeholders. In the syntax of
-# RE2, without look-around. URLs hold ASCII only, because Japanese text follows without a space, and
-# end before punctuation.
-COPIED = "|".join(
-    (
-        r"</?[A-Za-z][^<>]*>",
-        r"(?:(?:https?|ftp)://|www\.)[!-~]*[0-9A-Za-z/=&#_~%+\-]",
-        r"[0-9A-Za-z._%+\-]+@[0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)+",
-        r"\$?\{[^{}\s]*\}",
-        r"%(?:\([0-9A-Za-z_]+\)|[0-9]+\$)?[\-+#0]*[0-9]*(?:\.[0-9]+)?[diufeEgGxXcs@]",
-    )
-)
-_COPIED = re.compile(COPIED)
+from keras_attn.translation.tokenization.copied import spans
 
 # Number words that count as digits, except `one`, which is more often a pronoun than a number.
 _WORDS = {
@@ -117,7 +105,7 @@ def holds_copies(source: str, translation: str) -> bool:
     >>> holds_copies("%d個のファイル", "% d files")
     False
     """
-    return not Counter(_COPIED.findall(source)) - Counter(_COPIED.findall(translation))
+    return not Counter(spans(source)) - Counter(spans(translation))
 
 
 def _numbers(text: str) -> tuple[Counter[Decimal], int]:
