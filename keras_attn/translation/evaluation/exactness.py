@@ -42,7 +42,7 @@ class Exactness(NamedTuple):
     Attributes:
         numbers: Of the sentences with digits in a reference, those whose translation has the same
             numbers as one of the references (`same_numbers`).
-        copies: Of the sentences whose source has text that matches `COPIED`, those whose
+        copies: Of the sentences whose source has text that a translation copies, those whose
             translation has all of it unchanged (`holds_copies`).
     """
 
@@ -96,7 +96,7 @@ def same_numbers(text: str, other: str) -> bool:
 
 
 def holds_copies(source: str, translation: str) -> bool:
-    """Whether a translation holds all text of the source that matches `COPIED`, each as often.
+    """Whether a translation holds all text of the source that a translation copies, each as often.
 
     Example:
 

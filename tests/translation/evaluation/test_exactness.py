@@ -1,14 +1,12 @@
-import re
-
 import pytest
 
 from keras_attn.translation.evaluation.exactness import (
-    COPIED,
     Share,
     exactness,
     holds_copies,
     same_numbers,
 )
+from keras_attn.translation.tokenization.copied import spans
 
 
 @pytest.mark.parametrize(
@@ -70,7 +68,7 @@ def test_numbers_that_differ_are_told_apart(text, other):
     ],
 )
 def test_copied_text_is_found_between_japanese(source, copied):
-    assert re.findall(COPIED, source) == copied
+    assert spans(source) == copied
 
 
 @pytest.mark.parametrize(
