@@ -25,6 +25,8 @@ HELP = {
     "max_body": "maximum size of the body of a request, in bytes",
     "max_rows": "maximum number of texts in a request",
     "max_characters": "maximum length of a text, in characters",
+    "max_terms": "maximum number of terms in a glossary",
+    "max_term_characters": "maximum length of a term in a glossary, in characters",
     "max_seconds": "maximum time from a request to its answer, in seconds",
     "poll_seconds": "seconds between checks for new versions",
 }

@@ -1,8 +1,9 @@
 """Dynamic batching of concurrent requests.
 
 A model takes about as long for a few rows as for one row. Requests wait in a queue; a free thread
-takes as many requests for the same signature of the same version as fit into a batch. If a thread
-is free when a request arrives, the request waits up to `batch_wait` seconds for others.
+takes as many requests for the same signature of the same version as fit into a batch. Requests with
+different glossaries are never in one batch. If a thread is free when a request arrives, the request
+waits up to `batch_wait` seconds for others.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ class _Request:
     )
 
     def can_join(self, other: _Request) -> bool:
-        return (
-            self.servable is other.servable
-            and self.signature == other.signature
-            and self.servable.signature(self.signature).joins_rows
+        if self.servable is not other.servable or self.signature != other.signature:
+            return False
+        signature = self.servable.signature(self.signature)
+        return signature.joins_rows and all(
+            np.array_equal(self.inputs[name], other.inputs[name]) for name in signature.shared
         )
 
 
@@ -172,8 +174,12 @@ def _joined(batch: list[_Request]) -> Iterator[Tensors]:
     if len(batch) == 1:
         yield first.servable.ask(first.signature, first.inputs)
         return
+    shared = first.servable.signature(first.signature).shared
     inputs = {
-        name: np.concatenate([request.inputs[name] for request in batch]) for name in first.inputs
+        name: array
+        if name in shared
+        else np.concatenate([request.inputs[name] for request in batch])
+        for name, array in first.inputs.items()
     }
     outputs = first.servable.ask(first.signature, inputs)
     start = 0

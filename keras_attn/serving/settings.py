@@ -22,6 +22,9 @@ class Settings:
         max_body: Maximum size of the body of a request, in bytes. Defaults to 1 MiB.
         max_rows: Maximum number of rows in a request, at least 1. Defaults to 256.
         max_characters: Maximum length of a text, in characters. Defaults to 5000.
+        max_terms: Maximum number of terms in a glossary, at least 1. Defaults to 100.
+        max_term_characters: Maximum length of a term in a glossary and of its translation, in
+            characters. Defaults to 100.
         max_seconds: Maximum time from the start of reading the body of a request to the answer, in
             seconds. Defaults to 60.
         poll_seconds: Seconds between checks for new versions, above 0. Defaults to 1.
@@ -36,6 +39,8 @@ class Settings:
     max_body: int = 2**20
     max_rows: int = 256
     max_characters: int = 5000
+    max_terms: int = 100
+    max_term_characters: int = 100
     max_seconds: float = 60.0
     poll_seconds: float = 1.0
 

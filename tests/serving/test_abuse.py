@@ -113,6 +113,32 @@ DOCUMENTS = {
     "a signature that is a number": ({"signature_name": 1, "instances": ["a"]}, 400),
     "a signature that is a path": ({"signature_name": "../../etc/passwd", "instances": ["a"]}, 400),
     "a signature of Python": ({"signature_name": "__class__", "instances": ["a"]}, 400),
+    "a glossary that is a list": ({"instances": ["a"], "glossary": ["a"]}, 400),
+    "a glossary that is a text": ({"instances": ["a"], "glossary": "a"}, 400),
+    "a glossary that is null": ({"instances": ["a"], "glossary": None}, 400),
+    "a number for a term": ({"instances": ["a"], "glossary": {"a": 1}}, 400),
+    "null for a term": ({"instances": ["a"], "glossary": {"a": None}}, 400),
+    "base64 for a term": ({"instances": ["a"], "glossary": {"a": {"b64": "YQ=="}}}, 400),
+    "half a character in a term": ({"instances": ["a"], "glossary": {"\ud800": "a"}}, 400),
+    "an empty term": ({"instances": ["a"], "glossary": {" ": "a"}}, 400),
+    "too many terms": ({"instances": ["a"], "glossary": {str(n): "a" for n in range(101)}}, 400),
+    "too long a term": ({"instances": ["a"], "glossary": {"a" * 101: "a"}}, 400),
+    "a glossary for nbest": (
+        {"signature_name": "nbest", "instances": ["a"], "glossary": {"a": "A"}},
+        400,
+    ),
+    "a glossary and no texts": ({"glossary": {"a": "A"}}, 400),
+    "terms without translations": (
+        {"signature_name": "glossary", "inputs": {"text": ["a"], "term": ["a"]}},
+        400,
+    ),
+    "one translation for two terms": (
+        {
+            "signature_name": "glossary",
+            "inputs": {"text": ["a"], "term": ["a", "b"], "term_translation": ["A"]},
+        },
+        400,
+    ),
     "too many texts": ({"instances": ["a"] * (MAX_ROWS + 1)}, 413),
     "too long a text": ({"instances": ["犬" * (MAX_CHARACTERS + 1)]}, 413),
 }

@@ -13,6 +13,7 @@ class Doubler:
     """Stands for a model: doubles numbers, and knows with how many others each came."""
 
     joins_rows = True
+    shared = ()
 
     def __init__(self):
         self.batches = []
@@ -121,6 +122,23 @@ def test_rows_that_would_change_each_other_are_not_joined():
         await asyncio.gather(ask(batcher, model, 1), ask(batcher, model, 2))
 
     assert run(scenario) == [[1], [2]]
+
+
+def test_rows_are_joined_where_their_shared_inputs_are_equal():
+    async def scenario(batcher, model):
+        model.shared = ("factor",)
+
+        async def ask_times(factor, *numbers):
+            inputs = {"x": np.array(numbers), "factor": np.array(factor)}
+            found = await batcher.ask(model, "times", inputs, len(numbers))
+            return found["y"].tolist()
+
+        answers = await asyncio.gather(
+            ask_times([3, 4], 1), ask_times([4, 3], 2), ask_times([3], 3), ask_times([3, 4], 5, 6)
+        )
+        assert answers == [[2], [4], [6], [10, 12]]
+
+    assert run(scenario) == [[1, 5, 6], [2], [3]]
 
 
 def test_one_that_is_refused_takes_nobody_with_it():

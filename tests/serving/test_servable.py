@@ -26,6 +26,18 @@ def test_rows_are_joined_where_no_row_changes_the_size_of_another(servable):
     assert not servable.signature("attend").joins_rows  # padded to the longest
 
 
+def test_terms_are_shared_by_the_texts_of_a_request(servable):
+    signature = servable.signature("glossary")
+    assert signature.joins_rows
+    assert signature.shared == ("term", "term_translation")
+    assert servable.signature("nbest").shared == ()
+    inputs = {
+        name: np.array([b"a"] * n) for name, n in zip(signature.inputs, (5, 5, 2), strict=True)
+    }
+    assert list(inputs) == ["term", "term_translation", "text"]
+    assert signature.num_rows(inputs) == 2
+
+
 def test_an_unknown_signature_is_refused(servable):
     with pytest.raises(RequestError, match='"steal" not found in signature def'):
         servable.ask("steal", {})
