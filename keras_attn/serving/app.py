@@ -27,8 +27,6 @@ from keras_attn.serving.observed import Observed
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.versions import Versions
-from keras_attn.translation.config import Config
-from keras_attn.translation.versions import CONFIG, EXTRA
 
 PAGE = Path(__file__).parent / "page"
 # Browsers must revalidate the files of the page, so that they never mix files of two releases.
@@ -164,7 +162,12 @@ class Server:
                 "The model is being loaded.", HTTPStatus.SERVICE_UNAVAILABLE, RETRY_AFTER
             )
         with self._versions.use(None) as servable:
-            config = Config.load(servable.folder / EXTRA / CONFIG)
+            config = servable.config
+            if config is None:
+                raise RequestError(
+                    "The page is for translators that `train.py` exported; this model is none.",
+                    HTTPStatus.NOT_FOUND,
+                )
             return JSONResponse(
                 {
                     "name": self._versions.name,

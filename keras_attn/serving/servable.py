@@ -13,8 +13,9 @@ from tensorflow_serving.apis import prediction_log_pb2
 
 from keras_attn.serving import examples
 from keras_attn.serving.errors import RequestError
+from keras_attn.translation.config import Config
 from keras_attn.translation.export.warmup_requests import FILE
-from keras_attn.translation.versions import EXTRA
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 # Inputs that hold for all texts of a request, however many there are: the terms of a glossary.
 SHARED = ("term", "term_translation")
@@ -66,6 +67,7 @@ class Servable:
         folder: Folder of the version.
         version: Version number.
         signatures: Signatures, by name.
+        config: Configuration of the translator, or None for another SavedModel.
         examples: Sentences that the model translates well, for the page. May be empty.
 
     Raises:
@@ -84,6 +86,9 @@ class Servable:
             )
             for name, function in self._loaded.signatures.items()
         }
+        # Read now, because the folder may be deleted while the version is served.
+        config = folder / EXTRA / CONFIG
+        self.config = Config.load(config) if config.is_file() else None
         self.examples = examples.read(folder)
 
     def signature(self, name: str) -> Signature:

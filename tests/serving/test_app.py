@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from keras_attn.serving.app import Server
 from keras_attn.serving.settings import Settings
+from keras_attn.translation.config import Config
 
 TEXT = "昨日、友達と映画を見ました。"
 PREDICT = "/v1/models/ja-en:predict"
@@ -74,10 +75,9 @@ def test_a_request_with_a_glossary_is_translated_with_it(client):
     expected = ["1: KimuraとTanaka", "1: Tanakaと東京"]
     rows = client.post(PREDICT, json={"instances": texts, "glossary": terms})
     assert rows.json() == {"predictions": expected}
-    objects = [{"text": text} for text in texts]
-    assert (
-        client.post(PREDICT, json={"instances": objects, "glossary": terms}).json() == rows.json()
-    )
+    instances = [{"text": text} for text in texts]
+    objects = client.post(PREDICT, json={"instances": instances, "glossary": terms})
+    assert objects.json() == rows.json()
     columns = client.post(PREDICT, json={"inputs": texts, "glossary": terms})
     assert columns.json() == {"outputs": expected}
 
@@ -205,7 +205,7 @@ def test_the_page_loads_nothing_from_elsewhere(client, examples):
         "source": "ja",
         "target": "en",
         "max_characters": 300,
-        "max_pieces": 64,
+        "max_pieces": Config().max_pieces,
         "examples": examples,
     }
 

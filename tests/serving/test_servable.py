@@ -17,7 +17,7 @@ def servable(echo):
 def test_inputs_and_outputs_are_those_of_the_signature(servable):
     signature = servable.signature("nbest")
     assert {name: spec.dtype for name, spec in signature.inputs.items()} == {"text": tf.string}
-    assert list(signature.outputs) == ["scores", "translations"]
+    assert list(signature.outputs) == ["is_uncertain", "scores", "translations"]
 
 
 def test_rows_are_joined_where_no_row_changes_the_size_of_another(servable):
@@ -31,10 +31,8 @@ def test_terms_are_shared_by_the_texts_of_a_request(servable):
     assert signature.joins_rows
     assert signature.shared == ("term", "term_translation")
     assert servable.signature("nbest").shared == ()
-    inputs = {
-        name: np.array([b"a"] * n) for name, n in zip(signature.inputs, (5, 5, 2), strict=True)
-    }
-    assert list(inputs) == ["term", "term_translation", "text"]
+    sizes = {"term": 5, "term_translation": 5, "text": 2}
+    inputs = {name: np.array([b"a"] * size) for name, size in sizes.items()}
     assert signature.num_rows(inputs) == 2
 
 
