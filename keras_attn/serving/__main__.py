@@ -19,6 +19,7 @@ HELP = {
     "host": "address to listen on",
     "port": "port to listen on; 0 for any free port",
     "batch_rows": "maximum number of texts in a batch",
+    "batch_characters": "maximum number of characters in a batch of several requests",
     "batch_wait": "seconds that a request waits for other requests to share its batch",
     "threads": "number of batches translated at the same time",
     "queue_rows": "maximum number of waiting texts; further requests get status 503",

@@ -37,6 +37,14 @@ class _Request:
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
+    @property
+    def num_characters(self) -> int:
+        """Number of characters of all texts of the request."""
+        texts = (
+            text for array in self.inputs.values() if array.dtype == object for text in array.flat
+        )
+        return sum(len(text.decode("utf-8", "replace")) for text in texts)
+
     def can_join(self, other: _Request) -> bool:
         if self.servable is not other.servable or self.signature != other.signature:
             return False
@@ -130,11 +138,17 @@ class Batcher:
     def _next_batch(self) -> list[_Request]:
         """Oldest request, and the waiting requests that fit into a batch with it."""
         first = self._waiting.popleft()
-        batch, num_rows, left = [first], first.num_rows, deque[_Request]()
+        batch, left = [first], deque[_Request]()
+        num_rows, num_characters = first.num_rows, first.num_characters
         for request in self._waiting:
-            if num_rows + request.num_rows <= self._settings.batch_rows and first.can_join(request):
+            fits = (
+                num_rows + request.num_rows <= self._settings.batch_rows
+                and num_characters + request.num_characters <= self._settings.batch_characters
+            )
+            if fits and first.can_join(request):
                 batch.append(request)
                 num_rows += request.num_rows
+                num_characters += request.num_characters
             else:
                 left.append(request)
         self._waiting = left

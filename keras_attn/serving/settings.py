@@ -14,6 +14,8 @@ class Settings:
         host: Address to listen on. Defaults to `"127.0.0.1"`.
         port: Port to listen on, 0 to 65535; 0 for any free port. Defaults to 8501.
         batch_rows: Maximum number of rows in a batch, at least 1. Defaults to 64.
+        batch_characters: Maximum number of characters in a batch of several requests, at least 1,
+            so that short texts do not wait for many long ones. Defaults to 10,000.
         batch_wait: Seconds that a request waits for others to share its batch, while a thread is
             free; at least 0. Defaults to 0.002.
         threads: Number of batches computed at the same time, at least 1. Defaults to 2.
@@ -33,6 +35,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8501
     batch_rows: int = 64
+    batch_characters: int = 10_000
     batch_wait: float = 0.002
     threads: int = 2
     queue_rows: int = 1024

@@ -87,6 +87,27 @@ def test_a_batch_has_at_most_so_many_rows_but_for_one_request():
     assert run(scenario, batch_rows=3) == [[1, 1], [2, 2], [3] * 5]
 
 
+def test_several_requests_share_a_batch_of_at_most_so_many_characters():
+    class Lengths(Doubler):
+        def ask(self, name, inputs):
+            lengths = np.array([len(text.decode()) for text in inputs["text"]])
+            self.batches.append(lengths.tolist())
+            return {"y": lengths}
+
+    model = Lengths()
+
+    async def scenario(batcher, _):
+        async def length(number):
+            inputs = {"text": np.array(["犬".encode() * number], object)}
+            return (await batcher.ask(model, "length", inputs, 1))["y"].tolist()
+
+        numbers = [60, 50, 30, 500, 10]
+        assert await asyncio.gather(*map(length, numbers)) == [[number] for number in numbers]
+
+    run(scenario, batch_characters=100)
+    assert model.batches == [[60, 30, 10], [50], [500]]
+
+
 def test_what_arrives_while_the_model_computes_is_the_next_batch():
     async def scenario(batcher, model):
         model.may_go_on.clear()
