@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -19,7 +19,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from keras_attn.serving import body, documents, paths, protocol
+from keras_attn.serving import body, documents, glossary, paths, protocol
 from keras_attn.serving.batching import RETRY_AFTER, Batcher, Tensors
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.metrics import Metrics
@@ -27,8 +27,6 @@ from keras_attn.serving.observed import Observed
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.versions import Versions
-from keras_attn.translation.config import Config
-from keras_attn.translation.versions import CONFIG, EXTRA
 
 PAGE = Path(__file__).parent / "page"
 # Browsers must revalidate the files of the page, so that they never mix files of two releases.
@@ -109,12 +107,16 @@ class Server:
                     f"tensorflow/serving/{target.verb}. Was: tensorflow/serving/predict"
                 )
             document = protocol.read(content)
-            name = protocol.signature_name(document)
-            question = protocol.question(document, servable.signature(name).inputs)
-            self._check_limits(question.inputs)
-            request.state.rows = _num_rows(question.inputs)
-            seconds_left = limits.max_seconds - (time.monotonic() - arrived)
-            outputs = await self._ask(request, servable, name, question.inputs, seconds_left)
+            name, question = _question(document, servable)
+            if name == glossary.SIGNATURE:
+                glossary.check(question.inputs, limits)
+            num_rows = servable.signature(name).num_rows(question.inputs)
+            self._check_limits(question.inputs, num_rows)
+            request.state.rows = num_rows
+            asking = self._batcher.ask(servable, name, question.inputs, num_rows)
+            outputs = await self._answer(
+                request, asking, limits.max_seconds - (time.monotonic() - arrived)
+            )
         answer = await asyncio.to_thread(protocol.answer, outputs, question.form)
         return Response(answer, media_type="application/json")
 
@@ -122,10 +124,9 @@ class Server:
         path = request.scope["raw_path"].decode("latin-1")
         return paths.parse(request.method, path, self._versions.name)
 
-    async def _ask(
-        self, request: Request, servable: Servable, name: str, inputs: Tensors, seconds: float
+    async def _answer(
+        self, request: Request, asking: Coroutine[Any, Any, Tensors], seconds: float
     ) -> Tensors:
-        asking = self._batcher.ask(servable, name, inputs, _num_rows(inputs))
         try:
             async with asyncio.timeout(seconds):
                 return await body.unless_gone(request, asking)
@@ -135,12 +136,11 @@ class Server:
                 HTTPStatus.GATEWAY_TIMEOUT,
             ) from error
 
-    def _check_limits(self, inputs: Mapping[str, np.ndarray]) -> None:
+    def _check_limits(self, inputs: Mapping[str, np.ndarray], num_rows: int) -> None:
         limits = self._settings
-        if _num_rows(inputs) > limits.max_rows:
+        if num_rows > limits.max_rows:
             raise RequestError(
-                f"A request must have at most {limits.max_rows} texts. "
-                f"Received: {_num_rows(inputs)}.",
+                f"A request must have at most {limits.max_rows} texts. Received: {num_rows}.",
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             )
         for array in inputs.values():
@@ -162,7 +162,12 @@ class Server:
                 "The model is being loaded.", HTTPStatus.SERVICE_UNAVAILABLE, RETRY_AFTER
             )
         with self._versions.use(None) as servable:
-            config = Config.load(servable.folder / EXTRA / CONFIG)
+            config = servable.config
+            if config is None:
+                raise RequestError(
+                    "The page is for translators that `train.py` exported; this model is none.",
+                    HTTPStatus.NOT_FOUND,
+                )
             return JSONResponse(
                 {
                     "name": self._versions.name,
@@ -170,6 +175,8 @@ class Server:
                     "source": config.source,
                     "target": config.target,
                     "max_characters": self._settings.max_characters,
+                    "max_pieces": config.max_pieces,
+                    "examples": servable.examples,
                 }
             )
 
@@ -197,8 +204,16 @@ class _PageFiles(StaticFiles):
 _METHODS = {"classify": "classification", "regress": "regression"}
 
 
-def _num_rows(inputs: Mapping[str, np.ndarray]) -> int:
-    return max((len(array) for array in inputs.values() if array.ndim), default=1)
+def _question(document: Mapping[str, Any], servable: Servable) -> tuple[str, protocol.Question]:
+    """Name of the signature that a request uses, and its inputs."""
+    terms = glossary.from_member(document)
+    if not terms:
+        name = protocol.signature_name(document)
+        return name, protocol.question(document, servable.signature(name).inputs)
+    specs = glossary.signature(servable).inputs
+    others = {name: spec for name, spec in specs.items() if name not in terms}
+    question = protocol.question(document, others)
+    return glossary.SIGNATURE, question._replace(inputs={**question.inputs, **terms})
 
 
 async def _refused(request: Request, error: Any) -> Response:

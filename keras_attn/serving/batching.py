@@ -1,8 +1,9 @@
 """Dynamic batching of concurrent requests.
 
 A model takes about as long for a few rows as for one row. Requests wait in a queue; a free thread
-takes as many requests for the same signature of the same version as fit into a batch. If a thread
-is free when a request arrives, the request waits up to `batch_wait` seconds for others.
+takes as many requests for the same signature of the same version as fit into a batch. Requests with
+different glossaries are never in one batch. If a thread is free when a request arrives, the request
+waits up to `batch_wait` seconds for others.
 """
 
 from __future__ import annotations
@@ -36,11 +37,20 @@ class _Request:
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
+    @property
+    def num_characters(self) -> int:
+        """Number of characters of all texts of the request."""
+        texts = (
+            text for array in self.inputs.values() if array.dtype == object for text in array.flat
+        )
+        return sum(len(text.decode("utf-8", "replace")) for text in texts)
+
     def can_join(self, other: _Request) -> bool:
-        return (
-            self.servable is other.servable
-            and self.signature == other.signature
-            and self.servable.signature(self.signature).joins_rows
+        if self.servable is not other.servable or self.signature != other.signature:
+            return False
+        signature = self.servable.signature(self.signature)
+        return signature.joins_rows and all(
+            np.array_equal(self.inputs[name], other.inputs[name]) for name in signature.shared
         )
 
 
@@ -128,11 +138,17 @@ class Batcher:
     def _next_batch(self) -> list[_Request]:
         """Oldest request, and the waiting requests that fit into a batch with it."""
         first = self._waiting.popleft()
-        batch, num_rows, left = [first], first.num_rows, deque[_Request]()
+        batch, left = [first], deque[_Request]()
+        num_rows, num_characters = first.num_rows, first.num_characters
         for request in self._waiting:
-            if num_rows + request.num_rows <= self._settings.batch_rows and first.can_join(request):
+            fits = (
+                num_rows + request.num_rows <= self._settings.batch_rows
+                and num_characters + request.num_characters <= self._settings.batch_characters
+            )
+            if fits and first.can_join(request):
                 batch.append(request)
                 num_rows += request.num_rows
+                num_characters += request.num_characters
             else:
                 left.append(request)
         self._waiting = left
@@ -172,8 +188,12 @@ def _joined(batch: list[_Request]) -> Iterator[Tensors]:
     if len(batch) == 1:
         yield first.servable.ask(first.signature, first.inputs)
         return
+    shared = first.servable.signature(first.signature).shared
     inputs = {
-        name: np.concatenate([request.inputs[name] for request in batch]) for name in first.inputs
+        name: array
+        if name in shared
+        else np.concatenate([request.inputs[name] for request in batch])
+        for name, array in first.inputs.items()
     }
     outputs = first.servable.ask(first.signature, inputs)
     start = 0

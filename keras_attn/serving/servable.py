@@ -11,9 +11,14 @@ import tensorflow as tf
 from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
 from tensorflow_serving.apis import prediction_log_pb2
 
+from keras_attn.serving import examples
 from keras_attn.serving.errors import RequestError
+from keras_attn.translation.config import Config
 from keras_attn.translation.export.warmup_requests import FILE
-from keras_attn.translation.versions import EXTRA
+from keras_attn.translation.versions import CONFIG, EXTRA
+
+# Inputs that hold for all texts of a request, however many there are: the terms of a glossary.
+SHARED = ("term", "term_translation")
 
 
 class Signature(NamedTuple):
@@ -30,8 +35,13 @@ class Signature(NamedTuple):
     outputs: dict[str, tf.TensorSpec]
 
     @property
+    def shared(self) -> tuple[str, ...]:
+        """Names of the inputs that hold for all rows of a request."""
+        return tuple(name for name in self.inputs if name in SHARED)
+
+    @property
     def joins_rows(self) -> bool:
-        """Whether rows of several requests may share a batch.
+        """Whether rows of several requests may share a batch, if their shared inputs are equal.
 
         True if all inputs and outputs have a batch axis and a fixed size of each row.
         """
@@ -40,6 +50,11 @@ class Signature(NamedTuple):
             spec.shape.rank and spec.shape[0] is None and spec.shape[1:].is_fully_defined()
             for spec in specs
         )
+
+    def num_rows(self, inputs: Mapping[str, np.ndarray]) -> int:
+        """Number of rows of the inputs of a request; shared inputs have no rows."""
+        rows = [len(array) for name, array in inputs.items() if array.ndim and name not in SHARED]
+        return max(rows, default=1)
 
 
 class Servable:
@@ -52,6 +67,8 @@ class Servable:
         folder: Folder of the version.
         version: Version number.
         signatures: Signatures, by name.
+        config: Configuration of the translator, or None for another SavedModel.
+        examples: Sentences that the model translates well, for the page. May be empty.
 
     Raises:
         Exception: Any exception of TensorFlow, if the folder holds no complete SavedModel.
@@ -69,6 +86,10 @@ class Servable:
             )
             for name, function in self._loaded.signatures.items()
         }
+        # Read now, because the folder may be deleted while the version is served.
+        config = folder / EXTRA / CONFIG
+        self.config = Config.load(config) if config.is_file() else None
+        self.examples = examples.read(folder)
 
     def signature(self, name: str) -> Signature:
         """Signature with the given name.

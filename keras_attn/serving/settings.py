@@ -14,6 +14,8 @@ class Settings:
         host: Address to listen on. Defaults to `"127.0.0.1"`.
         port: Port to listen on, 0 to 65535; 0 for any free port. Defaults to 8501.
         batch_rows: Maximum number of rows in a batch, at least 1. Defaults to 64.
+        batch_characters: Maximum number of characters in a batch of several requests, at least 1,
+            so that short texts do not wait for many long ones. Defaults to 10,000.
         batch_wait: Seconds that a request waits for others to share its batch, while a thread is
             free; at least 0. Defaults to 0.002.
         threads: Number of batches computed at the same time, at least 1. Defaults to 2.
@@ -22,6 +24,9 @@ class Settings:
         max_body: Maximum size of the body of a request, in bytes. Defaults to 1 MiB.
         max_rows: Maximum number of rows in a request, at least 1. Defaults to 256.
         max_characters: Maximum length of a text, in characters. Defaults to 5000.
+        max_terms: Maximum number of terms in a glossary, at least 1. Defaults to 100.
+        max_term_characters: Maximum length of a term in a glossary and of its translation, in
+            characters. Defaults to 100.
         max_seconds: Maximum time from the start of reading the body of a request to the answer, in
             seconds. Defaults to 60.
         poll_seconds: Seconds between checks for new versions, above 0. Defaults to 1.
@@ -30,12 +35,15 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8501
     batch_rows: int = 64
+    batch_characters: int = 10_000
     batch_wait: float = 0.002
     threads: int = 2
     queue_rows: int = 1024
     max_body: int = 2**20
     max_rows: int = 256
     max_characters: int = 5000
+    max_terms: int = 100
+    max_term_characters: int = 100
     max_seconds: float = 60.0
     poll_seconds: float = 1.0
 

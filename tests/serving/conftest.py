@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -28,6 +29,13 @@ PAIRS = [
 ]
 
 
+# Sentences for the page, in the file that an export brings.
+EXAMPLES = [
+    {"source": "猫が窓のそばで寝ている。", "translation": "A cat is sleeping by the window."},
+    {"source": "明日は早く起きます。", "translation": "I will get up early tomorrow."},
+]
+
+
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
     """The folder `ja-en` of an untrained translator whose answers differ from text to text.
@@ -52,13 +60,15 @@ def models(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def write_echo():
-    """`write_echo(folder, version)`: a model that answers with its version and the text.
+    """`write_echo(folder, version, is_older=False)`: a model that answers its version and the text.
 
     It has the signatures of a translator that the page asks for, and is there at once: what
-    concerns the server and not what it serves is tested with it.
+    concerns the server and not what it serves is tested with it. It is not sure of a text with a
+    question mark. An older model has no examples and no glossary, and does not tell whether it is
+    sure.
     """
 
-    def write_echo(folder, version):
+    def write_echo(folder, version, is_older=False):
         texts = tf.TensorSpec([None], tf.string, "text")
 
         @tf.function(input_signature=[texts])
@@ -70,8 +80,19 @@ def write_echo():
             said = _said(text, version)
             second = tf.strings.join([said, " (second)"])
             translations = tf.stack([said, second, tf.zeros_like(text)], axis=1)
-            scores = tf.constant([[-0.25, -1.5, -float("inf")]])
-            return {"translations": translations, "scores": tf.tile(scores, [tf.size(text), 1])}
+            scores = tf.tile(tf.constant([[-0.25, -1.5, -float("inf")]]), [tf.size(text), 1])
+            found = {"translations": translations, "scores": scores}
+            if is_older:
+                return found
+            return {**found, "is_uncertain": tf.strings.regex_full_match(text, r"(?s).*\?.*")}
+
+        terms = [tf.TensorSpec([None], tf.string, name) for name in ("term", "term_translation")]
+
+        @tf.function(input_signature=[texts, *terms])
+        def glossary(text, term, term_translation):
+            for i in tf.range(tf.size(term)):
+                text = tf.strings.regex_replace(text, term[i], term_translation[i])
+            return {"translation": _said(text, version)}
 
         @tf.function(input_signature=[texts])
         def attend(text):
@@ -87,8 +108,12 @@ def write_echo():
         folder.mkdir(exist_ok=True)
         aside = folder / f".{version}"
         signatures = {"serving_default": echo, "nbest": nbest, "attend": attend}
+        if not is_older:
+            signatures["glossary"] = glossary
         tf.saved_model.save(tf.Module(), str(aside), signatures=signatures)
         (aside / EXTRA).mkdir(exist_ok=True)
+        if not is_older:
+            (aside / EXTRA / "examples.json").write_text(json.dumps(EXAMPLES), "utf-8")
         Config().save(aside / EXTRA / CONFIG)
         return aside.rename(folder / str(version))
 
@@ -111,6 +136,12 @@ def _weights(num_targets, num_sources):
     t = tf.cast(tf.range(num_targets), tf.float32)[:, None]
     s = tf.cast(tf.range(num_sources), tf.float32)
     return tf.nn.softmax(-tf.abs(s - t + 2 * head - layer))
+
+
+@pytest.fixture(scope="session")
+def examples():
+    """Sources of the examples of such a model."""
+    return [example["source"] for example in EXAMPLES]
 
 
 @pytest.fixture

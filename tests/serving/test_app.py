@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from keras_attn.serving.app import Server
 from keras_attn.serving.settings import Settings
+from keras_attn.translation.config import Config
 
 TEXT = "昨日、友達と映画を見ました。"
 PREDICT = "/v1/models/ja-en:predict"
@@ -69,6 +70,98 @@ def test_a_full_queue_is_answered_503_with_the_time_to_try_again(echo, wait_unti
         assert waiting.result().json() == {"predictions": [f"1: {TEXT}"] * 2}
 
 
+def test_a_request_with_a_glossary_is_translated_with_it(client):
+    texts, terms = ["木村と田中", "田中と東京"], {"木村": "Kimura", "田中": "Tanaka"}
+    expected = ["1: KimuraとTanaka", "1: Tanakaと東京"]
+    rows = client.post(PREDICT, json={"instances": texts, "glossary": terms})
+    assert rows.json() == {"predictions": expected}
+    instances = [{"text": text} for text in texts]
+    objects = client.post(PREDICT, json={"instances": instances, "glossary": terms})
+    assert objects.json() == rows.json()
+    columns = client.post(PREDICT, json={"inputs": texts, "glossary": terms})
+    assert columns.json() == {"outputs": expected}
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 30])
+def test_the_glossary_signature_takes_any_number_of_terms_in_columns(client, number):
+    terms = [f"term{i:02}" for i in range(number)]
+    inputs = {
+        "text": ["a term00", "b"],
+        "term": terms,
+        "term_translation": [f"T{i}" for i in terms],
+    }
+    response = client.post(PREDICT, json={"signature_name": "glossary", "inputs": inputs})
+    assert response.json() == {"outputs": ["1: a Tterm00" if number else "1: a term00", "1: b"]}
+
+
+@pytest.mark.parametrize("signature", ["", "serving_default", "glossary"])
+def test_a_glossary_and_its_signature_go_together(client, signature):
+    body = {"signature_name": signature, "instances": ["a"], "glossary": {"a": "A"}}
+    assert client.post(PREDICT, json=body).json() == {"predictions": ["1: A"]}
+
+
+def test_a_glossary_without_terms_changes_nothing(client):
+    body = {"signature_name": "nbest", "instances": ["a"], "glossary": {}}
+    (found,) = client.post(PREDICT, json=body).json()["predictions"]
+    assert found["translations"][0] == "1: a"
+
+
+def test_requests_with_different_glossaries_at_once_are_not_mixed(echo, wait_until):
+    settings = Settings(batch_wait=0.2)  # so that all of them wait for company
+    with TestClient(Server(echo, settings).app()) as client, ThreadPoolExecutor(16) as pool:
+        wait_until(lambda: client.get("/healthz").status_code == 200)
+        bodies = [{"instances": ["a"], "glossary": {"a": f"A{n % 4}"}} for n in range(16)]
+        answers = list(pool.map(lambda body: client.post(PREDICT, json=body).json(), bodies))
+    assert answers == [{"predictions": [f"1: A{n % 4}"]} for n in range(16)]
+
+
+def test_terms_are_no_rows_to_metrics_and_limits(client, caplog):
+    caplog.set_level("INFO")
+    terms = {f"term{n}": "T" for n in range(50)}  # more than the 20 texts that are allowed
+    assert client.post(PREDICT, json={"instances": ["a", "b"], "glossary": terms}).is_success
+    assert "keras_attn_batch_rows_sum 2.0" in client.get("/metrics").text
+    rows = [record.rows for record in caplog.records if record.getMessage() == "request"]
+    assert 2 in rows
+    assert "term1" not in caplog.text
+
+
+def test_a_model_without_a_glossary_says_so(write_echo, tmp_path, wait_until):
+    folder = tmp_path / "older"
+    write_echo(folder, 1, is_older=True)
+    with TestClient(Server(folder, Settings()).app()) as client:
+        wait_until(lambda: client.get("/healthz").status_code == 200)
+        predict = "/v1/models/older:predict"
+        response = client.post(predict, json={"instances": ["a"], "glossary": {"a": "A"}})
+        assert response.status_code == 400
+        assert 'cannot use a glossary: it has no signature "glossary"' in response.json()["error"]
+        assert client.post(predict, json={"instances": ["a"]}).json() == {"predictions": ["1: a"]}
+        assert client.get("/page/settings.json").json()["examples"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n\n".join(f"{n}行目です。" for n in range(20)),
+        "一行目。\r\n\r\n三行目。\r\n",
+        "表\t一\t二\n\t三",
+        "👩‍👩‍👧 と 🇯🇵 と 👍🏽",
+        "詳しくは https://example.com/a?b=c&d=%E7%8A%AC#e へ。",
+        " \n \n",
+        "𠮷" * 300,
+    ],
+    ids=["lines", "CRLF", "tabs", "emoji", "URL", "blank", "long"],
+)
+@pytest.mark.parametrize("signature", ["serving_default", "nbest", "glossary"])
+def test_pasted_text_reaches_the_model_as_it_was_pasted(client, text, signature):
+    inputs = {"text": [text]}
+    if signature == "glossary":
+        inputs |= {"term": ["<not there>"], "term_translation": ["x"]}
+    response = client.post(PREDICT, json={"signature_name": signature, "inputs": inputs})
+    outputs = response.json()["outputs"]
+    said = outputs["translations"][0][0] if signature == "nbest" else outputs[0]
+    assert said == f"1: {text}"
+
+
 def test_metrics_count_requests_rows_and_seconds(client):
     client.post(PREDICT, json={"instances": [TEXT, TEXT]})
     client.post(PREDICT, content=b"?")
@@ -99,7 +192,7 @@ def test_logs_say_what_was_asked_and_not_what_was_said(client, caplog):
     assert TEXT not in caplog.text
 
 
-def test_the_page_loads_nothing_from_elsewhere(client):
+def test_the_page_loads_nothing_from_elsewhere(client, examples):
     response = client.get("/")
     assert response.headers["content-type"].startswith("text/html")
     assert "default-src 'self'" in response.headers["content-security-policy"]
@@ -112,6 +205,8 @@ def test_the_page_loads_nothing_from_elsewhere(client):
         "source": "ja",
         "target": "en",
         "max_characters": 300,
+        "max_pieces": Config().max_pieces,
+        "examples": examples,
     }
 
 

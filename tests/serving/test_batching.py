@@ -13,6 +13,7 @@ class Doubler:
     """Stands for a model: doubles numbers, and knows with how many others each came."""
 
     joins_rows = True
+    shared = ()
 
     def __init__(self):
         self.batches = []
@@ -86,6 +87,27 @@ def test_a_batch_has_at_most_so_many_rows_but_for_one_request():
     assert run(scenario, batch_rows=3) == [[1, 1], [2, 2], [3] * 5]
 
 
+def test_several_requests_share_a_batch_of_at_most_so_many_characters():
+    class Lengths(Doubler):
+        def ask(self, name, inputs):
+            lengths = np.array([len(text.decode()) for text in inputs["text"]])
+            self.batches.append(lengths.tolist())
+            return {"y": lengths}
+
+    model = Lengths()
+
+    async def scenario(batcher, _):
+        async def length(number):
+            inputs = {"text": np.array(["犬".encode() * number], object)}
+            return (await batcher.ask(model, "length", inputs, 1))["y"].tolist()
+
+        numbers = [60, 50, 30, 500, 10]
+        assert await asyncio.gather(*map(length, numbers)) == [[number] for number in numbers]
+
+    run(scenario, batch_characters=100)
+    assert model.batches == [[60, 30, 10], [50], [500]]
+
+
 def test_what_arrives_while_the_model_computes_is_the_next_batch():
     async def scenario(batcher, model):
         model.may_go_on.clear()
@@ -121,6 +143,23 @@ def test_rows_that_would_change_each_other_are_not_joined():
         await asyncio.gather(ask(batcher, model, 1), ask(batcher, model, 2))
 
     assert run(scenario) == [[1], [2]]
+
+
+def test_rows_are_joined_where_their_shared_inputs_are_equal():
+    async def scenario(batcher, model):
+        model.shared = ("factor",)
+
+        async def ask_times(factor, *numbers):
+            inputs = {"x": np.array(numbers), "factor": np.array(factor)}
+            found = await batcher.ask(model, "times", inputs, len(numbers))
+            return found["y"].tolist()
+
+        answers = await asyncio.gather(
+            ask_times([3, 4], 1), ask_times([4, 3], 2), ask_times([3], 3), ask_times([3, 4], 5, 6)
+        )
+        assert answers == [[2], [4], [6], [10, 12]]
+
+    assert run(scenario) == [[1, 5, 6], [2], [3]]
 
 
 def test_one_that_is_refused_takes_nobody_with_it():

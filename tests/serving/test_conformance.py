@@ -44,6 +44,12 @@ def test_the_table_shows_what_is_tested():
     assert conformance.table() in conformance.DOCUMENT.read_text(encoding="utf-8")
 
 
+def test_the_page_is_for_translators_alone(clients):
+    response = clients["three_inputs"].get("/page/settings.json")
+    assert response.status_code == 404
+    assert "this model is none" in response.json()["error"]
+
+
 def test_metadata_is_that_of_the_saved_model(clients):
     found = clients["three_inputs"].get("/v1/models/three_inputs/metadata").json()
     assert found["model_spec"] == {

@@ -24,5 +24,7 @@ def test_metadata_has_inputs_and_outputs_of_every_signature(echo):
     found = metadata("ja-en", Servable(echo / "1"))
     assert found["model_spec"]["version"] == "1"
     signatures = found["metadata"]["signature_def"]["signature_def"]
-    assert signatures["nbest"]["outputs"].keys() == {"translations", "scores"}
+    assert signatures["nbest"]["outputs"].keys() == {"translations", "scores", "is_uncertain"}
+    assert signatures["nbest"]["outputs"]["is_uncertain"]["dtype"] == "DT_BOOL"
+    assert signatures["glossary"]["inputs"].keys() == {"text", "term", "term_translation"}
     assert signatures["nbest"]["inputs"]["text"]["dtype"] == "DT_STRING"

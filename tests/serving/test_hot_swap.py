@@ -58,6 +58,40 @@ def test_no_request_is_lost_between_two_versions(echo, write_echo, start_server,
         assert gone.status_code == 404
 
 
+def test_a_version_with_other_signatures_and_examples_takes_over(
+    write_echo, tmp_path, examples, start_server, wait_until
+):
+    folder = tmp_path / "ja-en"
+    write_echo(folder, 1, is_older=True)
+    with start_server(folder, "--poll-seconds", "0.2") as (_, url):
+
+        def ask(**body):
+            return httpx.post(f"{url}/v1/models/ja-en:predict", json=body)
+
+        def settings():
+            return httpx.get(f"{url}/page/settings.json").json()
+
+        nbest = {"signature_name": "nbest", "instances": ["a?"]}
+        with_terms = {"instances": ["a"], "glossary": {"a": "A"}}
+        assert "is_uncertain" not in ask(**nbest).json()["predictions"][0]
+        assert ask(**with_terms).status_code == 400
+        assert settings()["examples"] == []
+
+        newer = write_echo(folder, 2)
+        wait_until(lambda: settings()["version"] == 2)
+        assert settings()["examples"] == examples
+        assert ask(**nbest).json()["predictions"][0]["is_uncertain"] is True
+        assert ask(**with_terms).json() == {"predictions": ["2: A"]}
+        metadata = httpx.get(f"{url}/v1/models/ja-en/metadata").json()
+        assert "glossary" in metadata["metadata"]["signature_def"]["signature_def"]
+
+        shutil.rmtree(newer)
+        wait_until(lambda: settings()["version"] == 1)
+        assert settings()["examples"] == []
+        assert ask(**with_terms).status_code == 400
+        assert "keras_attn_model_version 1.0" in httpx.get(f"{url}/metrics").text
+
+
 def test_the_version_below_is_served_again_when_the_newest_is_taken_away(
     echo, write_echo, start_server, wait_until
 ):

@@ -26,6 +26,21 @@ def test_strings_in_strings_out_in_rows_and_in_columns(predict, translator):
     assert predict(inputs={"text": texts}) == {"outputs": expected}
 
 
+@pytest.mark.parametrize("signature", ["serving_default", "nbest"])
+def test_pasted_text_is_translated_as_by_the_translator(predict, translator, signature):
+    lines = "\r\n\r\n".join(
+        ["一行目です。二文目です。", "\t表\t😀", "https://example.com/a?b=c#d", "👩‍👩‍👧", ""] * 4
+    )
+    texts = [lines]
+    found = predict(signature_name=signature, instances=texts)["predictions"]
+    if signature == "nbest":
+        assert [one["translations"][0] for one in found] == [
+            hypotheses[0].translation for hypotheses in translator.nbest(texts)
+        ]
+    else:
+        assert found == translator(texts)
+
+
 def test_no_texts_have_no_translations(predict):
     assert predict(inputs=[]) == {"outputs": []}
 

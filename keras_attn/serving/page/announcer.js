@@ -1,5 +1,3 @@
-import { element } from "./element.js";
-
 const STILL = 1000; // milliseconds without news before any is said
 
 /**
@@ -14,11 +12,9 @@ export class Announcer {
     this.#region = region;
   }
 
-  /** Say `text`, in the language `lang`, unless something else is to be said soon. */
-  say(text, lang = "en") {
+  /** Say these strings of English and elements, unless something else is to be said soon. */
+  say(...parts) {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#region.replaceChildren(element("span", { lang }, text));
-    }, STILL);
+    this.#timer = setTimeout(() => this.#region.replaceChildren(...parts), STILL);
   }
 }

@@ -10,10 +10,12 @@ const DRAWINGS = { lines: Lines, "heat-map": HeatMap };
 /**
  * The section on attention: what was chosen of layers, heads and drawings, and the drawing.
  *
- * `languages` is `{source, target}`, each `{code, name}`.
+ * `languages` is `{source, target}`, each `{code, name}`; `maxPieces` is the number of pieces that the
+ * model reads at once.
  */
 export class AttentionView {
   #languages;
+  #maxPieces;
   #attention = null;
   #matrix;
   #drawing;
@@ -22,8 +24,9 @@ export class AttentionView {
   #form = byId("choices");
   #figure = byId("figure");
 
-  constructor(languages) {
+  constructor(languages, maxPieces) {
     this.#languages = languages;
+    this.#maxPieces = maxPieces;
     this.#form.addEventListener("change", (event) => {
       if (event.target.name === "drawing") this.#draw();
       this.#weigh();
@@ -32,14 +35,17 @@ export class AttentionView {
     this.clear();
   }
 
-  /** Show the attention of the text whose best translation is `best`; choices are kept. */
+  /**
+   * Show the attention of a sentence; choices are kept. `best` is the translation that the page
+   * shows of this sentence alone, or null where it shows that of several.
+   */
   show(attention, best) {
     this.#attention = attention;
     this.#chosen = this.#pointedAt = null; // of pieces that are gone
     byId("words").style.minHeight = "";
     setOptions(byId("layer"), "layers", "Layer", attention.numLayers);
     setOptions(byId("head"), "heads", "Head", attention.numHeads);
-    this.#showOther(attention.translation, best);
+    this.#showOther(best);
     this.#form.hidden = false;
     this.stale = false;
     this.#draw();
@@ -91,12 +97,17 @@ export class AttentionView {
     byId("words").style.minHeight = `${byId("words").offsetHeight}px`;
   }
 
-  /** A text in several parts has no attention as a whole; then its beginning's is shown. */
-  #showOther(translation, best) {
+  /** Say which translation the attention belongs to, unless it is the one that the page shows. */
+  #showOther(best) {
+    const { sources, translation } = this.#attention;
+    const number = this.#maxPieces;
+    const isFull = sources.length >= number; // there may be pieces that the model did not read
     const notice = byId("other-translation");
-    notice.hidden = translation === best;
+    notice.hidden = !isFull && translation.trim() === best?.trim();
     notice.replaceChildren(
-      "A text longer than the model reads at once is translated in parts. This is the attention of its beginning alone: ",
+      isFull
+        ? `The model reads at most ${number} pieces at once. This is the attention of the first ${number} alone: `
+        : "This is the attention of one sentence, translated alone: ",
       element("q", { lang: this.#languages.target.code }, translation),
     );
   }

@@ -4,9 +4,10 @@ import { Announcer } from "./announcer.js";
 import { Attention } from "./attention.js";
 import { AttentionView } from "./attention_view.js";
 import { byId, element } from "./element.js";
-import { exampleSentences, languageName } from "./languages.js";
+import { languageName } from "./languages.js";
 import { Latest } from "./latest.js";
 import { Problem } from "./problem.js";
+import { SentenceChoice } from "./sentence_choice.js";
 import { Model, readSettings } from "./server.js";
 import { TranslationView } from "./translation_view.js";
 
@@ -23,10 +24,11 @@ const languages = { source: language(settings.source), target: language(settings
 const model = new Model(settings.name);
 const translationView = new TranslationView(settings.target, new Announcer(byId("announcement")));
 const attentionProblem = new Problem(byId("attention-problem"));
-const attentionView = new AttentionView(languages);
+const sentenceChoice = new SentenceChoice(settings.source);
+const attentionView = new AttentionView(languages, settings.max_pieces);
 const latest = new Latest();
 let timer = 0;
-let shown = null; // {text, best, attended} of the translation that is shown
+let shown = null; // {text, best, attended} of the translation that is shown; `attended` is a sentence
 
 introduce();
 listen();
@@ -45,7 +47,8 @@ function introduce() {
   byId("source-label").textContent = languages.source.name;
   byId("target-label").textContent = languages.target.name;
   source.lang = settings.source;
-  byId("examples").append(...exampleSentences(settings.source).map(example));
+  byId("examples").append(...settings.examples.map(example));
+  byId("examples").hidden = !settings.examples.length;
 }
 
 function example(sentence) {
@@ -62,8 +65,9 @@ function listen() {
   source.addEventListener("compositionend", () => follow(PAUSE));
   byId("attention").addEventListener("toggle", () => {
     // A translation under way looks whether the section is open when it comes to it.
-    if (shown && !shown.attended && !latest.running) latest.run(attend, attentionFailed);
+    if (shown && !latest.running) latest.run(attend, attentionFailed);
   });
+  byId("sentence").addEventListener("change", () => follow(0));
 }
 
 /** Translate what is written, if nothing more is written for so long. */
@@ -107,11 +111,12 @@ async function translate(text, signal) {
   if (text !== shown?.text) {
     translationView.progress = "Translating …";
     attentionView.stale = true;
-    const hypotheses = await model.nbest(text, { signal, waiting });
+    const answer = await model.nbest(text, { signal, waiting });
     if (signal.aborted) return;
     translationView.progress = "";
-    translationView.show(hypotheses);
-    shown = { text, best: hypotheses[0].text, attended: false };
+    translationView.show(answer);
+    sentenceChoice.offer(text);
+    shown = { text, best: answer.hypotheses[0].text, attended: null };
   }
   await attend(signal).catch((error) => {
     if (!signal.aborted) attentionFailed(error);
@@ -120,16 +125,18 @@ async function translate(text, signal) {
 
 async function attend(signal) {
   if (!byId("attention").open) return;
-  if (shown.attended) {
+  const sentence = sentenceChoice.chosen;
+  if (shown.attended === sentence) {
     attentionView.stale = false;
     return;
   }
-  const attended = await model.attend(shown.text, { signal, waiting });
+  attentionView.stale = true;
+  const attended = await model.attend(sentence, { signal, waiting });
   if (signal.aborted) return;
   attentionProblem.clear();
   translationView.progress = "";
-  attentionView.show(new Attention(attended), shown.best);
-  shown.attended = true;
+  attentionView.show(new Attention(attended), sentenceChoice.isOnly ? shown.best : null);
+  shown.attended = sentence;
 }
 
 function waiting(seconds) {

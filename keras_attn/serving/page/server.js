@@ -6,7 +6,9 @@ const LONGEST_WAIT = 30; // seconds
 /** Something that the reader is told: its message is a sentence. */
 export class ServerError extends Error {}
 
-/** What the page is about: `{name, version, source, target, max_characters}`. */
+/**
+ * What the page is about: `{name, version, source, target, max_characters, max_pieces, examples}`.
+ */
 export async function readSettings() {
   return answered(await patiently("/page/settings.json", {}));
 }
@@ -19,12 +21,16 @@ export class Model {
     this.#url = `/v1/models/${encodeURIComponent(name)}:predict`;
   }
 
-  /** `[{text, score}, ...]`, best first. */
+  /**
+   * `{hypotheses, isUncertain}`: `[{text, score}, ...]`, best first, and whether the model is not
+   * sure of the best; false for a model that does not tell.
+   */
   async nbest(text, options) {
-    const { translations, scores } = await this.#predict("nbest", text, options);
-    return translations
-      .map((translation, i) => ({ text: translation, score: scores[i] }))
+    const answer = await this.#predict("nbest", text, options);
+    const hypotheses = answer.translations
+      .map((translation, i) => ({ text: translation, score: answer.scores[i] }))
       .filter(({ score }, i) => i === 0 || score !== null); // less than asked for were found
+    return { hypotheses, isUncertain: answer.is_uncertain === true };
   }
 
   /** `{translation, source_pieces, target_pieces, weights}`. */
@@ -33,7 +39,9 @@ export class Model {
   }
 
   async #predict(signature, text, { signal, waiting }) {
-    const body = JSON.stringify({ signature_name: signature, instances: [text] });
+    // Half a character, as a paste may bring it, is no text for the server.
+    const instances = [text.toWellFormed?.() ?? text];
+    const body = JSON.stringify({ signature_name: signature, instances });
     const headers = { "Content-Type": "application/json" };
     const options = { method: "POST", headers, body, signal };
     const { predictions } = await answered(await patiently(this.#url, options, waiting));

@@ -7,6 +7,7 @@ export class TranslationView {
   #lang;
   #announcer;
   #translation = byId("translation");
+  #unsure = byId("unsure");
   #copy = byId("copy");
   #text = "";
 
@@ -17,11 +18,12 @@ export class TranslationView {
     this.#copy.addEventListener("click", () => this.#copied());
   }
 
-  /** Show `[{text, score}, ...]`, best first. */
-  show(hypotheses) {
+  /** Show `[{text, score}, ...]`, best first, and whether the model is not sure of the best. */
+  show({ hypotheses, isUncertain }) {
     const { text } = hypotheses[0];
-    if (text !== this.#text) this.#announcer.say(text, this.#lang);
+    if (text !== this.#text || isUncertain === this.#unsure.hidden) this.#say(text, isUncertain);
     this.#set(text);
+    this.#unsure.hidden = !isUncertain;
     const items = hypotheses.map((hypothesis) => this.#item(hypothesis));
     byId("hypotheses").querySelector("ol").replaceChildren(...items);
     byId("hypotheses").hidden = items.length < 2;
@@ -36,7 +38,13 @@ export class TranslationView {
 
   clear() {
     this.#set("");
+    this.#unsure.hidden = true;
     byId("hypotheses").hidden = true;
+  }
+
+  #say(text, isUncertain) {
+    const hint = isUncertain ? [" ", this.#unsure.textContent] : [];
+    this.#announcer.say(element("span", { lang: this.#lang }, text), ...hint);
   }
 
   #set(text) {

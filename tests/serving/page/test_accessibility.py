@@ -33,6 +33,20 @@ def test_axe_finds_no_barrier(page, fake_server):
 
 
 @pytest.mark.parametrize("screen", SCREENS)
+def test_axe_finds_no_barrier_in_a_text_of_several_sentences(page, fake_server):
+    page.run(AXE.read_text("utf-8"))
+    fake_server(
+        """(signature, text) => signature === "nbest"
+            ? nbest(text, { is_uncertain: true }) : attend(text)"""
+    )
+    page.set_text("猫がいる。\n\n犬はどこ？")
+    page.attended()
+    assert page.one("sentence").is_displayed()
+    assert page.one("unsure").is_displayed()
+    assert page.run("return axe.run()")["violations"] == []
+
+
+@pytest.mark.parametrize("screen", SCREENS)
 def test_the_page_never_scrolls_sideways(page, fake_server):
     fake_server(
         """(signature, text) => signature === "nbest" ? nbest(text)
@@ -139,6 +153,21 @@ def test_a_screen_reader_is_told_once_the_typing_has_stopped(page, fake_server):
     assert page.run("return told") == ["猫が"]
     assert page.all("#announcement [lang=en]")
     assert page.one("announcement").get_attribute("role") == "status"
+
+
+def test_a_screen_reader_is_told_that_the_model_is_not_sure(page, fake_server):
+    fake_server(
+        """(signature, text) => signature === "nbest"
+            ? nbest("a translation", { is_uncertain: text !== "猫" }) : attend("a translation")"""
+    )
+    told = "return document.getElementById('announcement').textContent === arguments[0]"
+    page.write("猫")
+    page.translated("a translation")
+    page.wait(told, "a translation")
+    page.write("x")  # the same translation, but not as sure
+    page.wait(told, "a translation The model is not sure of this translation.")
+    (said,) = page.all("#announcement [lang=en]")
+    assert said.get_property("textContent") == "a translation"
 
 
 def test_languages_are_marked(page, fake_server):

@@ -1,3 +1,4 @@
+import httpx2 as httpx
 import numpy as np
 import pytest
 from selenium.webdriver import ActionChains, Keys
@@ -114,11 +115,103 @@ def test_the_page_says_when_attention_is_that_of_another_translation(page, fake_
     fake_server("(signature, text) => signature === 'nbest' ? nbest('a b') : attend('a')")
     page.write("猫")
     page.attended()
-    assert page.text("other-translation").endswith("its beginning alone: a")
+    assert page.text("other-translation").endswith("one sentence, translated alone: a")
     fake_server()
     page.write("犬")
     page.translated("猫犬")
     page.wait("return document.getElementById('other-translation').hidden")
+
+
+def test_white_space_around_a_sentence_makes_it_no_other(page, fake_server):
+    fake_server("(signature, text) => signature === 'nbest' ? nbest(text) : attend(text)")
+    page.set_text("\n 猫 \n")
+    page.attended()
+    assert page.run("return texts") == ["\n 猫 \n", "猫"]
+    assert not page.one("other-translation").is_displayed()
+    assert not page.one("sentence").is_displayed()
+
+
+def test_the_page_says_when_there_may_be_more_pieces_than_the_model_read(page, fake_server, server):
+    limit = httpx.get(f"{server}/page/settings.json").json()["max_pieces"]
+    fake_server(
+        """(signature, text) => signature === "nbest" ? nbest(text)
+            : attend(text, undefined, Array(Number(text)).fill("猫"))"""
+    )
+    page.set_text(str(limit))
+    page.attended()
+    said = f"at most {limit} pieces at once. This is the attention of the first {limit} alone"
+    assert said in page.text("other-translation")
+    page.set_text(str(limit - 1))
+    page.translated(str(limit - 1))
+    page.wait("return document.getElementById('other-translation').hidden")
+
+
+SENTENCES = ["猫がいる。", "犬はどこ？", "「はい。」", "長さは3.5 cmです。"]
+
+
+def test_each_sentence_of_a_text_has_attention_of_its_own(page, fake_server):
+    fake_server(
+        """(signature, text) => signature === "nbest" ? nbest("<" + text + ">")
+            : attend("<" + text + ">", [...text, "</s>"])"""
+    )
+    text = f"{SENTENCES[0]}{SENTENCES[1]}\n\n{SENTENCES[2]}\n{SENTENCES[3]}\n"
+    page.set_text(text)
+    page.attended()
+    assert page.run("return texts") == [text, SENTENCES[0]]
+    options = page.all("#sentence option")
+    assert [option.text for option in options] == [
+        f"{number}: {sentence}" for number, sentence in enumerate(SENTENCES, 1)
+    ]
+    assert page.one("sentence").accessible_name == "Sentence"
+    assert {option.get_attribute("lang") for option in options} == {"ja"}
+    assert page.text("other-translation").endswith(f"translated alone: <{SENTENCES[0]}>")
+
+    options[2].click()
+    page.wait("return document.querySelector('.target li').textContent === '「'")
+    page.attended()
+    assert page.text("other-translation").endswith(f"<{SENTENCES[2]}>")
+    assert page.translated() == f"<{text}>"
+    assert page.run("return texts") == [text, SENTENCES[0], SENTENCES[2]]
+
+    # It stays chosen while more is written after it.
+    page.write("x")
+    page.wait("return texts.length === 5")
+    page.attended()
+    assert page.one("sentence").get_property("value") == "2"
+    assert page.run("return texts.at(-1)") == SENTENCES[2]
+
+    page.set_text(SENTENCES[1])
+    page.translated(f"<{SENTENCES[1]}>")
+    page.wait("return document.getElementById('other-translation').hidden")
+    assert not page.one("sentence").is_displayed()
+    assert page.run("return texts.at(-1)") == SENTENCES[1]
+
+
+def test_a_sentence_that_cannot_be_attended_to_can_be_tried_again(page, fake_server):
+    fake_server(
+        """(signature, text, n) => n === 3 ? { status: 504, body: { error: "Too slow." } }
+            : echo(signature, text)"""
+    )
+    page.set_text("猫。犬。")
+    page.attended()
+    page.all("#sentence option")[1].click()
+    page.wait("return document.getElementById('attention-problem').textContent")
+    assert "Too slow." in page.text("attention-problem")
+    page.all("#attention-problem button")[0].click()
+    page.attended()
+    assert page.text("attention-problem") == ""
+    assert page.text("other-translation").endswith("犬。")
+
+
+@pytest.mark.parametrize("screen", [(390, "light")])
+def test_long_sentences_to_choose_from_fit_a_phone(page, fake_server):
+    fake_server()
+    page.set_text("。".join(["犬" * 200, "W" * 200, ""]))
+    page.attended()
+    assert len(page.all("#sentence option")) == 2
+    assert len(page.all("#sentence option")[0].text) < 50
+    wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
+    assert not page.run(wide)
 
 
 def test_pieces_are_read_as_people_read_them(page):

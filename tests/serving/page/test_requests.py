@@ -50,6 +50,29 @@ def test_a_text_that_is_too_long_is_said_to_be_and_the_last_translation_stays(
     assert page.one("source").get_attribute("aria-invalid") == "false"
 
 
+def test_a_pasted_text_of_the_greatest_length_is_translated(page, server):
+    limit = httpx.get(f"{server}/page/settings.json").json()["max_characters"]
+    line = "20行の文章です。\t😀 https://example.com/a?b=c&d=%20\r\n\r\n"
+    text = (line * limit).replace("\r\n", "\n")[:limit]
+    page.set_text(text)
+    assert page.translated() == f"1: {text}"
+    page.attended()
+    assert page.text("problem") == page.text("attention-problem") == ""
+    page.set_text(line * 20)  # the field has lines as the page of a browser has them
+    page.translated("1: " + (line * 20).replace("\r\n", "\n"))
+
+
+def test_half_a_character_is_no_problem(page):
+    page.run(
+        """
+        document.getElementById("source").value = "猫\\ud83d";
+        document.getElementById("source").dispatchEvent(new InputEvent("input"));
+        """
+    )
+    page.translated("1: 猫\ufffd")
+    assert page.text("problem") == ""
+
+
 def test_what_went_wrong_is_shown_and_can_be_tried_again(page, fake_server):
     fake_server(
         """(signature, text, n) =>

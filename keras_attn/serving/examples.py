@@ -1,0 +1,39 @@
+"""Example sentences that an exported model brings: sentences that it translates well."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+from keras_attn.translation.versions import EXTRA
+
+FILE = "examples.json"
+# Maximum number of examples on the page.
+MOST = 6
+_log = logging.getLogger(__name__)
+
+
+def read(version: Path) -> list[str]:
+    """Example sentences of a version, at most `MOST`.
+
+    A file that cannot be read is logged, because a model without examples can still be served.
+
+    Args:
+        version: Folder of the version.
+
+    Returns:
+        Sentences in the source language; none if the version brings none.
+    """
+    path = version / EXTRA / FILE
+    if not path.is_file():
+        return []
+    try:
+        examples = json.loads(path.read_bytes())
+        sources = [example["source"] for example in examples]
+        if not all(isinstance(source, str) for source in sources):
+            raise TypeError("a source must be a string")
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        _log.warning("The examples of a version cannot be read.", extra={"error": repr(error)})
+        return []
+    return [source for source in sources if source.strip()][:MOST]
