@@ -68,7 +68,7 @@ def exactness(
     copies = [
         holds_copies(source, translation)
         for source, translation in zip(sources, translations, strict=True)
-        if _COPIED.search(source)
+        if spans(source)
     ]
     return Exactness(Share(sum(numbers), len(numbers)), Share(sum(copies), len(copies)))
 
