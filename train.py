@@ -9,6 +9,7 @@ import runpy
 import shutil
 import sys
 import time
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def run(given: dict[str, Any]) -> None:
     from keras_attn.translation import presets, versions
     from keras_attn.translation.batching import batches
     from keras_attn.translation.config import Config
-    from keras_attn.translation.corpus.load import load_corpus
+    from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
     from keras_attn.translation.evaluation.evaluate import evaluate
     from keras_attn.translation.export import figures, model_card, saved_model
     from keras_attn.translation.export.translator import Translator
@@ -57,9 +58,10 @@ def run(given: dict[str, Any]) -> None:
     work = out / "training"
 
     # Text
-    pairs = load_corpus(wanted.data, wanted.source, wanted.target, hold_out=wanted.hold_out)
+    load = partial(load_corpus, wanted.data) if "data" in given else load_default_corpus
+    pairs = load(source=wanted.source, target=wanted.target, hold_out=wanted.hold_out)
     print(pairs.summary())
-    given = {**run_folder.unfinished_settings(work), **given}
+    given = {**run_folder.unfinished_settings(work), **given, "data": pairs.name}
     given.setdefault("precision", precision.fastest())
     config = presets.for_corpus(pairs.num_train, **given)
     print(f"Configuration: {config}")

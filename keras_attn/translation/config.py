@@ -98,7 +98,7 @@ class Config:
     """
 
     data: str = _text(
-        "everyday",
+        "tatoeba + everyday",
         "training corpus: everyday, tatoeba, tfds:NAME, a TSV file, or two files and a comma; "
         "'tatoeba + own.tsv=3' joins corpora, the second with weight 3",
     )
@@ -188,7 +188,12 @@ class Config:
         default_text=_BY_TIME,
     )
 
-    minutes: float = _training(4.0, "training time in minutes, validation included", above=0)
+    minutes: float = _training(
+        4.0,
+        "training time in minutes, validation included",
+        above=0,
+        default_text="4, or 8 for a large corpus",
+    )
     steps: int = _training(
         0,
         "number of batches to train on, in place of --minutes",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from keras_attn.translation.config import AND
+from keras_attn.translation.config import AND, Config
 from keras_attn.translation.corpus import cleaning, sources, splits
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.held_out import HeldOut, leave_out
@@ -20,6 +20,9 @@ from keras_attn.translation.corpus.splits import Example
 # Default maximum length of a side, in characters. Longer lines are paragraphs; the models are
 # trained on sentences.
 MAX_CHARACTERS = 500
+
+# Corpus that needs no network.
+WITHOUT_NETWORK = "everyday"
 
 # Pattern of a name with a weight (`own.tsv=3`).
 _WEIGHTED = re.compile(r"(.+)=([-+.\w]+)")
@@ -199,6 +202,31 @@ def load_corpus(
             *(w for one, rows in test_corpora.items() for w in _rough_scores(one, len(rows))),
         ),
     )
+
+
+def load_default_corpus(source: str = "ja", target: str = "en", hold_out: str = "") -> Corpus:
+    """Corpus of a training without `--data`: `Config.data`, or `everyday` without a network.
+
+    Args:
+        source: Language code of the source side. Defaults to `"ja"`.
+        target: Language code of the target side. Defaults to `"en"`.
+        hold_out: Test sets to leave out; see `load_corpus`. Defaults to none.
+
+    Returns:
+        The corpus; its `name` tells which one it is.
+
+    Raises:
+        ValueError: If the corpora are not of these languages, or a test set cannot be read.
+    """
+    try:
+        return load_corpus(Config.data, source, target, hold_out=hold_out)
+    except OSError as error:
+        corpus = load_corpus(WITHOUT_NETWORK, source, target, hold_out=hold_out)
+        sentence = (
+            f"the real sentences of `tatoeba` cannot be had, so the training is on "
+            f"`{WITHOUT_NETWORK}` alone. {error}"
+        )
+        return replace(corpus, warnings=(sentence, *corpus.warnings))
 
 
 def load_test_set(name: str, source: str = "ja", target: str = "en") -> list[Example]:
