@@ -11,7 +11,6 @@ from keras_attn.translation.versions import (
     write_sizes,
 )
 
-
 DATA = "variables/variables.data-00000-of-00001"
 NEEDED = ("saved_model.pb", "variables/variables.index", DATA, f"{EXTRA}/{CONFIG}")
 

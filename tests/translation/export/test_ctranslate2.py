@@ -86,6 +86,18 @@ def test_a_folder_that_exists_is_left_alone(models):
         convert(translator.folder, converted)
 
 
+def test_a_conversion_that_fails_leaves_nothing(models, tmp_path, monkeypatch):
+    translator, _ = models
+
+    def fail(*arguments):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(shutil, "copy", fail)
+    with pytest.raises(OSError, match="disk full"):
+        convert(translator.folder, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_the_engine_it_says_what_to_install(models, tmp_path, monkeypatch):
     translator, _ = models
     monkeypatch.setitem(sys.modules, "ctranslate2.specs", None)
