@@ -6,7 +6,6 @@ import argparse
 import os
 import platform
 import runpy
-import shutil
 import sys
 import time
 from functools import partial
@@ -33,19 +32,18 @@ def run(given: dict[str, Any]) -> None:
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     import keras
 
-    from keras_attn.translation import presets, versions
+    from keras_attn.translation import presets
     from keras_attn.translation.batching import batches
     from keras_attn.translation.config import Config
     from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
-    from keras_attn.translation.evaluation.evaluate import evaluate
-    from keras_attn.translation.export import figures, model_card, saved_model
-    from keras_attn.translation.export.translator import Translator
-    from keras_attn.translation.machine import allocator, precision, threads
+    from keras_attn.translation.export import documents, saved_model
+    from keras_attn.translation.machine import allocator, precision, streams, threads
     from keras_attn.translation.model import make_model
     from keras_attn.translation.tokenization import tokenizer
     from keras_attn.translation.training import run_folder, tensorboard, warm_start
     from keras_attn.translation.training.fit import fit
 
+    streams.print_utf8()
     allocator.keep_freed_memory()
     threads.one_core_for_each_operation()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
@@ -87,18 +85,15 @@ def run(given: dict[str, Any]) -> None:
     print(trained.summary())
 
     # SavedModel
-    version = saved_model.export(model, tokenizers, config, out)
+    translator = saved_model.export(model, tokenizers, config, out)
 
     # Score of the exported model, loaded from disk
-    translator = Translator.load(version)
-    report = evaluate(
+    report = documents.write(
         translator,
         pairs.test,
-        config.target,
-        baseline=versions.version_before(version),
+        trained.history,
         corpora=pairs.test_corpora,
         held_out=pairs.held_out,
-        history=trained.history,
         details={
             "corpus": pairs.counts,
             "credit": pairs.credit,
@@ -107,14 +102,11 @@ def run(given: dict[str, Any]) -> None:
             "machine": f"{platform.machine()}, {threads.num_cores()} CPU cores",
         },
     )
-    if figures.can_be_drawn():
-        figures.draw(version, translator, pairs.test[0].source, trained.history)
-    report.write(version)
-    model_card.write(version, config, report)
-    lock.close()
-    shutil.rmtree(work)  # a finished training has nothing to resume
-    print(report.summary())
-    print(f"Exported to {version} in {(time.monotonic() - start) / 60:.1f} minutes in all.")
+    run_folder.remove(work, lock)
+    if report:
+        print(report.summary())
+    minutes = (time.monotonic() - start) / 60
+    print(f"Exported to {translator.folder} in {minutes:.1f} minutes in all.")
 
 
 def main(argv: list[str] | None = None) -> int:

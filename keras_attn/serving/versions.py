@@ -6,6 +6,7 @@ As in TensorFlow Serving, a version is a folder whose name is a number.
   the last one is still served.
 - A new version runs its warm-up requests before it replaces the served version, so that no client
   waits for compilation. The first version is served at once, because no other can answer.
+- A version that is not whole, such as a copy that was cut off, is skipped until its files change.
 - A replaced version stays loaded until its last request is answered.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -22,6 +24,7 @@ from pathlib import Path
 from keras_attn.serving.documents import VersionStatus
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.servable import Servable
+from keras_attn.translation.versions import fault
 
 _log = logging.getLogger(__name__)
 
@@ -114,8 +117,16 @@ class Versions:
                 break
             if number in self._broken and self._broken[number] == _looks(folder):
                 continue
-            if await self._load(number, folder):
+            if reason := fault(folder):
+                self._skip(number, folder, reason)
+            elif await self._load(number, folder):
                 break
+
+    def _skip(self, number: int, folder: Path, reason: str) -> None:
+        self._broken[number] = _looks(folder)
+        self._statuses[number] = VersionStatus(number, "END", reason)
+        extra = {"version": number, "reason": reason}
+        _log.warning("A version is not whole and is not loaded.", extra=extra)
 
     async def _load(self, number: int, folder: Path) -> bool:
         looks = _looks(folder)
@@ -171,7 +182,7 @@ def _version_folders(folder: Path) -> dict[int, Path]:
     return {
         int(path.name): path
         for path in folder.iterdir()
-        if path.name.isascii() and path.name.isdecimal() and (path / "saved_model.pb").is_file()
+        if re.fullmatch("0|[1-9][0-9]*", path.name) and (path / "saved_model.pb").is_file()
     }
 
 

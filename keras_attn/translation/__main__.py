@@ -6,10 +6,15 @@ import argparse
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from keras_attn.translation.corpus.cleaning import Pair, script_fault
+from keras_attn.translation.corpus.lines import utf8_lines
+from keras_attn.translation.machine import streams
 
 if TYPE_CHECKING:
     from keras_attn.translation.export.translator import Translator
@@ -36,7 +41,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "log probabilities of given translations",
         "Reads UTF-8 lines `source TAB translation` from standard input and writes the natural "
         "logarithm of the probability of each translation. A line without TAB is a source with an "
-        "empty translation.",
+        "empty translation. Further columns are ignored.",
     )
     evaluate = add(
         "evaluate",
@@ -104,17 +109,18 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
         text = line.decode("utf-8", "replace").rstrip("\r\n")
         if not has_warned and text.encode("utf-8") != line.rstrip(b"\r\n"):
             has_warned = True
-            print(
-                f"warning: line {number} is not UTF-8; invalid bytes are read as U+FFFD.",
-                file=sys.stderr,
-            )
+            _warn(f"line {number} is not UTF-8; invalid bytes are read as U+FFFD.")
         yield text
+
+
+def _warn(sentence: object, *_: object, **__: object) -> None:
+    print(f"warning: {sentence}", file=sys.stderr)
 
 
 def _answer_input(answer: Callable[[list[str]], Sequence[str]]) -> None:
     # Somebody who types wants each answer at once.
     at_once = 1 if sys.stdin.isatty() else LINES_AT_ONCE
-    answer_lines(answer, sys.stdin.buffer, sys.stdout.buffer, at_once)
+    answer_lines(answer, utf8_lines(sys.stdin.buffer), sys.stdout.buffer, at_once)
 
 
 def translate(translator: Translator, arguments: argparse.Namespace) -> None:
@@ -125,12 +131,17 @@ def translate(translator: Translator, arguments: argparse.Namespace) -> None:
 
 
 def score(translator: Translator, arguments: argparse.Namespace) -> None:
+    config = translator.config
+    warned = False
+
     def scores(lines: list[str]) -> list[str]:
-        sides = [line.partition("\t") for line in lines]
-        log_probabilities = translator.score(
-            [side[0] for side in sides], [side[2] for side in sides]
-        )
-        return [f"{value:.4f}" for value in log_probabilities]
+        nonlocal warned
+        pairs = [Pair(*[*line.split("\t"), ""][:2]) for line in lines]
+        if not warned and (fault := script_fault(pairs, config.source, config.target)):
+            warned = True
+            _warn(fault)
+        sources, translations = zip(*pairs, strict=True)
+        return [f"{value:.4f}" for value in translator.score(sources, translations)]
 
     _answer_input(scores)
 
@@ -138,15 +149,26 @@ def score(translator: Translator, arguments: argparse.Namespace) -> None:
 def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
     from keras_attn.translation.corpus.load import load_corpus, load_test_set
     from keras_attn.translation.evaluation.evaluate import evaluate
+    from keras_attn.translation.evaluation.report import check_baseline
 
     config = translator.config
     languages = config.source, config.target
     if arguments.all:
         examples, corpora, details = load_test_set(arguments.data, *languages), None, {}
+        fault = script_fault([Pair(e.source, e.references[0]) for e in examples], *languages)
+        complaints = [fault] if fault else []
     else:
         pairs = load_corpus(arguments.data, *languages)
         examples, corpora = pairs.test, pairs.test_corpora
         details = {"corpus": pairs.counts, "credit": pairs.credit}
+        complaints = pairs.warnings
+    for sentence in complaints:
+        _warn(sentence)
+    # Checked before the translation, which takes minutes.
+    if arguments.baseline:
+        check_baseline(arguments.baseline, [example.source for example in examples])
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
     report = evaluate(
         translator,
         examples,
@@ -155,27 +177,35 @@ def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
         corpora=corpora,
         details=details,
     )
-    print(report.summary())
-    if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        report.write(arguments.out)
+    try:
+        if arguments.out:
+            report.write(arguments.out)
+    finally:
+        print(report.summary())
 
 
 def inspect(translator: Translator, arguments: argparse.Namespace) -> None:
     print(f"model: {translator.folder}")
     path = translator.folder / "report.json"
     if path.is_file():
-        report = json.loads(path.read_text(encoding="utf-8"))
-        scores = report["scores"]
-        print(f"BLEU: {scores['bleu']:.1f} ({scores['bleu_signature']})")
-        print(f"chrF: {scores['chrf']:.1f} ({scores['chrf_signature']})")
-        for section in ("corpus", "training"):
-            for name, value in report["details"].get(section, {}).items():
-                print(f"{section}, {name.replace('_', ' ')}: {value}")
-        if report["details"].get("credit"):
-            print(f"credit: {report['details']['credit']}")
+        try:
+            print("\n".join(_results(json.loads(path.read_text(encoding="utf-8")))))
+        except (ValueError, LookupError, TypeError, AttributeError):
+            _warn(f"`{path}` is no report and is left out.")
     for name, value in vars(translator.config).items():
         print(f"{name.replace('_', ' ')}: {value}")
+
+
+def _results(report: dict[str, Any]) -> Iterator[str]:
+    """Lines with the scores and the training data in a report."""
+    scores, details = report["scores"], report["details"]
+    yield f"BLEU: {scores['bleu']:.1f} ({scores['bleu_signature']})"
+    yield f"chrF: {scores['chrf']:.1f} ({scores['chrf_signature']})"
+    for section in ("corpus", "training"):
+        for name, value in details.get(section, {}).items():
+            yield f"{section}, {name.replace('_', ' ')}: {value}"
+    if details.get("credit"):
+        yield f"credit: {details['credit']}"
 
 
 def ctranslate2(translator: Translator, arguments: argparse.Namespace) -> None:
@@ -198,10 +228,11 @@ def main(argv: list[str] | None = None) -> int:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     from keras_attn.translation.export.translator import Translator
 
-    # Print UTF-8 in every locale.
-    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    streams.print_utf8()
     try:
-        translator = Translator.load(arguments.model)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            translator = Translator.load(arguments.model)
         COMMANDS[arguments.command](translator, arguments)
         sys.stdout.flush()
     except BrokenPipeError:

@@ -282,9 +282,9 @@ class Config:
         8, "number of batches between two updates of the moving average", least=1
     )
 
-    beam_size: int = _search(4, "number of hypotheses; 1 is greedy search", least=1)
+    beam_size: int = _search(4, "number of hypotheses; 1 is greedy search", least=1, most=1000)
     length_penalty: float = _search(
-        1.2, "exponent of the length penalty; 0 prefers short translations", least=0
+        1.2, "exponent of the length penalty; 0 prefers short translations", least=0, most=10
     )
     min_length_ratio: float = _search(
         0.0, "shortest translation in tokens, as a share of the source", least=0

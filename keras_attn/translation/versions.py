@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,22 +11,31 @@ from typing import Any
 # Subfolder of a version for additional files; TensorFlow Serving does not load it as assets.
 EXTRA = "assets.extra"
 CONFIG = "config.json"
+SIZES = "sizes.json"
+_NEEDED = ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}")
 
 
-def _versions(folder: Path) -> list[int]:
-    return [int(path.name) for path in folder.iterdir() if path.name.isdecimal() and path.is_dir()]
+def _numbers(folder: Path) -> list[int]:
+    """Numbers that are names in a folder, also those of files."""
+    names = [path.name for path in folder.iterdir()]
+    return [int(name) for name in names if name.isascii() and name.isdecimal() and name[0] != "0"]
+
+
+def _versions(folder: Path) -> list[Path]:
+    """Numbered folders, newest first."""
+    folders = (folder / str(number) for number in sorted(_numbers(folder), reverse=True))
+    return [path for path in folders if path.is_dir()]
 
 
 def next_version(folder: Path) -> Path:
     """Folder of the next version to write."""
-    return folder / str(max([0, *_versions(folder)]) + 1)
+    return folder / str(max([0, *_numbers(folder)]) + 1)
 
 
 def version_before(version: Path) -> Path | None:
     """Folder of the previous whole version, or None."""
-    earlier = [number for number in _versions(version.parent) if number < int(version.name)]
-    folders = (version.parent / str(number) for number in sorted(earlier, reverse=True))
-    return next(filter(_is_whole, folders), None)
+    earlier = (path for path in _versions(version.parent) if int(path.name) < int(version.name))
+    return next((path for path in earlier if not fault(path)), None)
 
 
 def newest_version(path: Path) -> Path:
@@ -38,28 +48,65 @@ def newest_version(path: Path) -> Path:
     """
     if not path.is_dir():
         raise ValueError(f"The model must be a folder that `train.py` wrote. Received: {path}.")
-    folders = [path]
-    if not (path / "saved_model.pb").is_file():
-        folders = [path / str(number) for number in sorted(_versions(path), reverse=True)]
+    is_version = (path / "saved_model.pb").is_file()
+    folders = [path] if is_version else _versions(path)
     if not folders:
         raise ValueError(f"There is no exported model in the folder. Received: {path}.")
-    whole = next((folder for folder in folders if _is_whole(folder)), None)
-    if whole is None:
+    skipped = []
+    for folder in folders:
+        reason = fault(folder)
+        if not reason:
+            break
+        skipped.append(f"`{folder}` ({reason})")
+    else:
         raise ValueError(
-            f"The folder holds no translator that `train.py` exported. Received: {folders[0]}."
+            "The folder holds no translator that `train.py` exported, or only a part of one. "
+            f"Received: {', '.join(skipped)}. Copy the whole folder, or train a new model."
         )
-    if skipped := folders[: folders.index(whole)]:
+    if skipped:
         warnings.warn(
-            f"`{whole}` is used, because newer folders are no whole exported translators: "
-            f"{', '.join(folder.name for folder in skipped)}.",
+            f"`{folder}` is used, because newer folders are no whole exported translators: "
+            f"{', '.join(skipped)}.",
             stacklevel=2,
         )
-    return whole
+    return folder
 
 
-def _is_whole(folder: Path) -> bool:
-    files = ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}")
-    return all((folder / name).is_file() for name in files)
+def write_sizes(version: Path) -> None:
+    """Record the sizes of the files that a version needs, by which `fault` finds a cut copy."""
+    needed = (
+        *version.glob("*.pb"),
+        *version.glob("variables/*"),
+        *version.glob(f"{EXTRA}/*.model"),
+    )
+    sizes = {path.relative_to(version).as_posix(): path.stat().st_size for path in needed}
+    (version / EXTRA / SIZES).write_text(json.dumps(sizes, indent=2) + "\n", encoding="utf-8")
+
+
+def fault(version: Path) -> str:
+    """Why a folder is no whole version, in a few words; empty if it is whole.
+
+    Sizes are checked if the version has a record of them; older versions do not.
+    """
+    needed: dict[str, int | None] = dict.fromkeys(_NEEDED)
+    for name in (f"{EXTRA}/{SIZES}", f"{EXTRA}/{CONFIG}"):
+        try:
+            content = json.loads((version / name).read_bytes())
+        except ValueError:
+            return f"{name} is cut off"
+        except OSError:
+            continue
+        if name.endswith(SIZES):
+            needed |= content
+    for name, size in needed.items():
+        path = version / name
+        if not path.is_file():
+            return f"{name} is missing"
+        if size is not None and path.stat().st_size != size:
+            return f"{name} has {path.stat().st_size:,} bytes of {size:,}"
+    if not any(version.glob("variables/variables.data-*")):
+        return "variables/variables.data is missing"
+    return ""
 
 
 def load(version: Path, signatures: Iterable[str] = ()) -> Any:

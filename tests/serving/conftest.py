@@ -53,7 +53,7 @@ def models(tmp_path_factory):
     random = np.random.default_rng(1)
     # Strong weights; scales of the normalisations stay around 1.
     model.set_weights([(w == 1) + random.normal(0, 0.5, w.shape) for w in model.get_weights()])
-    version = export(model, tokenizers, config, folder)
+    version = export(model, tokenizers, config, folder).folder
     (version / EXTRA / FILE).unlink()
     return folder
 

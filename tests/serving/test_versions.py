@@ -7,6 +7,7 @@ import pytest
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.versions import Versions
+from keras_attn.translation.versions import write_sizes
 
 
 def look_at(folder):
@@ -28,9 +29,10 @@ def test_the_highest_number_is_served(echo, write_echo):
 
 
 def test_other_folders_are_no_versions(echo, write_echo):
-    for name in ("2-old", "x3", ".4", "５"):
+    for name in ("2-old", "x3", ".4", "５", "008"):
         shutil.copytree(echo / "1", echo / name)
     (echo / "6").mkdir()  # nothing in it yet
+    (echo / "7").touch()
     assert look_at(echo).current.version == 1
 
 
@@ -60,6 +62,39 @@ def test_a_version_that_is_mended_is_loaded(echo, write_echo):
         assert served(versions) == {1: "AVAILABLE", 2: "END"}
         shutil.rmtree(echo / "2")
         write_echo(echo, 2)
+        await versions.look()
+        assert versions.current.version == 2
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("has_sizes", [True, False])
+@pytest.mark.parametrize("is_running", [True, False])
+def test_a_copy_that_was_cut_off_is_never_served(
+    echo, write_echo, caplog, tmp_path, is_running, has_sizes
+):
+    whole = write_echo(tmp_path / "elsewhere", 2)
+    if has_sizes:
+        write_sizes(whole)
+
+    async def scenario():
+        versions = Versions(echo, poll_seconds=1.0)
+        if is_running:
+            await versions.look()
+        shutil.copytree(whole, echo / "2")
+        (data,) = (echo / "2").glob("variables/variables.data*")
+        content = data.read_bytes()
+        data.unlink()
+        await versions.look()
+        data.write_bytes(content[: len(content) // 2])
+        await versions.look()
+        await versions.look()
+        assert versions.current.version == 1
+        assert served(versions) == {1: "AVAILABLE", 2: "END"}
+        warnings = [record for record in caplog.records if record.levelname != "INFO"]
+        assert len(warnings) == 2 and {record.version for record in warnings} == {2}
+        assert "variables.data is missing" in f"{warnings[0].reason}".replace("-00000-of-00001", "")
+        data.write_bytes(content)
         await versions.look()
         assert versions.current.version == 2
 

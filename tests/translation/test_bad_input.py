@@ -13,7 +13,6 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.export.saved_model import export
-from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.tokenization import tokenizer
 
 # Sentences written for this test.
@@ -76,8 +75,7 @@ def translator(tmp_path_factory):
     random = np.random.default_rng(6)
     model.set_weights([(w == 1) + random.normal(0, 0.5, w.shape) for w in model.get_weights()])
     folder = tmp_path_factory.mktemp("models")
-    export(model, tokenizers, Config(max_pieces=64, beam_size=2), folder)
-    return Translator.load(folder)
+    return export(model, tokenizers, Config(max_pieces=64, beam_size=2), folder)
 
 
 @pytest.mark.parametrize("name", TEXTS)

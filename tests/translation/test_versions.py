@@ -8,25 +8,58 @@ from keras_attn.translation.versions import (
     newest_version,
     next_version,
     version_before,
+    write_sizes,
 )
 
+DATA = "variables/variables.data-00000-of-00001"
+NEEDED = ("saved_model.pb", "variables/variables.index", DATA, f"{EXTRA}/{CONFIG}")
 
-def make_version(folder):
-    for name in ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}"):
+
+def make_version(folder, has_sizes=True):
+    for name in NEEDED:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).touch()
+        (folder / name).write_text("{}")
+    if has_sizes:
+        write_sizes(folder)
 
 
-@pytest.mark.parametrize("file", ["saved_model.pb", "variables/variables.index", EXTRA])
-def test_a_folder_that_is_not_whole_hides_no_good_version(tmp_path, file):
+@pytest.mark.parametrize("has_sizes", [True, False])
+@pytest.mark.parametrize("name", NEEDED)
+def test_a_folder_that_is_not_whole_hides_no_good_version(tmp_path, name, has_sizes):
     for number in (2, 10, 11):
-        make_version(tmp_path / str(number))
+        make_version(tmp_path / str(number), has_sizes)
     (tmp_path / "12").mkdir()
-    (tmp_path / "11" / file).rename(tmp_path / "elsewhere")
-    with pytest.warns(UserWarning, match="`.*10` is used, because newer folders .*: 12, 11.$"):
+    (tmp_path / "13").touch()
+    (tmp_path / "11" / name).rename(tmp_path / "elsewhere")
+    with pytest.warns(
+        UserWarning, match="`.*10` is used, because newer folders .*12.*11` "
+    ) as told:
         assert newest_version(tmp_path) == tmp_path / "10"
+    assert "12` (saved_model.pb is missing), `" in str(told[0].message)
+    assert f"11` ({name.split('-')[0]}" in str(told[0].message)
+    assert version_before(tmp_path / "12") == tmp_path / "10"
     with pytest.raises(ValueError, match="holds no translator|no exported model"):
         newest_version(tmp_path / "11")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (DATA, f"{DATA} has 1 bytes of 2"),
+        ("saved_model.pb", "saved_model.pb has 1 bytes of 2"),
+        (f"{EXTRA}/{CONFIG}", "config.json is cut off"),
+        (f"{EXTRA}/sizes.json", "sizes.json is cut off"),
+    ],
+)
+def test_a_copy_that_was_cut_off_hides_no_good_version(tmp_path, name, reason):
+    for number in (1, 2):
+        make_version(tmp_path / str(number))
+    path = tmp_path / "2" / name
+    path.write_bytes(path.read_bytes()[:1])
+    with pytest.warns(UserWarning, match=reason):
+        assert newest_version(tmp_path) == tmp_path / "1"
+    with pytest.raises(ValueError, match=f"only a part of one. .*{reason}.*Copy the whole folder"):
+        newest_version(tmp_path / "2")
 
 
 def test_places_without_a_model_are_refused(tmp_path):
@@ -41,12 +74,12 @@ def test_places_without_a_model_are_refused(tmp_path):
 
 def test_versions_are_numbers_and_what_lies_beside_them_is_none(tmp_path):
     assert next_version(tmp_path) == tmp_path / "1"
-    for name in ("9", "10", ".export-11", "training"):
+    for name in ("9", "10", ".export-11", "training", "011", "１２"):
         make_version(tmp_path / name)
     (tmp_path / "12").touch()
     assert newest_version(tmp_path) == tmp_path / "10"
     assert newest_version(tmp_path / "9") == tmp_path / "9"
-    assert next_version(tmp_path) == tmp_path / "11"
+    assert next_version(tmp_path) == tmp_path / "13"  # no export can replace the file 12
     assert version_before(tmp_path / "10") == tmp_path / "9"
     assert version_before(tmp_path / "9") is None
 

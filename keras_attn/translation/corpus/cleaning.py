@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import compress
 from statistics import median
@@ -95,6 +95,34 @@ def has_wrong_script(text: str, language: str) -> bool:
     letter_scripts = [_script(character) for character in text if character.isalpha()]
     min_share = _MIN_SHARE_OF_LATIN if scripts is _LATIN else _MIN_SHARE_OF_OTHERS
     return sum(script in scripts for script in letter_scripts) < min_share * len(letter_scripts)
+
+
+def script_fault(pairs: Sequence[Pair], source_language: str, target_language: str) -> str:
+    """Sentences about pairs of which most have a side in a wrong script; empty without a fault.
+
+    Example:
+
+    >>> script_fault([Pair("A river.", "川。")], "ja", "en")[:26]
+    'The columns look swapped: '
+    """
+    filled = [pair for pair in pairs if any(pair)]
+
+    def are_wrong(source: str, target: str) -> bool:
+        wrong = (
+            has_wrong_script(pair.source, source) or has_wrong_script(pair.target, target)
+            for pair in filled
+        )
+        return 2 * sum(wrong) > len(filled)
+
+    expected = f"`{source_language}` TAB `{target_language}`"
+    if not are_wrong(source_language, target_language):
+        return ""
+    if are_wrong(target_language, source_language):
+        return f"Most lines are not in the scripts of {expected}. Check the file and the languages."
+    return (
+        f"The columns look swapped: they must be {expected}. Exchange them, or train with "
+        f"--source {target_language} --target {source_language}."
+    )
 
 
 @cache

@@ -149,8 +149,14 @@ def load_corpus(
     )
     cleaned = clean([pair for raw in raws.values() for pair in raw.pairs])
     counts = _counts(raws, cleaned)
+    script_fault = ""
+    if 2 * counts["wrong_script"] > counts["kept"]:  # reads all pairs again
+        raw_pairs = [pair for raw in raws.values() for pair in raw.pairs]
+        script_fault = cleaning.script_fault(raw_pairs, source, target)
     if not cleaned.pairs:
-        raise ValueError(_nothing_left(name, source, target, counts))
+        listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+        fault = f"No pair of the corpus is left after cleaning. Received: data={name!r} ({listed})."
+        raise ValueError(f"{fault} {script_fault}".rstrip())
     # Pairs of a corpus without combinations get an empty string, which connects no pairs.
     combinations = [c for raw in raws.values() for c in raw.combinations or [""] * len(raw.pairs)]
     if held_out:
@@ -199,6 +205,7 @@ def load_corpus(
         credit=" ".join(filter(None, (CREDITS.get(one) for one in weights))),
         warnings=(
             *(_broken_lines(one, raw.broken) for one, raw in raws.items() if raw.broken),
+            *([f"{name}: {script_fault}"] if script_fault else []),
             *(w for one, rows in test_corpora.items() for w in _rough_scores(one, len(rows))),
         ),
     )
@@ -344,16 +351,6 @@ def _counts(raws: dict[str, Raw], cleaned: cleaning.Cleaned) -> dict[str, int]:
         **cleaned.dropped,
         "kept": len(cleaned.pairs),
     }
-
-
-def _nothing_left(name: str, source: str, target: str, counts: dict[str, int]) -> str:
-    listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
-    hint = ""
-    if counts["wrong_script"]:
-        hint = f" If the columns are the other way round, use --source {target} --target {source}."
-    return (
-        f"No pair of the corpus is left after cleaning. Received: data={name!r} ({listed}).{hint}"
-    )
 
 
 def _broken_lines(name: str, broken: Sequence[int]) -> str:

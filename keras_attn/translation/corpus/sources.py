@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.lines import utf8_lines
 
 # Built-in corpora, by name, with the attribution that each licence requires.
 CREDITS = {
@@ -157,6 +158,12 @@ def _read_files(name: str) -> Raw:
     path = Path(name).expanduser()
     sides = [Path(side).expanduser() for side in name.split(",")]
     if len(sides) == 2 and not path.exists():
+        missing = [str(side) for side in sides if not side.exists()]
+        if len(missing) == 1:
+            raise ValueError(
+                "Both files of a corpus must exist. "
+                f"Received: data={name!r}, of which there is no `{missing[0]}`."
+            )
         lines = _read_lines(sides[0], name), _read_lines(sides[1], name)
         counts = [len(side) for side in lines]
         if counts[0] != counts[1]:
@@ -201,12 +208,12 @@ def _lines(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         compressed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
-        yield from gzip.open(file) if compressed else file
+        yield from utf8_lines(gzip.open(file) if compressed else file)
 
 
 def _decode(line: bytes) -> str | None:
     try:
-        return line.decode("utf-8").removeprefix("\ufeff").rstrip("\r\n")
+        return line.decode("utf-8")
     except UnicodeDecodeError:
         return None
 

@@ -22,8 +22,24 @@ def length_limits(num_source_tokens: tf.Tensor, config: Config) -> tf.Tensor:
     `max_length_ratio` times the source and `max_length_extra` more, at most `max_pieces`. The limit
     follows from the length of the sentence alone, so no translation depends on the rest of a batch.
     """
-    longest = config.max_length_ratio * tf.cast(num_source_tokens, tf.float32)
-    return tf.minimum(tf.cast(longest, tf.int32) + config.max_length_extra, config.max_pieces)
+    extra = min(config.max_length_extra, config.max_pieces)
+    longest = _share(num_source_tokens, config.max_length_ratio, config.max_pieces)
+    return tf.minimum(longest + extra, config.max_pieces)
+
+
+def length_minimums(num_source_tokens: tf.Tensor, limits: tf.Tensor, config: Config) -> tf.Tensor:
+    """Minimum length of each translation, EOS not counted, int32 `(B,)`.
+
+    `min_length_ratio` times the source, at most the maximum length in `limits`.
+    """
+    shortest = _share(num_source_tokens, config.min_length_ratio, config.max_pieces)
+    return tf.minimum(shortest, limits)
+
+
+def _share(num_source_tokens: tf.Tensor, ratio: float, most: int) -> tf.Tensor:
+    """`ratio` times the source, at most `most`, which is applied first: int32 would overflow."""
+    share = min(ratio, most) * tf.cast(num_source_tokens, tf.float32)
+    return tf.cast(tf.minimum(share, most), tf.int32)
 
 
 def is_forbidden(vocab_size: tf.Tensor) -> tf.Tensor:

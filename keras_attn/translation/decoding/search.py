@@ -9,7 +9,7 @@ import tensorflow as tf
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import BeamSearch, Hypotheses
-from keras_attn.translation.decoding.limits import length_limits, num_tokens
+from keras_attn.translation.decoding.limits import length_limits, length_minimums, num_tokens
 from keras_attn.translation.decoding.steps import CachedSteps, Memory, WholePrefix, make_steps
 from keras_attn.translation.special_ids import PAD_ID
 
@@ -111,7 +111,6 @@ def best_translations(
     lengths = num_tokens(source_ids)
     limits = length_limits(lengths, config)
     limits = tf.where(lengths > 0, limits, 1)  # stop rows of padding early
-    shortest = tf.cast(config.min_length_ratio * tf.cast(lengths, tf.float32), tf.int32)
     steps = make_steps(model, config.beam_size, in_place=not at_once)
     search = BeamSearch(
         steps.step,
@@ -119,9 +118,10 @@ def best_translations(
         num_best,
         # Without length penalty, greedy search stops at the first finished hypothesis.
         config.length_penalty if config.beam_size > 1 else 0.0,
-        config.no_repeat_ngram,
+        # No translation is long enough to repeat a longer n-gram.
+        config.no_repeat_ngram if config.no_repeat_ngram < config.max_pieces else 0,
     )
-    minimums = tf.minimum(shortest, limits)
+    minimums = length_minimums(lengths, limits, config)
     memory = steps.encode(source_ids) if at_once else _encode_in_groups(steps, source_ids)
     cache = steps.make_cache(tf.shape(source_ids)[0], memory)
     if not at_once:

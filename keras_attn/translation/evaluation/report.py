@@ -155,10 +155,26 @@ def earlier_translations(folder: Path, sources: Sequence[str]) -> list[str] | No
     path = folder / TRANSLATIONS
     if not path.is_file():
         return None
-    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    text = path.read_text(encoding="utf-8", errors="replace")
+    rows = [line.split("\t") for line in text.splitlines()]
     if [row[0] for row in rows] != [" ".join(source.split()) for source in sources]:
         return None
-    return [row[1] for row in rows]
+    return [row[1] for row in rows] if all(len(row) > 1 for row in rows) else None
+
+
+def check_baseline(folder: Path, sources: Sequence[str]) -> None:
+    """Check that a folder holds earlier translations of `sources`.
+
+    Raises:
+        ValueError: If there are no such translations.
+    """
+    if earlier_translations(folder, sources) is None:
+        path = folder / TRANSLATIONS
+        received = "of other sentences" if path.is_file() else "which does not exist"
+        raise ValueError(
+            "The baseline must be a folder with translations of the same sentences, as train.py "
+            f"and `evaluate --out` write them. Received: `{path}`, {received}."
+        )
 
 
 def _plain(value: Any) -> Any:

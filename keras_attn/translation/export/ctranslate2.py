@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +60,18 @@ def convert(model: Path, out: Path) -> None:
         getattr(spec, f"register_{name}_vocabulary")(pieces)
     spec.validate()
     spec.optimize()
-    out.mkdir(parents=True)
-    spec.save(str(out))
-    for name in Tokenizers._fields:
-        shutil.copy(version / EXTRA / f"{name}.model", out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    # Written next to `out`, then renamed: a folder at `out` is always complete.
+    aside = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        aside.chmod(0o755)  # mkdtemp makes folders that other users cannot read
+        spec.save(str(aside))
+        for name in Tokenizers._fields:
+            shutil.copy(version / EXTRA / f"{name}.model", aside)
+        os.rename(aside, out)
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
 
 
 def _check_options(config: Config) -> None:

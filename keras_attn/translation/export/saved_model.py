@@ -13,20 +13,24 @@ import numpy as np
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
-from keras_attn.translation import named_weights
+from keras_attn.translation import named_weights, versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.export import warmup_requests
+from keras_attn.translation.export import examples, warmup_requests
 from keras_attn.translation.export.signatures import Signatures
-from keras_attn.translation.export.translator import SIGNATURE
+from keras_attn.translation.export.translator import SIGNATURE, Translator
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
-from keras_attn.translation.versions import CONFIG, EXTRA, next_version
+from keras_attn.translation.versions import CONFIG, EXTRA
+
+# Approximate number of pieces of the text that a new version translates before it is renamed.
+TRIED_PIECES = 8
 
 
-def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> Path:
+def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> Translator:
     """Write the next version of a translator to `folder`, in the layout of TensorFlow Serving.
 
-    The version is written to a temporary folder and then renamed, so that a server that watches
-    `folder` never sees an incomplete version. If the export fails, no files are left.
+    The version is written to a temporary folder, loaded from there, and renamed after it has
+    translated a text. So a server that watches `folder` never sees an incomplete version or one
+    that cannot translate. If the export fails, no files are left.
 
     Args:
         model: Trained model.
@@ -35,11 +39,11 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
         folder: Folder of all versions, for example `saved_models/ja-en`.
 
     Returns:
-        The folder of the new version.
+        The new version as it was loaded. Loading takes seconds, so callers need not load it again.
 
     Raises:
         OSError: If the version cannot be written.
-        ValueError: If a weight is not finite.
+        ValueError: If a weight is not finite, or if the exported model cannot translate.
     """
     spoilt = [
         path
@@ -62,7 +66,10 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
         tokenizers.source.save(extra / "source.model")
         tokenizers.target.save(extra / "target.model")
         warmup_requests.write(extra, tokenizers.source, config.max_pieces)
-        version = next_version(folder)
+        versions.write_sizes(aside)
+        translator = _load_and_try(aside, warmup_requests.text(tokenizers.source, TRIED_PIECES))
+        examples.write(extra, examples.choose(translator, config.source, config.target))
+        version = versions.next_version(folder)
         os.rename(aside, version)
     except tf.errors.OpError as error:
         shutil.rmtree(aside, ignore_errors=True)
@@ -70,7 +77,21 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
-    return version
+    translator.folder = version
+    return translator
+
+
+def _load_and_try(folder: Path, text: str) -> Translator:
+    try:
+        translator = Translator.load(folder)
+        translator([text])
+    except Exception as error:  # TensorFlow raises many types for an invalid SavedModel
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ValueError(
+            "The exported model must translate a text before it becomes a version. "
+            f"Received: {reason} No version was written to `{folder.parent}`."
+        ) from error
+    return translator
 
 
 def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,6 +111,7 @@ class Translator:
         Raises:
             ValueError: If `texts` and `translations` differ in length.
         """
+        texts, translations = _strings("texts", texts), _strings("translations", translations)
         if len(texts) != len(translations):
             raise ValueError(
                 "`translations` must hold one translation for each text. "
@@ -141,6 +142,8 @@ class Translator:
         Raises:
             ValueError: If an argument is out of its range.
         """
+        if not -(2**31) <= seed < 2**31:
+            raise ValueError(f"`seed` must be from -2**31 to 2**31 - 1. Received: seed={seed}.")
         if not temperature > 0:
             raise ValueError(f"`temperature` must be above 0. Received: temperature={temperature}.")
         if not 0 < top_p <= 1:
@@ -158,6 +161,8 @@ class Translator:
 
     def attend(self, text: str) -> Attention:
         """Translation of one text, with the cross-attention weights of each piece."""
+        if not isinstance(text, str):
+            raise ValueError(f"`text` must be a string. Received: {type(text).__name__}.")
         (row,) = self._ask("attend", 1, text=[text])
         return Attention(
             _decode(row["translation"]),
@@ -190,6 +195,8 @@ class Translator:
             shared: Inputs that do not depend on the text. Defaults to none.
             **inputs: Inputs with a string for each text.
         """
+        if batch_size < 1:
+            raise ValueError(f"`batch_size` must be at least 1. Received: batch_size={batch_size}.")
         encoded = {name: _encode(f"{name}s", texts) for name, texts in inputs.items()}
         # Sorted by length, so that batches need little padding.
         lengths = tf.strings.length(encoded["text"]).numpy()
@@ -208,9 +215,17 @@ class Translator:
 
 
 def _encode(name: str, texts: Sequence[str]) -> tf.Tensor:
-    if isinstance(texts, str):
+    return tf.constant([t.encode("utf-8", "replace") for t in _strings(name, texts)], tf.string)
+
+
+def _strings(name: str, texts: Iterable[str]) -> list[str]:
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise ValueError(f"`{name}` must be a list of strings. Received: {name}={texts!r}.")
-    return tf.constant([text.encode("utf-8", "replace") for text in texts], tf.string)
+    texts = list(texts)
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(f"`{name}[{row}]` must be a string. Received: {type(text).__name__}.")
+    return texts
 
 
 def _decode(text: bytes) -> str:

@@ -27,24 +27,24 @@ def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
     """
     lengths = [length for length in LENGTHS if length < 2 * max_pieces]
     with tf.io.TFRecordWriter(str(extra / FILE)) as file:
-        for text in (_text(tokenizer, min(length, max_pieces)) for length in lengths):
+        for request in (text(tokenizer, min(length, max_pieces)) for length in lengths):
             for number in sorted({*ROWS, *NUM_TEXTS}):
-                file.write(_prediction_log(BATCHED, [text] * number))
-            file.write(_prediction_log(SINGLE, [text]))
+                file.write(_prediction_log(BATCHED, [request] * number))
+            file.write(_prediction_log(SINGLE, [request]))
 
 
-def _text(tokenizer: Tokenizer, length: int) -> str:
+def text(tokenizer: Tokenizer, length: int) -> str:
     """Meaningless text of about `3/4 * length` pieces."""
     pieces = range(MIN_VOCAB_SIZE - 1, tokenizer.vocab_size)
     words = [word.strip() for word in tokenizer.decode([[piece] for piece in pieces[:8]])]
     words = [word for word in words if word] or ["a"]
-    text = ""
+    found = ""
     for count in range(length):  # each word has at least one piece
-        longer = text + words[count % len(words)]
+        longer = found + words[count % len(words)]
         if len(tokenizer.encode([longer])[0]) > length * 3 // 4:
             break
-        text = longer
-    return text
+        found = longer
+    return found
 
 
 def _prediction_log(signature: str, texts: list[str]) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import IO, Any
 
@@ -81,6 +82,22 @@ def prepare_folder(config: Config, folder: Path) -> IO:
                     file.unlink()
     config.save(path)
     return lock
+
+
+def remove(folder: Path, lock: IO) -> None:
+    """Remove the folder of a finished training, which has nothing to resume.
+
+    A folder that cannot be removed is a warning on standard error.
+    """
+    lock.close()
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        print(
+            f"warning: the folder of the finished training cannot be removed: {error}. Delete "
+            f"`{folder}` before the next training.",
+            file=sys.stderr,
+        )
 
 
 def _lock(folder: Path) -> IO:

@@ -1,3 +1,4 @@
+import re
 import unicodedata
 
 import pytest
@@ -10,6 +11,7 @@ from keras_attn.translation.corpus.cleaning import (
     clean,
     clean_text,
     has_wrong_script,
+    script_fault,
 )
 
 
@@ -114,3 +116,22 @@ def test_every_pair_is_kept_or_counted_exactly_once(pairs):
     assert list(found.dropped) == list(REASONS)
     assert len(found.pairs) + sum(found.dropped.values()) == len(pairs)
     assert len(set(found.pairs)) == len(found.pairs)
+
+
+FORTH, BACK = Pair("川。", "A river."), Pair("A river.", "川。")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "languages", "says"),
+    [
+        ([BACK, BACK, FORTH], "ja en", "columns look swapped.*`ja` TAB `en`.*--source en --target"),
+        ([FORTH], "en ja", "columns look swapped"),
+        ([FORTH], "ru en", "not in the scripts of `ru` TAB `en`"),
+        ([FORTH, FORTH, BACK], "ja en", "^$"),
+        ([Pair("12", "34"), Pair("", "")], "ja en", "^$"),
+        ([Pair("der Hund", "the dog")], "en de", "^$"),
+        ([], "ja en", "^$"),
+    ],
+)
+def test_columns_of_other_scripts_are_told_of(pairs, languages, says):
+    assert re.search(says, script_fault(pairs, *languages.split()))

@@ -54,8 +54,11 @@ def test_a_file_is_read_cleaned_and_split(write):
         gzip.compress("\n".join(LINES).encode()),
         "\r\n".join(LINES).encode("utf-8-sig"),
         "\n".join(f"{line}\tCC0\tsomebody" for line in LINES).encode(),
+        "\r".join(LINES).encode(),
+        "\r\n".join(LINES).encode("utf-16"),
+        gzip.compress(b"\xfe\xff" + "\n".join(LINES).encode("utf-16-be")),
     ],
-    ids=["gzip", "byte order mark and CRLF", "further columns"],
+    ids=["gzip", "BOM and CRLF", "further columns", "CR", "UTF-16", "gzip of UTF-16 BE"],
 )
 def test_other_ways_to_write_the_same_file_give_the_same_corpus(write, content):
     plain = load_corpus(write("\n".join(LINES), "plain.tsv"))
@@ -78,8 +81,13 @@ def test_two_files_that_do_not_fit_are_refused(write):
     sides = write("a\nb\nc", "a.txt"), write("x\ny", "x.txt")
     with pytest.raises(ValueError, match="same number of lines. Received: 3 lines in"):
         load_corpus(",".join(sides))
+    for name in (f"{sides[0]},missing.txt", f"missing.txt,{sides[0]}"):
+        with pytest.raises(ValueError, match="Both files.*of which there is no `missing.txt`"):
+            load_corpus(name)
     with pytest.raises(ValueError, match="no such file"):
-        load_corpus(f"{sides[0]},missing.txt")
+        load_corpus("one.txt,two.txt")
+    with pytest.raises(ValueError, match="must be a file, not a folder"):
+        load_corpus(f"{sides[0]},{write('', 'x').removesuffix('x')}")
 
 
 def test_line_broken_on_one_side_is_left_out_on_both(write):
@@ -188,8 +196,13 @@ def test_a_cut_archive_is_refused(write):
 
 def test_swapped_columns_get_a_hint(write):
     path = write("\n".join(LINES))
-    with pytest.raises(ValueError, match="No pair.*wrong_script 307.*use --source ja --target en"):
+    with pytest.raises(
+        ValueError, match="No pair.*wrong_script 307.*look swapped.*with --source ja --target en"
+    ):
         load_corpus(path, "en", "ja")
+    mixed = write("\n".join([*LINES, *("\t".join(line.split("\t")[::-1]) for line in LINES[:99])]))
+    assert any("columns look swapped" in text for text in load_corpus(mixed, "en", "ja").warnings)
+    assert not any("look swapped" in text for text in load_corpus(mixed).warnings)
 
 
 def test_a_length_limit_that_leaves_nothing_is_refused(write):

@@ -3,9 +3,18 @@ import json
 from collections import namedtuple
 from pathlib import Path
 
+import pytest
+
 from keras_attn.translation.evaluation.exactness import Exactness, Share
 from keras_attn.translation.evaluation.metrics import Scores
-from keras_attn.translation.evaluation.report import Report, Sample, SetScores
+from keras_attn.translation.evaluation.report import (
+    TRANSLATIONS,
+    Report,
+    Sample,
+    SetScores,
+    check_baseline,
+    earlier_translations,
+)
 
 
 def report_with(*samples, **details):
@@ -90,3 +99,20 @@ def test_the_summary_shows_samples_and_scores_with_signatures():
     assert "chrF 63.0 (nrefs:1|nc:6)" in lines
     assert "Number accuracy 93.1% (1,000 sentences)" in lines
     assert "Copy accuracy n/a (0 sentences)" in lines
+
+
+def test_a_baseline_is_of_the_same_sentences(tmp_path):
+    with pytest.raises(ValueError, match="The baseline must be .*tsv`, which does not"):
+        check_baseline(tmp_path, ["猫 が"])
+    path = tmp_path / TRANSLATIONS
+    path.write_text("猫 が\ta cat\tcats\n", encoding="utf-8")
+    check_baseline(tmp_path, ["猫　が "])
+    with pytest.raises(ValueError, match="same sentences, .* of other sentences."):
+        check_baseline(tmp_path, ["犬"])
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", "猫".encode(), "猫\ta\tb\n犬".encode()])
+def test_a_damaged_file_of_translations_is_no_baseline(tmp_path, content):
+    (tmp_path / TRANSLATIONS).write_bytes(content)
+    assert earlier_translations(tmp_path, ["猫"]) is None
+    assert earlier_translations(tmp_path, ["猫", "犬"]) is None

@@ -12,7 +12,6 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.export.ctranslate2 import convert
 from keras_attn.translation.export.saved_model import export
-from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
@@ -48,10 +47,10 @@ def models(tmp_path_factory):
     )
     (bias,) = [w for w in model.weights if w.path.endswith("decoder/logits/bias")]
     bias.assign(bias + 5.0 * (np.arange(sizes[1]) == EOS_ID))  # so that translations end
-    exported = export(model, tokenizers, CONFIG, tmp_path_factory.mktemp("models"))
+    translator = export(model, tokenizers, CONFIG, tmp_path_factory.mktemp("models"))
     converted = tmp_path_factory.mktemp("ctranslate2") / "model"
-    assert main(["ctranslate2", str(exported.parent), str(converted)]) == 0
-    return Translator.load(exported), converted
+    assert main(["ctranslate2", str(translator.folder.parent), str(converted)]) == 0
+    return translator, converted
 
 
 def test_both_engines_find_the_same_translations_with_the_same_scores(models):
@@ -85,6 +84,18 @@ def test_a_folder_that_exists_is_left_alone(models):
     translator, converted = models
     with pytest.raises(ValueError, match="`out` must be a folder that does not exist"):
         convert(translator.folder, converted)
+
+
+def test_a_conversion_that_fails_leaves_nothing(models, tmp_path, monkeypatch):
+    translator, _ = models
+
+    def fail(*arguments):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(shutil, "copy", fail)
+    with pytest.raises(OSError, match="disk full"):
+        convert(translator.folder, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_the_engine_it_says_what_to_install(models, tmp_path, monkeypatch):

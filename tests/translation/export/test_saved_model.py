@@ -11,6 +11,7 @@ from tensorflow_serving.apis import prediction_log_pb2
 
 from keras_attn import Transformer
 from keras_attn.translation.config import Config
+from keras_attn.translation.export import saved_model
 from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.training.validation import translate_with
@@ -21,10 +22,10 @@ def test_graph_gives_what_the_model_gives_with_the_sentencepiece_package(
     tokenizers, config, tmp_path, make_model, texts
 ):
     greedy = dataclasses.replace(config, beam_size=1)
-    export(make_model(), tokenizers, greedy, tmp_path)
+    translator = export(make_model(), tokenizers, greedy, tmp_path)
     expected = translate_with(make_model(), tokenizers, config)
     texts = [text for text in texts if "🙂" not in text and 0 < len(text.strip()) < 40]
-    assert Translator.load(tmp_path)(texts) == expected(texts)
+    assert translator(texts) == expected(texts)
 
 
 PLAIN_TENSORFLOW = (
@@ -105,7 +106,7 @@ def test_model_answers_its_warm_up_requests(folder):
 
 
 def test_versions_count_up_and_the_newest_is_loaded(folder, tokenizers, config, make_model):
-    second = export(make_model(), tokenizers, config, folder)
+    second = export(make_model(), tokenizers, config, folder).folder
     assert second == folder / "2"
     assert newest_version(folder) == second
     assert Translator.load(folder / "1").folder == folder / "1"
@@ -127,6 +128,44 @@ def test_failed_export_leaves_nothing_behind(tokenizers, config, tmp_path, monke
     with pytest.raises(OSError, match="disk full"):
         export(make_model(), tokenizers, config, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_export_that_cannot_translate_is_no_version(tokenizers, config, tmp_path, make_model):
+    plain = make_model()
+    model = Unable.from_config(plain.get_config())
+    model.build(((None, None), (None, None)))
+    with pytest.raises(ValueError, match="must translate a text.*Received: .* No version") as error:
+        export(model, tokenizers, config, tmp_path)
+    assert "\n" not in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("pattern", ["variables/variables.data*", "saved_model.pb"])
+def test_export_that_cannot_be_loaded_from_disk_is_no_version(
+    tokenizers, config, tmp_path, make_model, monkeypatch, pattern
+):
+    write_graph = saved_model._write_graph
+
+    def write_a_part(*arguments):
+        write_graph(*arguments)
+        (path,) = arguments[-1].glob(pattern)
+        path.write_bytes(path.read_bytes()[:-100])
+
+    monkeypatch.setattr(saved_model, "_write_graph", write_a_part)
+    with pytest.raises(ValueError, match="must translate a text before it becomes a version"):
+        export(make_model(), tokenizers, config, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@keras.saving.register_keras_serializable("test_saved_model")
+class Unable(Transformer):
+    """Transformer that fails when it translates, not when it is traced."""
+
+    def call(self, inputs, training=None):
+        source, target = inputs
+        one = tf.debugging.assert_equal(tf.shape(source)[0], -1, "no model")
+        with tf.control_dependencies([one]):
+            return super().call((source, tf.identity(target)), training=training)
 
 
 @keras.saving.register_keras_serializable("test_saved_model")
@@ -153,9 +192,8 @@ def test_subclass_is_exported_as_it_is_written(tokenizers, config, tmp_path, pai
     model = Contrary.from_config(plain.get_config())
     model.build(((None, None), (None, None)))
     model.set_weights(plain.get_weights())
-    export(model, tokenizers, dataclasses.replace(config, beam_size=1), tmp_path)
     texts = [pair.source for pair in pairs]
-    found = Translator.load(tmp_path)(texts)
+    found = export(model, tokenizers, dataclasses.replace(config, beam_size=1), tmp_path)(texts)
     assert found == translate_with(model, tokenizers, config)(texts)
     assert found != translate_with(plain, tokenizers, config)(texts)
 
@@ -166,7 +204,7 @@ def test_model_that_trained_in_bfloat16_is_exported_in_float32(
     half = make_model("mixed_bfloat16")
     full = make_model()
     full.set_weights(half.get_weights())
-    export(half, tokenizers, dataclasses.replace(config, beam_size=1), tmp_path)
+    translator = export(half, tokenizers, dataclasses.replace(config, beam_size=1), tmp_path)
     expected = translate_with(full, tokenizers, config)
     texts = [pair.source for pair in pairs]
-    assert Translator.load(tmp_path)(texts) == expected(texts)
+    assert translator(texts) == expected(texts)

@@ -88,6 +88,41 @@ def test_a_string_instead_of_a_list_is_refused(folder):
         Translator.load(folder)("猫")
 
 
+@pytest.mark.parametrize("wrong", [3, None, b"a", ["a"]])
+def test_what_is_no_string_is_named_by_row_and_type(folder, wrong):
+    translator = Translator.load(folder)
+    says = f"must be a string. Received: {type(wrong).__name__}"
+    calls = [
+        translator,
+        translator.nbest,
+        lambda texts: translator.score(texts, ["b", "c"]),
+        lambda texts: translator.sample(texts, seed=1),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=rf"`texts\[1\]` {says}"):
+            call(["a", wrong])
+    with pytest.raises(ValueError, match=rf"`translations\[0\]` {says}"):
+        translator.score(["a"], [wrong])
+    with pytest.raises(ValueError, match=f"`text` {says}"):
+        translator.attend(wrong)
+
+
+@pytest.mark.parametrize("wrong", [b"a", None, 3])
+def test_what_is_no_list_is_refused(folder, wrong):
+    with pytest.raises(ValueError, match=f"`texts` must be a list of strings. .*texts={wrong}"):
+        Translator.load(folder)(wrong)
+    with pytest.raises(ValueError, match="`translations` must be a list of strings"):
+        Translator.load(folder).score(["a"], wrong)
+
+
+def test_numbers_out_of_range_are_refused(folder):
+    translator = Translator.load(folder)
+    with pytest.raises(ValueError, match="`batch_size` must be at least 1. Received: batch_size=0"):
+        translator(["a"], batch_size=0)
+    with pytest.raises(ValueError, match="`seed` must be from .* Received: seed=2147483648"):
+        translator.sample(["a"], seed=2**31)
+
+
 def test_lone_surrogates_do_not_stop_a_batch(folder):
     assert len(Translator.load(folder)(["\ud800", "猫"])) == 2
 

@@ -52,3 +52,19 @@ def test_a_training_of_an_older_version_goes_on_if_nothing_else_differs(tmp_path
     with pytest.raises(ValueError, match="another configuration: sampled_share: 0.25 -> 0.5"):
         run_folder.prepare_folder(other, tmp_path)
     run_folder.prepare_folder(CONFIG, tmp_path).close()
+
+
+def test_a_finished_training_leaves_nothing_or_a_warning(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "training"
+    run_folder.remove(folder, run_folder.prepare_folder(CONFIG, folder))
+    assert not folder.exists()
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    lock = run_folder.prepare_folder(CONFIG, folder)
+    monkeypatch.setattr(run_folder.shutil, "rmtree", refuse)
+    run_folder.remove(folder, lock)
+    warning = capsys.readouterr().err
+    assert warning.startswith("warning: the folder of the finished training cannot be removed")
+    assert str(folder) in warning and warning.count("\n") == 1

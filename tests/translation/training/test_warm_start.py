@@ -39,7 +39,8 @@ def make_model(tokenizers, seed):
 def exported(tmp_path_factory):
     tokenizers = tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, CONFIG)
     model = make_model(tokenizers, seed=1)
-    return tokenizers, model, export(model, tokenizers, CONFIG, tmp_path_factory.mktemp("models"))
+    translator = export(model, tokenizers, CONFIG, tmp_path_factory.mktemp("models"))
+    return tokenizers, model, translator.folder
 
 
 def test_weights_and_tokenizers_are_those_of_the_exported_model(exported, tmp_path):

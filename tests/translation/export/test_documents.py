@@ -1,0 +1,85 @@
+import pytest
+
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.export import documents, figures, model_card
+from keras_attn.translation.export.translator import Attention
+
+EXAMPLES = [Example(f"文{i}", (f"the sentence number {i} here",)) for i in range(9)]
+
+
+class Echo:
+    """A translator that gives the references."""
+
+    config = Config()
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self, texts):
+        return [f"the sentence number {text[1:]} here" for text in texts]
+
+    def attend(self, text):
+        return Attention("the", ["▁文"], ["▁the"], [[[[1.0]]]])
+
+
+@pytest.fixture
+def translator(tmp_path):
+    (tmp_path / "1").mkdir()
+    return Echo(tmp_path / "1")
+
+
+def write(translator):
+    return documents.write(translator, EXAMPLES, [EpochRecord(10, 60.0, 5.0, 3.0)], {"credit": ""})
+
+
+def test_a_version_gets_a_report_figures_and_a_card(translator, capsys):
+    pytest.importorskip("matplotlib_fontja")
+    assert write(translator).scores.bleu == pytest.approx(100)
+    names = {path.name for path in translator.folder.iterdir()}
+    assert names >= {"report.json", "report.md", "learning.png", "attention.png", "README.md"}
+    assert "warning: the model" not in capsys.readouterr().err
+
+
+def fail(*arguments, **options):
+    raise RuntimeError("out of luck\nmore")
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "what"),
+    [
+        (figures, "draw", "figures"),
+        (figures, "can_be_drawn", "figures"),
+        (model_card, "write", "model card"),
+        (documents.Report, "write", "report"),
+        (documents, "evaluate", "scores"),
+    ],
+)
+def test_what_fails_is_named_in_one_warning(translator, monkeypatch, capsys, target, name, what):
+    if what != "figures":
+        monkeypatch.setattr(figures, "can_be_drawn", lambda: False)
+    monkeypatch.setattr(target, name, fail)
+    report = write(translator)
+    assert (report is None) == (what == "scores")
+    assert capsys.readouterr().err == (
+        f"warning: the model in `{translator.folder}` is complete, but has no {what} "
+        "(RuntimeError: out of luck).\n"
+    )
+
+
+def test_a_folder_that_cannot_be_written_is_told_of(translator, capsys):
+    translator.folder.rename(translator.folder.with_name("gone"))
+    assert write(translator).num_sentences == 9
+    warnings = capsys.readouterr().err
+    assert "has no report (FileNotFoundError" in warnings
+    assert "has no model card (FileNotFoundError" in warnings
+
+
+def test_an_interrupt_is_no_warning(translator, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(documents, "evaluate", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write(translator)
