@@ -36,7 +36,7 @@ from machine import describe_machine
 
 from keras_attn import Transformer
 from keras_attn.translation import presets
-from keras_attn.translation.batching import batches
+from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import Corpus, load_corpus
 from keras_attn.translation.corpus.slices import Part
@@ -128,7 +128,7 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
     config = presets.for_corpus(pairs.num_train, data=pairs.name, **{**usual, **settings})
     with tempfile.TemporaryDirectory() as folder:
         tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)
-    batched = batches.make(pairs.parts, tokenizers, config)
+    batched = Batches(pairs.parts, tokenizers, config)
     keras.utils.set_random_seed(config.seed)
     model = make_model(*(side.vocab_size for side in tokenizers), config)
     trainer = Trainer(model, config)
