@@ -147,7 +147,7 @@ class Batches:
             targets = self._sampled(
                 1, targets, [part.pairs[i].target for i in pairs], int(seeds[1])
             )
-            shape = tuple(max(map(len, side)) + 1 for side in (sources, targets))
+            shape = (max(map(len, sources)) + 1, max(map(len, targets)) + 1)
         return _pad(sources, targets, *shape)
 
     def _sampled(self, side: int, plain: list, texts: list[str], seed: int) -> list:

@@ -81,7 +81,8 @@ class Grouped:
             )
             self._add(joined)
         self._groups = plan_buckets(self.lengths, config.max_padding)
-        self.shapes = [tuple(map(int, self.lengths[g].max(axis=0))) for g in self._groups]
+        longest = (self.lengths[group].max(axis=0) for group in self._groups)
+        self.shapes = [(int(source), int(target)) for source, target in longest]
         self._batch_sizes = [max(1, config.batch_tokens // sum(shape)) for shape in self.shapes]
 
     def _add(self, part: Part) -> int:
@@ -166,8 +167,8 @@ class Grouped:
 
         is_clean = [np.ones(size, bool) for size in sizes]
         noised: list[list[Noised]] = [[] for _ in order]
-        for (batch, row), *one in zip(rows, pairs, texts, encoded, strict=True):
-            changed = Noised(*one)
+        changes = map(Noised, pairs, texts, encoded)
+        for (batch, row), changed in zip(rows, changes, strict=True):
             if changed.text == self.pairs[changed.pair].source:
                 continue
             target_length = int(self.lengths[changed.pair, 1])

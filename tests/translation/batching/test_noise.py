@@ -1,4 +1,3 @@
-import re
 from random import Random
 
 import pytest
@@ -109,9 +108,3 @@ def test_all_kinds_of_a_language_are_drawn(language, text):
         expected |= dict.fromkeys(results(kind, text) - {text}, kind)
     drawn = {expected[noise.add_noise(text, language, Random(i))] for i in range(500)}
     assert drawn == set(noise.rates(language))
-
-
-def test_readings_keep_the_kana_that_follow_the_kanji():
-    for word, reading in KANA_OF_KANJI.items():
-        kana = re.search("[ぁ-ん]*$", word)[0]
-        assert reading.endswith(kana) and all("ぁ" <= c <= "ん" for c in reading)
