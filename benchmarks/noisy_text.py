@@ -63,7 +63,7 @@ def report(
     for name, noisy in noisy_texts(texts, source).items():
         changed = sum(a != b for a, b in zip(texts, noisy, strict=True)) / len(texts)
         show(name, changed, noisy, examples)
-    for number in NUMBERS:
+    for number in (n for n in NUMBERS if n <= len(examples)):
         longer = joined(examples, number, source, target)
         show(f"joined by {number}", 1, [example.source for example in longer], longer)
         references = [example.references for example in longer]
