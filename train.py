@@ -33,7 +33,7 @@ def run(given: dict[str, Any]) -> None:
     import keras
 
     from keras_attn.translation import presets
-    from keras_attn.translation.batching import batches
+    from keras_attn.translation.batching.batches import Batches
     from keras_attn.translation.config import Config
     from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
     from keras_attn.translation.export import documents, saved_model
@@ -71,7 +71,7 @@ def run(given: dict[str, Any]) -> None:
     tokenizers = tokenizer.load_or_train(work, pairs.train, config)
 
     # Batches
-    batched = batches.make(pairs.parts, tokenizers, config)
+    batched = Batches(pairs.parts, tokenizers, config)
     print(batched.summary())
 
     # Model

@@ -2,8 +2,9 @@
 
 Trains on `tatoeba` for a number of source and target tokens with each set of settings, in a
 separate process. Prints the validation loss of the averaged weights in nats for each sentence,
-which is a finer measure than BLEU, and BLEU of greedy search. The length is given in tokens instead
-of minutes, so that runs may share a busy machine; the training speed is printed too.
+which is a finer measure than BLEU, and BLEU of greedy search. Also prints the loss for noisy
+sources and for pairs of two sentences (`noisy_text.py`). The length is given in tokens instead of
+minutes, so that runs may share a busy machine; the training speed is printed too.
 
 A setting is one of the following; `train.py` chooses all others for this number of tokens:
 
@@ -33,10 +34,11 @@ from typing import Any
 import keras
 import tensorflow as tf
 from machine import describe_machine
+from noisy_text import joined, noisy_texts
 
 from keras_attn import Transformer
 from keras_attn.translation import presets
-from keras_attn.translation.batching import batches
+from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import Corpus, load_corpus
 from keras_attn.translation.corpus.slices import Part
@@ -72,7 +74,11 @@ def main() -> int:
     print(describe_machine(("tensorflow", "keras")))
     pairs = f"{arguments.pairs:,} pairs" if arguments.pairs else "all pairs"
     print(f"{arguments.data}, {pairs}, {arguments.tokens:,.0f} tokens", flush=True)
-    print(f"{'nats a sentence':>16}{'BLEU':>6}{'steps':>7}{'tokens/s':>10}  settings", flush=True)
+    print(
+        f"{'nats a sentence':>16}{'noisy':>7}{'joined':>8}{'BLEU':>6}{'steps':>7}{'tokens/s':>10}"
+        "  settings",
+        flush=True,
+    )
     for settings in arguments.tries:
         command = [sys.executable, __file__, "--data", arguments.data, "--one", settings]
         command += ["--pairs", str(arguments.pairs)] if arguments.pairs else []
@@ -84,7 +90,8 @@ def main() -> int:
         )
         found = json.loads(ended.stdout.splitlines()[-1])
         print(
-            f"{found['nats']:>16.2f}{found['bleu']:>6.1f}{found['steps']:>7,}"
+            f"{found['nats']:>16.2f}{found['noisy']:>7.2f}{found['joined']:>8.2f}"
+            f"{found['bleu']:>6.1f}{found['steps']:>7,}"
             f"{found['speed']:>10,.0f}  {settings}",
             flush=True,
         )
@@ -128,7 +135,7 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
     config = presets.for_corpus(pairs.num_train, data=pairs.name, **{**usual, **settings})
     with tempfile.TemporaryDirectory() as folder:
         tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)
-    batched = batches.make(pairs.parts, tokenizers, config)
+    batched = Batches(pairs.parts, tokenizers, config)
     keras.utils.set_random_seed(config.seed)
     model = make_model(*(side.vocab_size for side in tokenizers), config)
     trainer = Trainer(model, config)
@@ -162,9 +169,17 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
     seconds = time.monotonic() - start
     average.swap()
     held_out = pairs.validation
-    translations = translate_with(model, tokenizers, config)([e.source for e in held_out])
+    texts = [example.source for example in held_out]
+    translations = translate_with(model, tokenizers, config)(texts)
+    noisy = noisy_texts(texts, config.source)["any kind"]
     return {
         "nats": nats(model, tokenizers, held_out),
+        "noisy": nats(
+            model,
+            tokenizers,
+            [e._replace(source=text) for e, text in zip(held_out, noisy, strict=True)],
+        ),
+        "joined": nats(model, tokenizers, joined(held_out, 2, config.source, config.target)),
         "bleu": bleu(translations, [e.references for e in held_out], config.target),
         "steps": steps,
         "speed": tokens / seconds,

@@ -24,7 +24,7 @@ import numpy as np
 import synthetic_pairs
 from machine import describe_machine
 
-from keras_attn.translation.batching import batches
+from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.corpus.sources import TranslationSet
@@ -88,7 +88,7 @@ def read(num_pairs: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)
     start = time.monotonic()
-    batched = batches.make(pairs.parts, tokenizers, config)
+    batched = Batches(pairs.parts, tokenizers, config)
     num_steps = batched.steps_per_epoch * len(pairs.parts)
     num_tokens = 0
     for _, batch in zip(range(num_steps), batched.stream(), strict=False):

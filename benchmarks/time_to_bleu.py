@@ -36,7 +36,7 @@ from machine import describe_machine, num_cores
 from peer import Peer
 from training_peers import RECIPE, write_batches
 
-from keras_attn.translation.batching import batches
+from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import Corpus, load_corpus
 from keras_attn.translation.evaluation.metrics import bleu
@@ -114,7 +114,7 @@ def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[l
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         config, tokenizers, fields = prepare(pairs, folder, minutes[-1])
-        made = batches.make(pairs.parts, tokenizers, config)
+        made = Batches(pairs.parts, tokenizers, config)
         stream = made.stream()
         files = [folder / f"{epoch}.npz" for epoch in range(EPOCHS)]
         for file in files:

@@ -34,7 +34,7 @@ from machine import describe_machine, num_cores
 from peer import Peer
 from training_peers import RECIPE, Batch, write_batches
 
-from keras_attn.translation.batching import batches
+from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import PRECISIONS, Config
 from keras_attn.translation.corpus.load import Corpus, load_corpus
 from keras_attn.translation.special_ids import PAD_ID
@@ -62,7 +62,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
-        stream = batches.make(pairs.parts, tokenizers, config).stream()
+        stream = Batches(pairs.parts, tokenizers, config).stream()
         some: list[Batch] = [tuple(next(stream)) for _ in range(arguments.batches)]
         fields = dataclasses.asdict(config)
         fields["vocab_size"] = max(one.vocab_size for one in tokenizers)

@@ -152,6 +152,20 @@ class Config:
         above=0,
         below=1,
     )
+    joined_share: float = _tokens(
+        0.05,
+        "number of pairs of two or three sentences, joined from training pairs, as a share of all "
+        "other pairs; 0 is off",
+        least=0,
+        most=1,
+    )
+    noise: float = _tokens(
+        0.1,
+        "share of the source texts with one change: a typing error, other punctuation or another "
+        "spelling; 0 is off",
+        least=0,
+        most=1,
+    )
 
     num_encoder_layers: int = _model(4, "number of encoder blocks", least=1, default_text=_BY_TIME)
     num_decoder_layers: int = _model(2, "number of decoder blocks", least=1, default_text=_BY_TIME)

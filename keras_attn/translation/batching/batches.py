@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.translation.batching import slots
-from keras_attn.translation.batching.buckets import plan_buckets
+from keras_attn.translation.batching.grouped import Grouped, Planned
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
@@ -33,84 +32,20 @@ class Batch(NamedTuple):
     target_out: np.ndarray
 
 
-class _Grouped:
-    """Pairs of a part as ids, in buckets of equal padded shape.
-
-    `sides[0][i]` holds the source ids of pair `i`, `sides[1][i]` the target ids.
-    """
-
-    def __init__(
-        self,
-        part: Part,
-        tokenizers: Tokenizers,
-        batch_tokens: int,
-        max_pieces: int,
-        max_padding: float,
-    ):
-        sides = [
-            tokenizer.encode([pair[side] for pair in part.pairs])
-            for side, tokenizer in enumerate(tokenizers)
-        ]
-        lengths = np.array([[len(ids) + 1 for ids in pair] for pair in zip(*sides, strict=True)])
-        kept = [i for i, both in enumerate(lengths) if both.max() <= max_pieces]
-        if not kept:
-            raise ValueError(
-                "No training pair has at most `max_pieces` pieces on both sides. Received: "
-                f"max_pieces={max_pieces} and {len(lengths)} pairs. Use a larger `max_pieces`."
-            )
-        self.num_too_long = len(lengths) - len(kept)
-        self.pairs = [part.pairs[i] for i in kept]
-        self.sides = [[np.array(side[i], np.int32) for i in kept] for side in sides]
-        self.lengths = lengths[kept]
-        self._weights = np.array(part.weights)[kept]
-        self._groups = plan_buckets(self.lengths, max_padding)
-        self.shapes = [tuple(map(int, self.lengths[g].max(axis=0))) for g in self._groups]
-        self._batch_sizes = [max(1, batch_tokens // sum(shape)) for shape in self.shapes]
-
-    @property
-    def padding(self) -> float:
-        """Share of padding in an epoch in which every pair occurs once."""
-        sizes = zip(self._groups, self.shapes, strict=True)
-        return 1 - float(self.lengths.sum()) / sum(len(g) * sum(shape) for g, shape in sizes)
-
-    def order(self, random: np.random.Generator) -> list[tuple[int, np.ndarray]]:
-        """Batches of an epoch in random order: index of the shape, and indices of the pairs.
-
-        The number of batches does not depend on `random`.
-        """
-        batches = []
-        for index, (group, size) in enumerate(zip(self._groups, self._batch_sizes, strict=True)):
-            drawn = random.permutation(self._draw(random.permutation(group)))
-            batches += [(index, drawn[i : i + size]) for i in range(0, len(drawn), size)]
-        return [batches[i] for i in random.permutation(len(batches))]
-
-    def _draw(self, shuffled: np.ndarray) -> np.ndarray:
-        """Repeat each pair by its weight, rounded up or down by systematic sampling."""
-        ends = np.cumsum(self._weights[shuffled])
-        number = max(1, round(ends[-1]))
-        places = (np.arange(number) + 0.5) * (ends[-1] / number)
-        return shuffled[np.searchsorted(ends, places)]
-
-
 class Batches:
     """Endless, reproducible stream of training batches.
 
-    An epoch is one part of the pairs, each pair repeated by its weight. The composition,
-    segmentation and order of the batches depend only on the seed and the step, so training can
-    resume at any step. All epochs have the same number of batches as the first: some batches of a
-    later part are skipped or repeated.
+    An epoch is one part of the pairs, each pair repeated by its weight, and pairs joined from them
+    (`joining`). A share of the sources has noise (`noise`), another one in each epoch. Composition,
+    noise, segmentation and order of the batches depend only on the seed and the step, so training
+    can resume at any step. All epochs have the same number of batches as the first: some batches of
+    a later part are skipped or repeated.
 
     Args:
         parts: Functions that read the parts of the training pairs. The first is called at once.
         tokenizers: Source and target tokenizers.
-        batch_tokens: Maximum number of source and target tokens of a batch, padding included.
-            Subword regularization may exceed it.
-        max_pieces: Maximum length of a side in pieces, EOS included. Longer pairs are dropped.
-        seed: Random seed of all random choices.
-        subword_alpha: `alpha` of `Tokenizer.sample`; each batch is tokenized by a random
-            segmentation. 0 turns subword regularization off. Defaults to 0.
-        max_padding: Largest share of padding; the number of shapes follows from it. Defaults to
-            `Config.max_padding`.
+        config: Languages, seed, and the settings of the batches. Subword regularization may exceed
+            `batch_tokens`; noise may exceed it by a tenth.
 
     Raises:
         ValueError: If no pair is short enough.
@@ -127,7 +62,8 @@ class Batches:
     >>> from keras_attn.translation.tokenization.tokenizer import train
     >>> cut = train(["a b", "a", "b a b"], vocab_size=300, character_coverage=1.0)
     >>> part = Part([Pair("a b", "b"), Pair("a b", "a")], weights=[1, 1])
-    >>> batches = Batches([lambda: part], Tokenizers(cut, cut), 64, max_pieces=8, seed=0)
+    >>> config = Config(batch_tokens=64, max_pieces=8)
+    >>> batches = Batches([lambda: part], Tokenizers(cut, cut), config)
     >>> batch = next(batches.stream())
     >>> len(batch.source), batch.target_in.shape == batch.target_out.shape
     (2, True)
@@ -137,23 +73,20 @@ class Batches:
         self,
         parts: Sequence[Callable[[], Part]],
         tokenizers: Tokenizers,
-        batch_tokens: int,
-        max_pieces: int,
-        seed: int,
-        subword_alpha: float = 0.0,
-        max_padding: float = Config.max_padding,
+        config: Config,
     ):
-        def group(number: int) -> _Grouped:
-            return _Grouped(parts[number](), tokenizers, batch_tokens, max_pieces, max_padding)
+        def group(number: int) -> Grouped:
+            return Grouped(parts[number](), number, tokenizers, config)
+
+        def order(epoch: int) -> list[Planned]:
+            return self._group(epoch % len(parts)).order(epoch)
 
         # Two, because prefetching may reach the next epoch before training does.
         self._group = lru_cache(maxsize=2)(group)
-        self._order = lru_cache(maxsize=2)(self._new_order)
+        self._order = lru_cache(maxsize=2)(order)
         self._num_parts = len(parts)
         self._tokenizers = tokenizers
-        self._max_pieces = max_pieces
-        self._seed = seed
-        self._subword_alpha = subword_alpha
+        self._config = config
         first = self._group(0)
         self.shapes = first.shapes
         self.num_too_long = first.num_too_long
@@ -193,36 +126,35 @@ class Batches:
 
         Counted before subword regularization.
         """
-        part, _, members = self._at(step)
-        return int(part.lengths[members].sum())
+        part, planned = self._at(step)
+        noised = sum(len(n.ids) + 1 + part.lengths[n.pair, 1] for n in planned.noised)
+        return int(part.lengths[planned.clean].sum() + noised)
 
-    def _new_order(self, epoch: int) -> list[tuple[int, np.ndarray]]:
-        random = np.random.default_rng([self._seed, epoch])
-        return self._group(epoch % self._num_parts).order(random)
-
-    def _at(self, step: int) -> tuple[_Grouped, tuple[int, ...], np.ndarray]:
+    def _at(self, step: int) -> tuple[Grouped, Planned]:
         epoch, index = divmod(step, self.steps_per_epoch)
-        part, order = self._group(epoch % self._num_parts), self._order(epoch)
-        shape_index, members = order[index % len(order)]
-        return part, part.shapes[shape_index], members
+        order = self._order(epoch)
+        return self._group(epoch % self._num_parts), order[index % len(order)]
 
     def _batch(self, step: int) -> Batch:
-        part, (source_length, target_length), members = self._at(step)
-        sources, targets = ([ids[i] for i in members] for ids in part.sides)
-        if self._subword_alpha:
-            seeds = np.random.SeedSequence([self._seed, step]).generate_state(2)
-            sources, targets = (
-                self._sampled(side, plain, [part.pairs[i][side] for i in members], int(seeds[side]))
-                for side, plain in enumerate((sources, targets))
+        part, (shape, clean, noised) = self._at(step)
+        pairs = [*clean, *(one.pair for one in noised)]
+        sources = [part.sides[0][i] for i in clean] + [one.ids for one in noised]
+        targets = [part.sides[1][i] for i in pairs]
+        if self._config.subword_alpha:
+            texts = [part.pairs[i].source for i in clean] + [one.text for one in noised]
+            seeds = np.random.SeedSequence([self._config.seed, step]).generate_state(2)
+            sources = self._sampled(0, sources, texts, int(seeds[0]))
+            targets = self._sampled(
+                1, targets, [part.pairs[i].target for i in pairs], int(seeds[1])
             )
-            source_length, target_length = (max(map(len, side)) + 1 for side in (sources, targets))
-        return _pad(sources, targets, source_length, target_length)
+            shape = (max(map(len, sources)) + 1, max(map(len, targets)) + 1)
+        return _pad(sources, targets, *shape)
 
     def _sampled(self, side: int, plain: list, texts: list[str], seed: int) -> list:
         """Ids of random segmentations; `plain` where the segmentation exceeds `max_pieces`."""
-        sampled = self._tokenizers[side].sample(texts, self._subword_alpha, seed)
+        sampled = self._tokenizers[side].sample(texts, self._config.subword_alpha, seed)
         return [
-            new if len(new) < self._max_pieces else old
+            new if len(new) < self._config.max_pieces else old
             for new, old in zip(sampled, plain, strict=True)
         ]
 
@@ -244,21 +176,3 @@ def _pad(
         target_out[row, : len(t)] = t
         target_out[row, len(t)] = EOS_ID
     return Batch(source, target_in, target_out)
-
-
-def make(parts: Sequence[Callable[[], Part]], tokenizers: Tokenizers, config: Config) -> Batches:
-    """Batches of the training pairs with the settings of `config`."""
-    languages = config.source, config.target
-
-    def with_slots(read: Callable[[], Part]) -> Part:
-        return slots.in_part(read(), languages, config.seed)
-
-    return Batches(
-        [partial(with_slots, read) for read in parts],
-        tokenizers,
-        batch_tokens=config.batch_tokens,
-        max_pieces=config.max_pieces,
-        seed=config.seed,
-        subword_alpha=config.subword_alpha,
-        max_padding=config.max_padding,
-    )

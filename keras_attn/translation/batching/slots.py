@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -75,7 +76,7 @@ def with_slots(pair: Pair, languages: tuple[str, str], random: np.random.Generat
     return Pair(source, target)
 
 
-def in_part(part: Part, languages: tuple[str, str], seed: int) -> Part:
+def in_part(part: Part, languages: tuple[str, str], seed: int | Sequence[int]) -> Part:
     """Part with slots in its pairs; the same seed gives the same slots."""
     random = np.random.default_rng(seed)
     return part._replace(pairs=[with_slots(pair, languages, random) for pair in part.pairs])

@@ -37,9 +37,13 @@ def part(sources, targets, weights=None):
     return Part(pairs, weights or [1.0] * len(pairs))
 
 
-def batches_of(*parts, batch_tokens=512, max_pieces=64, seed=0, **options):
+# Pairs as they are, so that each can be recognised.
+PLAIN = {"batch_tokens": 512, "max_pieces": 64, "noise": 0, "joined_share": 0}
+
+
+def batches_of(*parts, **options):
     reading = [lambda one=one: one for one in parts]
-    return Batches(reading, Tokenizers(Spelt(), Spelt()), batch_tokens, max_pieces, seed, **options)
+    return Batches(reading, Tokenizers(Spelt(), Spelt()), Config(**{**PLAIN, **options}))
 
 
 def sentences(num_pairs, seed=3):
@@ -223,7 +227,8 @@ def test_only_parts_in_use_are_read_again_and_a_later_start_gives_the_same():
 
     def streamed():
         parts = [lambda number=number: reading(number) for number in range(3)]
-        return Batches(parts, Tokenizers(Spelt(), Spelt()), 256, max_pieces=64, seed=0)
+        config = Config(**{**PLAIN, "batch_tokens": 256})
+        return Batches(parts, Tokenizers(Spelt(), Spelt()), config)
 
     batches = streamed()
     steps = batches.steps_per_epoch
@@ -265,6 +270,113 @@ def test_real_tokenizers_sample_what_decodes_to_the_same_text():
     texts = [f"the cat sat on {n} mats and {n} hats" for n in range(60)]
     cut = tokenizer.train(texts, vocab_size=320, character_coverage=1.0)
     pairs = Part([Pair(text, text) for text in texts], [1.0] * 60)
-    batches = Batches([lambda: pairs], Tokenizers(cut, cut), 512, 64, seed=1, subword_alpha=0.1)
+    config = Config(**PLAIN, seed=1, subword_alpha=0.1)
+    batches = Batches([lambda: pairs], Tokenizers(cut, cut), config)
     said = [cut.decode([strip(row)])[0] for batch in epoch(batches) for row in batch.source]
     assert sorted(said) == sorted(texts)
+
+
+TEXTS = [
+    (f"私は{place}で{thing}を{number}個買いました。", f"I bought {number} {word} at {name}.")
+    for place, name in (("東京", "Tokyo"), ("駅", "the station"), ("あの店", "that shop"))
+    for thing, word in (("りんご", "apples"), ("コーヒーカップ", "coffee cups"))
+    for number in range(2, 40)
+]
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return Tokenizers(
+        *(
+            tokenizer.train(side, vocab_size=400, character_coverage=1.0)
+            for side in zip(*TEXTS, strict=True)
+        )
+    )
+
+
+def real(trained, **options):
+    pairs = Part([Pair(*texts) for texts in TEXTS], [1.0] * len(TEXTS))
+    return Batches([lambda: pairs], trained, Config(**{**PLAIN, **options}))
+
+
+def texts_of(trained, batches, start=0):
+    """Source and target of each row of an epoch, as text."""
+    rows = [row for b in epoch(batches, start) for row in zip(b.source, b.target_out, strict=True)]
+    sides = (
+        cut.decode([strip(ids) for ids in side])
+        for cut, side in zip(trained, zip(*rows, strict=True), strict=True)
+    )
+    return list(zip(*sides, strict=True))
+
+
+def test_noise_changes_some_sources_and_no_target(trained):
+    batches = real(trained, noise=0.3, batch_tokens=4096)
+    source_of = {target: source for source, target in TEXTS}
+    seen = texts_of(trained, batches)
+    assert sorted(target for _, target in seen) == sorted(source_of)
+    changed = [source for source, target in seen if source != source_of[target]]
+    assert 0.2 * len(TEXTS) < len(changed) < 0.4 * len(TEXTS)
+    again = texts_of(trained, batches, batches.steps_per_epoch)
+    assert sorted(again) != sorted(seen)
+
+
+def test_noise_leaves_the_number_of_batches_and_about_their_sizes(trained):
+    batches, plain = real(trained, noise=1.0), real(trained)
+    assert batches.steps_per_epoch == plain.steps_per_epoch
+    for step, batch in enumerate(epoch(batches)):
+        assert 0 < batch.source.size + batch.target_in.size <= 1.1 * 512
+        tokens = (batch.source != PAD_ID).sum() + (batch.target_out != PAD_ID).sum()
+        assert batches.num_tokens(step) == tokens
+
+
+def test_noisy_sources_are_sampled_too(trained):
+    options = {"noise": 0.5, "batch_tokens": 1024}
+    sampled = texts_of(trained, real(trained, subword_alpha=0.1, **options))
+    assert sampled == texts_of(trained, real(trained, **options))
+    assert sampled != texts_of(trained, real(trained, batch_tokens=1024))
+
+
+def test_joined_pairs_come_in_addition_and_are_tokenized_as_one_text(trained):
+    batches = real(trained, joined_share=0.25, max_pieces=128)
+    seen = texts_of(trained, batches)
+    assert sorted(set(seen) & set(TEXTS)) == sorted(TEXTS)
+    joined = [pair for pair in seen if pair not in TEXTS]
+    assert len(joined) == round(0.25 * len(TEXTS))
+    source_of = {target: source for source, target in TEXTS}
+    for source, target in joined:
+        sentences = [f"{sentence}." for sentence in target.rstrip(".").split(". ")]
+        assert len(sentences) in (2, 3)
+        assert source == "".join(source_of[sentence] for sentence in sentences)
+    rows = {strip(row)[0]: strip(row) for b in epoch(batches) for row in b.source}
+    for row in rows.values():
+        (text,) = trained.source.decode([row])
+        assert row == [*trained.source.encode([text])[0], EOS_ID]
+    real_tokens = sum(map(batches.num_tokens, range(batches.steps_per_epoch)))
+    padded = sum(b.source.size + b.target_out.size for b in epoch(batches))
+    assert batches.padding == pytest.approx(1 - real_tokens / padded, abs=0.01)
+
+
+def test_too_long_counts_no_joined_pair(trained):
+    sides = zip(*TEXTS, strict=True)
+    longest = max(
+        len(ids) for cut, side in zip(trained, sides, strict=True) for ids in cut.encode(side)
+    )
+    batches = real(trained, joined_share=1.0, max_pieces=longest + 1)
+    assert batches.num_too_long == 0
+    assert sorted(texts_of(trained, batches)) == sorted(TEXTS)
+
+
+def test_noise_and_joined_pairs_are_the_same_from_any_step(trained):
+    options = {"noise": 0.3, "joined_share": 0.3, "subword_alpha": 0.2}
+    steps = real(trained, **options).steps_per_epoch
+    start = steps + steps // 2
+    whole = real(trained, **options).stream()
+    for _ in range(start):
+        next(whole)
+    later = real(trained, **options).stream(start)
+    for _ in range(steps):
+        for ids, same in zip(next(whole), next(later), strict=True):
+            np.testing.assert_array_equal(ids, same)
+    other = next(real(trained, **options, seed=5).stream(start))
+    same = next(real(trained, **options).stream(start))
+    assert other.source.shape != same.source.shape or (other.source != same.source).any()

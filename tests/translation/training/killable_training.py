@@ -6,7 +6,7 @@
 import keras
 import numpy as np
 
-from keras_attn.translation.batching import batches
+from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
@@ -42,7 +42,7 @@ threads.num_cores = lambda: 2  # on every machine
 threads.one_core_for_each_operation()
 assert sharding.num_shards(CONFIG.batch_tokens) == 2
 tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)  # noqa: F821
-stream = batches.make([lambda: Part(PAIRS, [1.0] * len(PAIRS))], tokenizers, CONFIG)
+stream = Batches([lambda: Part(PAIRS, [1.0] * len(PAIRS))], tokenizers, CONFIG)
 assert 2 < stream.steps_per_epoch < CONFIG.steps / 3
 keras.utils.set_random_seed(CONFIG.seed)
 model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, CONFIG)

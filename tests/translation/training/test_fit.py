@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import pytest
 
-from keras_attn.translation.batching import batches
+from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
@@ -65,7 +65,7 @@ def tokenizers(tmp_path_factory):
 
 @pytest.fixture
 def stream(tokenizers):
-    return batches.make([lambda: Part(PAIRS, [1.0] * len(PAIRS))], tokenizers, CONFIG)
+    return Batches([lambda: Part(PAIRS, [1.0] * len(PAIRS))], tokenizers, CONFIG)
 
 
 def make_model(tokenizers):

@@ -1,0 +1,76 @@
+"""Pairs of several sentences, joined from training pairs; the model learns to read them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.tokenization.sentences import joiner
+
+# End of a sentence that another may follow. Without one, two sentences would read as one.
+_END = re.compile(r"[。.!?…][」』）)\"'”’]*$")
+
+SHARE_OF_THREE = 0.25  # the other joined pairs have two sentences
+
+# A small corpus is joined in several ways, so that its epochs differ: at most `MOST_WAYS` times as
+# many pairs as an epoch needs, as long as they are below `MANY`.
+MOST_WAYS = 8
+MANY = 10_000
+
+
+def joined_pairs(
+    part: Part,
+    lengths: np.ndarray,
+    share: float,
+    languages: tuple[str, str],
+    max_pieces: int,
+    random: np.random.Generator,
+) -> Part:
+    """Join random pairs of a part by twos and threes.
+
+    The sentences are drawn by the weights of the pairs. All but the last of a joined pair end with
+    punctuation on both sides.
+
+    Args:
+        part: Training pairs with weights.
+        lengths: Length of each side of each pair in tokens, EOS included, `(N, 2)`.
+        share: Number of joined pairs in an epoch, as a share of all other pairs.
+        languages: Language codes of the source and the target side.
+        max_pieces: Largest sum of the lengths of a side. Combinations above it are left out.
+        random: Random generator.
+
+    Returns:
+        Joined pairs with weights.
+
+    Example:
+
+    >>> part = Part([Pair("はい。", "Yes."), Pair("猫?", "A cat?")], weights=[1, 1])
+    >>> joined = joined_pairs(
+    ...     part, np.full((2, 2), 3), 1.0, ("ja", "en"), 6, np.random.default_rng(0)
+    ... )
+    >>> Pair("猫?はい。", "A cat? Yes.") in joined.pairs
+    True
+    """
+    number = round(share * sum(part.weights))
+    ends = np.array([all(_END.search(text) for text in pair) for pair in part.pairs])
+    if not number or not ends.any():
+        return Part([], [])
+    ways = min(MOST_WAYS, max(1, MANY // number))
+    weights = np.array(part.weights)
+    drawn = random.choice(len(ends), (number * ways, 3), p=weights / weights.sum())
+    first = weights * ends
+    drawn[:, :2] = random.choice(len(ends), (number * ways, 2), p=first / first.sum())
+    is_three = random.random(number * ways) < SHARE_OF_THREE
+    pairs = []
+    for members, has_three in zip(drawn, is_three, strict=True):
+        chosen = members if has_three else members[1:]
+        if lengths[chosen].sum(axis=0).max() <= max_pieces:
+            texts = zip(*(part.pairs[i] for i in chosen), strict=True)
+            source, target = (
+                joiner(code).join(side) for code, side in zip(languages, texts, strict=True)
+            )
+            pairs.append(Pair(source, target))
+    return Part(pairs, [1 / ways] * len(pairs))
