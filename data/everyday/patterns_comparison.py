@@ -119,7 +119,7 @@ def bigger_than(draw: Draw) -> Drawn:
 
 def person_than_person(draw: Draw) -> Drawn:
     """兄は父より背が高いです。"""
-    first, second = draw.two_people()
+    first, second = draw.two_people(draw.choose(("family", "name")))
     adjective = draw.adjective("pers")
     more = Phrase("be", f"{english.comparative(adjective.en)} than {second.en.object}")
     less = Phrase("be", f"as {adjective.en} as {second.en.object}")

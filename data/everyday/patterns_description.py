@@ -28,7 +28,7 @@ def job(draw: Draw) -> Drawn:
     ]
     mood = Mood(draw.chance(0.6))
     text = f"{who.topic}昔、{mood.end(word, past=True)}"
-    pairs.append(Pair(text, tell(who.en, en.plus("a long time ago"), "past", mood)))
+    pairs.append(Pair(text, english.sentence(f"{who.en.text} used to {en.base(who.en)}")))
     return Drawn((who.ja, work.ja), draw.sample(pairs, 3))
 
 
@@ -108,7 +108,7 @@ _EVENT_QUALITIES = (
             ("送別会", "farewell party"),
         ),
         (
-            (Word("楽しい", "i"), "enjoyable"),
+            (Word("楽しい", "i"), "fun"),
             (Word("すばらしい", "i"), "wonderful"),
             (Word("にぎやか", "na"), "lively"),
         ),

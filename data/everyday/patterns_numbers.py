@@ -153,7 +153,7 @@ def at_time(draw: Draw) -> Drawn:
         pairs.append(Pair(text, tell(person, phrase.plus("every day"), "present", mood)))
     for time, mood in zip(
         draw.times("past neutral", 1) + draw.times("future neutral", 1),
-        draw.moods(2, [who]),
+        draw.moods(2, [who], negatives=False),
         strict=True,
     ):
         past = "past" in time.kinds
@@ -187,7 +187,7 @@ def event_time(draw: Draw) -> Drawn:
     person = Person(f"{day[1]}{noun.en}" if day[0] else f"the {noun.en}", "3n")
     phrase = Phrase(en, f"at {time_en}")
     pairs = []
-    for mood in draw.moods(2):
+    for mood in draw.moods(2, negatives=False):
         text = f"{day[0]}{noun.ja}は{time_ja}に{mood.end(verb)}"
         pairs.append(Pair(text, tell(person, phrase, "present", mood)))
     return Drawn((day[0] + noun.ja, verb.text, time_ja), pairs)
@@ -220,7 +220,7 @@ def date(draw: Draw) -> Drawn:
     phrase = Phrase("be", f"on {english.date(month, day)}")
     pairs = [
         Pair(f"{somebody.ja}の{event_ja}は{mood.end(word)}", tell(person, phrase, "present", mood))
-        for mood in draw.moods(2, [somebody])
+        for mood in draw.moods(2, [somebody], negatives=False)
     ]
     return Drawn((somebody.ja, event_ja, word.text), pairs)
 

@@ -1,0 +1,289 @@
+"""Patterns of shops, restaurants and hotels."""
+
+from keras_attn_data.everyday import english, japanese
+from keras_attn_data.everyday.drawing import Draw, Drawn, Pair
+from keras_attn_data.everyday.lexicon import Noun
+
+_ORDERED = ("order", "drink", "fruits", "sweet")
+_SOLD = ("item", "food")
+_EXCUSE = (("", ""), ("", ""), ("すみません、", "Excuse me, "))
+
+
+def _one(noun: Noun) -> str:
+    """One of a thing that is asked for: "a sandwich", "coffee", "chopsticks"."""
+    return noun.with_article("a") if noun.article in ("the", "s") else noun.bare
+
+
+def _please(thing: str, excuse: str = "") -> str:
+    text = english.sentence(f"{thing}, please")
+    return excuse + text[0].lower() + text[1:] if excuse else text
+
+
+def ordering(draw: Draw) -> Drawn:
+    """水をください。ビールを二つお願いします。"""
+    noun = draw.noun(*_ORDERED)
+    excuse_ja, excuse_en = draw.choose(_EXCUSE)
+    ask = draw.choose(("をください。", "をお願いします。", "ください。"))
+    pairs = [Pair(f"{excuse_ja}{noun.ja}{ask}", _please(_one(noun), excuse_en))]
+    number = draw.choose((1, 2, 3, 4, 5))
+    if noun.counter:
+        count_ja = draw.choose((japanese.count(number, noun.counter), japanese.count(number, "つ")))
+        ask = draw.choose(("ください。", "お願いします。"))
+        en = noun.counted(number)
+        pairs.append(Pair(f"{noun.ja}を{count_ja}{ask}", _please(en)))
+    other = draw.noun(*_ORDERED)
+    if other.ja != noun.ja:
+        both = f"{_one(noun)} and {_one(other)}"
+        pairs.append(Pair(f"{noun.ja}と{other.ja}をください。", _please(both)))
+    pairs.append(Pair(f"{noun.ja}はありますか。", f"Do you have {noun.general}?"))
+    pairs.append(Pair(f"{noun.ja}にします。", f"I'll have {_one(noun)}."))
+    return Drawn((noun.ja,), draw.typed(draw.sample(pairs, 3)))
+
+
+_WITHOUT = (
+    ("砂糖", "sugar"),
+    ("氷", "ice"),
+    ("わさび", "wasabi"),
+    ("肉", "meat"),
+    ("卵", "eggs"),
+    ("玉ねぎ", "onions"),
+    ("チーズ", "cheese"),
+    ("ミルク", "milk"),
+    ("ねぎ", "leeks"),
+    ("塩", "salt"),
+    ("ソース", "sauce"),
+    ("マヨネーズ", "mayonnaise"),
+    ("きのこ", "mushrooms"),
+    ("トマト", "tomatoes"),
+    ("唐辛子", "chili"),
+)
+_NOT_EATEN = (
+    ("肉", "meat"),
+    ("魚", "fish"),
+    ("豚肉", "pork"),
+    ("牛肉", "beef"),
+    ("鶏肉", "chicken"),
+    ("生の魚", "raw fish"),
+    ("卵", "eggs"),
+    ("エビ", "shrimp"),
+    ("ナッツ", "nuts"),
+    ("チーズ", "cheese"),
+    ("牛乳", "milk"),
+    ("納豆", "natto"),
+    ("辛い物", "spicy food"),
+    ("ピーナッツ", "peanuts"),
+    ("そば", "soba"),
+    ("小麦", "wheat"),
+    ("大豆", "soybeans"),
+    ("かに", "crab"),
+)
+
+
+def diet(draw: Draw) -> Drawn:
+    """氷なしでお願いします。肉は食べられません。卵アレルギーがあります。"""
+    (ja, en), (left_ja, left_en) = draw.choose(_NOT_EATEN), draw.choose(_WITHOUT)
+    me = draw.choose(("", "", "私は", "わたしは"))
+    eat = draw.choose(("食べられません", "食べません"))
+    verb = "can't" if eat.startswith("食べられ") else "don't"
+    pairs = [
+        Pair(f"{left_ja}なしでお願いします。", f"Without {left_en}, please."),
+        Pair(f"{left_ja}抜きでお願いします。", f"Without {left_en}, please."),
+        Pair(f"{left_ja}を入れないでください。", f"Please don't put {left_en} in it."),
+        Pair(
+            f"{me}{ja}は{eat}。", f"I {verb} eat {en}." if ja != "牛乳" else f"I {verb} drink milk."
+        ),
+        Pair(f"{me}{ja}アレルギーです。", f"I'm allergic to {en}."),
+        Pair(f"{me}{ja}アレルギーがあります。", f"I'm allergic to {en}."),
+        Pair(f"{me}{ja}にアレルギーがあります。", f"I'm allergic to {en}."),
+        Pair(f"これには{ja}が入っていますか。", f"Does this contain {en}?"),
+        Pair(f"これに{ja}は入っていません。", f"This doesn't contain {en}."),
+        Pair(
+            f"{ja}は大丈夫ですか。",
+            f"Is {en} all right?" if not en.endswith("s") else f"Are {en} all right?",
+        ),
+    ]
+    if ja == "牛乳":
+        pairs.pop(3)
+    if ja in ("辛い物", "生の魚"):
+        pairs = pairs[:4]
+    return Drawn((ja, left_ja), draw.typed(draw.sample(pairs, 3)))
+
+
+_VARIANTS = (
+    ("大きい", "bigger"),
+    ("小さい", "smaller"),
+    ("安い", "cheaper"),
+    ("軽い", "lighter"),
+    ("新しい", "newer"),
+    ("長い", "longer"),
+    ("短い", "shorter"),
+)
+_COLOURS = (
+    ("赤い", "red"),
+    ("青い", "blue"),
+    ("白い", "white"),
+    ("黒い", "black"),
+    ("茶色い", "brown"),
+    ("黄色い", "yellow"),
+)
+
+
+def shopping(draw: Draw) -> Drawn:
+    """このかばんを見せてください。もう少し安いのはありますか。"""
+    noun = draw.noun("clothes", "accessory", "bag", "electric", "dishware", "stationery", "book")
+    this_ja, this_en = draw.choose((("この", "this"), ("その", "that"), ("あの", "that")))
+    this = noun.as_subject(this_en).text
+    (more_ja, more_en), (colour_ja, colour_en) = draw.choose(_VARIANTS), draw.choose(_COLOURS)
+    one = "ones" if noun.is_plural else "one"
+    excuse_ja, excuse_en = draw.choose(_EXCUSE)
+    buy = draw.choose(("を買います。", "にします。"))
+    coloured = f"a {colour_en}" if one == "one" else colour_en
+    is_clothing = bool(noun.tags & {"clothes", "accessory", "bag"})
+    ask_where = english.sentence(f"{excuse_en}where can I buy {noun.general}", "?")
+    pairs = [
+        Pair(f"{this_ja}{noun.ja}を見せてください。", f"Please show me {this}."),
+        Pair(f"{this_ja}{noun.ja}をください。", _please(this)),
+        Pair(
+            f"{this_ja}{noun.ja}はいくらですか。",
+            f"How much {'are' if noun.is_plural else 'is'} {this}?",
+        ),
+        Pair(f"{this_ja}{noun.ja}{buy}", f"I'll {'buy' if '買' in buy else 'take'} {this}."),
+        Pair(
+            f"{noun.ja}を探しています。",
+            f"I'm looking for {noun.bare if noun.article != 's' else noun.general}.",
+        ),
+        Pair(
+            f"{excuse_ja}{noun.ja}はどこで買えますか。",
+            ask_where.replace("Excuse me, Where", "Excuse me, where"),
+        ),
+        Pair(
+            f"{noun.ja}はどこにありますか。",
+            f"Where are the {noun.general}?" if noun.article != "0" else f"Where is the {noun.en}?",
+        ),
+        Pair(f"{this_ja}{noun.ja}はもうありません。", f"We don't have {this} anymore."),
+        Pair(
+            f"もっと{more_ja}{noun.ja}はありますか。",
+            f"Do you have {'' if noun.is_plural or noun.article == '0' else 'a '}{more_en} {noun.en}?",
+        ),
+        Pair(
+            f"{this_ja}{noun.ja}は高すぎます。",
+            f"{english.sentence(this, '')} {'are' if noun.is_plural else 'is'} too expensive.",
+        ),
+    ]
+    if is_clothing:
+        pairs += [
+            Pair(f"{this_ja}{noun.ja}を試着してもいいですか。", f"Can I try on {this}?"),
+            Pair(f"{colour_ja}{noun.ja}はありますか。", f"Do you have {coloured} {noun.en}?"),
+            Pair(
+                f"{this_ja}{colour_ja}{noun.ja}をください。",
+                _please(f"{noun.pronoun(this_en)} {colour_en} {noun.en}"),
+            ),
+            Pair(
+                f"{this_ja}{noun.ja}は私に小さすぎます。",
+                f"{english.sentence(this, '')} {'are' if noun.is_plural else 'is'} too small for me.",
+            ),
+        ]
+    if draw.chance(0.04):
+        pairs = [
+            Pair(f"{a}{more_ja}のはありますか。", f"Do you have a {more_en} one?")
+            for a in ("もう少し", "もっと")
+        ] + [Pair(f"{colour_ja}のはありますか。", f"Do you have a {colour_en} one?")]
+    return Drawn((this_ja, noun.ja), draw.typed(draw.sample(pairs, 4)))
+
+
+def party_of(draw: Draw) -> Drawn:
+    """二人です。三名で予約しています。大人二枚ください。"""
+    number = draw.choose((1, 2, 3, 4, 5, 6, 7, 8, 10, 12))
+    shown = draw.choose((str(number), japanese.numeral(number)))
+    word = english.number(number)
+    people = "person" if number == 1 else "people"
+    tickets = "ticket" if number == 1 else "tickets"
+    hour = draw.choose((5, 6, 7, 8, 9))
+    name = draw.choose(draw.names("surname", "foreign-surname"))
+    place = draw.place(draw.choose(("town", "city")))
+    counter = draw.choose(("人", "名"))
+    pairs = [
+        Pair(f"{shown}{counter}です。", f"There {'is' if number == 1 else 'are'} {word} of us."),
+        Pair(f"大人{shown}枚ください。", f"{word.capitalize()} adult {tickets}, please."),
+        Pair(f"子供{shown}枚お願いします。", f"{word.capitalize()} child {tickets}, please."),
+        Pair(
+            f"{place.ja}まで{shown}枚ください。",
+            f"{word.capitalize()} {tickets} to {place.en}, please.",
+        ),
+        Pair(
+            f"{hour}時に{shown}{counter}で予約したいです。",
+            f"I'd like to make a reservation for {word} {people} at {hour} o'clock.",
+        ),
+        Pair(f"{shown}{counter}で予約しています。", f"I have a reservation for {word} {people}."),
+        Pair(
+            f"{name.ja}の名前で予約しています。",
+            f"I have a reservation under the name of {name.en}.",
+        ),
+        Pair(f"{name.ja}で予約しました。", f"I made a reservation under {name.en}."),
+        Pair(
+            f"今晩{shown}{counter}で予約できますか。",
+            f"Can I make a reservation for {word} {people} this evening?",
+        ),
+        Pair(f"{shown}{counter}分の席はありますか。", f"Do you have a table for {word}?"),
+    ]
+    if number == 1:
+        pairs = [p for p in pairs[1:] if "枚" in p.ja]
+    return Drawn((str(number), name.ja), draw.typed(draw.sample(pairs, 3)))
+
+
+def nights(draw: Draw) -> Drawn:
+    """三泊お願いします。シングルの部屋はありますか。"""
+    number = draw.choose((1, 2, 3, 4, 5, 6, 7))
+    shown = draw.choose((str(number), japanese.numeral(number)))
+    stay = english.number(number) + (" night" if number == 1 else " nights")
+    room_ja, room_en = draw.choose(_ROOMS)
+    want = draw.choose(_COMFORTS)
+    place = draw.place("town")
+    pairs = [
+        Pair(f"{shown}泊お願いします。", english.sentence(f"{stay}, please")),
+        Pair(f"{shown}泊したいです。", f"I'd like to stay for {stay}."),
+        Pair(f"{shown}泊する予定です。", f"I plan to stay for {stay}."),
+        Pair(f"{place.ja}に{shown}泊しました。", f"I stayed in {place.en} for {stay}."),
+        Pair(f"{room_ja}を{shown}泊予約したいです。", f"I'd like to reserve {room_en} for {stay}."),
+        Pair(f"{room_ja}はありますか。", f"Do you have {room_en}?"),
+        Pair(f"{room_ja}は一泊いくらですか。", f"How much is {room_en} per night?"),
+        Pair(f"{room_ja}をお願いします。", english.sentence(f"{room_en}, please")),
+        Pair(f"部屋に{want[0]}はありますか。", f"Is there {want[1]} in the room?"),
+        Pair(f"{want[0]}を貸してもらえますか。", f"Could you lend me {want[1]}?"),
+        Pair(f"部屋に{want[0]}がありません。", f"There isn't {want[1]} in the room."),
+        Pair(f"{want[0]}を持って来てください。", f"Please bring {want[1]}."),
+    ]
+    if want[0] in ("エアコン", "冷蔵庫", "金庫", "バスタブ"):
+        pairs = pairs[:9] + pairs[10:11]
+    return Drawn((room_ja, str(number), want[0]), draw.typed(draw.sample(pairs, 3)))
+
+
+_ROOMS = (
+    ("シングルの部屋", "a single room"),
+    ("ダブルの部屋", "a double room"),
+    ("ツインの部屋", "a twin room"),
+    ("和室", "a Japanese-style room"),
+    ("洋室", "a Western-style room"),
+    ("禁煙の部屋", "a non-smoking room"),
+    ("静かな部屋", "a quiet room"),
+    ("広い部屋", "a spacious room"),
+    ("海が見える部屋", "a room with an ocean view"),
+    ("もっと安い部屋", "a cheaper room"),
+    ("お風呂付きの部屋", "a room with a bath"),
+)
+_COMFORTS = (
+    ("ドライヤー", "a hair dryer"),
+    ("アイロン", "an iron"),
+    ("毛布", "a blanket"),
+    ("枕", "a pillow"),
+    ("タオル", "a towel"),
+    ("エアコン", "an air conditioner"),
+    ("冷蔵庫", "a refrigerator"),
+    ("金庫", "a safe"),
+    ("バスタブ", "a bathtub"),
+    ("充電器", "a charger"),
+    ("加湿器", "a humidifier"),
+    ("傘", "an umbrella"),
+)
+
+PATTERNS = (ordering, diet, shopping, party_of, nights)
