@@ -35,7 +35,7 @@ from keras_attn_data.everyday import (
 from keras_attn_data.everyday.drawing import Draw, Drawn
 
 SEED = 20240401
-SHARE = 600  # maximum number of pairs of a pattern
+SHARE = 570  # maximum number of pairs of a pattern
 # A pattern is exhausted after this many samples in a row without a new sentence.
 _PATIENCE = 1000
 

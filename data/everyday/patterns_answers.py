@@ -1,4 +1,4 @@
-"""Patterns of answers with はい and いいえ, and of short statements about what both speakers see."""
+"""Patterns of answers with はい and いいえ, and of short statements about things."""
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, tell
@@ -93,8 +93,6 @@ _IT_IS = (
     (Word("きれい", "na"), "beautiful"),
     (Word("暑い", "i"), "hot"),
     (Word("寒い", "i"), "cold"),
-    (Word("危ない", "i"), "dangerous"),
-    (Word("大丈夫", "na"), "all right"),
     (Word("必要", "na"), "necessary"),
     (Word("大切", "na"), "important"),
     (Word("甘い", "i"), "sweet"),
@@ -105,7 +103,6 @@ _IT_IS = (
     (Word("短い", "i"), "short"),
     (Word("かわいい", "i"), "cute"),
     (Word("すばらしい", "i"), "wonderful"),
-    (Word("本当", "noun"), "true"),
     (Word("無料", "noun"), "free of charge"),
 )
 _ADVERBS = (
@@ -120,7 +117,7 @@ _ADVERBS = (
 def it_is(draw: Draw) -> Drawn:
     """とてもおいしいです。難しくないです。楽しかったですか。"""
     ja, en = draw.choose(_IT_IS)
-    if ja.kind == "noun" or en in ("all right", "wonderful"):
+    if ja.kind == "noun" or en == "wonderful":
         adverb_ja, adverb_en = "", ""
     else:
         adverb_ja, adverb_en = draw.choose(_ADVERBS)
@@ -134,7 +131,7 @@ def it_is(draw: Draw) -> Drawn:
         pairs.append(Pair(adverb_ja + mood.end(ja, past), tell(IT, phrase, tense, mood)))
     mood = Mood(draw.chance(0.7), negative=True)
     text = tell(IT, Phrase("be", f"very {en}"), "present", mood)
-    if ja.kind != "noun" and en not in ("all right", "wonderful"):
+    if ja.kind != "noun" and en != "wonderful":
         pairs.append(Pair("あまり" + mood.end(ja), text))
         doubtful = Word(ja.text + "と思う", "godan") if ja.kind in ("i", "ii") else None
         if doubtful:
@@ -147,7 +144,7 @@ def it_is(draw: Draw) -> Drawn:
 
 
 _MILD = frozenset(
-    "expensive difficult big small old far hot cold dangerous sweet spicy heavy long short".split()
+    "expensive difficult big small old far hot cold sweet spicy heavy long short".split()
 )
 
 

@@ -250,8 +250,9 @@ def time_span(draw: Draw) -> Drawn:
     """5分待ってください。あと三時間です。日本に二週間います。"""
     unit_ja, unit_en, numbers = draw.choose(_SPANS)
     number = draw.choose(numbers)
-    shown = draw.choose((str(number), str(number), japanese.numeral(number))) + unit_ja
-    span = f"{english.number(number)} {unit_en}{'' if number == 1 else 's'}"
+    kanji = draw.chance(0.35) and (number, unit_en) != (10, "minute")  # 十分 is also "enough"
+    shown = (japanese.numeral(number) if kanji else str(number)) + unit_ja
+    span = f"{english.number(number)} {unit_en}s" if number > 1 else english.article(unit_en)
     short = shown.removesuffix("間") if unit_en in ("day", "year") else shown
     place, me = draw.place("land"), draw.choose(("", "", "私は"))
     be = "is" if number == 1 else "are"
@@ -274,7 +275,11 @@ def time_span(draw: Draw) -> Drawn:
         Pair(f"{me}{shown}日本語を勉強しました。", f"I studied Japanese for {span}."),
     ]
     lasting = ("day", "week", "month", "year")
-    drop = ("遅れ", "待って", "待ち", "寝") if unit_en in lasting else (place.ja,)
+    drop: tuple[str, ...] = ("遅れ", "待って", "待ち", "寝") if unit_en in lasting else (place.ja,)
+    if unit_en == "hour":
+        drop += ("待って",)
+    if unit_en == "minute":
+        drop += ("寝",)
     kept = [pair for pair in pairs if not any(word in pair.ja for word in drop)]
     return Drawn((shown, place.ja), draw.typed(draw.sample(kept, 4)))
 

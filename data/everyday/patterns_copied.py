@@ -1,6 +1,6 @@
 """Patterns with text that is copied: addresses, file names, placeholders, tags, hashtags, mentions.
 
-The literal text is drawn at random and is the same in both languages, so that a model has to copy it.
+The literal text is drawn at random and is the same in both languages: a model has to copy it.
 """
 
 import string
@@ -157,8 +157,11 @@ _LINES = (
 
 
 def _spaced(draw: Draw, ja: str, *literals: str) -> str:
-    """Japanese with its literals; some writers put no spaces around them."""
-    if draw.chance(0.4):
+    """Japanese with its literals; some writers put no spaces around them.
+
+    The space after a hashtag or mention tells where it ends.
+    """
+    if literals[0][0] not in "#@" and draw.chance(0.4):
         ja = ja.replace(" ", "")
     return ja.format(*literals)
 
@@ -186,7 +189,7 @@ _WITH_NAME = (
     ("{0}さん、お誕生日おめでとうございます。", "Happy birthday, {0}."),
     ("{0}さんがコメントしました。", "{0} commented."),
     ("{0}さんからメッセージが届きました。", "You have a message from {0}."),
-    ("{0}さんとしてログインしました。", "You are logged in as {0}."),
+    ("{0}さんとしてログインしました。", "You're logged in as {0}."),
     ("{0}さんを招待しました。", "You invited {0}."),
     ("{0}さんが{1}さんを招待しました。", "{0} invited {1}."),
     ("{0}さん、ありがとうございました。", "Thank you, {0}."),
@@ -210,10 +213,10 @@ _WITH_THING = (
     ("{0}が見つかりません。", "{0} was not found."),
     ("{0}を削除しますか?", "Delete {0}?"),
     ("{0}を保存しました。", "Saved {0}."),
-    ("{0}を開けませんでした。", "Could not open {0}."),
+    ("{0}を開けませんでした。", "Couldn't open {0}."),
     ("{0}を{1}に移動しました。", "Moved {0} to {1}."),
     ("{0}を入力してください。", "Please enter {0}."),
-    ("{0}に接続できません。", "Cannot connect to {0}."),
+    ("{0}に接続できません。", "Can't connect to {0}."),
     ("{0}の読み込みに失敗しました。", "Failed to load {0}."),
     ("{0}を選択してください。", "Please select {0}."),
     ("{0}は{1}に変更されました。", "{0} was changed to {1}."),
@@ -310,7 +313,7 @@ _PRESSED = (
     ("{0}ボタンを押してください。", "Press the {0} button."),
     ("{0}または{1}を選択してください。", "Select {0} or {1}."),
     ("{0}を押してから{1}を押してください。", "Press {0}, and then press {1}."),
-    ("終わったら{0}を押してください。", "Press {0} when you are done."),
+    ("終わったら{0}を押してください。", "Press {0} when you're done."),
     ("{0}を押さないでください。", "Don't press {0}."),
     ("{0}を選んで、{1}をクリックします。", "Select {0} and click {1}."),
     ("{0}をタップしてください。", "Tap {0}."),
@@ -319,14 +322,14 @@ _PRESSED = (
 )
 _WARNED = (
     ("{0}重要{1}なお知らせです。", "This is an {0}important{1} notice."),
-    ("{0}注意{1}:危険です。", "{0}Warning{1}: It is dangerous."),
+    ("{0}注意{1}:危険です。", "{0}Warning{1}: It's dangerous."),
     ("これは{0}新しい{1}機能です。", "This is a {0}new{1} feature."),
     ("{0}無料{1}でご利用いただけます。", "You can use it for {0}free{1}."),
     ("{0}必ず{1}確認してください。", "{0}Always{1} check it."),
     ("{0}東京{1}に行きました。", "I went to {0}Tokyo{1}."),
     ("{0}今日{1}は休みです。", "We're closed {0}today{1}."),
     ("{0}ここ{1}をクリックしてください。", "Click {0}here{1}."),
-    ("{0}完了{1}しました。", "It is {0}complete{1}."),
+    ("{0}完了{1}しました。", "It's {0}complete{1}."),
     ("料金は{0}無料{1}です。", "The charge is {0}free{1}."),
 )
 

@@ -133,7 +133,7 @@ def right_now(draw: Draw) -> Drawn:
     """母は今、台所で料理しています。"""
     who, action = draw.who(0.2), draw.action("now")
     place = draw.place_for(action) if draw.chance(0.5) else None
-    ja, en = _placed(action, place)
+    ja, en = _placed(action, place if place and place.ja != "家" else None)
     ja = japanese.progressive(ja)
     pairs = []
     for mood in draw.moods(2, [who], negatives=False):

@@ -163,7 +163,10 @@ def bought_described(draw: Draw) -> Drawn:
     return Drawn(tuple(w for w in (who.ja, noun.ja, adjective.ja.text) if w), pairs)
 
 
-_NOT_BOUGHT = frozenset("dirty necessary important famous safe inconvenient dangerous".split())
+_NOT_BOUGHT = frozenset(
+    "dirty necessary important famous safe inconvenient dangerous heavy noisy slow boring "
+    "difficult".split()
+)
 
 
 def two_adjectives(draw: Draw) -> Drawn:
@@ -249,12 +252,12 @@ def becoming(draw: Draw) -> Drawn:
     topic, person = f"{this_ja}{noun.ja}は", noun.as_subject(this_en)
     phrase = Phrase("become", en)
     pairs = [
-        Pair(topic + mood.end(become, past=True), tell(person, phrase, "past", mood))
+        Pair(topic + mood.end(become, past=True), tell(person, phrase, "perfect", mood))
         for mood in draw.moods(2)
     ]
     mood = Mood(draw.chance(0.6))
     text = topic + "とても" + mood.end(become, past=True)
-    pairs.append(Pair(text, tell(person, Phrase("become", f"very {en}"), "past", mood)))
+    pairs.append(Pair(text, tell(person, Phrase("become", f"very {en}"), "perfect", mood)))
     return Drawn((this_ja, noun.ja, ja.text), pairs)
 
 

@@ -4,6 +4,7 @@ from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, tell
 from keras_attn_data.everyday.english import Person, Phrase
 from keras_attn_data.everyday.japanese import Word
+from keras_attn_data.everyday.patterns_numbers import price_range
 
 
 def _whole(draw: Draw, low: int, high: int) -> int:
@@ -43,13 +44,23 @@ _PRICED = (
     ("一つ", Person("it", "3n")),
     ("税込みで", Person("it", "3n")),
 )
+_RANGES = {
+    "家賃は": (30_000, 250_000),
+    "切符は": (140, 30_000),
+    "入場料は": (200, 9000),
+    "送料は": (200, 3000),
+    "タクシー代は": (600, 20_000),
+    "一泊": (3000, 80_000),
+    "一つ": (50, 5000),
+}
 _AFTER = {"全部で": "in total", "一泊": "per night", "一つ": "each", "税込みで": "including tax"}
 
 
 def amount(draw: Draw) -> Drawn:
     """これは1900円です。全部で千九百円です。家賃は15万円です。"""
     topic, person = draw.choose(_PRICED)
-    yen = _whole(draw, 50, 9_000_000 if draw.chance(0.2) else 90_000)
+    low, high = _RANGES.get(topic, (50, 9_000_000 if draw.chance(0.2) else 90_000))
+    yen = _whole(draw, low, high)
     shown = written(draw, yen)
     after = _AFTER.get(topic, "")
     phrase = Phrase("be", f"{yen:,} yen {after}")
@@ -80,7 +91,8 @@ def amount(draw: Draw) -> Drawn:
 def money(draw: Draw) -> Drawn:
     """1万円持っています。この時計を五万円で買いました。"""
     noun = draw.noun("electric", "clothes", "bag", "accessory", "furniture", "instrument")
-    yen = _whole(draw, 500, 300_000)
+    low, high, _ = price_range(noun.tags)
+    yen = _whole(draw, low, high)
     shown = written(draw, yen)
     this_ja, this_en = draw.choose((("この", "this"), ("その", "that")))
     this = noun.as_subject(this_en)
@@ -201,6 +213,16 @@ _CROWDS = (
 )
 
 
+_TOWNS = (
+    ("この町", "this town"),
+    ("この市", "this city"),
+    ("私の町", "my town"),
+    ("この県", "this prefecture"),
+    ("私の国", "my country"),
+    ("この島", "this island"),
+)
+
+
 def crowd(draw: Draw) -> Drawn:
     """この学校に学生が350人います。人口は約12万人です。"""
     ja, counter, en, where_ja, where_en, low, high = draw.choose(_CROWDS)
@@ -219,13 +241,12 @@ def crowd(draw: Draw) -> Drawn:
     about = draw.choose(("約", "およそ"))
     text = f"There are about {number:,} {en} {where_en}."
     pairs.append(Pair(f"{where_ja}{ja}が{about}{shown}{counter}{Mood(True).end(word)}", text))
-    place = draw.place("town")
-    people = _whole(draw, 10_000, 9_000_000)
+    (town_ja, town_en), people = draw.choose(_TOWNS), _whole(draw, 10_000, 9_000_000)
     shown = written(draw, people)
     about_ja, about_en = draw.choose((("", ""), ("約", "about ")))
-    population = f"The population of {place.en} is {about_en}{people:,}."
-    pairs.append(Pair(f"{place.ja}の人口は{about_ja}{shown}人です。", population))
-    return Drawn((ja, str(number), place.ja), draw.typed(draw.sample(pairs, 2)))
+    population = f"The population of {town_en} is {about_en}{people:,}."
+    pairs.append(Pair(f"{town_ja}の人口は{about_ja}{shown}人です。", population))
+    return Drawn((ja, str(number), str(people)), draw.typed(draw.sample(pairs, 2)))
 
 
 def measure(draw: Draw) -> Drawn:
@@ -234,6 +255,7 @@ def measure(draw: Draw) -> Drawn:
     kilos = 40 + int(draw.rng.random() * 60)
     far = draw.choose((1.5, 2, 2.5, 3, 4, 5, 8, 10, 12, 20, 35, 50))
     degrees = int(draw.rng.random() * 40) - 5
+    tax, load = draw.choose((5, 8, 10)), draw.choose((7, 10, 20, 23, 30, 32))
     percent = draw.choose((5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90))
     grams = draw.choose((100, 150, 200, 250, 300, 400, 500, 750))
     litres = draw.choose((1, 2, 3, 5, 10, 20, 40))
@@ -260,15 +282,13 @@ def measure(draw: Draw) -> Drawn:
         Pair(f"降水確率は{percent}%です。", f"The chance of rain is {percent}%."),
         Pair(f"全品{percent}%引きです。", f"Everything is {percent}% off."),
         Pair(f"バッテリーの残りは{percent}%です。", f"The battery is at {percent}%."),
-        Pair(f"消費税は{percent}%です。", f"The sales tax is {percent}%."),
+        Pair(f"消費税は{tax}%です。", f"The sales tax is {tax}%."),
         Pair(f"{food.ja}を{grams}グラムください。", f"{grams} grams of {food.general}, please."),
         Pair(
             f"ガソリンを{litres}リットルお願いします。", f"{litres} {liquid} of gasoline, please."
         ),
         Pair(f"荷物は{kilos}キロあります。", f"The luggage weighs {kilos} kilograms."),
-        Pair(
-            f"荷物の重さは{kilos}キロまでです。", f"The luggage may weigh up to {kilos} kilograms."
-        ),
+        Pair(f"荷物の重さは{load}キロまでです。", f"The luggage may weigh up to {load} kilograms."),
         Pair(
             f"この山の高さは{metres:,}メートルです。", f"This mountain is {metres:,} meters high."
         ),
@@ -281,7 +301,8 @@ def measure(draw: Draw) -> Drawn:
 
 def year(draw: Draw) -> Drawn:
     """私は1995年に生まれました。2024年4月1日に日本に来ました。"""
-    number = draw.choose((1950, 1980, 1980)) + int(draw.rng.random() * 45)
+    born = draw.chance(0.6)
+    number = 1950 + int(draw.rng.random() * 60) if born else 2000 + int(draw.rng.random() * 30)
     month, day = 1 + int(draw.rng.random() * 12), 1 + int(draw.rng.random() * 28)
     kanji = "".join("〇一二三四五六七八九"[int(d)] for d in str(number))
     shown = draw.choose((str(number), str(number), str(number), kanji))

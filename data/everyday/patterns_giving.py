@@ -80,6 +80,8 @@ def favour_for_me(draw: Draw) -> Drawn:
     helper, action = draw.somebody(), draw.action(draw.choose(("favour", "favour", "favour-to-me")))
     word = GIVE_ME.after(japanese.te(action.ja))
     en = action.en.plus("for me")
+    if action.en.verb == "help":
+        en = Phrase("help", f"me {action.en.rest}")
     pairs = []
     for time in draw.times_for(action, "past", 2):
         mood = Mood(draw.chance(0.6))

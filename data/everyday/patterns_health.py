@@ -1,7 +1,7 @@
 """Patterns of health, loss and damage: what a traveller says when something is wrong."""
 
 from keras_attn_data.everyday import english
-from keras_attn_data.everyday.drawing import SPEAKER, Draw, Drawn, Mood, Pair, tell
+from keras_attn_data.everyday.drawing import SPEAKER, Draw, Drawn, Pair, tell
 from keras_attn_data.everyday.english import Person, Phrase
 from keras_attn_data.everyday.japanese import Word
 
@@ -144,7 +144,6 @@ def lost(draw: Draw) -> Drawn:
         Pair(f"私の{ja}を見ませんでしたか。", f"Didn't you see my {en}?"),
         Pair(f"{ja}を落としました。", f"I dropped my {en}."),
         Pair(f"{ja}を忘れないでください。", f"Please don't forget your {en}."),
-        Pair(f"{ja}を持っていますか。", f"Do you have your {en}?"),
         Pair(f"{ja}を見せてください。", f"Please show me your {en}."),
     ]
     if ja == "薬":
@@ -154,6 +153,7 @@ def lost(draw: Draw) -> Drawn:
 
 _MACHINES = (
     ("エアコン", "air conditioner"),
+    ("コーヒーメーカー", "coffee maker"),
     ("テレビ", "television"),
     ("シャワー", "shower"),
     ("電気", "light"),
@@ -176,20 +176,32 @@ _MACHINES = (
 )
 
 
+_ROOM, _KITCHEN, _OFFICE = (
+    ("部屋の", " in the room"),
+    ("台所の", " in the kitchen"),
+    ("事務所の", " in the office"),
+)
+# Where a machine stands; "" is anywhere.
+_ROOMS = {
+    "エアコン": (("", ""), _ROOM, _OFFICE),
+    "テレビ": (("", ""), _ROOM),
+    "シャワー": (("", ""), _ROOM),
+    "電気": (("", ""), _ROOM, _KITCHEN, _OFFICE),
+    "パソコン": (("", ""), _OFFICE),
+    "プリンター": (("", ""), _OFFICE),
+    "冷蔵庫": (("", ""), _ROOM, _KITCHEN),
+    "電話": (("", ""), _ROOM, _OFFICE),
+    "ドライヤー": (("", ""), _ROOM),
+    "コピー機": (("", ""), _OFFICE),
+    "コーヒーメーカー": (("", ""), _KITCHEN, _OFFICE),
+}
+
+
 def broken(draw: Draw) -> Drawn:
     """エアコンが壊れています。テレビの使い方を教えてください。"""
     ja, en = draw.choose(_MACHINES)
     this_ja, this_en = draw.choose((("この", "this"), ("その", "that")))
-    where_ja, where_en = draw.choose(
-        (
-            ("部屋の", " in the room"),
-            ("", ""),
-            ("台所の", " in the kitchen"),
-            ("事務所の", " in the office"),
-        )
-    )
-    if en in ("elevator", "car", "bicycle") and "room" in where_en + "kitchen":
-        where_ja, where_en = "", ""
+    where_ja, where_en = draw.choose(_ROOMS.get(ja, (("", ""),)))
     the = f"the {en}{where_en}"
     pairs = [
         Pair(f"{where_ja}{ja}が壊れています。", english.sentence(f"{the} is broken")),

@@ -1,9 +1,12 @@
-"""Set phrases: greetings, thanks, apologies, conversation, shopping, restaurants, travel, emergencies.
+"""Set phrases: greetings, thanks, conversation, shopping, travel, emergencies.
 
 Nothing can be learnt about a set phrase from other set phrases. All of a subject are therefore one
 combination, so that no split holds out a part of them.
 """
 
+from functools import cache
+
+from keras_attn_data.everyday import lexicon
 from keras_attn_data.everyday.drawing import Draw, Drawn, Pair
 from keras_attn_data.everyday.lexicon import SetPhrase
 
@@ -18,13 +21,18 @@ def _pairs(phrase: SetPhrase) -> list[Pair]:
         if phrase.ends == "?" and not ja.endswith(("か", "の")):
             ends = ("?",)  # only the mark shows that it is a question
         for end in ends if i < 2 else ends[i % len(ends) :][:1]:
-            en = phrase.en.removesuffix(".") + "!" if end == "!" else phrase.en
+            en = phrase.en.rstrip(".!") + "!" if end == "!" else phrase.en
             pairs.append(Pair(ja + end, en))
     return pairs
 
 
+@cache
+def _phrases(kind: str) -> list[SetPhrase]:
+    return [phrase for phrase in lexicon.load().set_phrases if phrase.kind == kind]
+
+
 def _of(draw: Draw, kind: str) -> Drawn:
-    return Drawn((), _pairs(draw.choose([p for p in draw.lexicon.set_phrases if p.kind == kind])))
+    return Drawn((), _pairs(draw.choose(_phrases(kind))))
 
 
 def greeting(draw: Draw) -> Drawn:

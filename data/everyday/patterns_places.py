@@ -66,6 +66,8 @@ def where_is(draw: Draw) -> Drawn:
 def nearby(draw: Draw) -> Drawn:
     """この近くにコンビニはありますか。"""
     (ja, en), (excuse_ja, excuse_en) = _spot(draw), draw.choose(_EXCUSE)
+    if ja in ("入口", "受付", "会議室", "レジ", "ロビー", "階段", "切符売り場", "改札", "お城"):
+        return nearby(draw)
     thing = article(en.removeprefix("the ")) if en != "the stairs" else "a staircase"
     near_ja = draw.choose(("この近くに", "近くに", "この辺に", "この辺りに"))
     has = draw.choose(("はありますか", "がありますか"))
@@ -143,6 +145,13 @@ _ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "s
 _ORDINALS |= {8: "eighth", 9: "ninth", 10: "tenth", 12: "12th", 15: "15th"}
 
 
+# Places that are on a floor of a building.
+_INDOORS = frozenset(
+    "受付 案内所 両替所 ロッカー レジ 自動販売機 ATM 喫煙所 会議室 カフェ レストラン 食堂 プール "
+    "喫茶店 本屋 薬局 図書館 教室 映画館 眼鏡屋 文房具屋 歯医者 床屋 美術館".split()
+)
+
+
 def which_side(draw: Draw) -> Drawn:
     """銀行は右側にあります。受付は三階です。二つ目の角を右に曲がってください。"""
     ja, en = _spot(draw)
@@ -165,6 +174,8 @@ def which_side(draw: Draw) -> Drawn:
         ),
         Pair(f"{ja}は何階ですか。", f"What floor is {en} on?"),
     ]
+    if ja not in _INDOORS:
+        pairs = pairs[:1]
     if draw.chance(0.3):
         pairs = [
             Pair(

@@ -59,6 +59,8 @@ def thing_somebody_did(draw: Draw) -> Drawn:
     pairs = []
     times, moods = draw.times_for(action, "past", 2), draw.moods(2, [who])
     for time, mood in zip(times, moods, strict=True):
+        if not who.ja and not time.ja:
+            continue  # the clause would be a verb alone
         clause = english.say(who.asked(mood.question), Phrase(action.en.verb), "past")
         when = lead(time.ja) if who.ja else _when(time)
         ja = f"{when}{who.subject}{japanese.plain(action.verb, past=True)}{noun.ja}は"
@@ -112,7 +114,8 @@ _OVER_THERE = (
 )
 # Actions that somebody who looks on recognises.
 _VISIBLE = frozenset(
-    "eat drink read write wash clean wait play draw carry sing dance run swim take wipe smoke".split()
+    "eat drink read write wash clean wait play draw carry sing dance run swim take wipe "
+    "smoke".split()
 )
 
 
@@ -140,7 +143,7 @@ _FATES = (
     ("message", "もらった", _RECEIVED, Word("読む", "godan"), "read"),
     ("book", "借りた", _BORROWED, Word("読む", "godan"), "read"),
     ("lendable", "借りた", _BORROWED, Word("返す", "godan"), "return"),
-    ("lendable", "借りた", _BORROWED, Word("使う", "godan"), "use"),
+    ("device", "借りた", _BORROWED, Word("使う", "godan"), "use"),
 )
 
 

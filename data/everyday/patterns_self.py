@@ -151,7 +151,8 @@ def hobby(draw: Draw) -> Drawn:
     return Drawn((action.key,), draw.typed(pairs))
 
 
-_LIKED = "fruits vegetable dish sweet1 softdrink sport school beast flower1 tune game alcohol show meats".split()
+_LIKED = "fruits vegetable dish sweet1 softdrink sport school beast".split()
+_LIKED += "flower1 tune game alcohol show meats".split()
 _FAVOURITES = (
     ("食べ物", "food", "dish"),
     ("飲み物", "drink", "softdrink"),

@@ -5,7 +5,6 @@ from keras_attn_data.everyday.drawing import Draw, Drawn, Pair
 from keras_attn_data.everyday.lexicon import Noun
 
 _ORDERED = ("order", "drink", "fruits", "sweet")
-_SOLD = ("item", "food")
 _EXCUSE = (("", ""), ("", ""), ("すみません、", "Excuse me, "))
 
 
@@ -115,8 +114,6 @@ _VARIANTS = (
     ("安い", "cheaper"),
     ("軽い", "lighter"),
     ("新しい", "newer"),
-    ("長い", "longer"),
-    ("短い", "shorter"),
 )
 _COLOURS = (
     ("赤い", "red"),
@@ -129,66 +126,67 @@ _COLOURS = (
 
 
 def shopping(draw: Draw) -> Drawn:
-    """このかばんを見せてください。もう少し安いのはありますか。"""
+    """このかばんを見せてください。かばんを探しています。"""
     noun = draw.noun("clothes", "accessory", "bag", "electric", "dishware", "stationery", "book")
     this_ja, this_en = draw.choose((("この", "this"), ("その", "that"), ("あの", "that")))
-    this = noun.as_subject(this_en).text
-    (more_ja, more_en), (colour_ja, colour_en) = draw.choose(_VARIANTS), draw.choose(_COLOURS)
-    one = "ones" if noun.is_plural else "one"
-    excuse_ja, excuse_en = draw.choose(_EXCUSE)
-    buy = draw.choose(("を買います。", "にします。"))
-    coloured = f"a {colour_en}" if one == "one" else colour_en
-    is_clothing = bool(noun.tags & {"clothes", "accessory", "bag"})
-    ask_where = english.sentence(f"{excuse_en}where can I buy {noun.general}", "?")
+    this, (more_ja, more_en) = noun.as_subject(this_en).text, draw.choose(_VARIANTS)
+    (excuse_ja, excuse_en) = draw.choose(_EXCUSE)
+    general = english.plural(noun.en) if noun.article == "the" else noun.general
+    be, are = ("are", "are") if noun.is_plural else ("is", "are")
+    if noun.article == "0":
+        are = "is"
+    thing = f"{this_ja}{noun.ja}"
     pairs = [
-        Pair(f"{this_ja}{noun.ja}を見せてください。", f"Please show me {this}."),
-        Pair(f"{this_ja}{noun.ja}をください。", _please(this)),
-        Pair(
-            f"{this_ja}{noun.ja}はいくらですか。",
-            f"How much {'are' if noun.is_plural else 'is'} {this}?",
-        ),
-        Pair(f"{this_ja}{noun.ja}{buy}", f"I'll {'buy' if '買' in buy else 'take'} {this}."),
-        Pair(
-            f"{noun.ja}を探しています。",
-            f"I'm looking for {noun.bare if noun.article != 's' else noun.general}.",
-        ),
+        Pair(f"{thing}を見せてください。", f"Please show me {this}."),
+        Pair(f"{thing}をください。", _please(this)),
+        Pair(f"{thing}はいくらですか。", f"How much {be} {this}?"),
+        Pair(f"{thing}を買います。", f"I'll buy {this}."),
+        Pair(f"{thing}にします。", f"I'll take {this}."),
+        Pair(f"{noun.ja}を探しています。", f"I'm looking for {_one(noun)}."),
         Pair(
             f"{excuse_ja}{noun.ja}はどこで買えますか。",
-            ask_where.replace("Excuse me, Where", "Excuse me, where"),
+            english.sentence(f"{excuse_en}where can I buy {general}", "?"),
         ),
-        Pair(
-            f"{noun.ja}はどこにありますか。",
-            f"Where are the {noun.general}?" if noun.article != "0" else f"Where is the {noun.en}?",
-        ),
-        Pair(f"{this_ja}{noun.ja}はもうありません。", f"We don't have {this} anymore."),
-        Pair(
-            f"もっと{more_ja}{noun.ja}はありますか。",
-            f"Do you have {'' if noun.is_plural or noun.article == '0' else 'a '}{more_en} {noun.en}?",
-        ),
-        Pair(
-            f"{this_ja}{noun.ja}は高すぎます。",
-            f"{english.sentence(this, '')} {'are' if noun.is_plural else 'is'} too expensive.",
-        ),
+        Pair(f"{noun.ja}はどこにありますか。", f"Where {are} the {general}?"),
+        Pair(f"{thing}はもうありません。", f"We don't have {this} anymore."),
+        Pair(f"{thing}は高すぎます。", english.sentence(f"{this} {be} too expensive")),
     ]
-    if is_clothing:
-        pairs += [
-            Pair(f"{this_ja}{noun.ja}を試着してもいいですか。", f"Can I try on {this}?"),
-            Pair(f"{colour_ja}{noun.ja}はありますか。", f"Do you have {coloured} {noun.en}?"),
-            Pair(
-                f"{this_ja}{colour_ja}{noun.ja}をください。",
-                _please(f"{noun.pronoun(this_en)} {colour_en} {noun.en}"),
-            ),
-            Pair(
-                f"{this_ja}{noun.ja}は私に小さすぎます。",
-                f"{english.sentence(this, '')} {'are' if noun.is_plural else 'is'} too small for me.",
-            ),
-        ]
-    if draw.chance(0.04):
-        pairs = [
-            Pair(f"{a}{more_ja}のはありますか。", f"Do you have a {more_en} one?")
-            for a in ("もう少し", "もっと")
-        ] + [Pair(f"{colour_ja}のはありますか。", f"Do you have a {colour_en} one?")]
+    if noun.article != "0":
+        larger = noun.described(more_en)
+        pairs.append(Pair(f"もっと{more_ja}{noun.ja}はありますか。", f"Do you have {larger}?"))
     return Drawn((this_ja, noun.ja), draw.typed(draw.sample(pairs, 4)))
+
+
+def trying_on(draw: Draw) -> Drawn:
+    """このシャツを試着してもいいですか。もう少し安いのはありますか。"""
+    noun = draw.noun("clothes", "accessory", "bag")
+    this_ja, this_en = draw.choose((("この", "this"), ("その", "that"), ("あの", "that")))
+    this, be = noun.as_subject(this_en).text, "are" if noun.is_plural else "is"
+    (more_ja, more_en), (colour_ja, colour_en) = draw.choose(_VARIANTS), draw.choose(_COLOURS)
+    size_ja, size_en = draw.choose((("小さ", "small"), ("大き", "big")))
+    thing, coloured = f"{this_ja}{noun.ja}", f"{noun.pronoun(this_en)} {colour_en} {noun.en}"
+    pairs = [
+        Pair(f"{colour_ja}{noun.ja}はありますか。", f"Do you have {noun.described(colour_en)}?"),
+        Pair(f"{this_ja}{colour_ja}{noun.ja}をください。", _please(coloured)),
+        Pair(
+            f"{thing}は私には{size_ja}すぎます。",
+            english.sentence(f"{this} {be} too {size_en} for me"),
+        ),
+        Pair(f"{thing}の他の色はありますか。", f"Do you have {this} in another color?"),
+    ]
+    if "clothes" in noun.tags:
+        pairs.append(Pair(f"{thing}を試着してもいいですか。", f"Can I try on {this}?"))
+        pairs.append(Pair(f"{thing}を着てみてもいいですか。", f"Can I try on {this}?"))
+        if noun.tags & {"legs", "head"}:
+            pairs.pop()
+    if draw.chance(0.1):
+        more = draw.choose(("もう少し", "もっと"))
+        pairs = [
+            Pair(f"{more}{more_ja}のはありますか。", f"Do you have a {more_en} one?"),
+            Pair(f"{colour_ja}のはありますか。", f"Do you have a {colour_en} one?"),
+            Pair(f"{colour_ja}のをください。", f"The {colour_en} one, please."),
+        ]
+    return Drawn((this_ja, noun.ja, colour_ja), draw.typed(draw.sample(pairs, 3)))
 
 
 def party_of(draw: Draw) -> Drawn:
@@ -286,4 +284,4 @@ _COMFORTS = (
     ("傘", "an umbrella"),
 )
 
-PATTERNS = (ordering, diet, shopping, party_of, nights)
+PATTERNS = (ordering, diet, shopping, trying_on, party_of, nights)

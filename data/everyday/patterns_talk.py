@@ -106,7 +106,6 @@ _WHEN_ASKED = (
     ("休みの日", "on your days off", "present"),
     ("日曜日", "on Sundays", "present"),
     ("暇なとき", "in your free time", "present"),
-    ("毎朝", "every morning", "present"),
     ("クリスマス", "at Christmas", "will"),
 )
 _ACTS = (
@@ -130,9 +129,14 @@ _ACTS = (
 )
 
 
+_LONG = frozenset("夏休み 冬休み 週末 今週末 今度の週末 先週末 暇なとき クリスマス".split())
+
+
 def what_do(draw: Draw) -> Drawn:
     """週末は何をしますか。昨日はどこに行きましたか。"""
     (when_ja, when_en, tense), (ja, word, en) = draw.choose(_WHEN_ASKED), draw.choose(_ACTS)
+    if when_ja in _LONG and (word.startswith(("what time", "how")) or en.verb in ("eat", "drink")):
+        return what_do(draw)
     past = tense == "past"
     question = english.sentence(f"{word} {english.ask(YOU, en.plus(when_en), tense)}", "?")
     pairs = []
@@ -166,6 +170,8 @@ _DONE = (
     (Word("本を読む", "godan"), Phrase("read", "a book")),
     (Word("料理をする", "suru"), Phrase("cook")),
     (Word("友達と食事をする", "suru"), Phrase("have", "a meal with my friend")),
+    (Word("友達の家に行く", "iku"), Phrase("go", "to my friend's house")),
+    (Word("祖母の家に行く", "iku"), Phrase("go", "to my grandmother's house")),
     (Word("海に行く", "iku"), Phrase("go", "to the sea")),
     (Word("旅行に行く", "iku"), Phrase("go", "on a trip")),
     (Word("試験を受ける", "ichidan"), Phrase("take", "an exam")),
