@@ -166,7 +166,7 @@ class VerbFrame(NamedTuple):
         if "instrument" in noun.tags:
             return noun.with_article(self.article)
         if self.article == "a":
-            return english.plural(noun.en)
+            return noun.en if noun.article == "n" else english.plural(noun.en)
         if self.article == "-" or (self.article == "the" and noun.article in ("a", "s")):
             return noun.general
         return noun.with_article(self.article)

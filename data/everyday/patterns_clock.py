@@ -8,15 +8,22 @@ from keras_attn_data.everyday.japanese import Word
 _MINUTES = (0, 0, 0, 0, 30, 30, 5, 10, 15, 20, 25, 35, 40, 45, 50, 55)
 
 
-def clock_time(draw: Draw) -> tuple[str, str]:
-    """Time of day in both languages, with or without 午前 and 午後."""
-    hour, minute = 1 + int(draw.rng.random() * 12), draw.choose(_MINUTES)
+def clock_time(draw: Draw, hours: range = range(1, 25)) -> tuple[str, str]:
+    """Time of day in both languages, with or without 午前 and 午後.
+
+    Args:
+        draw: Random choice.
+        hours: Hours of the day, from 1 to 24. Defaults to all.
+    """
+    of_day, minute = draw.choose(hours), draw.choose(_MINUTES)
+    hour, afternoon = (of_day - 1) % 12 + 1, 12 <= of_day < 24
     kanji = draw.chance(0.3)
     shown = japanese.numeral(hour) if kanji else str(hour)
     minutes = japanese.numeral(minute) if kanji and minute else str(minute)
     tail = "時" if not minute else "時半" if minute == 30 else f"時{minutes}分"
     digits = f"{hour}:{minute:02d}" if minute else str(hour)
-    half_ja, half_en = draw.choose((("", ""), ("", ""), ("午前", " a.m."), ("午後", " p.m.")))
+    half = ("午後", " p.m.") if afternoon else ("午前", " a.m.")
+    half_ja, half_en = half if draw.chance(0.5) else ("", "")
     if not half_ja and not minute:
         half_en = " o'clock"
     return f"{half_ja}{shown}{tail}", f"{digits}{half_en}"
@@ -47,33 +54,37 @@ def what_time(draw: Draw) -> Drawn:
     return Drawn((ja,), draw.typed(draw.sample(pairs, 4)))
 
 
+_MORNING, _NOON, _EVENING, _NIGHT = range(6, 11), range(12, 15), range(17, 22), range(21, 25)
 _ROUTINE = (
-    (Word("起きる", "ichidan"), Phrase("get", "up")),
-    (Word("寝る", "ichidan"), Phrase("go", "to bed")),
-    (Word("家を出る", "ichidan"), Phrase("leave", "home")),
-    (Word("家に帰る", "godan"), Phrase("go", "home")),
-    (Word("朝ご飯を食べる", "ichidan"), Phrase("eat", "breakfast")),
-    (Word("昼ご飯を食べる", "ichidan"), Phrase("eat", "lunch")),
-    (Word("晩ご飯を食べる", "ichidan"), Phrase("eat", "dinner")),
-    (Word("学校に行く", "iku"), Phrase("go", "to school")),
-    (Word("会社に行く", "iku"), Phrase("go", "to the office")),
-    (Word("仕事を始める", "ichidan"), Phrase("start", "work")),
-    (Word("仕事が終わる", "godan"), Phrase("finish", "work")),
-    (Word("お風呂に入る", "godan"), Phrase("take", "a bath")),
-    (Word("駅に着く", "godan"), Phrase("arrive", "at the station")),
-    (Word("空港に着く", "godan"), Phrase("arrive", "at the airport")),
-    (Word("東京に着く", "godan"), Phrase("arrive", "in Tokyo")),
-    (Word("友達に会う", "godan"), Phrase("meet", "{own} friend")),
-    (Word("電車に乗る", "godan"), Phrase("take", "the train")),
+    (Word("起きる", "ichidan"), Phrase("get", "up"), range(5, 11)),
+    (Word("寝る", "ichidan"), Phrase("go", "to bed"), _NIGHT),
+    (Word("家を出る", "ichidan"), Phrase("leave", "home"), _MORNING),
+    (Word("家に帰る", "godan"), Phrase("go", "home"), _EVENING),
+    (Word("朝ご飯を食べる", "ichidan"), Phrase("eat", "breakfast"), _MORNING),
+    (Word("昼ご飯を食べる", "ichidan"), Phrase("eat", "lunch"), _NOON),
+    (Word("晩ご飯を食べる", "ichidan"), Phrase("eat", "dinner"), _EVENING),
+    (Word("学校に行く", "iku"), Phrase("go", "to school"), _MORNING),
+    (Word("会社に行く", "iku"), Phrase("go", "to the office"), _MORNING),
+    (Word("仕事を始める", "ichidan"), Phrase("start", "work"), _MORNING),
+    (Word("仕事が終わる", "godan"), Phrase("finish", "work"), _EVENING),
+    (Word("お風呂に入る", "godan"), Phrase("take", "a bath"), _EVENING),
+    (Word("駅に着く", "godan"), Phrase("arrive", "at the station"), range(6, 22)),
+    (Word("空港に着く", "godan"), Phrase("arrive", "at the airport"), range(6, 22)),
+    (Word("東京に着く", "godan"), Phrase("arrive", "in Tokyo"), range(6, 22)),
+    (Word("友達に会う", "godan"), Phrase("meet", "{own} friend"), range(10, 20)),
+    (Word("電車に乗る", "godan"), Phrase("take", "the train"), range(6, 22)),
 )
 _DAY = (("", ""), ("", ""), ("毎朝", "every morning"), ("毎日", "every day"), ("いつも", "always"))
 
 
 def routine(draw: Draw) -> Drawn:
     """毎朝7時に起きます。何時に起きますか。"""
-    (ja, en), (time_ja, time_en) = draw.choose(_ROUTINE), clock_time(draw)
+    ja, en, hours = draw.choose(_ROUTINE)
+    time_ja, time_en = clock_time(draw, hours)
     me, (day_ja, day_en) = draw.choose(("", "", "私は")), draw.choose(_DAY)
-    kept = ja.text[:2] not in ("空港", "東京", "友達") and "朝" not in day_ja
+    kept = ja.text[:2] not in ("空港", "東京", "友達") and (
+        "朝" not in day_ja or hours in (_MORNING, range(5, 11))
+    )
     if not kept:
         day_ja, day_en = "", ""
     at = en.plus(f"at {time_en}")
@@ -142,7 +153,7 @@ _LEAVING = (
 
 def schedule(draw: Draw) -> Drawn:
     """会議は何時からですか。電車は10時20分に出ます。店は9時から6時までです。"""
-    (ja, en), (time_ja, time_en) = draw.choose(_EVENTS), clock_time(draw)
+    (ja, en), (time_ja, time_en) = draw.choose(_EVENTS), clock_time(draw, range(8, 22))
     letter, day_en = draw.choose(list(zip("月火水木金土日", english.WEEKDAYS, strict=True)))
     go_ja, go_en = draw.choose(_LEAVING)
     place = draw.place("hours")

@@ -4,6 +4,7 @@ from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, lead
 from keras_attn_data.everyday.english import I, Person, Phrase
 from keras_attn_data.everyday.japanese import Word
+from keras_attn_data.everyday.lexicon import Time
 
 # Reasons not to do something: Japanese clause, and English after "because I".
 _HINDRANCES = (
@@ -18,12 +19,18 @@ _HINDRANCES = (
 )
 
 
+def _day(draw: Draw) -> Time:
+    """A day in the past, near enough to remember how one felt."""
+    time = draw.time("past neutral")
+    return _day(draw) if time.ja == "三日前に" else time
+
+
 def hindered(draw: Draw) -> Drawn:
     """忙しかったので、昨日はテレビを見ませんでした。"""
     (cause_ja, cause_en), action = draw.choose(_HINDRANCES), draw.action("together")
     who = draw.who(0.5)
     pairs = []
-    past_time = draw.time("past neutral")
+    past_time = _day(draw)
     pronoun = Person(who.en.pronoun, who.en.code)
     mood = Mood(draw.chance(0.6), negative=True)
     reason = english.say(pronoun, cause_en, "past")
@@ -222,7 +229,7 @@ def when_there(draw: Draw) -> Drawn:
 def even_though(draw: Draw) -> Drawn:
     """忙しかったですが、テニスをしました。雨でも、走ります。"""
     (cause_ja, cause_en), action = draw.choose(_HINDRANCES), draw.action("together")
-    who, time = draw.who(0.5), draw.time("past neutral")
+    who, time = draw.who(0.5), _day(draw)
     pronoun = Person(who.en.pronoun, who.en.code)
     cause = english.say(who.en, cause_en.plus(time.en), "past")
     main = english.say(pronoun, action.en, "past")

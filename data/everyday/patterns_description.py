@@ -156,7 +156,9 @@ def bought_described(draw: Draw) -> Drawn:
     text = japanese.attributive(adjective.ja) + noun.ja
     word, en = Word(f"{text}を買う", "godan"), Phrase("buy", noun.described(adjective.en))
     pairs = []
-    for time, mood in zip(draw.times("past", 3), draw.moods(3, [who]), strict=False):
+    for time, mood in zip(
+        draw.times("past", 3), draw.moods(3, [who], negatives=False), strict=False
+    ):
         person = who.asked(mood.question)
         ja = who.topic + lead(time.ja) + mood.end(word, past=True)
         pairs.append(Pair(ja, tell(person, en.plus(time.en), "past", mood)))

@@ -30,7 +30,7 @@ def give(draw: Draw) -> Drawn:
         pairs.append(Pair(ja, tell(person, en.plus(occasion), "past", mood)))
     for time, mood in zip(
         draw.times("past neutral", 1) + draw.times("future neutral", 1),
-        draw.moods(2, [who, receiver]),
+        draw.moods(2, [who, receiver], negatives=False),
         strict=True,
     ):
         person, past = who.asked(mood.question), "past" in time.kinds

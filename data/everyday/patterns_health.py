@@ -215,7 +215,7 @@ def broken(draw: Draw) -> Drawn:
         Pair(f"{where_ja}{ja}を直してください。", f"Please fix {the}."),
         Pair(f"{this_ja}{ja}は新しいですか。", f"Is {this_en} {en} new?"),
     ]
-    if en in ("lock", "clock"):
+    if en in ("lock", "clock", "light"):
         pairs.pop(5)
     return Drawn((ja, where_ja or this_ja), draw.typed(draw.sample(pairs, 4)))
 
@@ -238,12 +238,22 @@ def condition(draw: Draw) -> Drawn:
             mood,
         )
         pairs.append(Pair(("" if mood.question else me) + adverb_ja + mood.end(ja, past), text))
+    if draw.chance(0.25):
+        return Drawn((ja.text, adverb_ja), draw.typed(pairs))
     somebody = draw.somebody()
-    for mood in draw.moods(2, [somebody]):
-        text = tell(somebody.en, Phrase("be", en), "present", mood)
-        subject = somebody.ja + "は"
-        pairs.append(Pair(subject + mood.end(ja), text))
-    return Drawn((ja.text, adverb_ja), draw.typed(pairs))
+    about_somebody = [
+        Pair(
+            f"{somebody.ja}は{adverb_ja if mood.polite else ''}{mood.end(ja)}",
+            tell(
+                somebody.en,
+                Phrase("be", (adverb_en if mood.polite else "") + en),
+                "present",
+                mood,
+            ),
+        )
+        for mood in draw.moods(3, [somebody], negatives=not adverb_ja, questions=not adverb_ja)
+    ]
+    return Drawn((somebody.ja, ja.text), draw.typed(about_somebody))
 
 
 _CONDITIONS = (

@@ -181,6 +181,8 @@ _ROUTINE = (
 def event_time(draw: Draw) -> Drawn:
     """会議は午後3時に始まります。"""
     noun = draw.noun("event", "starts")
+    if noun.ja == "旅行":
+        return event_time(draw)
     verb, en = draw.choose(((Word("始まる", "godan"), "start"), (Word("終わる", "godan"), "end")))
     time_ja, time_en = _clock(draw, range(9, 21))
     day = draw.choose((("", ""), ("明日の", "tomorrow's "), ("今日の", "today's ")))

@@ -121,9 +121,8 @@ def way_to(draw: Draw) -> Drawn:
         Pair(f"{ja}は何時に閉まりますか。", f"What time does {en} close?"),
     ]
     if en in dict(_SPOTS).values():
-        pairs = [
-            p for p in pairs if "open" not in p.en and "close" not in p.en and "bus" not in p.en
-        ]
+        outdoors = ("open", "close", "bus", "How much", "To the")
+        pairs = [pair for pair in pairs if not any(word in pair.en for word in outdoors)]
     if en == "the stairs":
         return way_to(draw)
     return Drawn((ja,), draw.typed(draw.sample(pairs, 4)))

@@ -13,6 +13,8 @@ def _ending(draw: Draw, word: Word, past: bool = False) -> str:
 def where_or_when(draw: Draw) -> Drawn:
     """どこでそのかばんを買いましたか。"""
     who, action = draw.stranger(0.4), draw.action("wish")
+    while "早く" in action.ja.text:  # it tells when
+        action = draw.action("wish")
     person = who.asked(True)
     questions = [("いつ", "when")]
     if "together" in action.uses:

@@ -94,14 +94,32 @@ def family(draw: Draw) -> Drawn:
     if en != "friend":
         none = f"I don't have any {english.plural(en)}."
         pairs.append(Pair(f"{ja}はいません。", none))
-    size = 2 + int(draw.rng.random() * 6)
+    return Drawn((ja,), draw.typed(draw.sample(pairs, 3)))
+
+
+def household(draw: Draw) -> Drawn:
+    """四人家族です。犬を飼っています。"""
+    me, pairs = draw.choose(_ME), []
+    size = 2 + int(draw.rng.random() * 9)
     shown = draw.choose((str(size), japanese.numeral(size)))
     family_en = f"There are {english.number(size)} people in my family."
     family_ja = draw.choose(("{}人家族です。", "家族は{}人です。", "うちは{}人家族です。"))
-    pairs.append(Pair(family_ja.format(shown), family_en))
+    if draw.chance(0.4):
+        return Drawn((str(size),), draw.typed([Pair(family_ja.format(shown), family_en)]))
     pet = draw.noun("pet")
-    pairs.append(Pair(f"{me}{pet.ja}を飼っています。", f"I have {pet.bare}."))
-    return Drawn((ja, str(number)), draw.typed(draw.sample(pairs, 3)))
+    number = draw.choose((1, 2, 3))
+    counted = japanese.count(number, pet.counter)
+    keep = Word("飼っている", "ichidan")
+    for mood in draw.moods(2):
+        person = YOU if mood.question else I
+        text = tell(person, Phrase("have", pet.bare), "present", mood)
+        pairs.append(
+            Pair(("" if mood.question else me) + mood.end(keep.after(f"{pet.ja}を")), text)
+        )
+    mood = Mood(draw.chance(0.7))
+    many = keep.after(f"{pet.ja}を{counted}")
+    pairs.append(Pair(me + mood.end(many), f"I have {pet.counted(number)}."))
+    return Drawn((pet.ja,), draw.typed(draw.sample(pairs, 3)))
 
 
 _HOBBIES = (
@@ -242,4 +260,4 @@ _HAD = (
     ("車", "car", "a car"),
 )
 
-PATTERNS = (speaking, learning, family, hobby, likes, favourite, having)
+PATTERNS = (speaking, learning, family, household, hobby, likes, favourite, having)

@@ -101,11 +101,10 @@ def diet(draw: Draw) -> Drawn:
             f"Is {en} all right?" if not en.endswith("s") else f"Are {en} all right?",
         ),
     ]
-    if ja == "牛乳":
-        pairs.pop(3)
-    if ja in ("辛い物", "生の魚"):
-        pairs = pairs[:4]
-    return Drawn((ja, left_ja), draw.typed(draw.sample(pairs, 3)))
+    if draw.chance(0.15):
+        return Drawn(("なし", left_ja), draw.typed(draw.sample(pairs[:3], 2)))
+    eaten = pairs[3:4] if ja in ("辛い物", "生の魚") else pairs[3:]
+    return Drawn((ja,), draw.typed(draw.sample(eaten, 3)))
 
 
 _VARIANTS = (
@@ -224,9 +223,16 @@ def party_of(draw: Draw) -> Drawn:
         ),
         Pair(f"{shown}{counter}分の席はありますか。", f"Do you have a table for {word}?"),
     ]
+    if draw.chance(0.3):
+        named = [pair for pair in pairs if name.ja in pair.ja]
+        return Drawn((name.ja,), draw.typed(named))
+    if draw.chance(0.3):
+        there = [pair for pair in pairs if place.ja in pair.ja]
+        return Drawn((place.ja, str(number)), draw.typed(there))
+    pairs = [pair for pair in pairs if name.ja not in pair.ja and place.ja not in pair.ja]
     if number == 1:
-        pairs = [p for p in pairs[1:] if "枚" in p.ja]
-    return Drawn((str(number), name.ja), draw.typed(draw.sample(pairs, 3)))
+        pairs = [pair for pair in pairs if "枚" in pair.ja]
+    return Drawn((str(number),), draw.typed(draw.sample(pairs, 3)))
 
 
 def nights(draw: Draw) -> Drawn:
@@ -234,26 +240,52 @@ def nights(draw: Draw) -> Drawn:
     number = draw.choose((1, 2, 3, 4, 5, 6, 7))
     shown = draw.choose((str(number), japanese.numeral(number)))
     stay = english.number(number) + (" night" if number == 1 else " nights")
-    room_ja, room_en = draw.choose(_ROOMS)
-    want = draw.choose(_COMFORTS)
-    place = draw.place("town")
+    place = draw.place(draw.choose(("town", "land")))
+    if draw.chance(0.5):
+        pairs = [
+            Pair(f"{place.ja}に{shown}泊しました。", f"I stayed in {place.en} for {stay}."),
+            Pair(f"{place.ja}に{shown}泊します。", f"I'll stay in {place.en} for {stay}."),
+            Pair(
+                f"{place.ja}に{shown}泊したいです。", f"I'd like to stay in {place.en} for {stay}."
+            ),
+        ]
+        return Drawn((place.ja, str(number)), draw.typed(pairs))
+    if draw.chance(0.1):
+        pairs = [
+            Pair(f"{shown}泊お願いします。", english.sentence(f"{stay}, please")),
+            Pair(f"{shown}泊したいです。", f"I'd like to stay for {stay}."),
+            Pair(f"{shown}泊する予定です。", f"I plan to stay for {stay}."),
+        ]
+        return Drawn((str(number),), draw.typed(pairs))
+    ja, en = draw.choose(_ROOMS)
     pairs = [
-        Pair(f"{shown}泊お願いします。", english.sentence(f"{stay}, please")),
-        Pair(f"{shown}泊したいです。", f"I'd like to stay for {stay}."),
-        Pair(f"{shown}泊する予定です。", f"I plan to stay for {stay}."),
-        Pair(f"{place.ja}に{shown}泊しました。", f"I stayed in {place.en} for {stay}."),
-        Pair(f"{room_ja}を{shown}泊予約したいです。", f"I'd like to reserve {room_en} for {stay}."),
-        Pair(f"{room_ja}はありますか。", f"Do you have {room_en}?"),
-        Pair(f"{room_ja}は一泊いくらですか。", f"How much is {room_en} per night?"),
-        Pair(f"{room_ja}をお願いします。", english.sentence(f"{room_en}, please")),
-        Pair(f"部屋に{want[0]}はありますか。", f"Is there {want[1]} in the room?"),
-        Pair(f"{want[0]}を貸してもらえますか。", f"Could you lend me {want[1]}?"),
-        Pair(f"部屋に{want[0]}がありません。", f"There isn't {want[1]} in the room."),
-        Pair(f"{want[0]}を持って来てください。", f"Please bring {want[1]}."),
+        Pair(f"{ja}を{shown}泊予約したいです。", f"I'd like to reserve {en} for {stay}."),
+        Pair(f"{ja}を{shown}泊お願いします。", english.sentence(f"{en} for {stay}, please")),
+        Pair(f"{ja}はありますか。", f"Do you have {en}?"),
+        Pair(f"{ja}は一泊いくらですか。", f"How much is {en} per night?"),
+        Pair(f"{ja}をお願いします。", english.sentence(f"{en}, please")),
+        Pair(f"{ja}がいいです。", f"I'd prefer {en}."),
     ]
-    if want[0] in ("エアコン", "冷蔵庫", "金庫", "バスタブ"):
-        pairs = pairs[:9] + pairs[10:11]
-    return Drawn((room_ja, str(number), want[0]), draw.typed(draw.sample(pairs, 3)))
+    return Drawn((ja,), draw.typed(draw.sample(pairs, 3)))
+
+
+def in_the_room(draw: Draw) -> Drawn:
+    """部屋にドライヤーはありますか。毛布を持って来てください。"""
+    ja, en, carried = draw.choose(_COMFORTS)
+    pairs = [
+        Pair(f"部屋に{ja}はありますか。", f"Is there {en} in the room?"),
+        Pair(f"部屋に{ja}がありません。", f"There isn't {en} in the room."),
+        Pair(f"{ja}はありますか。", f"Do you have {en}?"),
+        Pair(f"部屋に{ja}があります。", f"There is {en} in the room."),
+    ]
+    if carried:
+        pairs += [
+            Pair(f"{ja}を貸してもらえますか。", f"Could you lend me {en}?"),
+            Pair(f"{ja}を持って来てもらえますか。", f"Could you bring me {en}?"),
+            Pair(f"{ja}を貸してください。", f"Please lend me {en}."),
+            Pair(f"{ja}を借りてもいいですか。", f"May I borrow {en}?"),
+        ]
+    return Drawn((ja,), draw.typed(draw.sample(pairs, 3)))
 
 
 _ROOMS = (
@@ -269,19 +301,31 @@ _ROOMS = (
     ("もっと安い部屋", "a cheaper room"),
     ("お風呂付きの部屋", "a room with a bath"),
 )
+# What a guest asks for, and whether it is carried to the room.
 _COMFORTS = (
-    ("ドライヤー", "a hair dryer"),
-    ("アイロン", "an iron"),
-    ("毛布", "a blanket"),
-    ("枕", "a pillow"),
-    ("タオル", "a towel"),
-    ("エアコン", "an air conditioner"),
-    ("冷蔵庫", "a refrigerator"),
-    ("金庫", "a safe"),
-    ("バスタブ", "a bathtub"),
-    ("充電器", "a charger"),
-    ("加湿器", "a humidifier"),
-    ("傘", "an umbrella"),
+    ("ドライヤー", "a hair dryer", True),
+    ("アイロン", "an iron", True),
+    ("毛布", "a blanket", True),
+    ("枕", "a pillow", True),
+    ("タオル", "a towel", True),
+    ("充電器", "a charger", True),
+    ("加湿器", "a humidifier", True),
+    ("傘", "an umbrella", True),
+    ("ペン", "a pen", True),
+    ("はさみ", "a pair of scissors", True),
+    ("辞書", "a dictionary", True),
+    ("目覚まし時計", "an alarm clock", True),
+    ("体温計", "a thermometer", True),
+    ("車いす", "a wheelchair", True),
+    ("エアコン", "an air conditioner", False),
+    ("冷蔵庫", "a refrigerator", False),
+    ("金庫", "a safe", False),
+    ("バスタブ", "a bathtub", False),
+    ("テレビ", "a television", False),
+    ("電子レンジ", "a microwave", False),
+    ("洗濯機", "a washing machine", False),
+    ("机", "a desk", False),
+    ("鏡", "a mirror", False),
 )
 
-PATTERNS = (ordering, diet, shopping, trying_on, party_of, nights)
+PATTERNS = (ordering, diet, shopping, trying_on, party_of, nights, in_the_room)

@@ -41,7 +41,7 @@ _FALLING = (("雨", "rain"), ("雪", "snow"))
 def weather_talk(draw: Draw) -> Drawn:
     """今日は暑いですね。明日は雨が降るでしょう。"""
     word, phrase = draw.choose(_WEATHER)
-    (now_ja, now_en), (then_ja, then_en) = draw.choose(_NOW[:2]), draw.choose(_THEN)
+    (now_ja, now_en), (then_ja, then_en) = draw.choose(_NOW), draw.choose(_THEN)
     next_ja, next_en = draw.choose(_NEXT)
     pairs = []
     if word.text != "いい天気":
@@ -71,20 +71,39 @@ def weather_talk(draw: Draw) -> Drawn:
         )
     probable = english.sentence(f"it'll probably be {phrase.rest} {next_en}")
     pairs.append(Pair(f"{next_ja}{word.text}でしょう。", probable))
-    fall_ja, fall_en = draw.choose(_FALLING)
-    falling = [
-        Pair(f"{next_ja}{fall_ja}が降るでしょう。", f"It'll probably {fall_en} {next_en}."),
-        Pair(f"{next_ja}{fall_ja}が降りますか。", f"Will it {fall_en} {next_en}?"),
-        Pair(f"{next_ja}{fall_ja}が降ると思います。", f"I think it'll {fall_en} {next_en}."),
-        Pair(f"{then_ja}{fall_ja}が降りました。", f"It {english.past(fall_en)} {then_en}."),
-        Pair(f"{then_ja}{fall_ja}でした。", f"It {english.past(fall_en)} {then_en}.")
-        if fall_en == "snow"
-        else None,
-        Pair(f"{now_ja}{fall_ja}が降っています。", f"It's {english.ing(fall_en)} {now_en}."),
-        Pair(f"{fall_ja}が降りそうです。", f"It looks like it's going to {fall_en}."),
+    return Drawn((word.text,), draw.typed(draw.sample(pairs, 4)))
+
+
+def rain_or_snow(draw: Draw) -> Drawn:
+    """明日は雨が降るでしょう。昨日は雪が降りました。"""
+    ja, en = draw.choose(_FALLING)
+    (now_ja, now_en), (then_ja, then_en) = draw.choose(_NOW), draw.choose(_THEN)
+    next_ja, next_en = draw.choose(_NEXT)
+    place, much = draw.place("town"), draw.choose((("たくさん", " a lot"), ("少し", " a little")))
+    pairs = [
+        Pair(f"{next_ja}{ja}が降るでしょう。", f"It'll probably {en} {next_en}."),
+        Pair(f"{next_ja}{ja}が降りますか。", f"Will it {en} {next_en}?"),
+        Pair(f"{next_ja}{ja}が降ると思います。", f"I think it'll {en} {next_en}."),
+        Pair(f"{next_ja}{ja}が降らないでしょう。", f"It probably won't {en} {next_en}."),
+        Pair(f"{then_ja}{ja}が降りました。", f"It {english.past(en)} {then_en}."),
+        Pair(f"{then_ja}{ja}が降りませんでした。", f"It didn't {en} {then_en}."),
+        Pair(f"{then_ja}{ja}が{much[0]}降りました。", f"It {english.past(en)}{much[1]} {then_en}."),
+        Pair(f"{now_ja}{ja}が降っています。", f"It's {english.ing(en)} {now_en}."),
+        Pair(f"{now_ja}{ja}が降っていますか。", f"Is it {english.ing(en)} {now_en}?"),
+        Pair(f"{now_ja}{ja}が降りそうです。", f"It looks like it'll {en} {now_en}."),
     ]
-    pairs += draw.sample([pair for pair in falling if pair], 1)
-    return Drawn((word.text, fall_ja), draw.typed(draw.sample(pairs, 4)))
+    there = [
+        Pair(f"{place.ja}は{ja}が降っています。", f"It's {english.ing(en)} in {place.en}."),
+        Pair(f"{place.ja}では{ja}が降っていますか。", f"Is it {english.ing(en)} in {place.en}?"),
+        Pair(f"{place.ja}は{ja}が{much[0]}降ります。", f"It {en}s{much[1]} in {place.en}."),
+        Pair(
+            f"{then_ja}{place.ja}で{ja}が降った。",
+            f"It {english.past(en)} in {place.en} {then_en}.",
+        ),
+    ]
+    if draw.chance(0.5):
+        return Drawn((ja, place.ja), draw.typed(draw.sample(there, 3)))
+    return Drawn((ja, next_ja, then_ja), draw.typed(draw.sample(pairs, 3)))
 
 
 _WHEN_ASKED = (
@@ -230,9 +249,9 @@ def inviting(draw: Draw) -> Drawn:
             english.sentence(f"would you like to {with_me}", "?"),
         ),
     ]
-    if not time_ja and "行" not in action.ja.text[-3:]:
+    if not time_ja and action.noun is not None:
         eat = english.sentence(f"let's go and {action.en.base(WE)}")
-        if action.en.verb in ("eat", "drink", "see", "buy", "swim"):
+        if action.en.verb in ("eat", "drink", "see", "buy"):
             pairs.append(Pair(f"{stem}に行きましょう。", eat))
             pairs.append(Pair(f"{stem}に行こう。", eat))
     return Drawn((action.key, time_ja), draw.typed(draw.sample(pairs, 3)))
@@ -336,4 +355,13 @@ def going_plain(draw: Draw) -> Drawn:
     return Drawn((place.ja, to), draw.typed(draw.sample(pairs, 4)))
 
 
-PATTERNS = (weather_talk, what_do, what_i_do, inviting, remark, somebody_now, going_plain)
+PATTERNS = (
+    weather_talk,
+    rain_or_snow,
+    what_do,
+    what_i_do,
+    inviting,
+    remark,
+    somebody_now,
+    going_plain,
+)
