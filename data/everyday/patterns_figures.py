@@ -127,30 +127,41 @@ def _digits(draw: Draw, *lengths: int) -> str:
     return "-".join(parts)
 
 
-def _phone(draw: Draw) -> str:
-    start = draw.choose(("090", "080", "070", "03", "06", "0120", "045"))
+_MOBILE, _OTHER = ("090", "080", "070"), ("03", "06", "0120", "045")
+
+
+def _phone(draw: Draw, starts: tuple[str, ...]) -> str:
+    start = draw.choose(starts)
     lengths = (3, 3) if start == "0120" else (3, 4) if start == "045" else (4, 4)
     return f"{start}-{_digits(draw, *lengths)}"
 
 
+_OF_MOBILES = (
+    ("携帯電話の番号は", "The cell phone number"),
+    ("私の携帯の番号は", "My cell phone number"),
+)
+
+
 def phone_number(draw: Draw) -> Drawn:
     """電話番号は090-1234-5678です。"""
-    number = _phone(draw)
+    mobile = draw.chance(0.5)
+    number = _phone(draw, _MOBILE if mobile else _OTHER)
     owner = draw.somebody()
     place = draw.place("hours")
+    of_others = (
+        (f"{place.ja}の電話番号は", f"The phone number of {place.en}"),
+        ("ファックス番号は", "The fax number"),
+    )
     pairs = [
         Pair(f"{topic}{number}です。", f"{en} is {number}.")
         for topic, en in (
             ("電話番号は", "The phone number"),
             ("私の電話番号は", "My phone number"),
-            ("携帯電話の番号は", "The cell phone number"),
-            ("私の携帯の番号は", "My cell phone number"),
             (
                 f"{owner.ja}の電話番号は",
                 english.sentence(english.possessive(owner.en.text), "") + " phone number",
             ),
-            (f"{place.ja}の電話番号は", f"The phone number of {place.en}"),
-            ("ファックス番号は", "The fax number"),
+            *(_OF_MOBILES if mobile else of_others),
         )
     ]
     pairs += [

@@ -141,7 +141,7 @@ def lost(draw: Draw) -> Drawn:
         Pair(f"{ja}が見つかりました。", f"I found my {en}."),
         Pair(f"{ja}を盗まれました。", f"My {en} {were} stolen."),
         Pair(f"私の{ja}はどこですか。", f"Where {be} my {en}?"),
-        Pair(f"私の{ja}を見ませんでしたか。", f"Didn't you see my {en}?"),
+        Pair(f"私の{ja}を見ませんでしたか。", f"Have you seen my {en}?"),
         Pair(f"{ja}を落としました。", f"I dropped my {en}."),
         Pair(f"{ja}を忘れないでください。", f"Please don't forget your {en}."),
         Pair(f"{ja}を見せてください。", f"Please show me your {en}."),

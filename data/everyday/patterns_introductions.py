@@ -78,6 +78,14 @@ def my_name(draw: Draw) -> Drawn:
     pairs += [Pair(text, f"I'm {en}.") for text in draw.sample(plain, 1)]
     pairs += [Pair(text, f"Nice to meet you. I'm {en}.") for text in draw.sample(met, 1)]
     pairs.append(Pair(draw.choose(hello_named), f"Nice to meet you. My name is {en}."))
+    greeted = draw.choose(
+        (
+            f"{ja}です。よろしくお願いします。",
+            f"{ja}です。どうぞよろしくお願いします。",
+            f"{ja}です。はじめまして。",
+        )
+    )
+    pairs.append(Pair(greeted, f"I'm {en}. Nice to meet you."))
     called = f"{ja}と呼んでください。"
     pairs.append(Pair(called, f"Please call me {en}."))
     return Drawn((ja,), draw.typed(draw.sample(pairs, 4)))

@@ -196,6 +196,15 @@ def which_side(draw: Draw) -> Drawn:
     return Drawn((ja, side_ja), draw.typed(draw.sample(pairs, 3)))
 
 
+_SOON = (
+    ("来年", "next year"),
+    ("来月", "next month"),
+    ("来週", "next week"),
+    ("今年の夏", "this summer"),
+    ("来年の春", "next spring"),
+)
+
+
 def been_there(draw: Draw) -> Drawn:
     """日本へ行ったことがありますか。京都はどうでしたか。"""
     place = draw.place(draw.choose(("land", "town", "far")))
@@ -204,6 +213,7 @@ def been_there(draw: Draw) -> Drawn:
     else:
         ja, en = place.ja, place.en
     to, me = draw.choose(("に", "へ")), draw.choose(("", "", "私は"))
+    soon_ja, soon_en = draw.choose(_SOON)
     times = draw.choose((2, 3, 4, 5))
     count_ja = draw.choose((f"{times}回", japanese.numeral(times) + "回"))
     count_en = {2: "twice"}.get(times, f"{english.number(times)} times")
@@ -224,6 +234,8 @@ def been_there(draw: Draw) -> Drawn:
         Pair(f"{ja}の天気はどうですか。", f"How is the weather in {en}?"),
         Pair(f"ぜひ{ja}に来てください。", f"Please come to {en}."),
         Pair(f"{me}いつか{ja}{to}行きたいです。", f"I want to go to {en} someday."),
+        Pair(f"{me}{soon_ja}、{ja}{to}行きたいです。", f"I want to go to {en} {soon_en}."),
+        Pair(f"{me}{soon_ja}、{ja}{to}行きます。", f"I'll go to {en} {soon_en}."),
         Pair(f"{me}去年、{ja}{to}行きました。", f"I went to {en} last year."),
         Pair(f"{me}{ja}で働いています。", f"I work in {en}."),
         Pair(f"{me}{ja}で写真をたくさん撮りました。", f"I took a lot of pictures in {en}."),
