@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from keras_attn_data.everyday import english, japanese, lexicon
 from keras_attn_data.everyday.english import Person, Phrase
 from keras_attn_data.everyday.japanese import Word
-from keras_attn_data.everyday.lexicon import Action, Adjective, Noun, Place, Somebody, Time
+from keras_attn_data.everyday.lexicon import Action, Adjective, Name, Noun, Place, Somebody, Time
 
 T = TypeVar("T")
 
@@ -141,8 +141,14 @@ class Draw:
     def time(self, kind: str) -> Time:
         return self.choose(_times(kind))
 
-    def times(self, kind: str, number: int) -> list[Time]:
-        return self.sample(_times(kind), number)
+    def times(self, kind: str, number: int, timeless: float = 0.0) -> list[Time]:
+        """Distinct times; a past time is often left out, any other with chance `timeless`."""
+        return [self._perhaps(time, timeless) for time in self.sample(_times(kind), number)]
+
+    def _perhaps(self, time: Time, timeless: float) -> Time:
+        if self.chance(_TIMELESS if "past" in time.kinds else timeless):
+            return time._replace(ja="", en="")
+        return time
 
     def somebody(self, *kinds: str) -> Somebody:
         return self.choose(_people(kinds or ("family", "friend", "name")))
@@ -150,7 +156,39 @@ class Draw:
     def two_people(self, *kinds: str) -> list[Somebody]:
         return self.sample(_people(kinds or ("family", "friend", "name")), 2)
 
-    def times_for(self, action: Action, kind: str, number: int) -> list[Time]:
+    def typed(self, pairs: list[Pair], share: float = 0.3) -> list[Pair]:
+        """Pairs, some of them with the Japanese as people type it: no 。 at the end, か? or か."""
+        result = []
+        for pair in pairs:
+            bare = pair.ja.removesuffix("。")
+            if bare == pair.ja or not self.chance(share):
+                result.append(pair)
+                continue
+            mark = "?" if bare.endswith("か") and self.chance(0.5) else ""
+            result.append(Pair(bare + mark, pair.en))
+        return result
+
+    def names(self, *kinds: str) -> list[Name]:
+        return [name for name in self.lexicon.names if name.kind in kinds]
+
+    def other(self, who: Who) -> Somebody:
+        """Second person of a sentence about `who`.
+
+        父 and 友達 are the speaker's father and friend only in a sentence about the speaker; beside
+        another subject they would be that person's. Relatives of the speaker also go together.
+        """
+        if not who.ja or who.ja == "私たち":
+            kinds: tuple[str, ...] = ("family", "friend", "name")
+        else:
+            kinds = ("family", "name") if who.ja in _BLOOD else ("name",)
+        other = self.somebody(*kinds)
+        while other.ja == who.ja or (who.ja and other.kind == "family" and other.ja not in _BLOOD):
+            other = self.somebody(*kinds)
+        return other
+
+    def times_for(
+        self, action: Action, kind: str, number: int, timeless: float = 0.0
+    ) -> list[Time]:
         """Times that suit an action: whole days for meals, years only for long actions."""
         times = _times(kind)
         if "long-only" in action.uses:
@@ -159,7 +197,7 @@ class Draw:
             times = [time for time in times if time.kinds & {"neutral", "plainhabit"}]
         elif "long-times" not in action.uses:
             times = [time for time in times if "long" not in time.kinds]
-        return self.sample(times, number)
+        return [self._perhaps(time, timeless) for time in self.sample(times, number)]
 
     def who(self, speaker: float = 0.4, other: str = "") -> Who:
         """The speaker, with probability `speaker`, or a random person other than `other`."""
@@ -190,6 +228,11 @@ class Draw:
             pool += [Mood(True, question=True), Mood(False, question=True)]
         self.rng.shuffle(pool)
         return list(dict.fromkeys(pool))[:number]
+
+
+# Relatives of the speaker that a sentence may have in pairs.
+_BLOOD = frozenset("父 母 兄 姉 弟 妹 祖父 祖母 おじ おば".split())
+_TIMELESS = 0.6  # share of past times that are left out
 
 
 def _is_own(person: Who | Somebody) -> bool:

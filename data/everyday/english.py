@@ -68,6 +68,7 @@ _IRREGULAR_VERBS = {
     wake woke woken
     wear wore worn
     win won won
+    withdraw withdrew withdrawn
     write wrote written
     """.strip().splitlines()
 }
@@ -76,6 +77,7 @@ _DOUBLED = frozenset(
 )
 _IRREGULAR_PLURALS = {
     "child": "children",
+    "grandchild": "grandchildren",
     "goldfish": "goldfish",
     "fisherman": "fishermen",
     "knife": "knives",
@@ -153,7 +155,8 @@ class Person(NamedTuple):
 
     Args:
         text: Subject form: "I", "my father".
-        code: Person, number and gender: "1s", "2", "3m", "3f", "3n", "1p" or "3p".
+        code: Person, number and gender: "1s", "2", "3m", "3f", "3n", "3u", "1p" or "3p"; "3u" for
+            a person whose gender the Japanese does not tell.
         obj: Object form. Defaults to `text`.
     """
 
@@ -167,7 +170,7 @@ class Person(NamedTuple):
 
     @property
     def is_third(self) -> bool:
-        return self.code in ("3m", "3f", "3n")
+        return self.code in ("3m", "3f", "3n", "3u")
 
     @property
     def own(self) -> str:
@@ -178,16 +181,29 @@ class Person(NamedTuple):
         return _PRONOUNS[self.code]
 
 
+# Stands for he, she, his and her of a person whose gender is not known. A sentence that holds it is
+# not generated.
+UNKNOWN_GENDER = "{gender}"
 _OWN = {
     "1s": "my",
     "2": "your",
     "3m": "his",
     "3f": "her",
     "3n": "its",
+    "3u": UNKNOWN_GENDER,
     "1p": "our",
     "3p": "their",
 }
-_PRONOUNS = {"1s": "I", "2": "you", "3m": "he", "3f": "she", "3n": "it", "1p": "we", "3p": "they"}
+_PRONOUNS = {
+    "1s": "I",
+    "2": "you",
+    "3m": "he",
+    "3f": "she",
+    "3n": "it",
+    "3u": UNKNOWN_GENDER,
+    "1p": "we",
+    "3p": "they",
+}
 I = Person("I", "1s", "me")  # noqa: E741
 YOU = Person("you", "2")
 WE = Person("we", "1p", "us")
@@ -264,17 +280,38 @@ def _do(person: Person, tense: str) -> str:
     return "does" if person.is_third else "do"
 
 
+_SHORT = {"am": "'m", "is": "'s", "are": "'re", "will": "'ll", "have": "'ve", "has": "'s"}
+_CONTRACTING = frozenset("I you he she it we they that".split())
+
+
+def subject_with(subject: str, auxiliary: str) -> str:
+    """Subject and auxiliary; after a pronoun the auxiliary is contracted: "I'm", "he'll"."""
+    if subject in _CONTRACTING and auxiliary in _SHORT:
+        return subject + _SHORT[auxiliary]
+    return join(subject, auxiliary)
+
+
+def negated(auxiliary: str) -> str:
+    """Negative auxiliary: "doesn't", "won't", "can't"."""
+    if auxiliary in ("will", "can"):
+        return {"will": "won't", "can": "can't"}[auxiliary]
+    return auxiliary + (" not" if auxiliary in ("am", "must", "may") else "n't")
+
+
 def say(
     person: Person, phrase: Phrase, tense: str, negative: bool = False, adverb: str = ""
 ) -> str:
-    """Statement without capital letter and full stop: "he does not read the book"."""
+    """Statement without capital letter and full stop: "he doesn't read the book"."""
     auxiliary, main = _auxiliary(person, phrase.verb, tense)
-    if negative:
-        auxiliary = auxiliary or _do(person, tense)
-        auxiliary = "cannot" if auxiliary == "can" else auxiliary + " not"
-    elif not auxiliary:
-        main = _simple(person, phrase.verb, tense)
-    return join(person.text, auxiliary, adverb, main, phrase.tail(person))
+    if not negative:
+        if not auxiliary:
+            main = _simple(person, phrase.verb, tense)
+        start = subject_with(person.text, auxiliary)
+    elif auxiliary == "am":
+        start = f"{person.text}'m not"
+    else:
+        start = join(person.text, negated(auxiliary or _do(person, tense)))
+    return join(start, adverb, main, phrase.tail(person))
 
 
 def ask(
@@ -283,12 +320,13 @@ def ask(
     """Question without capital letter and question mark: "does he read the book"."""
     auxiliary, main = _auxiliary(person, phrase.verb, tense)
     auxiliary = auxiliary or _do(person, tense)
-    return join(
-        auxiliary, person.text, "not" if negative else "", adverb, main, phrase.tail(person)
-    )
+    auxiliary = negated(auxiliary) if negative else auxiliary
+    return join(auxiliary, person.text, adverb, main, phrase.tail(person))
 
 
 def sentence(text: str, mark: str = ".") -> str:
+    """Sentence with a capital letter, single spaces and a mark at the end."""
+    text = " ".join(text.split())
     mark = "" if text.endswith(".") and mark == "." else mark
     return text[0].upper() + text[1:] + mark
 
@@ -338,7 +376,7 @@ WEEKDAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".spli
 
 
 def possessive(owner: str) -> str:
-    """Possessive form: "my father's", "Ms. Davis's"."""
+    """Possessive form: "my father's", "Tanaka's"."""
     return owner + "'s" if owner not in _PRONOUN_OWN else _PRONOUN_OWN[owner]
 
 

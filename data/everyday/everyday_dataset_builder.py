@@ -6,7 +6,8 @@ import tensorflow_datasets as tfds
 from keras_attn_data.everyday import grammar
 
 _DESCRIPTION = """
-Japanese sentences of beginners' textbooks with English translations: particles, polite and plain
+Japanese sentences of beginners' textbooks and first conversations with English translations:
+greetings, introductions, shopping, travel, figures, text to copy, particles, polite and plain
 forms, tense, negation, questions, adjectives, counters, numbers, dates and times, comparison,
 wishes, ability, giving and receiving, reasons, conditions, quotation and relative clauses.
 
@@ -22,8 +23,12 @@ Licence: Apache-2.0.
 class Builder(tfds.core.GeneratorBasedBuilder):
     """Builder of the corpus: generates all pairs in seconds, offline, in one split, `train`."""
 
-    VERSION = tfds.core.Version("1.0.0")
-    RELEASE_NOTES = {"1.0.0": "First release."}
+    VERSION = tfds.core.Version("2.0.0")
+    RELEASE_NOTES = {
+        "2.0.0": "Set phrases, introductions, travel, figures and copied text; contractions; names "
+        "without Mr. and Ms.; fewer time words.",
+        "1.0.0": "First release.",
+    }
 
     def _info(self) -> tfds.core.DatasetInfo:
         return tfds.core.DatasetInfo(

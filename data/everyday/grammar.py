@@ -6,32 +6,55 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from keras_attn_data.everyday import (
+    english,
+    patterns_answers,
+    patterns_clock,
     patterns_comparison,
     patterns_conditions,
+    patterns_copied,
     patterns_daily,
     patterns_description,
     patterns_existence,
+    patterns_figures,
     patterns_giving,
+    patterns_health,
+    patterns_introductions,
     patterns_numbers,
+    patterns_phrases,
+    patterns_places,
     patterns_questions,
     patterns_relative,
     patterns_requests,
+    patterns_self,
     patterns_sequence,
+    patterns_service,
     patterns_speech,
+    patterns_talk,
     patterns_wishes,
 )
 from keras_attn_data.everyday.drawing import Draw, Drawn
 
 SEED = 20240401
-SHARE = 700  # maximum number of pairs of a pattern
+SHARE = 570  # maximum number of pairs of a pattern
 # A pattern is exhausted after this many samples in a row without a new sentence.
-_PATIENCE = 400
+_PATIENCE = 1000
 
 Pattern = Callable[[Draw], Drawn]
 
 PATTERNS: dict[str, Pattern] = {
     function.__name__: function
     for module in (
+        patterns_phrases,
+        patterns_introductions,
+        patterns_self,
+        patterns_answers,
+        patterns_places,
+        patterns_service,
+        patterns_health,
+        patterns_talk,
+        patterns_figures,
+        patterns_clock,
+        patterns_copied,
         patterns_daily,
         patterns_description,
         patterns_existence,
@@ -87,4 +110,5 @@ def _sentences(name: str, drawn: Drawn) -> list[Sentence]:
     return [
         Sentence(unicodedata.normalize("NFKC", ja), unicodedata.normalize("NFKC", en), combination)
         for ja, en in drawn.pairs
+        if english.UNKNOWN_GENDER not in en
     ]

@@ -206,15 +206,28 @@ def progressive(word: Word) -> Word:
 _DIGITS = "〇一二三四五六七八九"
 
 
+_LARGEST = 99_999_999
+
+
 def numeral(number: int) -> str:
-    """Number from 1 to 99 in kanji: 二十三."""
-    if not 1 <= number <= 99:
+    """Number from 1 to 99,999,999 in kanji: 二十三, 千九百, 二百五十万."""
+    if not 1 <= number <= _LARGEST:
         raise ValueError(
-            f"`number` must be from 1 to 99 to be written in kanji. Received: {number=}"
+            f"`number` must be from 1 to {_LARGEST:,} to be written in kanji. Received: {number=}"
         )
-    tens, ones = divmod(number, 10)
-    text = ("" if tens == 1 else _DIGITS[tens]) + "十" if tens else ""
-    return text + (_DIGITS[ones] if ones else "")
+    ten_thousands, rest = divmod(number, 10_000)
+    return (_below_ten_thousand(ten_thousands) + "万" if ten_thousands else "") + (
+        _below_ten_thousand(rest)
+    )
+
+
+def _below_ten_thousand(number: int) -> str:
+    text = ""
+    for value, unit in ((1000, "千"), (100, "百"), (10, "十")):
+        digit, number = divmod(number, value)
+        if digit:
+            text += ("" if digit == 1 else _DIGITS[digit]) + unit
+    return text + (_DIGITS[number] if number else "")
 
 
 def count(number: int, counter: str) -> str:

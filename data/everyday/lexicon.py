@@ -166,7 +166,7 @@ class VerbFrame(NamedTuple):
         if "instrument" in noun.tags:
             return noun.with_article(self.article)
         if self.article == "a":
-            return english.plural(noun.en)
+            return noun.en if noun.article == "n" else english.plural(noun.en)
         if self.article == "-" or (self.article == "the" and noun.article in ("a", "s")):
             return noun.general
         return noun.with_article(self.article)
@@ -211,6 +211,31 @@ class Time(NamedTuple):
     kinds: frozenset[str]
 
 
+class Name(NamedTuple):
+    """Name of a person; kinds are "surname", "given", "foreign" and "foreign-surname"."""
+
+    ja: str
+    kana: str
+    en: str
+    kind: str
+
+
+class SetPhrase(NamedTuple):
+    """Set phrase: Japanese wordings and the English of them all.
+
+    Args:
+        ja: Wordings, in kanji or kana, polite or plain, without punctuation.
+        en: English, with its mark.
+        ends: "." for a statement, "!" for what is often exclaimed, "?" for a question.
+        kind: Subject, the name of a pattern.
+    """
+
+    ja: tuple[str, ...]
+    en: str
+    ends: str
+    kind: str
+
+
 class Lexicon(NamedTuple):
     """Words of all tables."""
 
@@ -220,6 +245,8 @@ class Lexicon(NamedTuple):
     places: tuple[Place, ...]
     people: tuple[Somebody, ...]
     times: tuple[Time, ...]
+    names: tuple[Name, ...]
+    set_phrases: tuple[SetPhrase, ...]
     words: frozenset[str]
 
 
@@ -306,9 +333,17 @@ def load() -> Lexicon:
         for row in _table("people")
     )
     times = tuple(Time(row["ja"], row["en"], _tags(row["kind"])) for row in _table("times"))
-    names = ("nouns", "verbs", "phrases", "adjectives", "places", "people", "times")
-    words = frozenset(row["ja"] for name in names for row in _table(name))
-    return Lexicon(nouns, tuple(actions + _phrases()), adjectives, places, people, times, words)
+    names = tuple(Name(**row) for row in _table("names"))
+    set_phrases = tuple(
+        SetPhrase(tuple(row["ja"].split("|")), row["en"], row["ends"], row["kind"])
+        for row in _table("set_phrases")
+    )
+    tables = ("nouns", "verbs", "phrases", "adjectives", "places", "people", "times", "names")
+    words = frozenset(row["ja"] for table in tables for row in _table(table))
+    actions += _phrases()
+    return Lexicon(
+        nouns, tuple(actions), adjectives, places, people, times, names, set_phrases, words
+    )
 
 
 def _object(subject: str) -> str:

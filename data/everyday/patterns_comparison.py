@@ -106,6 +106,8 @@ def bigger_than(draw: Draw) -> Drawn:
     towns = draw.chance(0.5)
     order = _TOWNS_BY_SIZE if towns else _BY_SIZE
     small, big = sorted(draw.sample(range(len(order)), 2))
+    if not towns and big - small > 3:  # nobody compares a mouse with a whale
+        return bigger_than(draw)
     names = order[big], order[small]
     if towns:
         places = {place.ja: place for place in draw.places("town")}
@@ -119,7 +121,7 @@ def bigger_than(draw: Draw) -> Drawn:
 
 def person_than_person(draw: Draw) -> Drawn:
     """兄は父より背が高いです。"""
-    first, second = draw.two_people()
+    first, second = draw.two_people(draw.choose(("family", "name")))
     adjective = draw.adjective("pers")
     more = Phrase("be", f"{english.comparative(adjective.en)} than {second.en.object}")
     less = Phrase("be", f"as {adjective.en} as {second.en.object}")
@@ -238,7 +240,7 @@ def best_thing(draw: Draw) -> Drawn:
     phrase = Phrase("be", f"the {english.superlative(adjective.en)} {noun.en} {scope_en}")
     pairs = [
         Pair(f"{this_ja}は{mood.end(word)}", tell(person, phrase, "present", mood))
-        for mood in draw.moods(2)
+        for mood in draw.moods(2, negatives=False)
     ]
     return Drawn((this_ja, scope_ja, noun.ja, adjective.ja.text), pairs)
 

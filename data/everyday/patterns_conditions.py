@@ -4,6 +4,7 @@ from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.drawing import Draw, Drawn, Mood, Pair, lead
 from keras_attn_data.everyday.english import I, Person, Phrase
 from keras_attn_data.everyday.japanese import Word
+from keras_attn_data.everyday.lexicon import Time
 
 # Reasons not to do something: Japanese clause, and English after "because I".
 _HINDRANCES = (
@@ -18,12 +19,18 @@ _HINDRANCES = (
 )
 
 
+def _day(draw: Draw) -> Time:
+    """A day in the past, near enough to remember how one felt."""
+    time = draw.time("past neutral")
+    return _day(draw) if time.ja == "三日前に" else time
+
+
 def hindered(draw: Draw) -> Drawn:
     """忙しかったので、昨日はテレビを見ませんでした。"""
     (cause_ja, cause_en), action = draw.choose(_HINDRANCES), draw.action("together")
     who = draw.who(0.5)
     pairs = []
-    past_time = draw.time("past neutral")
+    past_time = _day(draw)
     pronoun = Person(who.en.pronoun, who.en.code)
     mood = Mood(draw.chance(0.6), negative=True)
     reason = english.say(pronoun, cause_en, "past")
@@ -62,7 +69,7 @@ def no_money(draw: Draw) -> Drawn:
     pairs.append(
         Pair(
             f"お金があれば、{mood.end(word)}",
-            english.sentence(f"if I have money, I will buy {thing}"),
+            english.sentence(f"if I have money, I'll buy {thing}"),
         )
     )
     return Drawn((adjective_ja, noun.ja), pairs)
@@ -84,7 +91,7 @@ def because_it_is(draw: Draw) -> Drawn:
     return Drawn((noun.ja, ja.text, verb.text), draw.sample(pairs, 2))
 
 
-_BUY, _BORROW = Word("買う", "godan"), Word("借りる", "ichidan")
+_BUY = Word("買う", "godan")
 _JUDGEMENTS = (
     (
         (
@@ -102,7 +109,7 @@ _JUDGEMENTS = (
             (Word("便利", "na"), "convenient"),
         ),
         "bag electric",
-        ((_BUY, "buy", False), (_BORROW, "borrow", False)),
+        ((_BUY, "buy", False),),
     ),
     (
         ((Word("高い", "i"), "expensive"), (Word("古い", "i"), "old")),
@@ -117,7 +124,7 @@ _JUDGEMENTS = (
     (
         ((Word("面白い", "i"), "interesting"), (Word("やさしい", "i"), "easy")),
         "book",
-        ((Word("読む", "godan"), "read", False), (_BORROW, "borrow", False)),
+        ((Word("読む", "godan"), "read", False),),
     ),
     (
         ((Word("難しい", "i"), "difficult"), (Word("つまらない", "i"), "boring")),
@@ -132,14 +139,14 @@ _JUDGEMENTS = (
 )
 
 _WEATHER = (
-    (Word("雨が降る", "godan"), "rains", "in"),
-    (Word("雪が降る", "godan"), "snows", "in"),
-    (Word("天気がいい", "ii"), "is sunny", "out"),
-    (Word("天気が悪い", "i"), "is stormy", "in"),
-    (Word("寒い", "i"), "is cold", "in"),
-    (Word("暖かい", "i"), "is warm", "out"),
-    (Word("風が強い", "i"), "is windy", "in"),
-    (Word("晴れる", "ichidan"), "clears up", "out"),
+    (Word("雨が降る", "godan"), " rains", "in"),
+    (Word("雪が降る", "godan"), " snows", "in"),
+    (Word("天気がいい", "ii"), "'s sunny", "out"),
+    (Word("天気が悪い", "i"), "'s stormy", "in"),
+    (Word("寒い", "i"), "'s cold", "in"),
+    (Word("暖かい", "i"), "'s warm", "out"),
+    (Word("風が強い", "i"), "'s windy", "in"),
+    (Word("晴れる", "ichidan"), " clears up", "out"),
 )
 
 
@@ -162,7 +169,7 @@ def if_weather(draw: Draw) -> Drawn:
     for form in (japanese.tara(weather_ja), japanese.conditional(weather_ja)):
         mood = Mood(draw.chance(0.6))
         ja = f"{lead(time[0])}{form}、{mood.end(action.ja.after(where_ja))}"
-        pairs.append(Pair(ja, english.sentence(f"if it {weather_en} {time[1]}, {main}")))
+        pairs.append(Pair(ja, english.sentence(f"if it{weather_en} {time[1]}, {main}")))
     return Drawn((weather_ja.text, action.key, where_ja), pairs)
 
 
@@ -183,7 +190,7 @@ def if_time(draw: Draw) -> Drawn:
     base = phrase.base(I)
     pairs = [
         Pair(f"{cause_ja}、{wanting}", english.sentence(f"if {cause_en}, I want to {base}")),
-        Pair(f"{cause_ja}、{doing}", english.sentence(f"if {cause_en}, I will {base}")),
+        Pair(f"{cause_ja}、{doing}", english.sentence(f"if {cause_en}, I'll {base}")),
     ]
     return Drawn((cause_ja, action.key, where_ja), pairs)
 
@@ -191,11 +198,11 @@ def if_time(draw: Draw) -> Drawn:
 _CHANCES = (
     ("時間があれば", "I have time"),
     ("仕事が早く終われば", "work ends early"),
-    ("明日暇だったら", "I am free tomorrow"),
+    ("明日暇だったら", "I'm free tomorrow"),
     ("雨がやんだら", "the rain stops"),
     ("家に早く帰れたら", "I can go home early"),
     ("宿題が終わったら", "my homework is done"),
-    ("疲れていなければ", "I am not tired"),
+    ("疲れていなければ", "I'm not tired"),
 )
 
 
@@ -222,7 +229,7 @@ def when_there(draw: Draw) -> Drawn:
 def even_though(draw: Draw) -> Drawn:
     """忙しかったですが、テニスをしました。雨でも、走ります。"""
     (cause_ja, cause_en), action = draw.choose(_HINDRANCES), draw.action("together")
-    who, time = draw.who(0.5), draw.time("past neutral")
+    who, time = draw.who(0.5), _day(draw)
     pronoun = Person(who.en.pronoun, who.en.code)
     cause = english.say(who.en, cause_en.plus(time.en), "past")
     main = english.say(pronoun, action.en, "past")

@@ -35,15 +35,37 @@ def words(who: Who, *others: str) -> tuple[str, ...]:
     return tuple(word for word in (who.ja, *others) if word)
 
 
-def timed(who: Who, ja: Word, en: Phrase, times: list[Time], moods: list[Mood]) -> list[Pair]:
-    """Sentences about the same event with different times and moods."""
+def timed(
+    who: Who,
+    ja: Word,
+    en: Phrase,
+    times: list[Time],
+    moods: list[Mood],
+    action: Action | None = None,
+) -> list[Pair]:
+    """Sentences about the same event with different times and moods.
+
+    Args:
+        who: Subject.
+        ja: Japanese predicate.
+        en: English predicate.
+        times: Times.
+        moods: Moods, one for each time.
+        action: Predicate without a place, for negative sentences. Defaults to None.
+    """
     pairs = []
     for time, mood in zip(times, moods, strict=False):
+        if mood.negative and action is not None:
+            if time.ja == "さっき":
+                continue
+            predicate, phrase = action.ja, action.en
+        else:
+            predicate, phrase = ja, en
         past = "past" in time.kinds
         person = who.asked(mood.question)
         tense = "past" if past else "will" if "future" in time.kinds else "present"
-        text = who.topic + lead(time.ja) + mood.end(ja, past)
-        pairs.append(Pair(text, tell(person, en.plus(time.en), tense, mood)))
+        text = who.topic + lead(time.ja) + mood.end(predicate, past)
+        pairs.append(Pair(text, tell(person, phrase.plus(time.en), tense, mood)))
     return pairs
 
 
@@ -54,7 +76,7 @@ def habit(draw: Draw) -> Drawn:
     ja, _ = _placed(action, place)
     en = action.general.plus(place.at if place else "")
     moods = draw.moods(3, [who], negatives=False)
-    times = draw.times_for(action, "habit", 3)
+    times = draw.times_for(action, "habit", 3, timeless=0.4)
     return Drawn(
         words(who, action.key, place.ja if place else ""), timed(who, ja, en, times, moods)
     )
@@ -81,7 +103,7 @@ def past_action(draw: Draw) -> Drawn:
     place = draw.place_for(action)
     ja, en = _placed(action, place)
     times = draw.times_for(action, "past", 3)
-    pairs = timed(who, ja, en, times, draw.moods(3, [who]))
+    pairs = timed(who, ja, en, times, draw.moods(3, [who]), action)
     return Drawn(words(who, action.key, place.ja if place else ""), pairs)
 
 
@@ -91,15 +113,14 @@ def future_action(draw: Draw) -> Drawn:
     place = draw.place_for(action) if draw.chance(0.6) else None
     ja, en = _placed(action, place)
     times = draw.times_for(action, "future", 3)
-    pairs = timed(who, ja, en, times, draw.moods(3, [who]))
+    pairs = timed(who, ja, en, times, draw.moods(3, [who]), action)
     return Drawn(words(who, action.key, place.ja if place else ""), pairs)
 
 
 def with_companion(draw: Draw) -> Drawn:
     """先週の日曜日、友達と公園でテニスをしました。"""
-    action, companion = draw.action("together"), draw.somebody()
-    place = draw.place_for(action)
-    who = draw.who(other=companion.ja)
+    action, who = draw.action("together"), draw.who()
+    companion, place = draw.other(who), draw.place_for(action)
     where = place.ja + "で" if place and draw.chance(0.5) else ""
     en = action.en.plus(f"with {companion.en.object}", place.at if place and where else "")
     ja = action.ja.after(f"{companion.ja}と{where}")
@@ -112,7 +133,7 @@ def right_now(draw: Draw) -> Drawn:
     """母は今、台所で料理しています。"""
     who, action = draw.who(0.2), draw.action("now")
     place = draw.place_for(action) if draw.chance(0.5) else None
-    ja, en = _placed(action, place)
+    ja, en = _placed(action, place if place and place.ja != "家" else None)
     ja = japanese.progressive(ja)
     pairs = []
     for mood in draw.moods(2, [who], negatives=False):
@@ -131,8 +152,8 @@ def going(draw: Draw) -> Drawn:
     abroad, far = "abroad" in place.activities, "far" in place.kinds
     ways = _FAR_TRANSPORT[-1:] if abroad else _FAR_TRANSPORT if far else _TRANSPORT
     way_ja, way_en = draw.choose(ways)
-    companion = draw.somebody()
-    if draw.chance(0.4) and companion.ja != who.ja:
+    companion = draw.other(who)
+    if draw.chance(0.4):
         way_ja, way_en = companion.ja + "と", f"with {companion.en.object}"
     elif draw.chance(0.3):
         way_ja, way_en = "", ""
@@ -154,7 +175,7 @@ def going_to_do(draw: Draw) -> Drawn:
     times = draw.times_for(action, "past", 2) + draw.times_for(action, "future", 2)
     draw.rng.shuffle(times)
     pairs = []
-    for time, mood in zip(times, draw.moods(3, [who]), strict=False):
+    for time, mood in zip(times, draw.moods(3, [who], negatives=False), strict=False):
         person = who.asked(mood.question)
         en = Phrase("go", f"to {place.en} to {action.en.base(person)} {time.en}")
         past = "past" in time.kinds

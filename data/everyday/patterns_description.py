@@ -28,7 +28,7 @@ def job(draw: Draw) -> Drawn:
     ]
     mood = Mood(draw.chance(0.6))
     text = f"{who.topic}昔、{mood.end(word, past=True)}"
-    pairs.append(Pair(text, tell(who.en, en.plus("a long time ago"), "past", mood)))
+    pairs.append(Pair(text, english.sentence(f"{who.en.text} used to {en.base(who.en)}")))
     return Drawn((who.ja, work.ja), draw.sample(pairs, 3))
 
 
@@ -108,7 +108,7 @@ _EVENT_QUALITIES = (
             ("送別会", "farewell party"),
         ),
         (
-            (Word("楽しい", "i"), "enjoyable"),
+            (Word("楽しい", "i"), "fun"),
             (Word("すばらしい", "i"), "wonderful"),
             (Word("にぎやか", "na"), "lively"),
         ),
@@ -156,14 +156,19 @@ def bought_described(draw: Draw) -> Drawn:
     text = japanese.attributive(adjective.ja) + noun.ja
     word, en = Word(f"{text}を買う", "godan"), Phrase("buy", noun.described(adjective.en))
     pairs = []
-    for time, mood in zip(draw.times("past", 3), draw.moods(3, [who]), strict=False):
+    for time, mood in zip(
+        draw.times("past", 3), draw.moods(3, [who], negatives=False), strict=False
+    ):
         person = who.asked(mood.question)
         ja = who.topic + lead(time.ja) + mood.end(word, past=True)
         pairs.append(Pair(ja, tell(person, en.plus(time.en), "past", mood)))
     return Drawn(tuple(w for w in (who.ja, noun.ja, adjective.ja.text) if w), pairs)
 
 
-_NOT_BOUGHT = frozenset("dirty necessary important famous safe inconvenient dangerous".split())
+_NOT_BOUGHT = frozenset(
+    "dirty necessary important famous safe inconvenient dangerous heavy noisy slow boring "
+    "difficult".split()
+)
 
 
 def two_adjectives(draw: Draw) -> Drawn:
@@ -249,12 +254,12 @@ def becoming(draw: Draw) -> Drawn:
     topic, person = f"{this_ja}{noun.ja}は", noun.as_subject(this_en)
     phrase = Phrase("become", en)
     pairs = [
-        Pair(topic + mood.end(become, past=True), tell(person, phrase, "past", mood))
+        Pair(topic + mood.end(become, past=True), tell(person, phrase, "perfect", mood))
         for mood in draw.moods(2)
     ]
     mood = Mood(draw.chance(0.6))
     text = topic + "とても" + mood.end(become, past=True)
-    pairs.append(Pair(text, tell(person, Phrase("become", f"very {en}"), "past", mood)))
+    pairs.append(Pair(text, tell(person, Phrase("become", f"very {en}"), "perfect", mood)))
     return Drawn((this_ja, noun.ja, ja.text), pairs)
 
 

@@ -17,9 +17,8 @@ _OCCASIONS = (
 
 def give(draw: Draw) -> Drawn:
     """誕生日に妹に人形をあげました。"""
-    who, receiver, noun = draw.who(0.5), draw.somebody(), draw.noun("gift")
-    while who.ja == receiver.ja:
-        receiver = draw.somebody()
+    who, noun = draw.who(0.5), draw.noun("gift")
+    receiver = draw.other(who)
     (occasion_ja, occasion_en) = draw.choose(_OCCASIONS)
     occasion = occasion_en.format(whose=receiver.en.own)
     word = GIVE.after(f"{receiver.ja}に{noun.ja}を")
@@ -31,7 +30,7 @@ def give(draw: Draw) -> Drawn:
         pairs.append(Pair(ja, tell(person, en.plus(occasion), "past", mood)))
     for time, mood in zip(
         draw.times("past neutral", 1) + draw.times("future neutral", 1),
-        draw.moods(2, [who, receiver]),
+        draw.moods(2, [who, receiver], negatives=False),
         strict=True,
     ):
         person, past = who.asked(mood.question), "past" in time.kinds
@@ -64,9 +63,8 @@ def given_to_me(draw: Draw) -> Drawn:
 
 def receive(draw: Draw) -> Drawn:
     """先週、田中さんにお土産をもらいました。"""
-    who, giver, noun = draw.who(0.5), draw.somebody(), draw.noun("gift", "message", "present")
-    while who.ja == giver.ja:
-        giver = draw.somebody()
+    who, noun = draw.who(0.5), draw.noun("gift", "message", "present")
+    giver = draw.other(who)
     word = GET.after(f"{giver.ja}に{noun.ja}を")
     en = Phrase("receive", f"{noun.bare} from {giver.en.object}")
     pairs = []
@@ -82,6 +80,8 @@ def favour_for_me(draw: Draw) -> Drawn:
     helper, action = draw.somebody(), draw.action(draw.choose(("favour", "favour", "favour-to-me")))
     word = GIVE_ME.after(japanese.te(action.ja))
     en = action.en.plus("for me")
+    if action.en.verb == "help":
+        en = Phrase("help", f"me {action.en.rest}")
     pairs = []
     for time in draw.times_for(action, "past", 2):
         mood = Mood(draw.chance(0.6))
@@ -114,9 +114,8 @@ def favour_for_somebody(draw: Draw) -> Drawn:
 
 def have_it_done(draw: Draw) -> Drawn:
     """父に車を修理してもらいました。"""
-    helper, action, who = draw.somebody(), draw.action("favour"), draw.who(0.7)
-    while who.ja == helper.ja:
-        helper = draw.somebody()
+    action, who = draw.action("favour"), draw.who(0.7)
+    helper = draw.other(who)
     base = GET.after(f"{helper.ja}に{japanese.te(action.ja)}")
     en = Phrase("have", f"{helper.en.object} {action.en.base(helper.en)}")
     pairs = []
@@ -130,9 +129,8 @@ def have_it_done(draw: Draw) -> Drawn:
 
 def lend_and_borrow(draw: Draw) -> Drawn:
     """友達に辞書を貸しました。田中さんから傘を借りました。"""
-    who, other, noun = draw.who(0.5), draw.somebody(), draw.noun("lendable", "cash")
-    while who.ja == other.ja:
-        other = draw.somebody()
+    who, noun = draw.who(0.5), draw.noun("lendable", "cash")
+    other = draw.other(who)
     lend = Word(f"{other.ja}に{noun.ja}を貸す", "godan")
     borrow = Word(f"{other.ja}から{noun.ja}を借りる", "ichidan")
     verb, en = draw.choose(

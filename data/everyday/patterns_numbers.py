@@ -22,14 +22,14 @@ def bought_counted(draw: Draw) -> Drawn:
     while action.noun is None or not action.noun.counter or "vehicle" in action.noun.tags:
         action = draw.action("buying")
     noun, who = action.noun, draw.who()
-    few = noun.counter in ("台", "着") or noun.tags & {
+    few = noun.counter == "着" or noun.tags & {
         "furniture",
         "clothes",
         "bag",
         "accessory",
         "glasses",
     }
-    number = draw.choose((1, 2) if few else (2, 3, 4, 5, 6, 8))
+    number = draw.choose((1,) if noun.counter == "台" else (1, 2) if few else (2, 3, 4, 5, 6, 8))
     place = draw.place_for(action)
     shop = place.ja + "で" if place else ""
     verb = Word("買う", "godan")
@@ -57,11 +57,11 @@ def price(draw: Draw) -> Drawn:
     ):
         noun = draw.noun("item", "order", "food")
     this_ja, this_en = draw.choose((("この", "this"), ("その", "that")))
-    low, high, step = _price_range(noun.tags)
+    low, high, step = price_range(noun.tags)
     yen = low + step * int(draw.rng.random() * ((high - low) // step))
     person = noun.as_subject(this_en)
     word = Word(f"{yen}円", "noun")
-    phrase = Phrase("cost", f"{yen:,} yen")
+    phrase = Phrase("be", f"{yen:,} yen")
     pairs = []
     for mood in draw.moods(2, questions=False, negatives=False):
         past = draw.chance(0.4)
@@ -70,7 +70,7 @@ def price(draw: Draw) -> Drawn:
     return Drawn((this_ja, noun.ja, str(yen)), pairs)
 
 
-def _price_range(tags: frozenset[str]) -> tuple[int, int, int]:
+def price_range(tags: frozenset[str]) -> tuple[int, int, int]:
     if tags & {"electric", "furniture", "instrument", "vehicle"}:
         return 8000, 98000, 1000
     if tags & {"clothes", "bag", "accessory", "glasses"}:
@@ -153,7 +153,7 @@ def at_time(draw: Draw) -> Drawn:
         pairs.append(Pair(text, tell(person, phrase.plus("every day"), "present", mood)))
     for time, mood in zip(
         draw.times("past neutral", 1) + draw.times("future neutral", 1),
-        draw.moods(2, [who]),
+        draw.moods(2, [who], negatives=False),
         strict=True,
     ):
         past = "past" in time.kinds
@@ -181,13 +181,15 @@ _ROUTINE = (
 def event_time(draw: Draw) -> Drawn:
     """会議は午後3時に始まります。"""
     noun = draw.noun("event", "starts")
+    if noun.ja == "旅行":
+        return event_time(draw)
     verb, en = draw.choose(((Word("始まる", "godan"), "start"), (Word("終わる", "godan"), "end")))
     time_ja, time_en = _clock(draw, range(9, 21))
     day = draw.choose((("", ""), ("明日の", "tomorrow's "), ("今日の", "today's ")))
     person = Person(f"{day[1]}{noun.en}" if day[0] else f"the {noun.en}", "3n")
     phrase = Phrase(en, f"at {time_en}")
     pairs = []
-    for mood in draw.moods(2):
+    for mood in draw.moods(2, negatives=False):
         text = f"{day[0]}{noun.ja}は{time_ja}に{mood.end(verb)}"
         pairs.append(Pair(text, tell(person, phrase, "present", mood)))
     return Drawn((day[0] + noun.ja, verb.text, time_ja), pairs)
@@ -220,7 +222,7 @@ def date(draw: Draw) -> Drawn:
     phrase = Phrase("be", f"on {english.date(month, day)}")
     pairs = [
         Pair(f"{somebody.ja}の{event_ja}は{mood.end(word)}", tell(person, phrase, "present", mood))
-        for mood in draw.moods(2, [somebody])
+        for mood in draw.moods(2, [somebody], negatives=False)
     ]
     return Drawn((somebody.ja, event_ja, word.text), pairs)
 
@@ -278,7 +280,7 @@ def how_long(draw: Draw) -> Drawn:
     """昨日、二時間テレビを見ました。三年間日本語を勉強しています。"""
     who, action = draw.who(), draw.action("for-hours")
     number = draw.choose((1, 2, 3, 4, 5))
-    hours = f"for {english.number(number)} hour{'' if number == 1 else 's'}"
+    hours = f"for {english.number(number)} hours" if number > 1 else "for an hour"
     pairs = []
     for time, mood in zip(
         draw.times("past neutral", 2), draw.moods(2, [who], negatives=False), strict=True

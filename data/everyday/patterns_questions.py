@@ -13,6 +13,8 @@ def _ending(draw: Draw, word: Word, past: bool = False) -> str:
 def where_or_when(draw: Draw) -> Drawn:
     """どこでそのかばんを買いましたか。"""
     who, action = draw.stranger(0.4), draw.action("wish")
+    while "早く" in action.ja.text:  # it tells when
+        action = draw.action("wish")
     person = who.asked(True)
     questions = [("いつ", "when")]
     if "together" in action.uses:
@@ -68,10 +70,14 @@ def where_going(draw: Draw) -> Drawn:
         time = draw.time(("past" if draw.chance(0.6) else "future") + reach)
         past = "past" in time.kinds
         go = Word(f"{word_ja}{place.ja}に行く", "iku")
+        if word_en == "why":
+            ending = japanese.plain(go, past) + draw.choose(("んですか。", "の?"))
+        else:
+            ending = _ending(draw, go, past)
         tail = "with" if word_en == "who" else ""
         phrase = Phrase("go", f"to {place.en}").plus(tail, time.en)
         text = english.ask(person, phrase, "past" if past else "will")
-        ja = f"{who.topic}{lead(time.ja)}{_ending(draw, go, past)}"
+        ja = f"{who.topic}{lead(time.ja)}{ending}"
         pairs.append(Pair(ja, english.sentence(f"{word_en} {text}", "?")))
     return Drawn(tuple(w for w in (who.ja, place.ja) if w), pairs)
 
@@ -112,11 +118,11 @@ def whose_and_how_much(draw: Draw) -> Drawn:
     noun = draw.noun("item", "order", "vehicle")
     this_ja, this_en = draw.choose((("この", "this"), ("その", "that")))
     this = noun.as_subject(this_en)
-    be, do = ("are", "do") if noun.is_plural else ("is", "does")
+    be = "are" if noun.is_plural else "is"
     pairs = [
         Pair(
             f"{this_ja}{noun.ja}はいくらですか。",
-            english.sentence(f"how much {do} {this.text} cost", "?"),
+            english.sentence(f"how much {be} {this.text}", "?"),
         ),
         Pair(
             f"どこで{this_ja}{noun.ja}を買いましたか。",

@@ -59,6 +59,8 @@ def thing_somebody_did(draw: Draw) -> Drawn:
     pairs = []
     times, moods = draw.times_for(action, "past", 2), draw.moods(2, [who])
     for time, mood in zip(times, moods, strict=True):
+        if not who.ja and not time.ja:
+            continue  # the clause would be a verb alone
         clause = english.say(who.asked(mood.question), Phrase(action.en.verb), "past")
         when = lead(time.ja) if who.ja else _when(time)
         ja = f"{when}{who.subject}{japanese.plain(action.verb, past=True)}{noun.ja}は"
@@ -89,8 +91,10 @@ def thing_is_what(draw: Draw) -> Drawn:
 def person_doing(draw: Draw) -> Drawn:
     """あそこで本を読んでいる人は田中さんです。"""
     action, somebody = draw.action("now"), draw.somebody("name", "friend", "family")
-    woman = somebody.en.code == "3f"
-    kind_ja, kind_en = ("女の人", "woman") if woman else ("男の人", "man")
+    while action.en.verb not in _VISIBLE:
+        action = draw.action("now")
+    kinds = {"3f": ("女の人", "woman"), "3m": ("男の人", "man")}
+    kind_ja, kind_en = kinds.get(somebody.en.code, ("人", "person"))
     where_ja, where_en = draw.choose(_OVER_THERE)
     code = Person("", somebody.en.code)
     person = Person(f"the {kind_en} {action.en.ing(code)} {where_en}", somebody.en.code)
@@ -103,7 +107,16 @@ def person_doing(draw: Draw) -> Drawn:
     return Drawn((somebody.ja, action.key, where_ja), pairs)
 
 
-_OVER_THERE = (("あそこで", "over there"), ("写真の中で", "in the photo"))
+_OVER_THERE = (
+    ("あそこで", "over there"),
+    ("向こうで", "over there"),
+    ("この写真で", "in this photo"),
+)
+# Actions that somebody who looks on recognises.
+_VISIBLE = frozenset(
+    "eat drink read write wash clean wait play draw carry sing dance run swim take wipe "
+    "smoke".split()
+)
 
 
 def thing_from_somebody(draw: Draw) -> Drawn:
@@ -130,7 +143,7 @@ _FATES = (
     ("message", "もらった", _RECEIVED, Word("読む", "godan"), "read"),
     ("book", "借りた", _BORROWED, Word("読む", "godan"), "read"),
     ("lendable", "借りた", _BORROWED, Word("返す", "godan"), "return"),
-    ("lendable", "借りた", _BORROWED, Word("使う", "godan"), "use"),
+    ("device", "借りた", _BORROWED, Word("使う", "godan"), "use"),
 )
 
 
@@ -145,7 +158,7 @@ def people_who(draw: Draw) -> Drawn:
     group = f"{place_ja}{action.possible.text}{kind_ja}"
     pairs = [
         Pair(f"{group}がたくさんいます。", f"There are many {clause}."),
-        Pair(f"{group}はあまりいません。", f"There are not many {clause}."),
+        Pair(f"{group}はあまりいません。", f"There aren't many {clause}."),
     ]
     return Drawn((place_ja, action.key, kind_ja), pairs)
 

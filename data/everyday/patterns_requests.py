@@ -41,7 +41,7 @@ def must_not(draw: Draw) -> Drawn:
     base = english.join(action.general.base(YOU), where_en)
     mine = english.join(action.general.base(I), where_en)
     pairs = [
-        Pair(f"{where_ja}{negative}でください。", english.sentence(f"please do not {base}")),
+        Pair(f"{where_ja}{negative}でください。", english.sentence(f"please don't {base}")),
         Pair(f"{where_ja}{te}はいけません。", english.sentence(f"you must not {base}")),
         Pair(f"{where_ja}{te}もいいですか。", english.sentence(f"may I {mine}", "?")),
         Pair(f"{where_ja}{te}もいいですよ。", english.sentence(f"you may {base}")),
@@ -110,13 +110,13 @@ def should(draw: Draw) -> Drawn:
         ja = f"{lead(time_ja)}{japanese.plain(action.ja, past=True)}ほうがいい{end}"
         return Drawn((action.key, time_ja), [Pair(ja, english.sentence(f"you should {do}"))])
     ja = f"今日は{japanese.plain(warned.ja, negative=True)}ほうがいい{end}"
-    return Drawn((warned.key,), [Pair(ja, english.sentence(f"you should not {avoid}"))])
+    return Drawn((warned.key,), [Pair(ja, english.sentence(f"you shouldn't {avoid}"))])
 
 
 def let_us(draw: Draw) -> Drawn:
     """今度の日曜日、公園でテニスをしましょう。"""
     action = draw.action("together")
-    place, time = draw.place_for(action), draw.times_for(action, "future", 1)[0]
+    place, time = draw.place_for(action), draw.times_for(action, "future", 1, 0.6)[0]
     ja = action.ja.after(place.ja + "で" if place else "")
     doing = action.en.plus(place.at if place else "")
     base, invited = doing.plus(time.en).base(WE), doing.plus("with me", time.en).base(YOU)

@@ -116,6 +116,8 @@ def when_young(draw: Draw) -> Drawn:
     when_ja, when_one, when_many = draw.choose(_WHEN)
     who, action = draw.who(0.5), draw.action("together")
     child = when_ja == "子供のとき"
+    if not child and who.ja.endswith("くん"):
+        return when_young(draw)
     if child and action.noun is not None and "alcohol" in action.noun.tags:
         return when_young(draw)
     place = draw.place_for(action) if draw.chance(0.4) else None

@@ -29,7 +29,7 @@ def said_request(draw: Draw) -> Drawn:
 def said_plan(draw: Draw) -> Drawn:
     """田中さんは明日京都に行くと言っていました。"""
     speaker, action = draw.somebody("family", "friend", "name", "pronoun"), draw.action("wish")
-    time = draw.times_for(action, "future", 1)[0]
+    time = draw.times_for(action, "future", 1, 0.5)[0]
     pronoun = Person(speaker.en.pronoun, speaker.en.code)
     said = "言っていました。" if draw.chance(0.6) else "言っていた。"
     pairs = []
@@ -39,7 +39,7 @@ def said_plan(draw: Draw) -> Drawn:
         pairs.append(
             Pair(
                 f"{speaker.ja}は{lead(time.ja)}{plain}と{said}",
-                english.sentence(f"{speaker.en.text} said that {clause}"),
+                english.sentence(f"{speaker.en.text} said {clause}"),
             )
         )
     wanting = japanese.plain(japanese.wanting(action.ja))
@@ -47,7 +47,7 @@ def said_plan(draw: Draw) -> Drawn:
     pairs.append(
         Pair(
             f"{speaker.ja}は{wanting}と{said}",
-            english.sentence(f"{speaker.en.text} said that {clause}"),
+            english.sentence(f"{speaker.en.text} said {clause}"),
         )
     )
     return Drawn((speaker.ja, action.key), draw.sample(pairs, 2))
@@ -67,7 +67,7 @@ def said_quality(draw: Draw) -> Drawn:
         ),
         Pair(
             f"{speaker.ja}はその{noun.ja}は{japanese.plain(adjective.ja)}と{said}",
-            english.sentence(f"{speaker.en.text} said that {that}"),
+            english.sentence(f"{speaker.en.text} said {that}"),
         ),
     ]
     return Drawn((speaker.ja, noun.ja, adjective.ja.text), pairs)
@@ -78,13 +78,13 @@ def think_will(draw: Draw) -> Drawn:
     somebody, action = draw.somebody("family", "friend", "name", "pronoun"), draw.action("wish")
     think = "思います。" if draw.chance(0.6) else "思う。"
     pairs = []
-    for time, negative in zip(draw.times_for(action, "future", 2), (False, True), strict=True):
+    for time, negative in zip(draw.times_for(action, "future", 2, 0.5), (False, True), strict=True):
         plain = japanese.plain(action.ja, negative=negative)
         clause = english.say(somebody.en, action.en.plus(time.en), "will", negative)
         pairs.append(
             Pair(
                 f"{somebody.ja}は{lead(time.ja)}{plain}と{think}",
-                english.sentence(f"I think that {clause}"),
+                english.sentence(f"I think {clause}"),
             )
         )
     time = draw.times_for(action, "past", 1)[0]
@@ -93,7 +93,7 @@ def think_will(draw: Draw) -> Drawn:
     pairs.append(
         Pair(
             f"{somebody.ja}は{lead(time.ja)}{plain}と{think}",
-            english.sentence(f"I think that {clause}"),
+            english.sentence(f"I think {clause}"),
         )
     )
     return Drawn((somebody.ja, action.key), draw.sample(pairs, 2))
@@ -109,13 +109,13 @@ def think_is(draw: Draw) -> Drawn:
     for negative in (False, True):
         ja = f"{this_ja}{noun.ja}は{japanese.plain(adjective.ja, negative=negative)}と"
         clause = english.say(this, Phrase("be", adjective.en), "present")
-        start = "I do not think that" if negative else "I think that"
+        start = "I don't think" if negative else "I think"
         pairs.append(
             Pair(ja + ("思います。" if polite else "思う。"), english.sentence(f"{start} {clause}"))
         )
     question = f"{this_ja}{noun.ja}は{japanese.plain(adjective.ja)}と思いますか。"
     clause = english.say(this, Phrase("be", adjective.en), "present")
-    pairs.append(Pair(question, english.sentence(f"do you think that {clause}", "?")))
+    pairs.append(Pair(question, english.sentence(f"do you think {clause}", "?")))
     return Drawn((this_ja, noun.ja, adjective.ja.text), draw.sample(pairs, 2))
 
 
@@ -123,12 +123,12 @@ def heard_that(draw: Draw) -> Drawn:
     """鈴木さんは来月結婚するそうです。"""
     somebody, action = draw.somebody("friend", "name"), draw.action("wish")
     pairs = []
-    for time in draw.times_for(action, "future", 1) + draw.times_for(action, "past", 1):
+    for time in draw.times_for(action, "future", 1, 0.4) + draw.times_for(action, "past", 1):
         past = "past" in time.kinds
         clause = english.say(somebody.en, action.en.plus(time.en), "past" if past else "will")
         sou = Word(japanese.plain(action.ja, past=past) + "そう", "noun")
         ja = f"{somebody.ja}は{lead(time.ja)}{Mood(draw.chance(0.7)).end(sou)}"
-        pairs.append(Pair(ja, english.sentence(f"I hear that {clause}")))
+        pairs.append(Pair(ja, english.sentence(f"I hear {clause}")))
     return Drawn((somebody.ja, action.key), pairs)
 
 
@@ -141,7 +141,7 @@ def do_you_know(draw: Draw) -> Drawn:
     clause = f"{somebody.ja}が{word_ja}{plain}か"
     pairs = [
         Pair(f"{clause}知っていますか。", english.sentence(f"do you know {word_en} {past}", "?")),
-        Pair(f"{clause}知りません。", english.sentence(f"I do not know {word_en} {past}")),
+        Pair(f"{clause}知りません。", english.sentence(f"I don't know {word_en} {past}")),
         Pair(f"{clause}教えてください。", english.sentence(f"please tell me {word_en} {past}")),
     ]
     return Drawn((somebody.ja, action.key, word_ja), draw.sample(pairs, 2))

@@ -45,7 +45,7 @@ _WANTED = (
 def want_to_do(draw: Draw) -> Drawn:
     """来週、友達と京都に行きたいです。妹はピアノを習いたがっています。"""
     action = draw.action("wish")
-    time = draw.times_for(action, "future", 1)[0]
+    time = draw.times_for(action, "future", 1, timeless=0.7)[0]
     place = draw.place_for(action) if draw.chance(0.5) else None
     where = place.ja + "で" if place else ""
     base = action.ja.after(where)
@@ -84,7 +84,7 @@ def intending(draw: Draw) -> Drawn:
     """来月、ギターを買うつもりです。"""
     who, action = draw.who(), draw.action("wish")
     pairs = []
-    for time in draw.times_for(action, "future", 2):
+    for time in draw.times_for(action, "future", 2, timeless=0.6):
         mood = Mood(
             draw.chance(0.6),
             question=draw.chance(0.2) and who.kind != "family" and who.ja != "私たち",
@@ -95,10 +95,11 @@ def intending(draw: Draw) -> Drawn:
         pairs.append(
             Pair(who.topic + lead(time.ja) + mood.end(word), tell(person, phrase, "present", mood))
         )
-    time, polite = draw.times_for(action, "future", 1)[0], draw.chance(0.6)
+    time = draw.times_for(action, "future", 1, timeless=0.6)[0]
+    polite = draw.chance(0.6)
     ja = f"{lead(time.ja)}{japanese.volitional(action.ja)}と思{'います' if polite else 'う'}。"
     if not who.ja:
-        text = f"I am thinking of {action.en.ing(english.I)} {time.en}."
+        text = english.sentence(f"I'm thinking of {action.en.ing(english.I)} {time.en}")
         pairs.append(Pair(ja, text))
     return Drawn(_key(who, action.key), pairs)
 
@@ -113,7 +114,7 @@ def able(draw: Draw) -> Drawn:
         pairs.append(Pair(who.topic + mood.end(word), tell(person, action.general, "can", mood)))
     mood = Mood(draw.chance(0.6), negative=True)
     ja = f"{who.topic}昔、{mood.end(can, past=True)}"
-    phrase = action.general.plus("a long time ago")
+    phrase = action.general.plus("in the past")
     pairs.append(Pair(ja, tell(who.en, phrase, "could", mood)))
     return Drawn(_key(who, action.key), draw.sample(pairs, 3))
 

@@ -113,7 +113,25 @@ def test_small_numbers_are_written_in_kanji(number, text):
     assert japanese.count(number, "冊") == text + "冊"
 
 
-@pytest.mark.parametrize("number", [0, 100])
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (100, "百"),
+        (305, "三百五"),
+        (1000, "千"),
+        (1900, "千九百"),
+        (10_000, "一万"),
+        (15_800, "一万五千八百"),
+        (2_500_000, "二百五十万"),
+        (10_000_000, "千万"),
+        (10_000_001, "千万一"),
+    ],
+)
+def test_large_numbers_are_written_in_kanji(number, text):
+    assert japanese.numeral(number) == text
+
+
+@pytest.mark.parametrize("number", [0, 100_000_000])
 def test_numbers_out_of_range_are_refused(number):
-    with pytest.raises(ValueError, match="must be from 1 to 99 .* Received: number="):
+    with pytest.raises(ValueError, match="must be from 1 to 99,999,999 .* Received: number="):
         japanese.numeral(number)
