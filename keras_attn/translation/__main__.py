@@ -33,9 +33,26 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "translate",
         "translate given texts, or standard input to standard output",
         "Writes one translation for each given text, or for each UTF-8 line of standard input, in "
-        "the same order. The translation of an empty line is empty.",
+        "the same order. The translation of an empty line is empty. A text may have several "
+        "sentences and, as an argument, several lines.",
     )
     translate.add_argument("texts", nargs="*", metavar="TEXT", help="text (default: read input)")
+    translate.add_argument(
+        "--term",
+        action="append",
+        default=[],
+        metavar="TERM=TRANSLATION",
+        help="translate a term as given, for example 木村=Kimura; without '=' the term is kept "
+        "(repeatable)",
+    )
+    translate.add_argument(
+        "--glossary", type=Path, metavar="FILE", help="file of lines `term TAB translation`"
+    )
+    translate.add_argument(
+        "--mark-uncertain",
+        action="store_true",
+        help="write '? ' before translations that the model is not sure of",
+    )
     add(
         "score",
         "log probabilities of given translations",
@@ -71,7 +88,13 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "Writes the weights and the tokenizers of a model in the format of CTranslate2.",
     )
     convert.add_argument("out", type=Path, help="folder to write; must not exist")
-    return parser.parse_args(argv)
+    arguments, others = parser.parse_known_args(argv)
+    # argparse takes no texts after a flag that follows the model.
+    if others and (arguments.command != "translate" or others[0].startswith("-")):
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    if others:
+        arguments.texts += others
+    return arguments
 
 
 def _adding_to(commands) -> Callable[[str, str, str], argparse.ArgumentParser]:
@@ -124,10 +147,34 @@ def _answer_input(answer: Callable[[list[str]], Sequence[str]]) -> None:
 
 
 def translate(translator: Translator, arguments: argparse.Namespace) -> None:
+    glossary = _glossary(arguments)
+    if glossary and arguments.mark_uncertain:
+        raise ValueError("`--mark-uncertain` must be given without a glossary. Received: both.")
+
+    def answer(texts: list[str]) -> list[str]:
+        if not arguments.mark_uncertain:
+            return translator(texts, glossary=glossary)
+        best = [hypotheses[0] for hypotheses in translator.nbest(texts)]
+        return [f"? {one.translation}" if one.is_uncertain else one.translation for one in best]
+
     if arguments.texts:
-        answer_lines(translator, map(os.fsencode, arguments.texts), sys.stdout.buffer)
+        for text in answer(list(_decoded(map(os.fsencode, arguments.texts)))):
+            print(text)  # with the line breaks of the given text
     else:
-        _answer_input(translator)
+        _answer_input(answer)
+
+
+def _glossary(arguments: argparse.Namespace) -> dict[str, str]:
+    """Terms with their translations, of `--glossary` and `--term`; a term alone is kept."""
+    lines = [term.replace("=", "\t", 1) for term in arguments.term]
+    if arguments.glossary:
+        with arguments.glossary.open("rb") as file:
+            lines = [*_decoded(utf8_lines(file)), *lines]
+    rows = [[part.strip() for part in line.split("\t")] for line in lines if line.strip()]
+    for row in rows:
+        if not row[0]:
+            raise ValueError(f"A term of the glossary must not be empty. Received: {row!r}.")
+    return {term: (*translation, term)[0] for term, *translation in rows}
 
 
 def score(translator: Translator, arguments: argparse.Namespace) -> None:

@@ -9,20 +9,57 @@ import pytest
 from keras_attn.translation import __main__ as shell
 from keras_attn.translation.config import Config
 from keras_attn.translation.evaluation.report import TRANSLATIONS
-from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.export.translator import Hypothesis, Translator
+
+
+class Shouting:
+    """A model that answers each text in capitals, and is not sure of texts with a question mark."""
+
+    def __call__(self, texts, glossary=None):
+        for term, translation in (glossary or {}).items():
+            texts = [text.replace(term, translation) for text in texts]
+        return [text.upper() for text in texts]
+
+    def nbest(self, texts):
+        return [[Hypothesis(text.upper(), 0.0, "?" in text)] for text in texts]
 
 
 @pytest.fixture
 def shouting(monkeypatch):
-    """A model that answers each text in capitals."""
-    model = lambda texts: [text.upper() for text in texts]  # noqa: E731
+    model = Shouting()
     monkeypatch.setattr(Translator, "load", lambda path: model)
     return model
 
 
-def test_given_texts_are_translated_one_a_line(shouting, capfdbinary):
+def test_given_texts_are_translated_in_their_order_with_their_lines(shouting, capfd):
     assert shell.main(["translate", "model", "猫 a", "", "two\nlines"]) == 0
-    assert capfdbinary.readouterr().out.decode() == "猫 A\n\nTWO LINES\n"
+    assert capfd.readouterr().out == "猫 A\n\nTWO\nLINES\n"
+
+
+def test_terms_are_translated_as_given(shouting, tmp_path, capfd):
+    path = tmp_path / "terms.tsv"
+    path.write_text("猫\ta cat\n\n木村\tKimura\n", encoding="utf-8")
+    terms = ["--glossary", str(path), "--term", "犬=a dog", "--term", "x=y=z", "--term", "鳥"]
+    assert shell.main(["translate", "model", *terms, "猫 犬 鳥 x"]) == 0
+    assert capfd.readouterr().out == "A CAT A DOG 鳥 Y=Z\n"
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--term", "=y"], "A term of the glossary must not be empty."),
+        (["--term", "a=b", "--mark-uncertain"], "must be given without a glossary"),
+        (["--glossary", "no/such.tsv"], "no/such.tsv"),
+    ],
+)
+def test_terms_that_cannot_be_used_are_refused(shouting, flags, sentence, capfd):
+    assert shell.main(["translate", "model", *flags, "猫"]) == 2
+    assert sentence in capfd.readouterr().err
+
+
+def test_uncertain_translations_are_marked(shouting, capfd):
+    assert shell.main(["translate", "model", "--mark-uncertain", "a", "b?"]) == 0
+    assert capfd.readouterr().out == "A\n? B?\n"
 
 
 def test_a_line_that_is_not_utf8_is_told_of_once_and_answered_in_its_place(shouting, capsys):
