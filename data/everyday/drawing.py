@@ -232,7 +232,7 @@ class Draw:
 
 # Relatives of the speaker that a sentence may have in pairs.
 _BLOOD = frozenset("父 母 兄 姉 弟 妹 祖父 祖母 おじ おば".split())
-_TIMELESS = 0.6  # share of past times that are left out
+_TIMELESS = 0.2  # share of past times that are left out
 
 
 def _is_own(person: Who | Somebody) -> bool:

@@ -91,7 +91,7 @@ def thing_is_what(draw: Draw) -> Drawn:
 def person_doing(draw: Draw) -> Drawn:
     """あそこで本を読んでいる人は田中さんです。"""
     action, somebody = draw.action("now"), draw.somebody("name", "friend", "family")
-    while action.en.verb not in _VISIBLE:
+    while action.en.verb not in _VISIBLE or "bath" in action.en.rest or "shower" in action.en.rest:
         action = draw.action("now")
     kinds = {"3f": ("女の人", "woman"), "3m": ("男の人", "man")}
     kind_ja, kind_en = kinds.get(somebody.en.code, ("人", "person"))
