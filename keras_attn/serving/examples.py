@@ -6,16 +6,14 @@ import json
 import logging
 from pathlib import Path
 
+from keras_attn.translation.export.examples import FILE, NUM_EXAMPLES
 from keras_attn.translation.versions import EXTRA
 
-FILE = "examples.json"
-# Maximum number of examples on the page.
-MOST = 6
 _log = logging.getLogger(__name__)
 
 
 def read(version: Path) -> list[str]:
-    """Example sentences of a version, at most `MOST`.
+    """Example sentences of a version, at most `NUM_EXAMPLES`.
 
     A file that cannot be read is logged, because a model without examples can still be served.
 
@@ -36,4 +34,4 @@ def read(version: Path) -> list[str]:
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         _log.warning("The examples of a version cannot be read.", extra={"error": repr(error)})
         return []
-    return [source for source in sources if source.strip()][:MOST]
+    return [source for source in sources if source.strip()][:NUM_EXAMPLES]

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from keras_attn.serving.examples import FILE, MOST, read
+from keras_attn.serving.examples import FILE, NUM_EXAMPLES, read
 from keras_attn.translation.versions import EXTRA
 
 
@@ -27,7 +27,7 @@ def test_sources_are_read_in_their_order(write):
 def test_no_more_are_read_than_the_page_has_room_for_and_none_that_is_blank(write):
     sources = ["", " ", *map(str, range(20))]
     version = write(json.dumps([{"source": source} for source in sources]).encode())
-    assert read(version) == [str(n) for n in range(MOST)]
+    assert read(version) == [str(n) for n in range(NUM_EXAMPLES)]
 
 
 def test_a_version_may_bring_none(tmp_path, write):

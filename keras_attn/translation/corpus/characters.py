@@ -27,6 +27,8 @@ INVISIBLE = (
 # Pattern and replacement. Windows types U+FF5E for the wave dash; NFKC would make it "~".
 REPLACEMENTS = ((SEPARATORS, " "), (INVISIBLE, ""), ("\uff5e", "\u301c"))
 
+# Most texts are of these characters, of which none is replaced.
+_USUAL = re.compile("[ -~\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5d]*")
 _COMPILED = [(re.compile(pattern), replacement) for pattern, replacement in REPLACEMENTS]
 
 
@@ -38,6 +40,8 @@ def unify(text: str) -> str:
     >>> unify("co\\u00adop\\ufeff 辻\\U000e0100～")
     'coop 辻〜'
     """
+    if _USUAL.fullmatch(text):
+        return text
     for pattern, replacement in _COMPILED:
         text = pattern.sub(replacement, text)
     return text
