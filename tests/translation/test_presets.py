@@ -10,6 +10,11 @@ def test_small_corpus_gets_smaller_sizes_unless_they_are_given():
     assert for_corpus(1_000, num_hiddens=512).num_hiddens == 512
 
 
+def test_a_large_corpus_gets_more_minutes_unless_they_are_given():
+    assert for_corpus(200_000).minutes > for_corpus(1_000).minutes
+    assert for_corpus(200_000, minutes=1.0).minutes == for_corpus(1_000, minutes=1.0).minutes == 1
+
+
 def test_short_training_of_a_large_corpus_gets_fewer_layers_unless_they_are_given():
     short, *_, long = chosen = [
         for_corpus(200_000, minutes=minutes) for minutes in (10, 30, 45, 600)

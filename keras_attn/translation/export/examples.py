@@ -153,7 +153,7 @@ def choose(
     good = [
         SentenceExample(sentence, translation)
         for sentence, translation in found
-        if _plain(translation) in map(_plain, accepted[sentence])
+        if plain(translation) in map(plain, accepted[sentence])
     ]
     return good[:NUM_EXAMPLES]
 
@@ -165,8 +165,8 @@ def write(folder: Path, examples: Sequence[SentenceExample]) -> None:
     (folder / FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def _plain(text: str) -> str:
-    """Text in lower case, with contractions written out, without punctuation."""
+def plain(text: str) -> str:
+    """Text in lower case, with contractions written out, without punctuation, for comparison."""
     text = text.lower().replace("’", "'")
     for pattern, whole in _CONTRACTIONS.items():
         text = re.sub(pattern, whole, text)

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from keras_attn_data.tatoeba import archive, tatoeba_dataset_builder
 
+from keras_attn.translation.corpus import load
 from keras_attn.translation.corpus.cleaning import REASONS, Pair
 from keras_attn.translation.corpus.load import load_corpus, load_test_set
 from keras_attn.translation.corpus.splits import normalise
@@ -323,3 +324,22 @@ def test_a_test_set_is_all_its_lines_each_with_its_reference(write):
     ]
     with pytest.raises(ValueError, match="must hold sentences. Received: data="):
         load_test_set(write("\t\n"))
+
+
+def test_the_default_corpus_holds_real_and_everyday_sentences(monkeypatch):
+    seen = []
+    monkeypatch.setattr(load, "load_corpus", lambda *given, **named: seen.append((given, named)))
+    load.load_default_corpus("ja", "en", hold_out="x.tsv")
+    assert seen == [(("tatoeba + everyday", "ja", "en"), {"hold_out": "x.tsv"})]
+
+
+def test_without_a_network_the_default_is_everyday_with_a_sentence(monkeypatch, tmp_path):
+    def fail():
+        raise OSError("There is no network.")
+
+    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path))
+    monkeypatch.setattr(archive, "fetch", fail)
+    corpus = load.load_default_corpus()
+    assert corpus.name == "everyday" and len(corpus.train) > 80_000
+    assert "`tatoeba` cannot be had" in corpus.summary()
+    assert "on `everyday` alone. There is no network." in corpus.summary()
