@@ -113,7 +113,7 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
         yield text
 
 
-def _warn(sentence: object, *_: object, **__: object) -> None:
+def _warn(sentence: object) -> None:
     print(f"warning: {sentence}", file=sys.stderr)
 
 
@@ -156,7 +156,7 @@ def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
     if arguments.all:
         examples, details = load_test_set(arguments.data, *languages), {}
         fault = script_fault([Pair(e.source, e.references[0]) for e in examples], *languages)
-        complaints = [fault] if fault else []
+        complaints = (fault,) if fault else ()
     else:
         pairs = load_corpus(arguments.data, *languages)
         examples, details = pairs.test, {"corpus": pairs.counts, "credit": pairs.credit}
@@ -225,7 +225,7 @@ def main(argv: list[str] | None = None) -> int:
     streams.print_utf8()
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn
+            warnings.showwarning = lambda message, *_, **__: _warn(message)
             translator = Translator.load(arguments.model)
         COMMANDS[arguments.command](translator, arguments)
         sys.stdout.flush()
