@@ -156,11 +156,11 @@ def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
     if arguments.all:
         examples, details = load_test_set(arguments.data, *languages), {}
         fault = script_fault([Pair(e.source, e.references[0]) for e in examples], *languages)
-        complaints = (fault,) if fault else ()
+        complaints = [fault] if fault else []
     else:
         pairs = load_corpus(arguments.data, *languages)
         examples, details = pairs.test, {"corpus": pairs.counts, "credit": pairs.credit}
-        complaints = pairs.warnings
+        complaints = list(pairs.warnings)
     for sentence in complaints:
         _warn(sentence)
     # Checked before the translation, which takes minutes.
