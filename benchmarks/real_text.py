@@ -25,7 +25,9 @@ NUMBER_OF_TEXTS = 100
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="folder of an exported version, or of all versions")
+    parser.add_argument(
+        "model", type=Path, help="folder of an exported version, or of all versions"
+    )
     translator = Translator.load(parser.parse_args().model)
     print(describe_machine(("tensorflow",)))
     first_sentences(translator)
@@ -44,7 +46,9 @@ def first_sentences(translator: Translator) -> None:
     rows = [line.split("\t") for line in lines if line]
     wrong = [
         f"  {text} -> {answer}"
-        for (text, *accepted), answer in zip(rows, translator([row[0] for row in rows]), strict=True)
+        for (text, *accepted), answer in zip(
+            rows, translator([row[0] for row in rows]), strict=True
+        )
         if plain(answer) not in map(plain, accepted)
     ]
     print(f"first_sentences.tsv: {1 - len(wrong) / len(rows):.1%} of {len(rows)} accepted; others:")
@@ -69,7 +73,9 @@ def joined(translator: Translator, name: str, sentences: list[str]) -> None:
             answer == mark.join(next(alone) for _ in text)
             for text, answer in zip(texts, answers, strict=True)
         )
-        print(f"{name}, {NUMBER_OF_TEXTS} texts joined by {between!r}: {equal} as sentence by sentence")
+        print(
+            f"{name}, {NUMBER_OF_TEXTS} texts joined by {between!r}: {equal} as sentence by sentence"
+        )
 
 
 if __name__ == "__main__":

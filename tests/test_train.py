@@ -175,15 +175,14 @@ def test_own_corpus_in_the_other_direction_without_figures(corpus_file, tmp_path
     data = swapped(corpus_file, tmp_path)
     out = tmp_path / "en-ja"
     arguments = command("--data", data, "--source", "en", "--target", "ja", "--out", out, *TINY)
-    broken = tmp_path / "packages" / "matplotlib"
-    broken.mkdir(parents=True)
-    (broken / "__init__.py").write_text("raise RuntimeError('no pictures')")
-    (broken.parent / "matplotlib_fontja.py").touch()
-    path = os.pathsep.join([str(broken.parent), os.environ.get("PYTHONPATH", "")])
+    broken = tmp_path / "packages"
+    broken.mkdir()
+    (broken / "matplotlib_fontja.py").touch()  # a package without its fonts
+    path = os.pathsep.join([str(broken), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path}
     result = subprocess.run(arguments, capture_output=True, text=True, timeout=300, env=environment)
     assert result.returncode == 0, result.stderr
-    assert "is complete, but has no figures (RuntimeError: no pictures).\n" in result.stderr
+    assert "is complete, but has no figures (FileNotFoundError: " in result.stderr
     assert f"Exported to {out / '1'}" in result.stdout
     assert [path.name for path in out.iterdir()] == ["1"]
     report = json.loads((out / "1" / "report.json").read_text(encoding="utf-8"))

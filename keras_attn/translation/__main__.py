@@ -136,7 +136,7 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
         yield text
 
 
-def _warn(sentence: object, *_: object, **__: object) -> None:
+def _warn(sentence: object) -> None:
     print(f"warning: {sentence}", file=sys.stderr)
 
 
@@ -208,7 +208,7 @@ def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
         pairs = load_corpus(arguments.data, *languages)
         examples, corpora = pairs.test, pairs.test_corpora
         details = {"corpus": pairs.counts, "credit": pairs.credit}
-        complaints = pairs.warnings
+        complaints = list(pairs.warnings)
     for sentence in complaints:
         _warn(sentence)
     # Checked before the translation, which takes minutes.
@@ -278,7 +278,7 @@ def main(argv: list[str] | None = None) -> int:
     streams.print_utf8()
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn
+            warnings.showwarning = lambda message, *_, **__: _warn(message)
             translator = Translator.load(arguments.model)
         COMMANDS[arguments.command](translator, arguments)
         sys.stdout.flush()

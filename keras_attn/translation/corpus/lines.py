@@ -31,7 +31,7 @@ def utf8_lines(file: Iterable[bytes]) -> Iterator[bytes]:
             content = content.decode("utf-16", "replace").encode("utf-8")
         given = iter(io.BytesIO(content))
         first = next(given, b"")
-    lines = chain([first], given)
+    lines: Iterator[bytes] = chain([first], given)
     if not first.endswith(b"\n"):  # there is no LF at all
         lines = iter(first.removesuffix(b"\r").split(b"\r") if first else [])
     for line in lines:

@@ -130,42 +130,41 @@ def test_failed_export_leaves_nothing_behind(tokenizers, config, tmp_path, monke
     assert list(tmp_path.iterdir()) == []
 
 
-def test_export_that_cannot_translate_is_no_version(tokenizers, config, tmp_path, make_model):
-    plain = make_model()
-    model = Unable.from_config(plain.get_config())
-    model.build(((None, None), (None, None)))
-    with pytest.raises(ValueError, match="must translate a text.*Received: .* No version") as error:
-        export(model, tokenizers, config, tmp_path)
-    assert "\n" not in str(error.value)
-    assert list(tmp_path.iterdir()) == []
+def refuse_export(tokenizers, config, folder, model, monkeypatch, write_graph):
+    """Export a model whose graph `write_graph(folder)` writes, and return the error."""
+    monkeypatch.setattr(saved_model, "_write_graph", lambda *arguments: write_graph(arguments[-1]))
+    with pytest.raises(ValueError, match="must translate a text before it becomes") as error:
+        export(model, tokenizers, config, folder)
+    assert list(folder.iterdir()) == []
+    assert "\n" not in str(error.value) and str(folder) in str(error.value)
+    return str(error.value)
+
+
+def test_export_that_cannot_translate_is_no_version(
+    tokenizers, config, tmp_path, make_model, monkeypatch
+):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")])
+    def fail(text):
+        tf.debugging.assert_equal(tf.size(text), -1, "this never holds")
+        return {"translation": text}
+
+    def write_graph(folder):
+        tf.saved_model.save(tf.Module(), str(folder), signatures={"serving_default": fail})
+
+    arguments = (tokenizers, config, tmp_path, make_model(), monkeypatch, write_graph)
+    assert "Received: InvalidArgumentError" in refuse_export(*arguments)
 
 
 @pytest.mark.parametrize("pattern", ["variables/variables.data*", "saved_model.pb"])
 def test_export_that_cannot_be_loaded_from_disk_is_no_version(
-    tokenizers, config, tmp_path, make_model, monkeypatch, pattern
+    folder, tokenizers, config, tmp_path, make_model, monkeypatch, pattern
 ):
-    write_graph = saved_model._write_graph
+    def write_a_part(aside):
+        shutil.copytree(folder / "1", aside, dirs_exist_ok=True)
+        (path,) = aside.glob(pattern)
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
-    def write_a_part(*arguments):
-        write_graph(*arguments)
-        (path,) = arguments[-1].glob(pattern)
-        path.write_bytes(path.read_bytes()[:-100])
-
-    monkeypatch.setattr(saved_model, "_write_graph", write_a_part)
-    with pytest.raises(ValueError, match="must translate a text before it becomes a version"):
-        export(make_model(), tokenizers, config, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-@keras.saving.register_keras_serializable("test_saved_model")
-class Unable(Transformer):
-    """Transformer that fails when it translates, not when it is traced."""
-
-    def call(self, inputs, training=None):
-        source, target = inputs
-        one = tf.debugging.assert_equal(tf.shape(source)[0], -1, "no model")
-        with tf.control_dependencies([one]):
-            return super().call((source, tf.identity(target)), training=training)
+    refuse_export(tokenizers, config, tmp_path, make_model(), monkeypatch, write_a_part)
 
 
 @keras.saving.register_keras_serializable("test_saved_model")

@@ -54,6 +54,18 @@ def test_weights_and_tokenizers_are_those_of_the_exported_model(exported, tmp_pa
         np.testing.assert_array_equal(mine, theirs)
 
 
+def test_a_copy_that_was_cut_off_hides_no_good_version(exported, tmp_path):
+    _, _, version = exported
+    for number in (1, 2):
+        shutil.copytree(version, tmp_path / f"{number}")
+    (data,) = (tmp_path / "2").glob("variables/variables.data*")
+    data.write_bytes(data.read_bytes()[:100])
+    (tmp_path / "3").touch()
+    with pytest.warns(UserWarning, match="has 100 bytes of"):
+        folder, fields = warm_start.inherit(start_from=str(tmp_path))
+    assert folder == tmp_path / "1" and fields["start_from"] == str(folder)
+
+
 @pytest.mark.parametrize("has_validated", [True, False])
 def test_weights_and_tokenizers_are_those_of_a_training(exported, tmp_path, has_validated):
     tokenizers, _, version = exported
