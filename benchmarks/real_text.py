@@ -73,9 +73,7 @@ def joined(translator: Translator, name: str, sentences: list[str]) -> None:
             answer == mark.join(next(alone) for _ in text)
             for text, answer in zip(texts, answers, strict=True)
         )
-        print(
-            f"{name}, {NUMBER_OF_TEXTS} texts joined by {between!r}: {equal} as sentence by sentence"
-        )
+        print(f"{name}, joined by {between!r}: {equal} of {len(texts)} texts as one by one")
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ class Config:
     """
 
     data: str = _text(
-        "tatoeba + everyday",
+        "tatoeba + everyday=0.5",
         "training corpus: everyday, tatoeba, tfds:NAME, a TSV file, or two files and a comma; "
         "'tatoeba + own.tsv=3' joins corpora, the second with weight 3",
     )
@@ -153,7 +153,7 @@ class Config:
         below=1,
     )
     joined_share: float = _tokens(
-        0.05,
+        0.02,
         "number of pairs of two or three sentences, joined from training pairs, as a share of all "
         "other pairs; 0 is off",
         least=0,

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
-from keras_attn.translation.tokenization.copied import SLOTS, spans
+from keras_attn.translation.tokenization.copied import (
+    COPIED,
+    NUMBER,
+    SLOTS,
+    TRANSLATED,
+    is_translated,
+    numbers,
+)
 
 # Probability of a slot in the place of a name or of a word that is written alike on both sides.
 # Without them, the model would know slots only where a corpus has addresses and placeholders.
@@ -32,20 +40,26 @@ NAMES = {
     "アメリカ": "America", "ドイツ": "Germany", "フランス": "France", "イタリア": "Italy",
     "カナダ": "Canada", "オーストラリア": "Australia",
 }  # fmt: skip
-_LANGUAGES = {"ja", "en"}
-_NAME = {
-    "ja": re.compile("|".join(sorted(map(re.escape, NAMES), key=len, reverse=True))),
-    "en": re.compile(rf"\b(?:{'|'.join(map(re.escape, NAMES.values()))})\b"),
-}
-_TRANSLATED = {"ja": NAMES, "en": {english: name for name, english in NAMES.items()}}
-_WORD = re.compile(r"[A-Z][0-9A-Za-z]+")
+_NAMES = {("ja", "en"): NAMES, ("en", "ja"): {name: ja for ja, name in NAMES.items()}}
+_WORD = "[A-Z][0-9A-Za-z]+"
+_COPIED, _NUMBER = re.compile(COPIED), re.compile(NUMBER)
+_ORDINAL = re.compile("^(?:st|nd|rd)\\b")
+
+
+def _pattern(names: Iterable[str]) -> re.Pattern:
+    longest_first = sorted(map(re.escape, names), key=len, reverse=True)
+    return re.compile("|".join((COPIED, TRANSLATED, NUMBER, *longest_first, _WORD)))
+
+
+_SPAN: dict[str, re.Pattern] = defaultdict(lambda: _pattern(()))
+_SPAN |= {source: _pattern(names) for (source, _), names in _NAMES.items()}
 
 
 def with_slots(pair: Pair, languages: tuple[str, str], random: np.random.Generator) -> Pair:
     """Put slots in the place of what both sides of a pair hold once.
 
-    Spans that a translation copies always become slots; names, and words with a capital letter that
-    are written alike on both sides, with probability `SHARE`.
+    Spans that a translation copies, and numbers, always become slots; names, and words with a
+    capital letter that are written alike on both sides, with probability `SHARE`.
 
     Args:
         pair: Sentence and translation.
@@ -59,21 +73,52 @@ def with_slots(pair: Pair, languages: tuple[str, str], random: np.random.Generat
     >>> new.source[0] in SLOTS, new.source[0] == new.target[-2], new.source[1:]
     (True, True, 'さん、おはよう。')
     """
-    words = {word: word for word in _WORD.findall(pair.source)}
-    if set(languages) == _LANGUAGES:
-        translated = _TRANSLATED[languages[0]]
-        words |= {name: translated[name] for name in _NAME[languages[0]].findall(pair.source)}
-    found = {span: span for span in spans(pair.source)}
-    found |= {word: words[word] for word in words if random.random() < SHARE}
-    if not found:
-        return pair
     source, target = pair
-    order = random.permutation(len(SLOTS))
-    for number, (span, translation) in zip(order, found.items(), strict=False):
-        if source.count(span) == 1 and target.count(translation) == 1:
-            slot = SLOTS[number]
-            source, target = source.replace(span, slot), target.replace(translation, slot)
+    slots_left: list[int] | None = None  # in random order, drawn for pairs with a span only
+    matches = list(_SPAN[languages[0]].finditer(source))
+    counts = Counter(match[0] for match in matches)
+    for match in reversed(matches):
+        span = match[0]
+        found = _translation(span, target, languages, random)
+        if not found or counts[span] > 1:
+            continue
+        if slots_left is None:
+            slots_left = random.permutation(len(SLOTS)).tolist()
+        if not slots_left:
+            break
+        slot = SLOTS[slots_left.pop()]
+        source = source[: match.start()] + slot + source[match.end() :]
+        end = found.end()
+        # The exported model writes the ending that the number in the slot has.
+        target = target[: found.start()] + slot + _ORDINAL.sub("th", target[end:], count=1)
     return Pair(source, target)
+
+
+def _translation(
+    span: str, target: str, languages: tuple[str, str], random: np.random.Generator
+) -> re.Match | None:
+    """The only translation of a span in the target, or None if it is not to become a slot."""
+    if span in SLOTS or is_translated(span):
+        return None
+    names = _NAMES.get(languages, {})
+    if _COPIED.fullmatch(span):
+        ways = {span}
+    elif _NUMBER.fullmatch(span):
+        ways = {span, *numbers(span)}
+    elif random.random() < SHARE:
+        ways = {names.get(span, span)}
+    else:
+        return None
+    pattern = "|".join(map(_whole, ways))
+    found = list(re.finditer(pattern, target))
+    return found[0] if len(found) == 1 else None
+
+
+def _whole(text: str) -> str:
+    """Pattern of a text that is no part of a longer word or number."""
+    before = r"(?<![0-9A-Za-z.,])" if text[0].isalnum() else ""
+    after = r"(?![0-9]|[.,][0-9])" if text[-1].isdigit() else ""
+    return before + re.escape(text) + (r"(?![0-9A-Za-z])" if text[-1].isalpha() else after)
 
 
 def in_part(part: Part, languages: tuple[str, str], seed: int | Sequence[int]) -> Part:

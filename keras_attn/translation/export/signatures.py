@@ -135,7 +135,7 @@ class Signatures:
         is_translated = sentences.is_in_language(found.text, self._config.source)
         given = tf.where(is_translated, found.text, "")
         if self._has_slots:
-            given, literals = copied.protect(given, term, term_translation)
+            given, literals = copied.protect(given, self._config.target, term, term_translation)
         pieces = self.source.tokenize(given)
         parts, owners = sentences.parts(pieces, self._config.max_pieces - 1)
         translations, scores, is_uncertain = self._search_parts(parts, num_best)
@@ -145,7 +145,8 @@ class Signatures:
         )
         if self._has_slots:
             flat = tf.reshape(whole, [-1])
-            restored = copied.restore(flat, tf.repeat(literals, num_best, axis=0))
+            literals = tf.repeat(literals, num_best, axis=0)
+            restored = copied.restore(flat, literals, self._config.target)
             whole = tf.reshape(restored, tf.shape(whole))
         whole = tf.where(is_translated[:, None], whole, found.text[:, None])
         owners = tf.gather(found.owner, owners)

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from keras_attn.translation.batching import slots
 from keras_attn.translation.batching.slots import in_part, with_slots
@@ -52,6 +53,35 @@ def test_what_is_not_once_on_both_sides_stays(monkeypatch):
     monkeypatch.setattr(slots, "SHARE", 1.0)
     for pair in PAIRS[2:]:
         assert with_slots(pair, JA_EN, np.random.default_rng(0)) == pair
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "num_slots"),
+    [
+        ("このペンは1900円です。", "This pen is 1,900 yen.", 1),
+        ("このペンは千九百円です。", "This pen costs 1,900 yen.", 1),
+        ("23万人がいる。", "There are 230,000 people.", 1),
+        ("10時半に起きる。", "I get up at 10:30.", 1),
+        ("21日に会う。", "We will meet on the 21st.", 1),
+        ("12人いる。", "There are twelve.", 0),
+        ("120円と12円", "120 yen and 12 yen", 2),
+        (" ".join(f"{{a{i}}}" for i in range(9)), " ".join(f"{{a{i}}}" for i in range(9)), 8),
+        ("10月に会う。", "See you in the 10th month.", 0),
+        ("<b>保存</b>を押す。", "Press <b>Save</b>.", 2),
+    ],
+)
+def test_numbers_and_tags_always_become_slots(source, target, num_slots):
+    new = with_slots(Pair(source, target), JA_EN, np.random.default_rng(0))
+    for side in new:
+        assert sum(character in SLOTS for character in side) == num_slots
+    if "21st" in target:
+        assert new.target.endswith("th.")
+
+
+def test_a_name_within_a_word_stays(monkeypatch):
+    monkeypatch.setattr(slots, "SHARE", 1.0)
+    pair = Pair("アメリカ人だ。", "He is American.")
+    assert with_slots(pair, JA_EN, np.random.default_rng(0)) == pair
 
 
 def test_a_part_gets_the_same_slots_from_the_same_seed():

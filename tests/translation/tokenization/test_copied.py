@@ -3,7 +3,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.tokenization.copied import SLOTS, protect, restore, spans
+from keras_attn.translation.tokenization.copied import SLOTS, numbers, protect, restore, spans
 
 
 def strings(tensor):
@@ -24,35 +24,38 @@ def strings(tensor):
         ("報告書.pdfとreport.v2.pdfとtrain.py", ["report.v2.pdf", "train.py"]),
         ("/usr/local/binとC:\\Users\\me", ["/usr/local/bin", "C:\\Users\\me"]),
         ("今日は😊です👨‍👩‍👧", ["😊", "👨‍👩‍👧"]),
-        ("50%です。3.5cmで2020/10/28、1,900円、午後3時。「はい」〜", []),
+        ("5%です。「はい」〜、午後3時", []),
     ],
 )
 def test_spans_are_found_and_come_back(text, expected):
     assert spans(text) == expected
-    protected, literals = protect(tf.constant([text]))
+    protected, literals = protect(tf.constant([text]), "ja")
     (inside,) = strings(protected)
     assert [c for c in inside if c in SLOTS] == list(SLOTS[: len(expected)])
-    assert strings(restore(protected, literals)) == [text]
+    assert strings(restore(protected, literals, "ja")) == [text]
 
 
 def test_slots_are_filled_wherever_the_model_puts_them_and_missing_ones_appended():
-    _, literals = protect(tf.constant(["{a}と{b}と{c}", "なし"]))
+    _, literals = protect(tf.constant(["{a}と{b}と{c}", "なし"]), "en")
     answers = [f"{SLOTS[2]} and {SLOTS[0]}, {SLOTS[0]}.", f"None{SLOTS[3]}."]
-    assert strings(restore(tf.constant(answers), literals)) == ["{c} and {a}, {a}. {b}", "None."]
+    assert strings(restore(tf.constant(answers), literals, "en")) == [
+        "{c} and {a}, {a}. {b}",
+        "None.",
+    ]
 
 
 def test_more_spans_than_slots_leave_the_others_in_the_text():
     text = " ".join(f"{{n{i}}}" for i in range(len(SLOTS) + 2))
-    protected, literals = protect(tf.constant([text]))
+    protected, literals = protect(tf.constant([text]), "ja")
     assert strings(protected)[0].endswith("{n8} {n9}")
-    assert strings(restore(protected, literals)) == [text]
+    assert strings(restore(protected, literals, "ja")) == [text]
 
 
 def test_terms_get_their_translations_longest_first():
     terms = tf.constant(["木村", "木村屋", "C++ (a|b)", r"\E.*", ""])
     translations = tf.constant(["Kimura", "Kimuraya", "C++ (a|b)", "no", "nothing"])
     texts = tf.constant(["木村は木村屋でC++ (a|b)を学ぶ。", "{x}と木村。", "何も。"])
-    protected, literals = protect(texts, terms, translations)
+    protected, literals = protect(texts, "en", terms, translations)
     assert strings(protected) == [
         f"{SLOTS[0]}は{SLOTS[1]}で{SLOTS[2]}を学ぶ。",
         f"{SLOTS[0]}と{SLOTS[1]}。",
@@ -62,10 +65,60 @@ def test_terms_get_their_translations_longest_first():
     assert strings(literals[1])[:2] == ["{x}", "Kimura"]
 
 
+@pytest.mark.parametrize(
+    ("text", "protected", "kept"),
+    [
+        ("1900円と1,900円と１９００円", "_円と_円と_円", ["1,900"] * 3),
+        ("1900年に千九百円", "_年に_円", ["1900", "1,900"]),
+        ("7万円、23万5千円、1.5万円、2億円、4万2500円", "_円、_円、_円、_円、_円",
+         ["70,000", "235,000", "15,000", "200,000,000", "42,500"]),
+        ("百二十万三千四十五円", "_円", ["1,203,045"]),
+        ("10月28日、十二月二十五日の十時半", "10月_日、十二月_日の十時半", ["28", "25"]),
+        ("12時45分、12:45、3.14", "_時_分、_、_", ["12", "45", "12:45", "3.14"]),
+        ("090-1234-5678、0120", "_、_", ["090-1234-5678", "0120"]),
+        ("A4を20枚、5kmとB52", "_を_枚、_と_", ["A4", "20", "5km", "B52"]),
+        ("八百屋と五十嵐さん、千葉の十月、二三日、一番、3人、百合", None, []),
+    ],
+)  # fmt: skip
+def test_numbers_are_copied_as_english_writes_them(text, protected, kept):
+    found, literals = protect(tf.constant([text]), "en")
+    (inside,) = strings(found)
+    for slot in SLOTS:
+        inside = inside.replace(slot, "_")
+    assert inside == (protected or text)
+    assert [literal for literal in strings(literals) if literal] == kept
+
+
+@pytest.mark.parametrize("number", [10, 11, 20, 99, 100, 101, 110, 999, 1000, 1001, 1110, 9999])
+@pytest.mark.parametrize("myriads", [0, 1, 12, 9000])
+def test_numbers_in_kanji_are_read(number, myriads):
+    def kanji(value):
+        text = ""
+        for place, unit in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
+            digit, value = divmod(value, place)
+            if digit:
+                text += ("" if digit == 1 and unit else "一二三四五六七八九"[digit - 1]) + unit
+        return text
+
+    text = (kanji(myriads) + "万" if myriads else "") + kanji(number)
+    value = 10_000 * myriads + number
+    assert numbers(text) == (str(value), f"{value:,}" if value > 999 else str(value))
+
+
+def test_ordinal_numbers_get_their_endings():
+    answers = tf.constant([f"on the {SLOTS[0]}th, the {SLOTS[1]}th and the {SLOTS[2]}th"])
+    for days, expected in (
+        (["21", "12", "30"], "on the 21st, the 12th and the 30th"),
+        (["22", "33", "111"], "on the 22nd, the 33rd and the 111th"),
+    ):
+        literals = tf.constant([[*days, *[""] * (len(SLOTS) - 3)]])
+        assert strings(restore(answers, literals, "en")) == [expected]
+
+
 def test_no_terms_are_as_no_glossary():
     none = tf.zeros([0], tf.string)
     texts = tf.constant(["{x}と木村。"])
-    assert strings(protect(texts, none, none)[0]) == strings(protect(texts)[0])
+    assert strings(protect(texts, "en", none, none)[0]) == strings(protect(texts, "en")[0])
 
 
 @settings(deadline=None, max_examples=60)
@@ -80,5 +133,6 @@ def test_no_terms_are_as_no_glossary():
     )
 )
 def test_nothing_is_lost_in_any_text(texts):
-    protected, literals = protect(tf.constant(texts))
-    assert strings(restore(protected, literals)) == [text.replace("\x1e", " ") for text in texts]
+    protected, literals = protect(tf.constant(texts), "ja")
+    expected = [text.replace("\x1e", " ") for text in texts]
+    assert strings(restore(protected, literals, "ja")) == expected
