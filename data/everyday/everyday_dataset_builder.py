@@ -1,7 +1,9 @@
 """TensorFlow Datasets builder of the everyday corpus."""
 
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import tensorflow_datasets as tfds
 from keras_attn_data.everyday import grammar
 
@@ -14,7 +16,7 @@ wishes, ability, giving and receiving, reasons, conditions, quotation and relati
 The pairs are generated from a grammar and a lexicon written for this project; nothing is
 downloaded. `combination` names the pattern and the content words of a pair. Put pairs of equal
 combination in the same split, so that the test set holds only combinations that are not in
-training.
+training. `weight` tells how often to show a pair in training.
 
 Licence: Apache-2.0.
 """
@@ -39,6 +41,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
                     "ja": tfds.features.Text(),
                     "en": tfds.features.Text(),
                     "combination": tfds.features.Text(),
+                    "weight": np.float32,
                 }
             ),
             supervised_keys=("ja", "en"),
@@ -49,6 +52,6 @@ class Builder(tfds.core.GeneratorBasedBuilder):
         del dl_manager
         return {"train": self._generate_examples()}
 
-    def _generate_examples(self) -> Iterator[tuple[int, dict[str, str]]]:
+    def _generate_examples(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for key, sentence in enumerate(grammar.pairs()):
             yield key, sentence._asdict()

@@ -73,19 +73,33 @@ PATTERNS: dict[str, Pattern] = {
 }
 
 
+# How often a pair of these patterns is shown in training, in place of once: nothing about a set
+# phrase can be learnt from another, and they are the first that people type.
+WEIGHTS = {
+    **{function.__name__: 6.0 for function in patterns_phrases.PATTERNS},
+    **{
+        function.__name__: 2.0
+        for module in (patterns_introductions, patterns_service, patterns_talk)
+        for function in module.PATTERNS
+    },
+}
+
+
 class Sentence(NamedTuple):
-    """Sentence pair with its combination.
+    """Sentence pair with its combination and weight.
 
     Args:
         ja: Japanese sentence.
         en: English sentence.
         combination: Pattern and content words, joined by "|". Equal for pairs that differ only in
             tense, politeness, negation, question or a time word.
+        weight: How often training shows the pair, relative to others.
     """
 
     ja: str
     en: str
     combination: str
+    weight: float
 
 
 def pairs() -> Iterator[Sentence]:
@@ -108,7 +122,12 @@ def pairs() -> Iterator[Sentence]:
 def _sentences(name: str, drawn: Drawn) -> list[Sentence]:
     combination = "|".join((name, *drawn.words))
     return [
-        Sentence(unicodedata.normalize("NFKC", ja), unicodedata.normalize("NFKC", en), combination)
+        Sentence(
+            unicodedata.normalize("NFKC", ja),
+            unicodedata.normalize("NFKC", en),
+            combination,
+            WEIGHTS.get(name, 1.0),
+        )
         for ja, en in drawn.pairs
         if english.UNKNOWN_GENDER not in en
     ]

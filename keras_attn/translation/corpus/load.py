@@ -169,14 +169,15 @@ def load_corpus(
 
     corpus_names = [one for one, raw in raws.items() for _ in raw.pairs]
     name_of = {pair: corpus_names[cleaned.positions[i]] for i, pair in enumerate(cleaned.pairs)}
-    train_names = [name_of[pair] for pair in divided.train]
+    pair_weights = [w for raw in raws.values() for w in raw.weights or [1.0] * len(raw.pairs)]
+    weight_of = {pair: pair_weights[cleaned.positions[i]] for i, pair in enumerate(cleaned.pairs)}
     test_names = [name_of[Pair(one.source, one.references[0])] for one in divided.test]
     test_corpora = {
         short: [i for i, test_name in enumerate(test_names) if test_name == one]
         for one, short in zip(weights, _without_folders(weights), strict=True)
     }
     parts = Parts(
-        list(zip(divided.train, train_names, strict=True)),
+        [(pair, name_of[pair], weight_of[pair]) for pair in divided.train],
         weights,
         sets,
         num_parts,

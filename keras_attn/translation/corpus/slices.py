@@ -28,15 +28,16 @@ class Parts:
     """Training pairs of several corpora; later slices of large sets are read when needed.
 
     Attributes:
-        read: Pairs in memory, each with the name of its corpus: the first slice of each set, and
-            all pairs of each other corpus. The latter are distributed over the parts.
+        read: Pairs in memory, each with the name of its corpus and its weight in the corpus: the
+            first slice of each set, and all pairs of each other corpus. The latter are distributed
+            over the parts.
         weights: Weight of each corpus, by name.
         sets: Sets of TensorFlow Datasets, by name.
         num_parts: Number of parts.
         clean: Function that returns the usable pairs of a later slice.
     """
 
-    read: list[tuple[Pair, str]]
+    read: list[tuple[Pair, str, float]]
     weights: dict[str, float]
     sets: dict[str, TranslationSet]
     num_parts: int
@@ -44,17 +45,16 @@ class Parts:
 
     def part(self, number: int) -> Part:
         """Part of index `number`, from 0."""
-        named_pairs = [
-            (pair, name)
-            for i, (pair, name) in enumerate(self.read)
+        weighted = [
+            (pair, weight * self.weights[name])
+            for i, (pair, name, weight) in enumerate(self.read)
             if (number == 0 if name in self.sets else i % self.num_parts == number)
         ]
         if number:
             for name, translation_set in self.sets.items():
                 pairs = self.clean(translation_set.read(number, self.num_parts))
-                named_pairs += [(pair, name) for pair in pairs]
-        pairs, names = [pair for pair, _ in named_pairs], [name for _, name in named_pairs]
-        return Part(pairs, [self.weights[name] for name in names])
+                weighted += [(pair, self.weights[name]) for pair in pairs]
+        return Part([pair for pair, _ in weighted], [weight for _, weight in weighted])
 
 
 def number_of_parts(num_pairs: int) -> int:

@@ -32,11 +32,13 @@ class Raw(NamedTuple):
         combinations: One string for each pair, if the corpus has combinations. Pairs with equal
             strings must be in the same split.
         broken: Line numbers, from 1, of lines that hold no pair.
+        weights: One weight for each pair, if the corpus has weights.
     """
 
     pairs: list[Pair]
     combinations: list[str] | None = None
     broken: Sequence[int] = ()
+    weights: list[float] | None = None
 
 
 def read(name: str, source: str, target: str) -> Raw:
@@ -151,7 +153,11 @@ def _read_named(name: str, source: str, target: str) -> Raw:
     pairs = [Pair(*sides) for sides in zip(texts[source], texts[target], strict=True)]
     if "combination" not in examples:
         return Raw(pairs)
-    return Raw(pairs, [text.decode("utf-8") for text in examples["combination"]])
+    return Raw(
+        pairs,
+        [text.decode("utf-8") for text in examples["combination"]],
+        weights=examples["weight"].tolist(),
+    )
 
 
 def _read_files(name: str) -> Raw:

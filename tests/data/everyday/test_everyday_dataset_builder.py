@@ -13,7 +13,7 @@ def test_the_builder_writes_all_pairs_and_reads_them_back(tmp_path, monkeypatch)
     assert list(builder.info.splits) == ["train"]
     assert str(builder.version) == "2.0.0"
     read = {
-        tuple(example[name].decode() for name in ("ja", "en", "combination"))
+        (*(example[name].decode() for name in ("ja", "en", "combination")), example["weight"])
         for example in tfds.as_numpy(builder.as_dataset(split="train"))
     }
     assert read == {tuple(sentence) for sentence in few}
