@@ -27,9 +27,9 @@ MIN_VOCAB_SIZE = 256 + 4 + len(SLOTS) + 1
 _COVERAGE = {"ja": 0.9995, "zh": 0.9995}
 _FULL_COVERAGE = 1.0
 
-# Limit on the sentences used for training: more make training slow and hardly improve the
-# vocabulary.
-MAX_SENTENCES = 1_000_000
+# Limit on the sentences used for training: 290,000 Japanese ones take half a minute, and 100,000 of
+# them make only 0.9% more tokens.
+MAX_SENTENCES = 200_000
 _MAX_SENTENCE_BYTES = 1 << 20
 
 # Number of likeliest segmentations from which a unigram model samples. The package can sample from
