@@ -206,7 +206,7 @@ class Config:
         4.0,
         "training time in minutes, validation included",
         above=0,
-        default_text="4, or 7.2 for a large corpus",
+        default_text="4, or 7.7 for a large corpus",
     )
     steps: int = _training(
         0,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import compress
 from statistics import median
+from types import MappingProxyType
 from typing import NamedTuple
 
 from keras_attn.translation.corpus.characters import unify
@@ -28,11 +29,13 @@ class Cleaned(NamedTuple):
         positions: `positions[i]` is the index of `pairs[i]` in the input.
         dropped: Number of pairs dropped, by reason. A pair counts once, for the first reason of
             `REASONS` that applies.
+        duplicates: Pairs dropped because they occurred before, by index in the input.
     """
 
     pairs: list[Pair]
     positions: list[int]
     dropped: dict[str, int]
+    duplicates: Mapping[int, Pair] = MappingProxyType({})
 
 
 # Reasons to drop a pair, in the order in which `clean` checks them.
@@ -148,6 +151,7 @@ def clean(
     positions: list[int] = []
     dropped = dict.fromkeys(REASONS, 0)
     seen: set[Pair] = set()
+    duplicates: dict[int, Pair] = {}
     for position, raw in enumerate(pairs):
         pair = Pair(clean_text(raw.source), clean_text(raw.target))
         if not pair.source or not pair.target:
@@ -162,13 +166,15 @@ def clean(
             dropped["wrong_script"] += 1
         elif pair in seen:
             dropped["duplicate"] += 1
+            duplicates[position] = pair
         else:
             seen.add(pair)
             kept.append(pair)
             positions.append(position)
     is_usual = [not is_odd for is_odd in _have_odd_lengths(kept)]
     dropped["odd_lengths"] = is_usual.count(False)
-    return Cleaned(list(compress(kept, is_usual)), list(compress(positions, is_usual)), dropped)
+    left = list(compress(kept, is_usual)), list(compress(positions, is_usual))
+    return Cleaned(*left, dropped, duplicates)
 
 
 def _have_odd_lengths(pairs: list[Pair]) -> list[bool]:

@@ -68,7 +68,10 @@ def leave_out(
         )
     left.sort()
     rest = Cleaned(
-        [cleaned.pairs[i] for i in left], [cleaned.positions[i] for i in left], cleaned.dropped
+        [cleaned.pairs[i] for i in left],
+        [cleaned.positions[i] for i in left],
+        cleaned.dropped,
+        cleaned.duplicates,
     )
     return rest, [
         test_set._replace(num_pairs=count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -169,8 +169,7 @@ def load_corpus(
 
     corpus_names = [one for one, raw in raws.items() for _ in raw.pairs]
     name_of = {pair: corpus_names[cleaned.positions[i]] for i, pair in enumerate(cleaned.pairs)}
-    pair_weights = [w for raw in raws.values() for w in raw.weights or [1.0] * len(raw.pairs)]
-    weight_of = {pair: pair_weights[cleaned.positions[i]] for i, pair in enumerate(cleaned.pairs)}
+    weight_of = _weights_of_pairs(raws, weights, cleaned)
     test_names = [name_of[Pair(one.source, one.references[0])] for one in divided.test]
     test_corpora = {
         short: [i for i, test_name in enumerate(test_names) if test_name == one]
@@ -338,6 +337,22 @@ def _read(
         else sources.read(name, source, target)
         for name in names
     }
+
+
+def _weights_of_pairs(
+    raws: Mapping[str, Raw], weights: Mapping[str, float], cleaned: cleaning.Cleaned
+) -> dict[Pair, float]:
+    """Weight of each pair; a pair of several corpora has the largest of its weights."""
+    by_position = [
+        weights[name] * weight
+        for name, raw in raws.items()
+        for weight in raw.weights or [1.0] * len(raw.pairs)
+    ]
+    found = dict(zip(cleaned.pairs, (by_position[i] for i in cleaned.positions), strict=True))
+    for position, pair in cleaned.duplicates.items():
+        if pair in found:
+            found[pair] = max(found[pair], by_position[position])
+    return found
 
 
 def _is_file(name: str) -> bool:

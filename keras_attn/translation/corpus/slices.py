@@ -28,10 +28,9 @@ class Parts:
     """Training pairs of several corpora; later slices of large sets are read when needed.
 
     Attributes:
-        read: Pairs in memory, each with the name of its corpus and its weight in the corpus: the
-            first slice of each set, and all pairs of each other corpus. The latter are distributed
-            over the parts.
-        weights: Weight of each corpus, by name.
+        read: Pairs in memory, each with the name of its corpus and its weight: the first slice of
+            each set, and all pairs of each other corpus. The latter are distributed over the parts.
+        weights: Weight of each set, by name.
         sets: Sets of TensorFlow Datasets, by name.
         num_parts: Number of parts.
         clean: Function that returns the usable pairs of a later slice.
@@ -46,7 +45,7 @@ class Parts:
     def part(self, number: int) -> Part:
         """Part of index `number`, from 0."""
         weighted = [
-            (pair, weight * self.weights[name])
+            (pair, weight)
             for i, (pair, name, weight) in enumerate(self.read)
             if (number == 0 if name in self.sets else i % self.num_parts == number)
         ]

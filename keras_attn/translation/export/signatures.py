@@ -81,12 +81,14 @@ class Signatures:
         top_p: tf.Tensor,
     ) -> dict[str, tf.Tensor]:
         """Sampled translation of each text; text is truncated to `max_pieces`."""
-        source_ids = self._ids(self.source, text)
+        given, literals = self._protect(text)
+        source_ids = self._ids(self.source, given)
         tokens = sample_translations(
             self.model, source_ids, self._config, seed, temperature, top_k, top_p
         )
         tokens = _nothing_for_nothing(source_ids, tokens)
-        return {"translation": self.target.detokenize(_without_padding(tokens))}
+        translation = self.target.detokenize(_without_padding(tokens))
+        return {"translation": self._restore(translation, literals)}
 
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
         """Log probability of each translation; both sides are truncated to `max_pieces`."""
@@ -98,17 +100,36 @@ class Signatures:
 
         Pieces are padded with empty strings, weights `(B, layers, H, T, S)` with zeros.
         """
-        source_ids = self._ids(self.source, text)
+        given, literals = self._protect(text)
+        source_ids = self._ids(self.source, given)
         found = self._search_ids[1](source_ids)
         tokens = _nothing_for_nothing(source_ids, found.tokens[:, 0])
         target_ids = _with_end(_without_padding(tokens))
         weights = attention_to_source(self.model, source_ids, target_ids)
+        translation = self.target.detokenize(_without_padding(tokens))
         return {
-            "translation": self.target.detokenize(_without_padding(tokens)),
-            "source_pieces": _pieces(self.source, source_ids),
-            "target_pieces": _pieces(self.target, target_ids),
+            "translation": self._restore(translation, literals),
+            "source_pieces": _pieces(self.source, source_ids, literals),
+            "target_pieces": _pieces(self.target, target_ids, literals),
             "weights": weights,
         }
+
+    def _protect(
+        self,
+        text: tf.Tensor,
+        term: tf.Tensor | None = None,
+        term_translation: tf.Tensor | None = None,
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Texts with slots, and what takes their places (`copied.protect`)."""
+        if not self._has_slots:
+            return text, tf.fill([tf.size(text), len(copied.SLOTS)], "")
+        return copied.protect(text, self._config.target, term, term_translation)
+
+    def _restore(self, translation: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
+        """Translations with the spans in the places of their slots (`copied.restore`)."""
+        if not self._has_slots:
+            return translation
+        return copied.restore(translation, literals, self._config.target)
 
     def _ids(self, tokenizer: GraphTokenizer, text: tf.Tensor) -> tf.Tensor:
         return _with_end(tokenizer.tokenize(text)[:, : self._config.max_pieces - 1])
@@ -134,8 +155,7 @@ class Signatures:
         found = sentences.split(text)
         is_translated = sentences.is_in_language(found.text, self._config.source)
         given = tf.where(is_translated, found.text, "")
-        if self._has_slots:
-            given, literals = copied.protect(given, self._config.target, term, term_translation)
+        given, literals = self._protect(given, term, term_translation)
         pieces = self.source.tokenize(given)
         parts, owners = sentences.parts(pieces, self._config.max_pieces - 1)
         translations, scores, is_uncertain = self._search_parts(parts, num_best)
@@ -143,11 +163,8 @@ class Signatures:
         whole = tf.strings.unsorted_segment_join(
             translations, owners, num_sentences, separator=self._joiner
         )
-        if self._has_slots:
-            flat = tf.reshape(whole, [-1])
-            literals = tf.repeat(literals, num_best, axis=0)
-            restored = copied.restore(flat, literals, self._config.target)
-            whole = tf.reshape(restored, tf.shape(whole))
+        restored = self._restore(tf.reshape(whole, [-1]), tf.repeat(literals, num_best, axis=0))
+        whole = tf.reshape(restored, tf.shape(whole))
         whole = tf.where(is_translated[:, None], whole, found.text[:, None])
         owners = tf.gather(found.owner, owners)
         return (
@@ -223,6 +240,9 @@ def _without_padding(ids: tf.Tensor) -> tf.RaggedTensor:
     return tf.RaggedTensor.from_tensor(ids, padding=PAD_ID)
 
 
-def _pieces(tokenizer: GraphTokenizer, ids: tf.Tensor) -> tf.Tensor:
-    """Piece of each id; empty for padding."""
-    return tf.where(tf.equal(ids, PAD_ID), "", tokenizer.id_to_string(ids))
+def _pieces(tokenizer: GraphTokenizer, ids: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
+    """Piece of each id, with the spans in the places of slots; empty for padding."""
+    pieces = tf.where(tf.equal(ids, PAD_ID), "", tokenizer.id_to_string(ids))
+    for number, slot in enumerate(copied.SLOTS):
+        pieces = tf.where(tf.equal(pieces, slot), literals[:, number, None], pieces)
+    return pieces

@@ -296,6 +296,14 @@ def test_a_sentence_of_two_corpora_is_on_one_side_of_the_split(write):
     assert not held_out & {normalise(pair.source) for pair in found.train}
 
 
+def test_a_pair_of_two_corpora_has_the_larger_weight(write):
+    one, two = write("\n".join(LINES)), write("\n".join(LINES[:150]), "two.tsv")
+    for names in (f"{one} + {two}=4", f"{two}=4 + {one}"):
+        part = load_corpus(names).parts[0]()
+        counts = [part.weights.count(weight) for weight in (1.0, 4.0)]
+        assert sum(counts) == len(part.weights) and min(counts) > 100
+
+
 @pytest.mark.parametrize("weight", ["0", "-1", "nan", "inf", "much", "1e999", "1001"])
 def test_a_weight_must_be_a_number_above_zero(write, weight):
     path = write("\n".join(LINES))
@@ -342,7 +350,7 @@ def test_without_a_network_the_default_is_everyday_with_a_sentence(monkeypatch, 
     corpus = load.load_default_corpus()
     part = corpus.parts[0]()
     weights = {pair.source: weight for pair, weight in zip(*part, strict=True)}
-    assert weights["おはようございます"] == 6.0 and min(weights.values()) == 1.0
+    assert weights["おはようございます"] == 10.0 and min(weights.values()) == 1.0
     assert corpus.name == "everyday" and len(corpus.train) > 80_000
     assert "`tatoeba` cannot be had" in corpus.summary()
     assert "on `everyday` alone. There is no network." in corpus.summary()

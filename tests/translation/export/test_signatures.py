@@ -97,3 +97,19 @@ def test_rare_characters_and_unlikely_translations_are_uncertain(served, monkeyp
     assert served.nbest(texts)["is_uncertain"].numpy().tolist() == [False, True, False]
     monkeypatch.setattr(signatures, "UNCERTAIN_BELOW", 0.0)
     assert served.nbest(texts)["is_uncertain"].numpy().tolist() == [True, True, False]
+
+
+def test_samples_and_attention_copy_too(served):
+    text = tf.constant(["庭に{name}が1234咲く。"])
+    settings = {"seed": 1, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
+    given = {name: tf.constant(value) for name, value in settings.items()}
+    sampled = served.sample(text, **given)["translation"][0].numpy().decode()
+    assert "{name}" in sampled and "1,234" in sampled
+    seen = served.attend(text)
+    assert seen["translation"][0].numpy() == served.translate(text)["translation"][0].numpy()
+    assert {b"{name}", b"1,234"} <= set(seen["source_pieces"][0].numpy())
+
+
+def test_tokenizers_without_slots_copy_nothing_but_translate(served, monkeypatch):
+    monkeypatch.setattr(served, "_has_slots", False)
+    assert one(served, PAIRS[0].source) and one(served, "庭に{name}が咲く。")
