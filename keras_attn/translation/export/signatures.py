@@ -19,8 +19,10 @@ from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 # Maximum number of rows searched at once, so that memory does not grow with a request.
 ROWS_AT_ONCE = 128
-# A translation below this mean log probability of a token is uncertain.
-UNCERTAIN_BELOW = -1.0
+# A translation below this mean log probability of a token is uncertain. With the default training,
+# this marks two thirds of the bad translations of `tatoeba` (chrF below 30), one in eleven of the
+# good ones (chrF above 60), and 1% of `everyday`.
+UNCERTAIN_BELOW = -0.7
 
 
 class Signatures:
