@@ -22,7 +22,8 @@ def convert(model: Path, out: Path) -> None:
     """Write a translator as a CTranslate2 model with the SentencePiece models of both sides.
 
     CTranslate2 reads and writes pieces as strings: tokenize with `source.model`, detokenize with
-    `target.model`. The translations are the same as those of the exported model.
+    `target.model`. The translations of single sentences are those of the exported model. The caller
+    splits longer texts, and puts slots in the place of spans that are copied (`copied.protect`).
 
     Args:
         model: Folder of an exported version, or of all versions.

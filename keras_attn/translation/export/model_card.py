@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from keras_attn.translation.config import AND, Config
 from keras_attn.translation.evaluation.report import Report, escape
+from keras_attn.translation.export import examples
+from keras_attn.translation.versions import EXTRA
 
 FILE = "README.md"
 
@@ -22,15 +25,17 @@ model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]
 | signature | inputs | outputs |
 |---|---|---|
 | `serving_default` | `text (B,)` | `translation (B,)` |
-| `nbest` | `text (B,)` | `translations (B, {beam_size})`, `scores (B, {beam_size})`, best first |
+| `glossary` | `text (B,)`, `term (G,)`, `term_translation (G,)` | `translation (B,)` |
+| `nbest` | `text (B,)` | `translations (B, {beam_size})`, `scores (B, {beam_size})`, best first; \
+`is_uncertain (B,)` |
 | `score` | `text (B,)`, `translation (B,)` | `log_probability (B,)` |
 | `sample` | `text (B,)`, `seed`, `temperature`, `top_k`, `top_p` | `translation (B,)` |
 | `attend` | `text (B,)` | `translation (B,)`, `source_pieces (B, S)`, `target_pieces (B, T)`, \
 `weights (B, layers, H, T, S)` |
 
-Scores are log probabilities divided by `((5 + pieces) / 6)^{length_penalty}`. The translation of
-empty text is empty. `serving_default` and `nbest` translate text of more than {limit} pieces
-sentence by sentence; the other signatures truncate text to {limit} pieces.
+Scores are log probabilities divided by `((5 + pieces) / 6)^{length_penalty}`. `serving_default`,
+`glossary` and `nbest` translate each sentence by itself and keep line breaks; the other signatures
+truncate text to {limit} pieces. Text without a letter of the source language is returned as given.
 """
 
 
@@ -59,6 +64,7 @@ def write(folder: Path, config: Config, report: Report) -> None:
         "",
         *(f"- {escape(line)}" for line in report.headline()),
         "",
+        *_examples(folder),
         _USE.format(
             version=folder.name,
             beam_size=config.beam_size,
@@ -67,3 +73,13 @@ def write(folder: Path, config: Config, report: Report) -> None:
         ),
     ]
     (folder / FILE).write_text("\n".join(lines), encoding="utf-8")
+
+
+def _examples(folder: Path) -> list[str]:
+    """Table of the example sentences of a version; nothing if it has none."""
+    path = folder / EXTRA / examples.FILE
+    rows = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    if not rows:
+        return []
+    cells = [f"| {escape(row['source'])} | {escape(row['translation'])} |" for row in rows]
+    return ["## Examples", "", "| text | translation |", "|---|---|", *cells, ""]

@@ -94,7 +94,9 @@ class Signatures:
 
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
         """Log probability of each translation; both sides are truncated to `max_pieces`."""
-        source_ids, target_ids = self._ids(self.source, text), self._ids(self.target, translation)
+        given, literals = self._protect(text)
+        source_ids = self._ids(self.source, given)
+        target_ids = self._ids(self.target, copied.with_slots(translation, literals))
         return {"log_probability": log_probabilities(self.model, source_ids, target_ids)}
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:

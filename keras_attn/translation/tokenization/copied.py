@@ -231,6 +231,26 @@ def restore(texts: tf.Tensor, literals: tf.Tensor, target: str) -> tf.Tensor:
     return tf.strings.join([whole, tf.strings.reduce_join(missing, axis=1)])
 
 
+def with_slots(translations: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
+    """Put slots in the place of spans in given translations, the opposite of `restore`.
+
+    Args:
+        translations: Strings `(B,)`.
+        literals: Spans of each slot, strings `(B, slots)`; see `protect`.
+    """
+    import tensorflow as tf
+
+    def of_row(row: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
+        text, spans = row
+        for span, slot in zip(tf.unstack(spans, len(SLOTS)), SLOTS, strict=True):
+            pattern = tf.strings.join([r"\Q", span, r"\E"])
+            found = tf.strings.regex_replace(text, pattern, slot, replace_global=False)
+            text = tf.where(tf.equal(span, ""), text, found)
+        return text
+
+    return tf.map_fn(of_row, (translations, literals), fn_output_signature=tf.string)
+
+
 def _replaced(texts: tf.Tensor, replacements: tuple[tuple[str, str], ...]) -> tf.Tensor:
     import tensorflow as tf
 

@@ -113,3 +113,12 @@ def test_samples_and_attention_copy_too(served):
 def test_tokenizers_without_slots_copy_nothing_but_translate(served, monkeypatch):
     monkeypatch.setattr(served, "_has_slots", False)
     assert one(served, PAIRS[0].source) and one(served, "庭に{name}が咲く。")
+
+
+def test_a_score_does_not_depend_on_what_is_copied(served):
+    texts = [f"庭に{{{name}}}が{number}咲く。" for name, number in (("name", 1234), ("other", 56))]
+    translations = ["{name}, 1,234 flowers", "{other}, 56 flowers"]
+    scores = served.score(tf.constant(texts), tf.constant(translations))["log_probability"]
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-5)
+    swapped = served.score(tf.constant(texts), tf.constant(translations[::-1]))["log_probability"]
+    assert (np.abs(swapped - scores) > 0.1).all()

@@ -3,7 +3,14 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.tokenization.copied import SLOTS, numbers, protect, restore, spans
+from keras_attn.translation.tokenization.copied import (
+    SLOTS,
+    numbers,
+    protect,
+    restore,
+    spans,
+    with_slots,
+)
 
 
 def strings(tensor):
@@ -41,6 +48,15 @@ def test_slots_are_filled_wherever_the_model_puts_them_and_missing_ones_appended
     assert strings(restore(tf.constant(answers), literals, "en")) == [
         "{c} and {a}, {a}. {b}",
         "None.",
+    ]
+
+
+def test_spans_of_given_translations_become_slots_again():
+    _, literals = protect(tf.constant(["{a}は1900円", "なし", "c:\\\\Eと12個"]), "en")
+    answers = tf.constant(["{a} costs 1,900 yen, {a}", "None", "12 c:\\\\E"])
+    assert strings(with_slots(answers, literals))[:2] == [
+        f"{SLOTS[0]} costs {SLOTS[1]} yen, {{a}}",
+        "None",
     ]
 
 
