@@ -37,7 +37,7 @@ import runpy, sys
 import tensorflow as tf
 from keras_attn.translation.corpus import load
 from keras_attn.translation.machine import threads
-def stop(*arguments):
+def stop(*arguments, **options):
     settings = tf.config.threading
     print(settings.get_intra_op_parallelism_threads(), settings.get_inter_op_parallelism_threads())
     sys.exit()

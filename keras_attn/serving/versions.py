@@ -117,7 +117,7 @@ class Versions:
                 break
             if number in self._broken and self._broken[number] == _looks(folder):
                 continue
-            if reason := fault(folder):
+            if reason := fault(folder, of_translator=False):
                 self._skip(number, folder, reason)
             elif await self._load(number, folder):
                 break

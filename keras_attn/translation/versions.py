@@ -83,12 +83,17 @@ def write_sizes(version: Path) -> None:
     (version / EXTRA / SIZES).write_text(json.dumps(sizes, indent=2) + "\n", encoding="utf-8")
 
 
-def fault(version: Path) -> str:
+def fault(version: Path, of_translator: bool = True) -> str:
     """Why a folder is no whole version, in a few words; empty if it is whole.
 
     Sizes are checked if the version has a record of them; older versions do not.
+
+    Args:
+        version: Folder of the version.
+        of_translator: Whether the version must be a translator. Else any SavedModel is whole.
+            Defaults to True.
     """
-    needed: dict[str, int | None] = dict.fromkeys(_NEEDED)
+    needed: dict[str, int | None] = dict.fromkeys(_NEEDED if of_translator else _NEEDED[:1])
     for name in (f"{EXTRA}/{SIZES}", f"{EXTRA}/{CONFIG}"):
         try:
             content = json.loads((version / name).read_bytes())
@@ -104,7 +109,8 @@ def fault(version: Path) -> str:
             return f"{name} is missing"
         if size is not None and path.stat().st_size != size:
             return f"{name} has {path.stat().st_size:,} bytes of {size:,}"
-    if not any(version.glob("variables/variables.data-*")):
+    has_index = (version / "variables/variables.index").is_file()
+    if has_index and not any(version.glob("variables/variables.data-*")):
         return "variables/variables.data is missing"
     return ""
 

@@ -41,7 +41,7 @@ def test_test_sets_given_one_by_one_are_joined():
 def test_help_names_range_and_default():
     assert (
         FLAGS["beam_size"].help
-        == "number of hypotheses; 1 is greedy search (at least 1; default: 4)"
+        == "number of hypotheses; 1 is greedy search (at least 1 and at most 1000; default: 4)"
     )
     assert FLAGS["cool_down"].help.endswith("(above 0 and at most 1; default: 0.4)")
     assert FLAGS["dropout"].help.endswith("default: chosen by the corpus and the training time)")

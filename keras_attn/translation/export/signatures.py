@@ -156,6 +156,8 @@ class Signatures:
         Sentences are translated one by one. Text without a letter of the source language, such as
         numbers, emoji and other scripts, is returned as given.
         """
+        # Bytes that are no text become U+FFFD, also where text is returned as given.
+        text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
         found = sentences.split(text)
         is_translated = sentences.is_in_language(found.text, self._config.source)
         given = tf.where(is_translated, found.text, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -131,8 +132,11 @@ def join(
 
 
 def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
-    """Whether texts hold a letter of the language, boolean `(B,)`."""
-    letters = _LETTERS.get(language.lower()[:2], r"\p{L}")
+    """Whether texts hold a letter of the language, boolean `(B,)`.
+
+    Of a language without an entry in `_LETTERS`, text holds a letter or digit of any script.
+    """
+    letters = _LETTERS.get(re.split("[-_]", language.lower())[0], r"\p{L}\p{N}")
     return tf.strings.regex_full_match(texts, rf"(?s).*[{letters}].*")
 
 

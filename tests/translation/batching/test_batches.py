@@ -6,6 +6,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keras_attn.translation.batching import slots
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
@@ -15,6 +16,12 @@ from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 CUT = 99_999  # what follows an id that sampling cut
+
+
+@pytest.fixture(autouse=True)
+def without_slots(monkeypatch):
+    """Numbers stay in the texts: these tests recognise pairs by them."""
+    monkeypatch.setattr(slots, "in_part", lambda part, *_: part)
 
 
 class Spelt:
@@ -341,7 +348,7 @@ def test_joined_pairs_come_in_addition_and_are_tokenized_as_one_text(trained):
     seen = texts_of(trained, batches)
     assert sorted(set(seen) & set(TEXTS)) == sorted(TEXTS)
     joined = [pair for pair in seen if pair not in TEXTS]
-    assert len(joined) == round(0.25 * len(TEXTS))
+    assert len(joined) == pytest.approx(0.25 * len(TEXTS), abs=1)  # each bucket is rounded
     source_of = {target: source for source, target in TEXTS}
     for source, target in joined:
         sentences = [f"{sentence}." for sentence in target.rstrip(".").split(". ")]

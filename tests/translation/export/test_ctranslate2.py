@@ -46,7 +46,7 @@ def models(tmp_path_factory):
         [w + random.normal(0, 0.5, w.shape).astype("float32") for w in model.get_weights()]
     )
     (bias,) = [w for w in model.weights if w.path.endswith("decoder/logits/bias")]
-    bias.assign(bias + 5.0 * (np.arange(sizes[1]) == EOS_ID))  # so that translations end
+    bias.assign(bias + 3.0 * (np.arange(sizes[1]) == EOS_ID))  # so that translations end
     translator = export(model, tokenizers, CONFIG, tmp_path_factory.mktemp("models"))
     converted = tmp_path_factory.mktemp("ctranslate2") / "model"
     assert main(["ctranslate2", str(translator.folder.parent), str(converted)]) == 0

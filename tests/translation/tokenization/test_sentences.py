@@ -95,7 +95,8 @@ def test_sentences_are_joined_as_their_language_writes_them():
     [
         ("ja", ["ひ", "カタ", "漢字 1", "ﾊﾝ"], ["", "123", "abc", "😊！", "한국", "—"]),
         ("en", ["a", "123 kg"], ["漢字", "！？", "123"]),
-        ("xx", ["a", "漢", "ж"], ["123", "…"]),
+        ("xx", ["a", "漢", "ж", "7 7 1"], ["…", "😊"]),
+        ("digits", ["1"], [""]),
     ],
 )
 def test_text_of_a_language_holds_its_letters(language, inside, outside):
