@@ -10,14 +10,8 @@ import numpy as np
 
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
-from keras_attn.translation.tokenization.copied import (
-    COPIED,
-    NUMBER,
-    SLOTS,
-    TRANSLATED,
-    is_translated,
-    numbers,
-)
+from keras_attn.translation.tokenization import numerals
+from keras_attn.translation.tokenization.copied import COPIED, SLOTS
 
 # Probability of a slot in the place of a name or of a word that is written alike on both sides.
 # Without them, the model would know slots only where a corpus has addresses and placeholders.
@@ -42,13 +36,13 @@ NAMES = {
 }  # fmt: skip
 _NAMES = {("ja", "en"): NAMES, ("en", "ja"): {name: ja for ja, name in NAMES.items()}}
 _WORD = "[A-Z][0-9A-Za-z]+"
-_COPIED, _NUMBER = re.compile(COPIED), re.compile(NUMBER)
+_COPIED, _NUMBER, _LEFT_IN_TEXT = map(re.compile, (COPIED, numerals.NUMBER, numerals.LEFT_IN_TEXT))
 _ORDINAL = re.compile("^(?:st|nd|rd)\\b")
 
 
 def _pattern(names: Iterable[str]) -> re.Pattern:
     longest_first = sorted(map(re.escape, names), key=len, reverse=True)
-    return re.compile("|".join((COPIED, TRANSLATED, NUMBER, *longest_first, _WORD)))
+    return re.compile("|".join((COPIED, numerals.IN_WORDS, numerals.NUMBER, *longest_first, _WORD)))
 
 
 _SPAN: dict[str, re.Pattern] = defaultdict(lambda: _pattern(()))
@@ -98,13 +92,13 @@ def _translation(
     span: str, target: str, languages: tuple[str, str], random: np.random.Generator
 ) -> re.Match | None:
     """The only translation of a span in the target, or None if it is not to become a slot."""
-    if span in SLOTS or is_translated(span):
+    if span in SLOTS or _LEFT_IN_TEXT.fullmatch(span):
         return None
     names = _NAMES.get(languages, {})
     if _COPIED.fullmatch(span):
         ways = {span}
     elif _NUMBER.fullmatch(span):
-        ways = {span, *numbers(span)}
+        ways = {span, *numerals.ways_to_write(span)}
     elif random.random() < SHARE:
         ways = {names.get(span, span)}
     else:

@@ -44,7 +44,7 @@ class Signatures:
         self._joiner = sentences.joiner(config.target)
         # As in the search: greedy search has no length penalty.
         self._alpha = config.length_penalty if config.beam_size > 1 else 0.0
-        # Tokenizers of models before format version 6 have no slots.
+        # The tokenizers of a model that was exported before there were slots have none.
         self._has_slots = all(set(copied.SLOTS) <= set(one.pieces) for one in tokenizers)
         self.model = in_dtype(model, config.serving_precision)
         self._search_ids = {
@@ -159,8 +159,8 @@ class Signatures:
         # Bytes that are no text become U+FFFD, also where text is returned as given.
         text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
         found = sentences.split(text)
-        is_translated = sentences.is_in_language(found.text, self._config.source)
-        given = tf.where(is_translated, found.text, "")
+        is_source = sentences.is_in_language(found.text, self._config.source)
+        given = tf.where(is_source, found.text, "")
         given, literals = self._protect(given, term, term_translation)
         pieces = self.source.tokenize(given)
         parts, owners = sentences.parts(pieces, self._config.max_pieces - 1)
@@ -171,7 +171,7 @@ class Signatures:
         )
         restored = self._restore(tf.reshape(whole, [-1]), tf.repeat(literals, num_best, axis=0))
         whole = tf.reshape(restored, tf.shape(whole))
-        whole = tf.where(is_translated[:, None], whole, found.text[:, None])
+        whole = tf.where(is_source[:, None], whole, found.text[:, None])
         owners = tf.gather(found.owner, owners)
         return (
             sentences.join(found, whole, num_texts, self._joiner),

@@ -1,4 +1,4 @@
-"""What a first user types: set phrases, figures, text to copy, and the test sentences."""
+"""Tests of the sentences that people type first: set phrases, figures, and text to copy."""
 
 import re
 import unicodedata

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from keras_attn.translation.tokenization.copied import (
     SLOTS,
-    numbers,
     protect,
     restore,
     spans,
@@ -52,11 +51,12 @@ def test_slots_are_filled_wherever_the_model_puts_them_and_missing_ones_appended
 
 
 def test_spans_of_given_translations_become_slots_again():
-    _, literals = protect(tf.constant(["{a}は1900円", "なし", "c:\\\\Eと12個"]), "en")
-    answers = tf.constant(["{a} costs 1,900 yen, {a}", "None", "12 c:\\\\E"])
-    assert strings(with_slots(answers, literals))[:2] == [
+    _, literals = protect(tf.constant(["{a}は1900円", "なし", "C:\\Early\\xと12個"]), "en")
+    answers = tf.constant(["{a} costs 1,900 yen, {a}", "None", "12 C:\\Early\\x"])
+    assert strings(with_slots(answers, literals)) == [
         f"{SLOTS[0]} costs {SLOTS[1]} yen, {{a}}",
         "None",
+        f"{SLOTS[1]} {SLOTS[0]}",
     ]
 
 
@@ -103,22 +103,6 @@ def test_numbers_are_copied_as_english_writes_them(text, protected, kept):
         inside = inside.replace(slot, "_")
     assert inside == (protected or text)
     assert [literal for literal in strings(literals) if literal] == kept
-
-
-@pytest.mark.parametrize("number", [10, 11, 20, 99, 100, 101, 110, 999, 1000, 1001, 1110, 9999])
-@pytest.mark.parametrize("myriads", [0, 1, 12, 9000])
-def test_numbers_in_kanji_are_read(number, myriads):
-    def kanji(value):
-        text = ""
-        for place, unit in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
-            digit, value = divmod(value, place)
-            if digit:
-                text += ("" if digit == 1 and unit else "一二三四五六七八九"[digit - 1]) + unit
-        return text
-
-    text = (kanji(myriads) + "万" if myriads else "") + kanji(number)
-    value = 10_000 * myriads + number
-    assert numbers(text) == (str(value), f"{value:,}" if value > 999 else str(value))
 
 
 def test_ordinal_numbers_get_their_endings():
