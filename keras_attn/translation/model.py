@@ -76,7 +76,8 @@ def _with_dtypes(config: Any, policy: dict[str, Any]) -> Any:
 def _position(config: Config) -> Any:
     """Positions by their name in `POSITIONS` of the configuration."""
     made: dict[str, Any] = {
-        "sinusoidal": lambda: "sinusoidal",
+        # A table of the positions that are needed: each function of an export holds a copy.
+        "sinusoidal": lambda: keras_attn.PositionalEncoding(num_positions(config)),
         "learned": lambda: keras_attn.LearnedPositionalEncoding(num_positions(config)),
         "shaw": lambda: keras_attn.ShawRelativePosition(SHAW_DISTANCE),
         "t5": keras_attn.T5RelativeBias,

@@ -109,3 +109,11 @@ def test_a_model_in_another_dtype_has_its_classes_and_weights(trained_in, served
     sides = SOURCES, np.array([[2, 4, 5], [2, 9, 0], [2, 10, 7]])
     expected, found = (np.asarray(one(sides)).astype("float32") for one in (model, made))
     assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()
+
+
+def test_the_table_of_positions_is_as_long_as_a_search_needs():
+    """Each function of a SavedModel holds a copy of the table."""
+    config = Config(num_hiddens=8, num_heads=2, ffn_num_hiddens=8, max_pieces=40)
+    model = make_model(10, 12, config)
+    for stack in (model.encoder, model.decoder):
+        assert stack.embedding.position.max_len == num_positions(config) == 64
