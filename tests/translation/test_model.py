@@ -9,7 +9,7 @@ from greedy_by_hand import greedy
 
 from keras_attn import Decoder, Encoder, Transformer
 from keras_attn.translation.config import ACTIVATIONS, NORMS, POSITIONS, Config
-from keras_attn.translation.decoding.search import best_translations
+from keras_attn.translation.decoding.search import best_translations, num_positions
 from keras_attn.translation.model import in_dtype, make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
