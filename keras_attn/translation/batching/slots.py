@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
-from keras_attn.translation.tokenization import numerals
-from keras_attn.translation.tokenization.copied import COPIED, SLOTS
+from keras_attn.translation.tokenization import dates, numerals
+from keras_attn.translation.tokenization.copied import COPIED, SLOTS, WITH_DATES, pattern
 
 # Probability of a slot in the place of a name or of a word that is written alike on both sides.
 # Without them, the model would know slots only where a corpus has addresses and placeholders.
@@ -36,23 +37,24 @@ NAMES = {
 }  # fmt: skip
 _NAMES = {("ja", "en"): NAMES, ("en", "ja"): {name: ja for ja, name in NAMES.items()}}
 _WORD = "[A-Z][0-9A-Za-z]+"
-_COPIED, _NUMBER, _LEFT_IN_TEXT = map(re.compile, (COPIED, numerals.NUMBER, numerals.LEFT_IN_TEXT))
+_COPIED, _DATE, _NUMBER, _LEFT_IN_TEXT = map(
+    re.compile,
+    (COPIED, dates.DATE, numerals.NUMBER, f"{dates.NO_DATE}|{numerals.LEFT_IN_TEXT}"),
+)
 _ORDINAL = re.compile("^(?:st|nd|rd)\\b")
 
 
-def _pattern(names: Iterable[str]) -> re.Pattern:
-    longest_first = sorted(map(re.escape, names), key=len, reverse=True)
-    return re.compile("|".join((COPIED, numerals.IN_WORDS, numerals.NUMBER, *longest_first, _WORD)))
-
-
-_SPAN: dict[str, re.Pattern] = defaultdict(lambda: _pattern(()))
-_SPAN |= {source: _pattern(names) for (source, _), names in _NAMES.items()}
+@functools.cache
+def _span(languages: tuple[str, str]) -> re.Pattern:
+    """Pattern of what may become a slot, and of what is left in the text."""
+    longest_first = sorted(map(re.escape, _NAMES.get(languages, ())), key=len, reverse=True)
+    return re.compile(pattern(languages[1], "|".join((*longest_first, _WORD))))
 
 
 def with_slots(pair: Pair, languages: tuple[str, str], random: np.random.Generator) -> Pair:
     """Put slots in the place of what both sides of a pair hold once.
 
-    Spans that a translation copies, and numbers, always become slots; names, and words with a
+    Spans that a translation copies, numbers and dates always become slots; names, and words with a
     capital letter that are written alike on both sides, with probability `SHARE`.
 
     Args:
@@ -69,7 +71,7 @@ def with_slots(pair: Pair, languages: tuple[str, str], random: np.random.Generat
     """
     source, target = pair
     slots_left: list[int] | None = None  # in random order, drawn for pairs with a span only
-    matches = list(_SPAN[languages[0]].finditer(source))
+    matches = list(_span(languages).finditer(source))
     counts = Counter(match[0] for match in matches)
     for match in reversed(matches):
         span = match[0]
@@ -81,8 +83,10 @@ def with_slots(pair: Pair, languages: tuple[str, str], random: np.random.Generat
         if not slots_left:
             break
         slot = SLOTS[slots_left.pop()]
-        source = source[: match.start()] + slot + source[match.end() :]
-        end = found.end()
+        kind = dates.kind(span) if _is_date(span, languages) else ""
+        source = source[: match.start()] + slot + kind + source[match.end() :]
+        # The period after "p.m" also ends the sentence.
+        end = found.end() - (kind != "" and found.end() == len(target) and target.endswith("."))
         # The exported model writes the ending that the number in the slot has.
         target = target[: found.start()] + slot + _ORDINAL.sub("th", target[end:], count=1)
     return Pair(source, target)
@@ -92,20 +96,30 @@ def _translation(
     span: str, target: str, languages: tuple[str, str], random: np.random.Generator
 ) -> re.Match | None:
     """The only translation of a span in the target, or None if it is not to become a slot."""
-    if span in SLOTS or _LEFT_IN_TEXT.fullmatch(span):
+    is_date = _is_date(span, languages)
+    if span in SLOTS or (_LEFT_IN_TEXT.fullmatch(span) and not is_date):
         return None
-    names = _NAMES.get(languages, {})
-    if _COPIED.fullmatch(span):
-        ways = {span}
+    if is_date:
+        ways = _alone(dates.ways_to_write(span))
+    elif _COPIED.fullmatch(span):
+        ways = _whole(span)
     elif _NUMBER.fullmatch(span):
-        ways = {span, *numerals.ways_to_write(span)}
+        ways = "|".join(map(_whole, {span, *numerals.ways_to_write(span)}))
     elif random.random() < SHARE:
-        ways = {names.get(span, span)}
+        ways = _whole(_NAMES.get(languages, {}).get(span, span))
     else:
         return None
-    pattern = "|".join(map(_whole, ways))
-    found = list(re.finditer(pattern, target))
+    found = list(re.finditer(ways, target))
     return found[0] if len(found) == 1 else None
+
+
+def _is_date(span: str, languages: tuple[str, str]) -> bool:
+    return languages[1] in WITH_DATES and _DATE.fullmatch(span) is not None
+
+
+def _alone(date: str) -> str:
+    """Pattern of a date that is no part of a longer word or number."""
+    return rf"(?<![0-9A-Za-z.,:])(?:{date})(?![0-9A-Za-z]|[.,:][0-9])"
 
 
 def _whole(text: str) -> str:

@@ -46,6 +46,7 @@ class Rows(NamedTuple):
     index: tf.Tensor  # int32 (B,): index of each row in the batch
     limits: tf.Tensor  # int32 (B,): maximum length, EOS not counted
     minimums: tf.Tensor  # int32 (B,): minimum length, EOS not counted
+    has_slot: tf.Tensor  # bool (B, slots): whether the source has each slot
     memory: Any  # tensors (B, ...)
 
 
@@ -84,6 +85,8 @@ class BeamSearch:
         alpha: Exponent of the length penalty; 0 turns it off. Defaults to 1.
         no_repeat_ngram: Size of n-grams that a translation must not repeat; 0 turns the rule off.
             Defaults to 0.
+        slot_ids: Consecutive ids below `BLOCK` that a translation may have once, and only if its
+            source has them. Defaults to none.
     """
 
     def __init__(
@@ -93,15 +96,22 @@ class BeamSearch:
         num_best: int = 1,
         alpha: float = 1.0,
         no_repeat_ngram: int = 0,
+        slot_ids: tuple[int, ...] = (),
     ):
         self._step = step
         self._beam_size = beam_size
         self._num_best = num_best
         self._alpha = alpha
         self._no_repeat_ngram = no_repeat_ngram
+        self._slot_ids = slot_ids
 
     def __call__(
-        self, cache: Any, memory: Any, limits: tf.Tensor, minimums: tf.Tensor
+        self,
+        cache: Any,
+        memory: Any,
+        limits: tf.Tensor,
+        minimums: tf.Tensor,
+        has_slot: tf.Tensor | None = None,
     ) -> Hypotheses:
         """Search with dynamic shapes: finished rows are removed, and buffers grow when needed.
 
@@ -110,12 +120,14 @@ class BeamSearch:
             memory: Inputs of `step` that depend on the row only.
             limits: Maximum length of each translation, EOS not counted, at least 1, int32 `(B,)`.
             minimums: Minimum length of each translation, at most `limits`, int32 `(B,)`.
+            has_slot: Whether the source of each row has each of `slot_ids`, boolean
+                `(B, len(slot_ids))`. Defaults to False everywhere.
 
         Returns:
             The `N` best hypotheses of each row.
         """
-        batch_size = tf.shape(limits)[0]
-        rows = Rows(tf.range(batch_size), limits, minimums, memory)
+        rows = self._rows(memory, limits, minimums, has_slot)
+        batch_size = tf.size(rows.index)
         found = Hypotheses(
             tf.zeros(tf.stack([batch_size, self._num_best, 0]), tf.int32),
             tf.fill(tf.stack([batch_size, self._num_best]), NEVER),
@@ -151,7 +163,13 @@ class BeamSearch:
         return found
 
     def at_once(
-        self, cache: Any, memory: Any, limits: tf.Tensor, minimums: tf.Tensor, longest: tf.Tensor
+        self,
+        cache: Any,
+        memory: Any,
+        limits: tf.Tensor,
+        minimums: tf.Tensor,
+        longest: tf.Tensor,
+        has_slot: tf.Tensor | None = None,
     ) -> Hypotheses:
         """Search with static shapes, for XLA; finds the same hypotheses as `__call__`.
 
@@ -161,15 +179,24 @@ class BeamSearch:
             limits: See `__call__`.
             minimums: See `__call__`.
             longest: Upper bound of `limits`, int32 `()`.
+            has_slot: See `__call__`.
 
         Returns:
             The `N` best hypotheses of each row.
         """
-        batch_size = tf.shape(limits)[0]
-        rows = Rows(tf.range(batch_size), limits, minimums, memory)
+        rows = self._rows(memory, limits, minimums, has_slot)
+        batch_size = tf.size(rows.index)
         # One more position than the longest translation, for EOS.
         beam = _make_room(self._start(batch_size, cache), longest + 1)
         return self._best(self._extend_until(rows, beam, batch_size))
+
+    def _rows(
+        self, memory: Any, limits: tf.Tensor, minimums: tf.Tensor, has_slot: tf.Tensor | None
+    ) -> Rows:
+        batch_size = tf.shape(limits)[0]
+        if has_slot is None:
+            has_slot = tf.zeros(tf.stack([batch_size, len(self._slot_ids)]), tf.bool)
+        return Rows(tf.range(batch_size), limits, minimums, has_slot, memory)
 
     def _start(self, batch_size: tf.Tensor, cache: Any) -> Beam:
         nothing = tf.zeros(tf.stack([batch_size, self._beam_size, 0]), tf.int32)
@@ -272,7 +299,7 @@ class BeamSearch:
         row = tf.range(batch_size)[:, None] * beam_size + parent
         totals = tf.gather(tf.reshape(logits, [-1, BLOCK]), row * num_blocks + block)
         totals = totals + tf.gather(log_probs, parent, batch_dims=1)[..., None]
-        totals = _keep_rules(rows, beam, totals, beam_size)
+        totals = _keep_rules(rows, beam, totals, beam_size, self._slot_ids)
         width = tf.shape(block)[1] * BLOCK
         totals, best = tf.math.top_k(tf.reshape(totals, tf.stack([batch_size, width])), number)
         parent, block = (tf.gather(x, best // BLOCK, batch_dims=1) for x in (parent, block))
@@ -308,8 +335,10 @@ def _log_sum_exp(logits: tf.Tensor, highest: tf.Tensor) -> tf.Tensor:
     return tf.reduce_max(highest, axis=-1) - tf.math.log(probability)
 
 
-def _keep_rules(rows: Rows, beam: Beam, totals: tf.Tensor, beam_size: int) -> tf.Tensor:
-    """Set forbidden tokens, and EOS outside the length limits, to -inf.
+def _keep_rules(
+    rows: Rows, beam: Beam, totals: tf.Tensor, beam_size: int, slot_ids: tuple[int, ...]
+) -> tf.Tensor:
+    """Set forbidden tokens, slots, and EOS outside the length limits, to -inf.
 
     Args:
         rows: Rows with their length limits.
@@ -317,6 +346,7 @@ def _keep_rules(rows: Rows, beam: Beam, totals: tf.Tensor, beam_size: int) -> tf
         totals: Log probabilities `(B, blocks, BLOCK)`; the first blocks of all hypotheses are at
             the beginning.
         beam_size: Number of first blocks.
+        slot_ids: See `BeamSearch`.
     """
     must_end = (rows.limits <= beam.step)[:, None, None]
     can_end = (rows.minimums <= beam.step)[:, None, None]
@@ -324,6 +354,11 @@ def _keep_rules(rows: Rows, beam: Beam, totals: tf.Tensor, beam_size: int) -> tf
     is_end = token == EOS_ID
     is_forbidden = tf.reduce_any(token[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)
     is_forbidden = is_forbidden | (is_end & ~can_end) | (~is_end & must_end)  # (B, 1, BLOCK)
+    if slot_ids:
+        is_used = tf.reduce_any(beam.tokens[:, :, None] == tf.constant(slot_ids)[:, None], axis=-1)
+        is_barred = is_used | ~rows.has_slot[:, None]  # (B, K, slots)
+        around = [slot_ids[0], BLOCK - slot_ids[-1] - 1]
+        is_forbidden = is_forbidden | tf.pad(is_barred, [[0, 0], [0, 0], around])
     first = tf.where(is_forbidden, NEVER, totals[:, :beam_size])
     others = tf.where(must_end, NEVER, totals[:, beam_size:])
     return tf.concat([first, others], axis=1)

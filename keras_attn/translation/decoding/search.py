@@ -34,6 +34,8 @@ class Search:
         config: Configuration of the model.
         num_best: Number of hypotheses `N` of each source, at most `config.beam_size`. Defaults
             to 1.
+        slot_ids: Ids that a translation may have once if its source has them (`BeamSearch`).
+            Defaults to none.
 
     Call arguments:
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
@@ -42,8 +44,16 @@ class Search:
         The `N` best hypotheses of each source.
     """
 
-    def __init__(self, model: Transformer, config: Config, num_best: int = 1):
-        search = functools.partial(best_translations, model, config=config, num_best=num_best)
+    def __init__(
+        self,
+        model: Transformer,
+        config: Config,
+        num_best: int = 1,
+        slot_ids: tuple[int, ...] = (),
+    ):
+        search = functools.partial(
+            best_translations, model, config=config, num_best=num_best, slot_ids=slot_ids
+        )
         ids = [tf.TensorSpec((None, None), tf.int32)]
         # `tf.function`, so that the signatures of a SavedModel share one graph of the search.
         self._large = tf.function(search, input_signature=ids)
@@ -95,6 +105,7 @@ def best_translations(
     config: Config,
     num_best: int = 1,
     at_once: bool = False,
+    slot_ids: tuple[int, ...] = (),
 ) -> Hypotheses:
     """Find the best hypotheses of each source.
 
@@ -104,6 +115,7 @@ def best_translations(
         config: Configuration of the model.
         num_best: Number of hypotheses `N`, at most `config.beam_size`. Defaults to 1.
         at_once: Whether to search with static shapes, for XLA. Defaults to False.
+        slot_ids: See `Search`. Defaults to none.
 
     Returns:
         The `N` best hypotheses of each source.
@@ -120,14 +132,18 @@ def best_translations(
         config.length_penalty if config.beam_size > 1 else 0.0,
         # No translation is long enough to repeat a longer n-gram.
         config.no_repeat_ngram if config.no_repeat_ngram < config.max_pieces else 0,
+        slot_ids,
+    )
+    has_slot = tf.reduce_any(
+        source_ids[:, None] == tf.constant(slot_ids, tf.int32)[:, None], axis=-1
     )
     minimums = length_minimums(lengths, limits, config)
     memory = steps.encode(source_ids) if at_once else _encode_in_groups(steps, source_ids)
     cache = steps.make_cache(tf.shape(source_ids)[0], memory)
     if not at_once:
-        return search(cache, memory, limits, minimums)
+        return search(cache, memory, limits, minimums, has_slot)
     longest = length_limits(tf.shape(source_ids)[1], config)
-    return search.at_once(cache, memory, limits, minimums, longest)
+    return search.at_once(cache, memory, limits, minimums, longest, has_slot)
 
 
 def _encode_in_groups(steps: CachedSteps | WholePrefix, source_ids: tf.Tensor) -> Memory:

@@ -21,6 +21,7 @@ _WORDS = {
 # The second word of `twenty-two` is no number of its own.
 _NUMBER_WORD = re.compile(rf"(?<![\w-])(?:one|{'|'.join(_WORDS)})(?!\w)", re.IGNORECASE)
 # Digits with commas between thousands, or without; then decimals.
+_FULL_HOUR = re.compile(r"(?<=\d):00(?!\d)")
 _DIGITS = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?")
 
 
@@ -77,7 +78,8 @@ def same_numbers(text: str, other: str) -> bool:
     """Whether two texts hold the same numbers, in any order, each as often.
 
     - Numbers are compared by value: `1,900` is `1900`, `1.50` is `1.5`, `05` is `5`.
-    - A colon, slash or hyphen separates numbers: `10:30` holds 10 and 30.
+    - A colon, slash or hyphen separates numbers: `10:30` holds 10 and 30. The minutes `:00` are
+      no number: `5:00` is five o'clock.
     - Letters next to digits are ignored: `28th` holds 28.
     - The words `two` to `twelve` are numbers. The word `one` may stand for 1 or for no number.
     - Other number words, `first` or `twenty`, and the characters 一, 二, 三 are no numbers.
@@ -110,7 +112,7 @@ def holds_copies(source: str, translation: str) -> bool:
 
 def _numbers(text: str) -> tuple[Counter[Decimal], int]:
     """Numbers in a text other than the word `one`, and how often it holds that word."""
-    text = unicodedata.normalize("NFKC", text)
+    text = _FULL_HOUR.sub("", unicodedata.normalize("NFKC", text))
     words = [match.lower() for match in _NUMBER_WORD.findall(text)]
     digits = [Decimal(match.replace(",", "")) for match in _DIGITS.findall(text)]
     return Counter([*digits, *(_WORDS[w] for w in words if w != "one")]), words.count("one")

@@ -12,7 +12,7 @@ from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.decoding.teacher_forcing import attention_to_source, log_probabilities
 from keras_attn.translation.model import in_dtype
-from keras_attn.translation.special_ids import EOS_ID, PAD_ID
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
 from keras_attn.translation.tokenization import copied, sentences
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
@@ -47,8 +47,10 @@ class Signatures:
         # The tokenizers of a model that was exported before there were slots have none.
         self._has_slots = all(set(copied.SLOTS) <= set(one.pieces) for one in tokenizers)
         self.model = in_dtype(model, config.serving_precision)
+        slot_ids = SLOT_IDS if all(one.has_slots for one in tokenizers) else ()
         self._search_ids = {
-            num_best: Search(self.model, config, num_best) for num_best in (1, config.beam_size)
+            num_best: Search(self.model, config, num_best, slot_ids)
+            for num_best in (1, config.beam_size)
         }
         self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
 

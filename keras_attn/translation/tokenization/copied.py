@@ -1,4 +1,4 @@
-"""Spans of text that a translation copies: addresses, placeholders, tags, numbers, given terms.
+"""Spans of text that a translation copies: addresses, tags, numbers, dates, given terms.
 
 A span becomes a slot, one character that the model learned to carry to its place. After the search,
 the span, or the translation given for it, takes the place of the slot. So a model that has seen
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from keras_attn.translation.tokenization import numerals
+from keras_attn.translation.tokenization import dates, numerals
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -41,6 +41,11 @@ COPIED = "|".join(
     )
 )
 
+# Languages with months that have names, and the clock of a.m. and p.m.: a date is one span.
+WITH_DATES = ("en",)
+
+_LEFT_IN_TEXT = f"{dates.NO_DATE}|{numerals.LEFT_IN_TEXT}"
+
 # Separates spans from the text around them while they are found. Removed from given text first.
 _MARK = "\x1e"
 _COMPILED = re.compile(COPIED)
@@ -57,6 +62,18 @@ def spans(text: str) -> list[str]:
     return _COMPILED.findall(text)
 
 
+def pattern(target: str, names: str = "") -> str:
+    """Regular expression of spans, and of text that is found first so that it is no span.
+
+    Args:
+        target: Language code of the translation.
+        names: Pattern of spans that are found last. Defaults to none.
+    """
+    of_dates = (dates.NO_DATE, dates.DATE) if target in WITH_DATES else ()
+    parts = (COPIED, *of_dates, numerals.IN_WORDS, numerals.NUMBER, names)
+    return "|".join(filter(None, parts))
+
+
 def protect(
     texts: tf.Tensor,
     target: str,
@@ -68,7 +85,7 @@ def protect(
     Args:
         texts: Strings `(B,)`.
         target: Language code of the translation. It decides how numbers are written; English
-            numbers get commas, but years do not.
+            numbers get commas, but years do not, and dates are written as in "October 28".
         terms: Terms with a given translation, strings `(G,)`. A longer term is found before a
             shorter one, and before other spans. Defaults to none.
         translations: Translations of `terms`, strings `(G,)`.
@@ -79,19 +96,25 @@ def protect(
     """
     import tensorflow as tf
 
-    pattern = tf.constant(f"{COPIED}|{numerals.IN_WORDS}|{numerals.NUMBER}")
+    searched = tf.constant(pattern(target))
     if terms is not None:
         longest_first = tf.argsort(tf.strings.length(terms), direction="DESCENDING", stable=True)
         quoted = tf.strings.join([_quoted(tf.gather(terms, longest_first)), "|"])
         quoted = tf.where(tf.equal(quoted, "|"), "", quoted)  # an empty term is found nowhere
-        pattern = tf.strings.join([tf.strings.reduce_join(quoted), pattern])
+        searched = tf.strings.join([tf.strings.reduce_join(quoted), searched])
     texts = numerals.half_width(tf.strings.regex_replace(texts, _MARK, " "))
-    pieces = tf.strings.split(tf.strings.regex_replace(texts, pattern, rf"{_MARK}\0{_MARK}"), _MARK)
+    pieces = tf.strings.split(
+        tf.strings.regex_replace(texts, searched, rf"{_MARK}\0{_MARK}"), _MARK
+    )
     flat, row = pieces.flat_values, pieces.value_rowids()
     is_span = tf.ragged.range(pieces.row_lengths()).flat_values % 2 == 1
-    is_slot = is_span & ~tf.strings.regex_full_match(flat, numerals.LEFT_IN_TEXT)
+    is_slot = is_span & ~tf.strings.regex_full_match(flat, _LEFT_IN_TEXT)
     followers = tf.concat([flat[1:], [""]], 0)[: tf.size(flat)]
     kept = numerals.translated(flat, followers, target)
+    kinds = tf.fill(tf.shape(flat), "")
+    if target in WITH_DATES:
+        kept, kinds = dates.translated(kept)
+        is_slot |= is_span & tf.not_equal(kinds, "")
     if terms is not None:
         is_term = tf.equal(flat[:, None], terms)  # (pieces, G)
         given = tf.gather(
@@ -100,11 +123,14 @@ def protect(
         )
         is_given = tf.reduce_any(is_term, axis=1)
         kept, is_slot = tf.where(is_given, given, kept), is_slot | (is_given & is_span)
+        kinds = tf.where(is_given, "", kinds)
     # Number of the slots before each piece in its text.
     before = tf.cumsum(tf.cast(is_slot, tf.int32), exclusive=True)
     number = before - tf.gather(before, tf.gather(pieces.row_starts(), row))
     is_slot &= number < len(SLOTS)
     slot = tf.gather(tf.constant(SLOTS), tf.clip_by_value(number, 0, len(SLOTS) - 1))
+    # The kind of a date stays in the text, after the slot.
+    slot = tf.strings.join([slot, kinds])
     with_slots = pieces.with_flat_values(tf.where(is_slot, slot, flat))
     literals = tf.RaggedTensor.from_value_rowids(
         tf.boolean_mask(kept, is_slot), tf.boolean_mask(row, is_slot), nrows=pieces.nrows()
@@ -133,7 +159,7 @@ def restore(texts: tf.Tensor, literals: tf.Tensor, target: str) -> tf.Tensor:
     filled = tf.where(tf.reduce_any(is_used, axis=1), tf.gather_nd(literals, place), flat)
     whole = tf.strings.reduce_join(pieces.with_flat_values(filled), axis=1)
     if target == "en":
-        whole = numerals.with_ordinal_endings(whole)
+        whole = dates.with_one_period(numerals.with_ordinal_endings(whole))
     uses = tf.math.unsorted_segment_sum(tf.cast(is_used, tf.int32), row, tf.shape(texts)[0])
     is_missing = tf.not_equal(literals, "") & tf.equal(uses, 0)
     missing = tf.where(is_missing, tf.strings.join([" ", literals]), "")
@@ -151,10 +177,12 @@ def with_slots(translations: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
 
     def of_row(row: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
         text, spans = row
+        # A span that ends with the period of the sentence leaves one for the sentence.
+        text = dates.with_two_periods(text)
         for span, slot in zip(tf.unstack(spans, len(SLOTS)), SLOTS, strict=True):
             found = tf.strings.regex_replace(text, _quoted(span), slot, replace_global=False)
             text = tf.where(tf.equal(span, ""), text, found)
-        return text
+        return dates.with_one_period(text)
 
     return tf.map_fn(of_row, (translations, literals), fn_output_signature=tf.string)
 

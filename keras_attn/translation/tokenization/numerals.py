@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import tensorflow as tf
 
-# Numbers of several digits, as a regular expression for Python and RE2 alike. The model itself
-# translates single digits, mostly to words.
+# Numbers of several digits, and percentages, as a regular expression for Python and RE2 alike. The
+# model itself translates single digits, mostly to words.
 _DIGIT = "[一二三四五六七八九]"
 _BELOW_MYRIAD = (
     rf"{_DIGIT}?千(?:{_DIGIT}?百)?(?:{_DIGIT}?十)?{_DIGIT}?"
@@ -17,6 +17,7 @@ _BELOW_MYRIAD = (
 )
 NUMBER = "|".join(
     (
+        r"[0-9]+(?:\.[0-9]+)?%",
         r"[0-9]+(?:\.[0-9])?万(?:[0-9]{4}|[1-9]千)?|[0-9]+[億千]",
         r"[0-9]+(?:[-.:/][0-9]+)+",  # 3.14, 10:30, telephone numbers
         r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?",
@@ -74,17 +75,21 @@ _ORDINALS = (
 _YEAR = r"(?s)年.*"
 # Languages that write 1万 for 10,000.
 _WITH_MYRIADS = ("ja", "zh")
-_FULL_WIDTH = tuple((chr(0xFF10 + digit), str(digit)) for digit in range(10))
+_FULL_WIDTH = (("％", "%"), *((chr(0xFF10 + digit), str(digit)) for digit in range(10)))
 
 
 def ways_to_write(span: str) -> tuple[str, str]:
     """Ways to write the number in a span: in digits, and with a comma after each three digits.
+
+    A percentage is written with a sign or a word.
 
     Example:
 
     >>> [ways_to_write(span) for span in ("1,900", "23万", "千二十五")]
     [('1900', '1,900'), ('230000', '230,000'), ('1025', '1,025')]
     """
+    if span.endswith("%"):
+        return span, f"{span[:-1]} percent"
     for pattern, replacement in _IN_DIGITS:
         span = re.sub(pattern, replacement, span)
     with_commas = span
@@ -94,7 +99,7 @@ def ways_to_write(span: str) -> tuple[str, str]:
 
 
 def half_width(texts: tf.Tensor) -> tf.Tensor:
-    """Replace full-width digits by ASCII digits, in strings of any shape."""
+    """Replace full-width digits and percent signs by ASCII ones, in strings of any shape."""
     return _replaced(texts, _FULL_WIDTH)
 
 

@@ -15,7 +15,7 @@ import sentencepiece
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.characters import unify
 from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, SLOT_IDS, UNK_ID
 from keras_attn.translation.tokenization.copied import SLOTS
 from keras_attn.translation.tokenization.model_proto import ModelProto
 
@@ -81,6 +81,11 @@ class Tokenizer:
     def vocab_size(self) -> int:
         """Number of pieces, special pieces included."""
         return self._processor.vocab_size()
+
+    @property
+    def has_slots(self) -> bool:
+        """Whether the slots have the ids `SLOT_IDS`."""
+        return self.pieces[SLOT_IDS[0] : SLOT_IDS[-1] + 1] == list(SLOTS)
 
     @property
     def pieces(self) -> list[str]:
@@ -244,7 +249,20 @@ def train(
             f"SentencePiece cannot train on this text. Received: {len(texts):,} sentences, "
             f"vocab_size={vocab_size}, character_coverage={character_coverage} ({reason})."
         ) from error
-    return Tokenizer(model.getvalue())
+    return Tokenizer(_with_slots_first(model.getvalue()))
+
+
+def _with_slots_first(proto: bytes) -> bytes:
+    """Move the slots of a SentencePiece model to the ids `SLOT_IDS`."""
+    model = ModelProto.FromString(proto)
+    numbers = {piece.piece: number for number, piece in enumerate(model.pieces)}
+    slots = [numbers[slot] for slot in SLOTS]
+    others = [number for number in range(len(model.pieces)) if number not in slots]
+    order = [*others[: SLOT_IDS[0]], *slots, *others[SLOT_IDS[0] :]]
+    pieces = [model.pieces[number] for number in order]
+    del model.pieces[:]
+    model.pieces.extend(pieces)
+    return model.SerializeToString()
 
 
 def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokenizers:

@@ -61,7 +61,10 @@ def test_what_is_not_once_on_both_sides_stays(monkeypatch):
         ("このペンは1900円です。", "This pen is 1,900 yen.", 1),
         ("このペンは千九百円です。", "This pen costs 1,900 yen.", 1),
         ("23万人がいる。", "There are 230,000 people.", 1),
-        ("10時半に起きる。", "I get up at 10:30.", 1),
+        ("10時半に起きる。", "I get up at half past ten.", 1),
+        ("十月三日の午後3時に会う。", "We will meet at 3 p.m. on the 3rd of October.", 2),
+        ("5月に会う。", "See you in May.", 1),
+        ("4%増えた。", "It rose by 4 percent.", 1),
         ("21日に会う。", "We will meet on the 21st.", 1),
         ("12人いる。", "There are twelve.", 0),
         ("120円と12円", "120 yen and 12 yen", 2),
@@ -76,6 +79,12 @@ def test_numbers_and_tags_always_become_slots(source, target, num_slots):
         assert sum(character in SLOTS for character in side) == num_slots
     if "21st" in target:
         assert new.target.endswith("th.")
+
+
+def test_a_time_at_the_end_leaves_the_period_of_the_sentence():
+    pair = Pair("午後3時に来て。", "Come at 3 p.m.")
+    new = with_slots(pair, JA_EN, np.random.default_rng(0))
+    assert new.source[1:] == "時分に来て。" and new.target == f"Come at {new.source[0]}."
 
 
 def test_a_name_within_a_word_stays(monkeypatch):

@@ -72,14 +72,19 @@ def repeats(said, n):
     return n > 0 and len(set(sequences)) < len(sequences)
 
 
-def search_by_hand(table, first, limit, minimum, beam_size, alpha, no_repeat_ngram=0):
-    """Every hypothesis that a beam ends, best first; no early stop."""
+def search_by_hand(table, first, limit, minimum, beam_size, alpha, no_repeat_ngram=0, slots=None):
+    """Every hypothesis that a beam ends, best first; no early stop.
+
+    `slots` are the ids that a translation may have once, each with whether the source has it.
+    """
     beam, ended = [(0.0, [], next_state(first, BOS_ID))], []
     for step in range(limit + 1):
         candidates = []
         for total, said, state in beam:
             for token, log_prob in enumerate(log_softmax(table[state])):
                 if token in (PAD_ID, UNK_ID, BOS_ID) or repeats([*said, token], no_repeat_ngram):
+                    continue
+                if slots and token in slots and (token in said or not slots[token]):
                     continue
                 if step < minimum if token == EOS_ID else step == limit:
                     continue
@@ -97,7 +102,7 @@ def search_by_hand(table, first, limit, minimum, beam_size, alpha, no_repeat_ngr
     return sorted(ended, key=lambda hypothesis: -hypothesis[0])
 
 
-def search(table, first, limits, minimums, beam_size, at_once=False, **options):
+def search(table, first, limits, minimums, beam_size, at_once=False, has_slot=None, **options):
     """Hypotheses of each row: a list of (score, tokens), best first."""
 
     @tf.function
@@ -105,7 +110,9 @@ def search(table, first, limits, minimums, beam_size, at_once=False, **options):
         beams = BeamSearch(step_of(table), beam_size, **options)
         rows = (tf.constant(first), tf.constant(limits), tf.constant(minimums))
         begin = (no_cache(beam_size, len(first)), *rows)
-        return beams.at_once(*begin, max(limits)) if at_once else beams(*begin)
+        if at_once:
+            return beams.at_once(*begin, max(limits), has_slot)
+        return beams(*begin, has_slot)
 
     found = find()
     return [
@@ -121,7 +128,8 @@ def search(table, first, limits, minimums, beam_size, at_once=False, **options):
 
 
 @settings(deadline=None, max_examples=20)
-@example(165, 1, 1, 0.0, 0, 5.0, V, False)  # a score near 0
+@example(165, 1, 1, 0.0, 0, 5.0, V, False, ())  # a score near 0
+@example(3, 4, 2, 1.0, 0, 0.5, WIDE, True, (5, 6))
 @given(
     seed=st.integers(0, 2**32 - 1),
     beam_size=st.integers(1, 5),
@@ -131,9 +139,10 @@ def search(table, first, limits, minimums, beam_size, at_once=False, **options):
     sharpness=st.sampled_from([0.5, 2.0, 5.0]),
     vocab_size=st.sampled_from([V, WIDE]),
     at_once=st.booleans(),
+    slot_ids=st.sampled_from([(), (4,), (5, 6)]),
 )
 def test_beam_equals_a_search_by_hand(
-    seed, beam_size, num_best, alpha, no_repeat_ngram, sharpness, vocab_size, at_once
+    seed, beam_size, num_best, alpha, no_repeat_ngram, sharpness, vocab_size, at_once, slot_ids
 ):
     random = np.random.default_rng(seed)
     table = random.normal(0, sharpness, (STATES, vocab_size))
@@ -141,6 +150,7 @@ def test_beam_equals_a_search_by_hand(
     minimums = [int(random.integers(0, limit + 1)) for limit in limits]
     first = random.integers(0, STATES, 18).tolist()
     num_best = min(num_best, beam_size)
+    has_slot = tf.constant(random.random((18, len(slot_ids))) < 0.5)
     found = search(
         table,
         first,
@@ -151,10 +161,13 @@ def test_beam_equals_a_search_by_hand(
         num_best=num_best,
         alpha=alpha,
         no_repeat_ngram=no_repeat_ngram,
+        has_slot=has_slot,
+        slot_ids=slot_ids,
     )
     for row, (hypotheses, limit, minimum) in enumerate(zip(found, limits, minimums, strict=True)):
+        slots = dict(zip(slot_ids, has_slot[row].numpy(), strict=True))
         expected = search_by_hand(
-            table, first[row], limit, minimum, beam_size, alpha, no_repeat_ngram
+            table, first[row], limit, minimum, beam_size, alpha, no_repeat_ngram, slots
         )[:num_best]
         assert [tokens for _, tokens in hypotheses] == [tokens for _, tokens in expected]
         np.testing.assert_allclose(

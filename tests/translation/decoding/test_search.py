@@ -13,7 +13,7 @@ from keras_attn.translation.decoding.search import (
     best_translations,
     num_positions,
 )
-from keras_attn.translation.special_ids import EOS_ID, PAD_ID
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
 
 CONFIG = Config(max_pieces=40, beam_size=3)
 
@@ -44,6 +44,23 @@ def test_a_source_gets_what_it_gets_in_a_large_batch(tiny_model, size):
             for n in range(3):
                 assert said(apart, row, n) == said(together, start + row, n)
         np.testing.assert_allclose(apart.scores, together.scores[start : start + size], rtol=1e-4)
+
+
+@pytest.mark.parametrize("num_rows", [3, 12])
+def test_a_slot_is_said_once_and_only_if_its_source_has_it(tiny_model, num_rows):
+    sources = random_sources([5] * num_rows)
+    free, ruled = (
+        Search(tiny_model, CONFIG, num_best=3, slot_ids=ids)(tf.constant(sources))
+        for ids in ((), SLOT_IDS)
+    )
+    counts = [
+        [said(found, row, n).count(slot) - (slot in sources[row]) for slot in SLOT_IDS]
+        for found in (free, ruled)
+        for row in range(num_rows)
+        for n in range(3)
+    ]
+    half = len(counts) // 2
+    assert np.max(counts[:half]) > 0 >= np.max(counts[half:])
 
 
 @pytest.mark.parametrize("lengths", [[1, 2, 2, 30], [30, 2, 1, 9], [39] * 60])

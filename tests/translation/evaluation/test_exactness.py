@@ -18,6 +18,7 @@ from keras_attn.translation.tokenization.copied import spans
         ("at 10:30", "30 past 10"),
         ("May 28th", "28 May"),
         ("at 08:05", "at 8:5"),
+        ("at 5:00", "at five"),
         ("Two dogs, 3 cats", "3 cats and 2 dogs"),
         ("a 2-year-old", "a two-year-old"),
         ("１２月", "December twelve"),

@@ -30,7 +30,7 @@ def strings(tensor):
         ("報告書.pdfとreport.v2.pdfとtrain.py", ["report.v2.pdf", "train.py"]),
         ("/usr/local/binとC:\\Users\\me", ["/usr/local/bin", "C:\\Users\\me"]),
         ("今日は😊です👨‍👩‍👧", ["😊", "👨‍👩‍👧"]),
-        ("5%です。「はい」〜、午後3時", []),
+        ("5枚です。「はい」〜、午後3時", []),
     ],
 )
 def test_spans_are_found_and_come_back(text, expected):
@@ -89,11 +89,15 @@ def test_terms_get_their_translations_longest_first():
         ("7万円、23万5千円、1.5万円、2億円、4万2500円", "_円、_円、_円、_円、_円",
          ["70,000", "235,000", "15,000", "200,000,000", "42,500"]),
         ("百二十万三千四十五円", "_円", ["1,203,045"]),
-        ("10月28日、十二月二十五日の十時半", "10月_日、十二月_日の十時半", ["28", "25"]),
-        ("12時45分、12:45、3.14", "_時_分、_、_", ["12", "45", "12:45", "3.14"]),
+        ("10月28日、十二月二十五日の十時半", "_月日、_月日の_時分",
+         ["October 28", "December 25", "10:30"]),
+        ("12時45分、12:45、3.14", "_時分、_、_", ["12:45", "12:45", "3.14"]),
+        ("1938年5月9日の午後3時", "_月日の_時分", ["May 9, 1938", "3 p.m."]),
+        ("十月に4%、3.5％", "_月に_、_", ["October", "4%", "3.5%"]),
+        ("午後3時間と五月雨、28日の10時", "午後3時間と五月雨、_日の_時", ["28", "10"]),
         ("090-1234-5678、0120", "_、_", ["090-1234-5678", "0120"]),
         ("A4を20枚、5kmとB52", "_を_枚、_と_", ["A4", "20", "5km", "B52"]),
-        ("八百屋と五十嵐さん、千葉の十月、二三日、一番、3人、百合", None, []),
+        ("八百屋と五十嵐さん、千葉、二三日、一番、3人、百合", None, []),
     ],
 )  # fmt: skip
 def test_numbers_are_copied_as_english_writes_them(text, protected, kept):
@@ -113,6 +117,18 @@ def test_ordinal_numbers_get_their_endings():
     ):
         literals = tf.constant([[*days, *[""] * (len(SLOTS) - 3)]])
         assert strings(restore(answers, literals, "en")) == [expected]
+
+
+def test_dates_are_one_span_for_english_only():
+    text = "5月12日の午後3時半"
+    assert "月12日" not in strings(protect(tf.constant([text]), "en")[0])[0]
+    protected, literals = protect(tf.constant([text]), "de")
+    assert [c for c in strings(literals) if c] == ["12"]
+    answers = tf.constant([f"on {SLOTS[0]} at {SLOTS[1]}."])
+    _, literals = protect(tf.constant([text]), "en")
+    assert strings(restore(answers, literals, "en")) == ["on May 12 at 3:30 p.m."]
+    again = with_slots(tf.constant(["on May 12 at 3:30 p.m."]), literals)
+    assert strings(again) == strings(answers)
 
 
 def test_no_terms_are_as_no_glossary():

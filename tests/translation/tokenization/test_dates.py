@@ -1,0 +1,96 @@
+import re
+
+import pytest
+import tensorflow as tf
+
+from keras_attn.translation.tokenization.dates import (
+    DATE,
+    NO_DATE,
+    in_english,
+    kind,
+    translated,
+    ways_to_write,
+    with_one_period,
+    with_two_periods,
+)
+
+DATES = {
+    "2026年3月31日": ("March 31, 2026", "月日"),
+    "1999年十二月一日": ("December 1, 1999", "月日"),
+    "十月二十八日": ("October 28", "月日"),
+    "五月三日": ("May 3", "月日"),
+    "08月09日": ("August 9", "月日"),
+    "2016年6月": ("June 2016", "年月"),
+    "九月": ("September", "月"),
+    "12月": ("December", "月"),
+    "午後3時半": ("3:30 p.m.", "時分"),
+    "午前九時": ("9 a.m.", "時分"),
+    "午後11時35分": ("11:35 p.m.", "時分"),
+    "7時5分": ("7:05", "時分"),
+    "十時半": ("10:30", "時分"),
+    "二十時四十五分": ("20:45", "時分"),
+    "13月40日": ("13月40日", "月日"),  # no date: it stays
+}
+
+
+def strings(tensor):
+    return [text.decode() for text in tensor.numpy()]
+
+
+@pytest.mark.parametrize("date", DATES)
+def test_dates_and_times_are_written_as_in_english(date):
+    assert re.fullmatch(DATE, date)
+    assert (in_english(date), kind(date)) == DATES[date]
+    assert re.fullmatch(ways_to_write(date), in_english(date))
+
+
+def test_the_graph_writes_dates_as_python_does_and_leaves_other_text():
+    others = ["3時間", "九時", "猫", "", "1,900"]
+    written, kinds = translated(tf.constant([*DATES, *others]))
+    assert strings(written) == [*(english for english, _ in DATES.values()), *others]
+    assert strings(kinds) == [*(name for _, name in DATES.values()), *[""] * len(others)]
+
+
+@pytest.mark.parametrize(
+    ("date", "way"),
+    [
+        ("5月3日", "May 3rd"),
+        ("5月3日", "May the third"),
+        ("5月3日", "the 3rd of May"),
+        ("5月3日", "3 May"),
+        ("10月21日", "Oct. 21st"),
+        ("9月30日", "Sept. thirtieth"),
+        ("2026年3月31日", "March 31st, 2026"),
+        ("2026年3月", "March of 2026"),
+        ("午後3時", "3:00 PM"),
+        ("午後3時", "three o'clock in the afternoon"),
+        ("午前9時", "nine in the morning"),
+        ("午後2時半", "2:30 in the afternoon"),
+        ("10時半", "half past ten"),
+    ],
+)
+def test_other_ways_to_write_a_date_are_known(date, way):
+    assert re.fullmatch(ways_to_write(date), way)
+
+
+@pytest.mark.parametrize(
+    ("date", "way"),
+    [("5月3日", "May 31"), ("5月3日", "March 3"), ("午後3時", "3 a.m."), ("7時5分", "7:50")],
+)
+def test_other_dates_are_no_way_to_write_it(date, way):
+    assert not re.fullmatch(ways_to_write(date), way)
+
+
+@pytest.mark.parametrize("text", ["午後三時間", "五月雨", "五月蠅"])
+def test_words_and_durations_are_no_dates(text):
+    assert re.match(NO_DATE, text)
+
+
+def test_a_sentence_that_ends_with_an_hour_has_one_period():
+    texts = ["at 3 p.m..", "at 9 a.m.. Then", "at 3 p.m.?", "end.."]
+    assert strings(with_one_period(tf.constant(texts))) == [
+        "at 3 p.m.", "at 9 a.m. Then", "at 3 p.m.?", "end..",
+    ]  # fmt: skip
+    assert strings(with_two_periods(tf.constant(["at 3 p.m.", "3 p.m. sharp."]))) == [
+        "at 3 p.m..", "3 p.m. sharp.",
+    ]  # fmt: skip
