@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from keras_attn.translation.decoding.limits import FORBIDDEN_IDS
+from keras_attn.translation.decoding.limits import FORBIDDEN_IDS, forbid_repetition
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 NEVER = float("-inf")
@@ -277,7 +277,7 @@ class BeamSearch:
         highest = tf.reduce_max(logits, axis=-1)  # (B, K, N)
         log_probs = beam.log_probs - _log_sum_exp(logits, highest)  # (B, K)
         if self._no_repeat_ngram:
-            logits = _forbid_repetition(logits, beam, self._no_repeat_ngram)
+            logits = forbid_repetition(logits, beam.tokens, beam.step, self._no_repeat_ngram)
             highest = tf.reduce_max(logits, axis=-1)
 
         others = tf.where(
@@ -362,30 +362,6 @@ def _keep_rules(
     first = tf.where(is_forbidden, NEVER, totals[:, :beam_size])
     others = tf.where(must_end, NEVER, totals[:, beam_size:])
     return tf.concat([first, others], axis=1)
-
-
-def _forbid_repetition(logits: tf.Tensor, beam: Beam, n: int) -> tf.Tensor:
-    """Set tokens that would repeat an n-gram of a hypothesis to -inf."""
-    shape = tf.shape(logits)
-    longest = tf.shape(beam.tokens)[-1]
-    tokens = tf.reshape(beam.tokens, tf.stack([-1, longest]))  # (R, C)
-    num_starts = tf.maximum(longest - n + 1, 0)
-    starts = tf.range(num_starts)
-    ahead = tf.range(n - 1)
-    # The last n-1 tokens, and the first n-1 tokens of the n-gram at each start.
-    recent = tf.gather(tokens, tf.maximum(beam.step - (n - 1) + ahead, 0), axis=1)  # (R, n-1)
-    before = tf.gather(tokens, starts[:, None] + ahead, axis=1)  # (R, starts, n-1)
-    repeats = tf.reduce_all(before == recent[:, None], axis=-1)
-    repeats = repeats & (starts + n - 1 < beam.step)
-    followers = tokens[:, n - 1 : n - 1 + num_starts]  # (R, starts)
-    # Without a repetition, the banned token is padding, which is forbidden anyway.
-    banned = tf.where(repeats, followers, PAD_ID)
-    rows = tf.broadcast_to(tf.range(tf.shape(tokens)[0])[:, None], tf.shape(banned))
-    flat = tf.reshape(logits, tf.stack([-1, logits.shape[2] * BLOCK]))
-    flat = tf.tensor_scatter_nd_min(
-        flat, tf.stack([rows, banned], axis=-1), tf.fill(tf.shape(banned), NEVER)
-    )
-    return tf.reshape(flat, shape)
 
 
 def _make_room(beam: Beam, room: tf.Tensor) -> Beam:

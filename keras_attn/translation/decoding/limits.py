@@ -1,4 +1,4 @@
-"""Limits of a translation: maximum length and forbidden ids."""
+"""Limits of a translation: maximum length, forbidden ids and repetition."""
 
 from __future__ import annotations
 
@@ -46,3 +46,34 @@ def is_forbidden(vocab_size: tf.Tensor) -> tf.Tensor:
     """Mask of forbidden ids, boolean `(V,)`."""
     ids = tf.range(vocab_size)
     return tf.reduce_any(ids[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)
+
+
+def forbid_repetition(logits: tf.Tensor, tokens: tf.Tensor, step: tf.Tensor, n: int) -> tf.Tensor:
+    """Set tokens that would repeat an n-gram of a hypothesis to -inf.
+
+    Args:
+        logits: Logits of the next tokens, `(B, K, blocks, block size)`.
+        tokens: Tokens of each hypothesis, padded at the end, int32 `(B, K, C)`.
+        step: Number of tokens of each hypothesis, int32 `()`.
+        n: Size of the n-grams.
+    """
+    shape = tf.shape(logits)
+    longest = tf.shape(tokens)[-1]
+    tokens = tf.reshape(tokens, tf.stack([-1, longest]))  # (R, C)
+    num_starts = tf.maximum(longest - n + 1, 0)
+    starts = tf.range(num_starts)
+    ahead = tf.range(n - 1)
+    # The last n-1 tokens, and the first n-1 tokens of the n-gram at each start.
+    recent = tf.gather(tokens, tf.maximum(step - (n - 1) + ahead, 0), axis=1)  # (R, n-1)
+    before = tf.gather(tokens, starts[:, None] + ahead, axis=1)  # (R, starts, n-1)
+    repeats = tf.reduce_all(before == recent[:, None], axis=-1)
+    repeats = repeats & (starts + n - 1 < step)
+    followers = tokens[:, n - 1 : n - 1 + num_starts]  # (R, starts)
+    # Without a repetition, the banned token is padding, which is forbidden anyway.
+    banned = tf.where(repeats, followers, PAD_ID)
+    rows = tf.broadcast_to(tf.range(tf.shape(tokens)[0])[:, None], tf.shape(banned))
+    flat = tf.reshape(logits, tf.stack([-1, logits.shape[2] * logits.shape[3]]))
+    flat = tf.tensor_scatter_nd_min(
+        flat, tf.stack([rows, banned], axis=-1), tf.fill(tf.shape(banned), float("-inf"))
+    )
+    return tf.reshape(flat, shape)
