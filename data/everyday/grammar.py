@@ -76,9 +76,9 @@ PATTERNS: dict[str, Pattern] = {
 # How often a pair of these patterns is shown in training, in place of once: nothing about a set
 # phrase can be learnt from another, and they are the first that people type.
 WEIGHTS = {
-    **{function.__name__: 10.0 for function in patterns_phrases.PATTERNS},
+    **{function.__name__: 12.0 for function in patterns_phrases.PATTERNS},
     **{
-        function.__name__: 2.0
+        function.__name__: 3.0
         for module in (patterns_introductions, patterns_service, patterns_talk)
         for function in module.PATTERNS
     },

@@ -30,7 +30,12 @@ HELP = {
     "max_term_characters": "maximum length of a term in a glossary, in characters",
     "max_seconds": "maximum time from a request to its answer, in seconds",
     "poll_seconds": "seconds between checks for new versions",
+    "keep_alive": "seconds that an idle connection stays open; longer than those of a proxy",
+    "root_path": "path under which a proxy offers the server, if the proxy removes it",
+    "cors_origin": "origins whose pages may ask the server, separated by commas; * for all",
 }
+# Each option can also be given as an environment variable, for example KERAS_ATTN_PORT.
+ENVIRONMENT = "KERAS_ATTN_"
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
@@ -38,6 +43,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         prog="python -m keras_attn.serving",
         description="Serve an exported translator: the REST API of TensorFlow Serving, and a web "
         "page at /.",
+        epilog=f"Each option may be given as an environment variable, such as {ENVIRONMENT}PORT.",
     )
     parser.add_argument(
         "model", type=Path, help="folder of all versions; the name of the folder names the model"
@@ -46,9 +52,10 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         parser.add_argument(
             f"--{field.name.replace('_', '-')}",
             type=type(field.default),
-            default=field.default,
+            # argparse converts a default that is a string, and reports one that is invalid.
+            default=os.environ.get(ENVIRONMENT + field.name.upper(), field.default),
             metavar="X",
-            help=f"{HELP[field.name]} (default: %(default)s)",
+            help=f"{HELP[field.name]} (default: {field.default or 'none'})",
         )
     return parser.parse_args(argv)
 
@@ -59,9 +66,12 @@ def main(argv: list[str] | None = None) -> int:
     try:
         settings = Settings(**{name: getattr(arguments, name) for name in HELP})
         settings.validate()
-        from keras_attn.serving import running
+        from keras_attn.serving import logs
 
-        running.run(arguments.model, settings)
+        with logs.written_to_stderr():
+            from keras_attn.serving import running
+
+            running.run(arguments.model, settings)
     except ModuleNotFoundError as error:
         print(f"error: {_MISSING_PACKAGE.format(name=error.name)}", file=sys.stderr)
         return 2

@@ -14,6 +14,8 @@ import numpy as np
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
@@ -62,12 +64,17 @@ class Server:
             Route("/page/settings.json", self._page_settings),
             Mount("/page", _PageFiles(directory=PAGE)),
             Route("/healthz", self._health),
+            Route("/livez", self._live),
             Route("/metrics", self._show_metrics),
-            Route("/v1/{rest:path}", self._get, methods=["GET"]),
-            Route("/v1/{rest:path}", self._post, methods=["POST"]),
+            Route("/v1/{rest:path}", self._api, methods=["GET", "POST", "OPTIONS"]),
         ]
+        origins = self._settings.cors_origins
+        cross_origin = Middleware(
+            CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["*"]
+        )
         app = Starlette(
             routes=routes,
+            middleware=[cross_origin] if origins else [],
             lifespan=self._lifespan,
             exception_handlers={
                 RequestError: _refused,
@@ -86,6 +93,12 @@ class Server:
         with suppress(asyncio.CancelledError):
             await watching
         self._batcher.close()
+
+    async def _api(self, request: Request) -> Response:
+        if request.method == "OPTIONS":
+            methods = paths.allowed(_raw_path(request))
+            return Response(status_code=HTTPStatus.NO_CONTENT, headers={"Allow": methods})
+        return await (self._post if request.method == "POST" else self._get)(request)
 
     async def _get(self, request: Request) -> Response:
         target = self._target(request)
@@ -121,8 +134,7 @@ class Server:
         return Response(answer, media_type="application/json")
 
     def _target(self, request: Request) -> paths.Target:
-        path = request.scope["raw_path"].decode("latin-1")
-        return paths.parse(request.method, path, self._versions.name)
+        return paths.parse(request.method, _raw_path(request), self._versions.name)
 
     async def _answer(
         self, request: Request, asking: Coroutine[Any, Any, Tensors], seconds: float
@@ -187,6 +199,9 @@ class Server:
             return JSONResponse({"status": state}, HTTPStatus.SERVICE_UNAVAILABLE)
         return JSONResponse({"status": "ok", "version": current.version})
 
+    async def _live(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
     async def _show_metrics(self, request: Request) -> Response:
         current = self._versions.current
         self._metrics.version.set(current.version if current else 0)
@@ -199,6 +214,12 @@ class _PageFiles(StaticFiles):
         response = super().file_response(*args, **options)
         response.headers.update(REVALIDATED)
         return response
+
+
+def _raw_path(request: Request) -> str:
+    """Percent-encoded path, without that of the proxy before the server."""
+    path = request.scope["raw_path"].decode("latin-1")
+    return path.removeprefix(request.scope.get("root_path", ""))
 
 
 _METHODS = {"classify": "classification", "regress": "regression"}
@@ -222,8 +243,11 @@ async def _refused(request: Request, error: Any) -> Response:
 
 async def _not_served(request: Request, error: Any) -> Response:
     """Answer for an unknown path, or for a method that a path does not support."""
-    message = f"Malformed request: {request.method} {request.scope['raw_path'].decode('latin-1')}"
-    return JSONResponse({"error": message}, error.status_code, error.headers)
+    message = f"Malformed request: {request.method} {_raw_path(request)}"
+    headers = error.headers
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED and _raw_path(request).startswith("/v1/"):
+        headers = {"Allow": paths.allowed(_raw_path(request))}
+    return JSONResponse({"error": message}, error.status_code, headers)
 
 
 async def _closed(request: Request, error: Exception) -> Response:

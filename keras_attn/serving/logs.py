@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pythonjsonlogger.json import JsonFormatter
 
+from keras_attn.serving import native_logs
 
-def write_to_stderr() -> None:
+
+@contextmanager
+def written_to_stderr() -> Iterator[None]:
     """Log to standard error as JSON lines: time, level, logger, message and extra fields.
 
-    The server never logs the texts of requests or answers.
+    Lines that native code writes to standard error become JSON lines too (`native_logs`). The
+    server never logs the texts of requests or answers.
     """
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        JsonFormatter(
-            "%(asctime)s %(levelname)s %(name)s %(message)s",
-            rename_fields={"asctime": "time", "levelname": "level", "name": "logger"},
-            datefmt="%Y-%m-%dT%H:%M:%S%z",
-            json_ensure_ascii=False,
+    stderr = os.dup(2)
+    command = [sys.executable, "-S", "-E", native_logs.__file__]
+    with (
+        os.fdopen(os.dup(stderr), "w", encoding="utf-8", buffering=1) as stream,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stderr) as native,
+    ):
+        os.dup2(native.stdin.fileno(), 2)  # type: ignore[union-attr]
+        native.stdin.close()  # type: ignore[union-attr]
+        root = logging.getLogger()
+        handler = logging.StreamHandler(stream)
+        handler.setFormatter(
+            JsonFormatter(
+                "%(asctime)s %(levelname)s %(name)s %(message)s",
+                rename_fields={"asctime": "time", "levelname": "level", "name": "logger"},
+                datefmt="%Y-%m-%dT%H:%M:%S%z",
+                json_ensure_ascii=False,
+            )
         )
-    )
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+        logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+        try:
+            yield
+        finally:
+            root.removeHandler(handler)
+            os.dup2(stderr, 2)  # the program of `native_logs` reads to the end, and ends
+            os.close(stderr)

@@ -11,7 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from keras_attn.serving.metrics import Metrics
 
 _log = logging.getLogger(__name__)
-_KINDS = ("/v1/", "/page/", "/healthz", "/metrics")
+_KINDS = ("/v1/", "/page/", "/healthz", "/livez", "/metrics")
+# Asked every few seconds by the system that runs the server.
+_PROBES = ("/healthz", "/livez", "/metrics")
 
 
 class Observed:
@@ -49,7 +51,8 @@ class Observed:
         finally:
             seconds = time.perf_counter() - start
             self._metrics.answered(_kind(scope), status, seconds)
-            _log.info(
+            _log.log(
+                logging.DEBUG if _path(scope) in _PROBES and status < 500 else logging.INFO,
                 "request",
                 extra={
                     "method": scope["method"],
@@ -64,7 +67,12 @@ class Observed:
 
 def _kind(scope: Scope) -> str:
     """Kind of a request, as a metric label: one of a few names for any path."""
-    path = scope["path"]
+    path = _path(scope)
     if path == "/":
         return "/"
     return next((kind for kind in _KINDS if path.startswith(kind)), "other")
+
+
+def _path(scope: Scope) -> str:
+    """Path without that of the proxy before the server."""
+    return scope["path"].removeprefix(scope.get("root_path", ""))

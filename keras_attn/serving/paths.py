@@ -55,6 +55,17 @@ def parse(method: str, path: str, model: str) -> Target:
     return Target(verb, version)
 
 
+def allowed(path: str) -> str:
+    """Methods that a path supports, for the header `Allow`.
+
+    Example:
+
+    >>> allowed("/v1/models/ja-en:predict")
+    'POST, OPTIONS'
+    """
+    return "POST, OPTIONS" if _POST.fullmatch(path) else "GET, HEAD, OPTIONS"
+
+
 def _not_found(verb: str, name: str, version: int | None) -> str:
     if verb == "status":
         return f"Could not find any versions of model {name}"

@@ -6,6 +6,7 @@ API") and the answers of the original server.
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
@@ -33,6 +34,7 @@ def read(body: bytes) -> dict[str, Any]:
     Raises:
         RequestError: If the body is not a JSON object.
     """
+    body = body.removeprefix(codecs.BOM_UTF8)  # some editors and clients write one
     if not body.strip():
         raise RequestError("JSON Parse error: The document is empty")
     try:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import uvicorn
 
-from keras_attn.serving import logs
 from keras_attn.serving.app import Server
+from keras_attn.serving.connection import Connection
 from keras_attn.serving.settings import Settings
 from keras_attn.translation.versions import newest_version
 
@@ -35,10 +35,11 @@ def run(folder: Path, settings: Settings) -> None:
         )
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.create_server((settings.host, settings.port), family=family, backlog=2048)
-    logs.write_to_stderr()
     config = uvicorn.Config(
         Server(folder, settings).app(),
-        http="httptools",
+        http=Connection,
+        root_path=settings.root_path.rstrip("/"),
+        timeout_keep_alive=settings.keep_alive,
         log_config=None,
         access_log=False,
         server_header=False,

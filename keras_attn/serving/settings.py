@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
+
+_ORIGIN = re.compile(r"https?://[^/\s]+")
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,13 @@ class Settings:
         max_seconds: Maximum time from the start of reading the body of a request to the answer, in
             seconds. Defaults to 60.
         poll_seconds: Seconds between checks for new versions, above 0. Defaults to 1.
+        keep_alive: Seconds that an idle connection stays open, at least 1. Longer than those of the
+            proxy before the server, so that the proxy never sends a request to a closed connection.
+            Defaults to 75.
+        root_path: Path under which a proxy offers the server, for example `"/translate"`, if the
+            proxy removes it from the requests. Defaults to `""`.
+        cors_origin: Origins whose pages may ask the server from a browser, separated by commas;
+            `"*"` for all. Defaults to `""`, none.
     """
 
     host: str = "127.0.0.1"
@@ -46,6 +56,14 @@ class Settings:
     max_term_characters: int = 100
     max_seconds: float = 60.0
     poll_seconds: float = 1.0
+    keep_alive: int = 75
+    root_path: str = ""
+    cors_origin: str = ""
+
+    @property
+    def cors_origins(self) -> list[str]:
+        """Origins in `cors_origin`."""
+        return [origin.strip() for origin in self.cors_origin.split(",") if origin.strip()]
 
     def validate(self) -> None:
         """Check all settings.
@@ -67,6 +85,16 @@ class Settings:
             faults.append(f"`batch_wait` must be at least 0. Received: {self.batch_wait!r}.")
         if not 0 <= self.port < 2**16:
             faults.append(f"`port` must be from 0 to 65535. Received: port={self.port!r}.")
+        if self.root_path and not self.root_path.startswith("/"):
+            faults.append(
+                f'`root_path` must begin with "/". Received: root_path={self.root_path!r}.'
+            )
+        faults += [
+            '`cors_origin` must be "*" or origins such as "https://example.com", separated by '
+            f"commas. Received: {origin!r}."
+            for origin in self.cors_origins
+            if origin != "*" and not _ORIGIN.fullmatch(origin)
+        ]
         if self.queue_rows < self.max_rows:
             faults.append(
                 "`queue_rows` must be at least `max_rows`, the size of the largest request. "

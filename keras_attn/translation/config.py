@@ -98,7 +98,7 @@ class Config:
     """
 
     data: str = _text(
-        "tatoeba + everyday=0.5",
+        "tatoeba + everyday=0.4",
         "training corpus: everyday, tatoeba, tfds:NAME, a TSV file, or two files and a comma; "
         "'tatoeba + own.tsv=3' joins corpora, the second with weight 3",
     )

@@ -1,8 +1,10 @@
 """The server, as its callers see it."""
 
+import gzip
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx2 as httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
@@ -208,6 +210,57 @@ def test_the_page_loads_nothing_from_elsewhere(client, examples):
         "max_pieces": Config().max_pieces,
         "examples": examples,
     }
+
+
+def test_the_process_lives_while_its_model_loads(tmp_path):
+    (tmp_path / "ja-en").mkdir()
+    with TestClient(Server(tmp_path / "ja-en", Settings()).app()) as client:
+        assert client.get("/healthz").status_code == 503
+        assert client.get("/livez").status_code == 200
+
+
+@pytest.mark.parametrize("path", [PREDICT, "/v1/models/ja-en"])
+def test_methods_of_a_path_are_told(client, path):
+    methods = "POST, OPTIONS" if path == PREDICT else "GET, HEAD, OPTIONS"
+    response = client.options(path)
+    assert (response.status_code, response.headers["allow"]) == (204, methods)
+    refused = client.delete(path)
+    assert (refused.status_code, refused.headers["allow"]) == (405, methods)
+
+
+def test_other_origins_may_ask_only_if_they_are_named(echo, client, wait_until):
+    origin = {"Origin": "https://a.example"}
+    assert "access-control-allow-origin" not in client.get("/healthz", headers=origin).headers
+    settings = Settings(cors_origin="https://a.example")
+    with TestClient(Server(echo, settings).app()) as open_client:
+        wait_until(lambda: open_client.get("/healthz").status_code == 200)
+        asked = {
+            **origin,
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "content-type",
+        }
+        allowed = open_client.options(PREDICT, headers=asked)
+        assert allowed.status_code == 200
+        assert "POST" in allowed.headers["access-control-allow-methods"]
+        answer = open_client.post(PREDICT, json={"instances": [TEXT]}, headers=origin)
+        assert answer.headers["access-control-allow-origin"] == "https://a.example"
+        other = {"Origin": "https://b.example"}
+        assert "access-control-allow-origin" not in open_client.get("/", headers=other).headers
+
+
+def test_bodies_may_be_gzip_or_begin_with_a_byte_order_mark(client):
+    body = json.dumps({"instances": [TEXT]}).encode()
+    packed = client.post(PREDICT, content=gzip.compress(body), headers={"Content-Encoding": "gzip"})
+    marked = client.post(PREDICT, content=b"\xef\xbb\xbf" + body)
+    assert packed.json() == marked.json() == {"predictions": [f"1: {TEXT}"]}
+
+
+def test_a_proxy_may_offer_the_server_under_a_path(echo, start_server):
+    with start_server(echo, "--root-path", "/translate/") as (_, url):
+        answer = httpx.post(url + PREDICT, json={"instances": [TEXT]})
+        assert answer.json() == {"predictions": [f"1: {TEXT}"]}
+        assert httpx.get(f"{url}/page/page.js").status_code == 200
+        assert httpx.get(f"{url}/v1/nothing").json()["error"].endswith("GET /v1/nothing")
 
 
 @pytest.mark.parametrize("path", ["/page/../app.py", "/page/%2e%2e/app.py", "/page/..%2fapp.py"])

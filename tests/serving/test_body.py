@@ -1,4 +1,5 @@
 import asyncio
+import gzip
 
 import pytest
 from starlette.requests import ClientDisconnect, Request
@@ -41,6 +42,31 @@ def test_what_is_announced_too_large_is_not_waited_for():
     request = request_of(headers=[(b"content-length", b"3")])
     with pytest.raises(RequestError, match="at most 2 bytes"):
         asyncio.run(read(request, 2, 60.0))
+
+
+@pytest.mark.parametrize("name", ["gzip", "GZIP", "x-gzip"])
+def test_gzip_is_decompressed(name):
+    packed = gzip.compress(b"abc") + gzip.compress(b"d" * 97)  # two members are one content
+    headers = [(b"content-encoding", name.encode())]
+    request = request_of(part(packed[:7], True), part(packed[7:]), headers=headers)
+    assert asyncio.run(read(request, 100, 1)) == b"abc" + b"d" * 97
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "status", "says"),
+    [
+        ("gzip", gzip.compress(b"a" * 101), 413, "at most 100 bytes"),
+        ("gzip", gzip.compress(b"a" * 10**8)[:90], 413, "at most 100 bytes"),
+        ("gzip", gzip.compress(b"abc")[:-9], 400, "cut off"),
+        ("gzip", b"abc", 400, "not gzip"),
+        ("br", b"abc", 415, "must be gzip or identity. Received: br"),
+    ],
+)
+def test_what_cannot_be_decompressed_within_the_limit_is_refused(name, body, status, says):
+    request = request_of(part(body), headers=[(b"content-encoding", name.encode())])
+    with pytest.raises(RequestError, match=says) as refused:
+        asyncio.run(read(request, 100, 1))
+    assert refused.value.status == status
 
 
 def test_a_slow_body_is_refused():

@@ -1,27 +1,24 @@
 import json
-import logging
+import subprocess
+import sys
 
-import pytest
-
-from keras_attn.serving.logs import write_to_stderr
-
-
-@pytest.fixture(autouse=True)
-def root_logger_as_before():
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    # Taken away first: what is set up anew closes those it finds.
-    root.handlers[:] = []
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-
-
-def test_a_line_is_an_object_with_what_was_added(capsys):
-    write_to_stderr()
+SCRIPT = """
+import logging, os
+from keras_attn.serving.logs import written_to_stderr
+with written_to_stderr():
     logging.getLogger("a.b").info("猫 %d", 3, extra={"rows": 2})
-    (line,) = capsys.readouterr().err.splitlines()
-    said = json.loads(line)
-    assert (said["message"], said["rows"], said["level"]) == ("猫 3", 2, "INFO")
-    assert said["logger"] == "a.b"
-    assert "猫" in line  # readable, not escaped
+    os.write(2, b"E0000 00:00:1 2 a.cc:3] native\\n")
+os.write(2, b"after\\n")
+"""
+
+
+def test_a_line_is_an_object_with_what_was_added_and_native_lines_too():
+    said = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, check=True, encoding="utf-8"
+    ).stderr.splitlines()
+    assert said[-1] == "after"
+    line, native = sorted(map(json.loads, said[:-1]), key=lambda record: record["logger"])
+    assert (line["message"], line["rows"], line["level"]) == ("猫 3", 2, "INFO")
+    assert line["logger"] == "a.b"
+    assert (native["message"], native["level"]) == ("native", "ERROR")
+    assert any("猫" in text for text in said)  # readable, not escaped

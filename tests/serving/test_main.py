@@ -6,7 +6,7 @@ import subprocess
 import httpx2 as httpx
 import pytest
 
-from keras_attn.serving.__main__ import main
+from keras_attn.serving.__main__ import main, parse_arguments
 
 
 def test_logs_are_lines_of_json(echo, start_server):
@@ -14,11 +14,22 @@ def test_logs_are_lines_of_json(echo, start_server):
         httpx.get(f"{url}/v1/models/ja-en")
         process.terminate()
         said = process.stderr.read().splitlines()
-    lines = [json.loads(line) for line in said if line.startswith("{")]  # others: TensorFlow's own
+    lines = list(map(json.loads, said))  # TensorFlow's own too
     by_message = {line["message"]: line for line in lines}
     assert by_message["A version is served."]["version"] == 1
     assert by_message["request"]["status"] == 200
     assert {"time", "level", "logger"} <= by_message["request"].keys()
+
+
+def test_options_may_be_environment_variables(echo, monkeypatch, capsys):
+    monkeypatch.setenv("KERAS_ATTN_BATCH_ROWS", "7")
+    monkeypatch.setenv("KERAS_ATTN_HOST", "0.0.0.0")
+    arguments = parse_arguments([str(echo), "--host", "::1"])
+    assert (arguments.batch_rows, arguments.host) == (7, "::1")
+    monkeypatch.setenv("KERAS_ATTN_PORT", "many")
+    with pytest.raises(SystemExit):
+        parse_arguments([str(echo)])
+    assert "--port: invalid int value: 'many'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,14 @@ def test_requests_are_counted_by_few_kinds(path, kind):
     assert counted in metrics.page().decode()
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/metrics"])
+def test_probes_are_no_news(path, caplog):
+    with caplog.at_level("INFO"):
+        ask(teapot, path, Metrics())
+        ask(teapot, "/v1/models/a", Metrics())
+    assert [record.path for record in caplog.records] == ["/v1/models/a"]
+
+
 def test_a_failure_is_counted_and_logged_and_goes_no_further(caplog):
     metrics = Metrics()
     assert ask(broken, "/v1/models/a", metrics) == []

@@ -1,7 +1,7 @@
 import pytest
 
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.paths import parse
+from keras_attn.serving.paths import allowed, parse
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,16 @@ def test_other_paths_are_refused(method, path, status, says):
         parse(method, path, "ja-en")
     assert caught.value.status == status
     assert says in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/v1/models/ja-en:predict", "POST, OPTIONS"),
+        ("/v1/models/ja-en/versions/1:predict", "POST, OPTIONS"),
+        ("/v1/models/ja-en", "GET, HEAD, OPTIONS"),
+        ("/v1/models/ja-en/metadata", "GET, HEAD, OPTIONS"),
+    ],
+)
+def test_the_methods_of_a_path(path, methods):
+    assert allowed(path) == methods

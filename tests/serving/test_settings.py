@@ -19,3 +19,18 @@ def test_every_fault_is_named_at_once():
 def test_not_a_number_is_refused(name):
     with pytest.raises(ValueError, match=name):
         Settings(**{name: float("nan")}).validate()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("root_path", "translate"), ("cors_origin", "example.com"), ("cors_origin", "https://a/b")],
+)
+def test_paths_and_origins_are_checked(name, value):
+    with pytest.raises(ValueError, match=f"`{name}` must"):
+        Settings(**{name: value}).validate()
+
+
+def test_origins_are_separated_by_commas():
+    settings = Settings(cors_origin="https://a.example, http://localhost:3000")
+    settings.validate()
+    assert settings.cors_origins == ["https://a.example", "http://localhost:3000"]

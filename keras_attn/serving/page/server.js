@@ -3,6 +3,10 @@
 const TRIES = 5;
 const LONGEST_WAIT = 30; // seconds
 
+// Found from this module, so that the page works under any path of a proxy.
+const PAGE = new URL(".", import.meta.url).pathname.replace(/\/$/, "");
+const SERVER = PAGE.replace(/\/page$/, "");
+
 /** Something that the reader is told: its message is a sentence. */
 export class ServerError extends Error {}
 
@@ -10,7 +14,7 @@ export class ServerError extends Error {}
  * What the page is about: `{name, version, source, target, max_characters, max_pieces, examples}`.
  */
 export async function readSettings() {
-  return answered(await patiently("/page/settings.json", {}));
+  return answered(await patiently(`${PAGE}/settings.json`, {}));
 }
 
 /** The model of that name. `signal` aborts a request; `waiting(seconds)` is told of each wait. */
@@ -18,7 +22,7 @@ export class Model {
   #url;
 
   constructor(name) {
-    this.#url = `/v1/models/${encodeURIComponent(name)}:predict`;
+    this.#url = `${SERVER}/v1/models/${encodeURIComponent(name)}:predict`;
   }
 
   /**

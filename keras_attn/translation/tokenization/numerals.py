@@ -17,7 +17,8 @@ _BELOW_MYRIAD = (
 )
 NUMBER = "|".join(
     (
-        r"[0-9]+(?:\.[0-9]+)?%",
+        r"[0-9]+(?:\.[0-9]+)?(?:%|パーセント)",
+        r"[0-9]+対[0-9]+",  # the score of a game
         r"[0-9]+(?:\.[0-9])?万(?:[0-9]{4}|[1-9]千)?|[0-9]+[億千]",
         r"[0-9]+(?:[-.:/][0-9]+)+",  # 3.14, 10:30, telephone numbers
         r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?",
@@ -49,6 +50,8 @@ _IN_DIGITS = (
     (r"\|$", "|0"),
     (r"^(?:0\|)+", ""),
     (r"\|", ""),
+    (r"^([0-9.]+)パーセント$", r"\1%"),
+    (r"^([0-9]+)対([0-9]+)$", r"\1-\2"),
     (r"^([0-9]{1,3}),([0-9]{3})$", r"\1\2"),
     (r"^([0-9]{1,3}),([0-9]{3}),([0-9]{3})$", r"\1\2\3"),
     (r"^([0-9]+)万([0-9]{4})$", r"\1\2"),
@@ -81,17 +84,22 @@ _FULL_WIDTH = (("％", "%"), *((chr(0xFF10 + digit), str(digit)) for digit in ra
 def ways_to_write(span: str) -> tuple[str, str]:
     """Ways to write the number in a span: in digits, and with a comma after each three digits.
 
-    A percentage is written with a sign or a word.
+    A percentage is written with a sign or a word, and a score with a hyphen or a word.
 
     Example:
 
     >>> [ways_to_write(span) for span in ("1,900", "23万", "千二十五")]
     [('1900', '1,900'), ('230000', '230,000'), ('1025', '1,025')]
+    >>> [ways_to_write(span) for span in ("4%", "3対1")]
+    [('4%', '4 percent'), ('3-1', '3 to 1')]
     """
-    if span.endswith("%"):
-        return span, f"{span[:-1]} percent"
+    is_score = "対" in span
     for pattern, replacement in _IN_DIGITS:
         span = re.sub(pattern, replacement, span)
+    if span.endswith("%"):
+        return span, f"{span[:-1]} percent"
+    if is_score:
+        return span, span.replace("-", " to ")
     with_commas = span
     for pattern, replacement in _COMMAS:
         with_commas = re.sub(pattern, replacement, with_commas)

@@ -65,6 +65,8 @@ def test_what_is_not_once_on_both_sides_stays(monkeypatch):
         ("十月三日の午後3時に会う。", "We will meet at 3 p.m. on the 3rd of October.", 2),
         ("5月に会う。", "See you in May.", 1),
         ("4%増えた。", "It rose by 4 percent.", 1),
+        ("5パーセント増えた。", "It rose by 5%.", 1),
+        ("3対1で勝った。", "We won 3 to 1.", 1),
         ("21日に会う。", "We will meet on the 21st.", 1),
         ("12人いる。", "There are twelve.", 0),
         ("120円と12円", "120 yen and 12 yen", 2),

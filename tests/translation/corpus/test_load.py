@@ -338,7 +338,7 @@ def test_the_default_corpus_holds_real_and_everyday_sentences(monkeypatch):
     seen = []
     monkeypatch.setattr(load, "load_corpus", lambda *given, **named: seen.append((given, named)))
     load.load_default_corpus("ja", "en", hold_out="x.tsv")
-    assert seen == [(("tatoeba + everyday=0.5", "ja", "en"), {"hold_out": "x.tsv"})]
+    assert seen == [(("tatoeba + everyday=0.4", "ja", "en"), {"hold_out": "x.tsv"})]
 
 
 def test_without_a_network_the_default_is_everyday_with_a_sentence(monkeypatch, tmp_path):
