@@ -1,7 +1,8 @@
 """BLEU by search settings: `python benchmarks/search_settings.py MODEL --try "..."`.
 
-Prints BLEU of an exported model on the validation split of `tatoeba`, and the length of the
-translations relative to the references. A setting is a field of `Config` that only the search uses:
+Prints BLEU of an exported model on the validation split of `tatoeba`, the length of translations
+relative to the references, and the number of translations, of one text and of two texts in one,
+that repeat themselves. A setting is a field of `Config` that only the search uses:
 `--try "" "length_penalty=0.6 beam_size=8"`. The empty string means the settings of the model.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import sys
 from pathlib import Path
 
@@ -29,6 +31,7 @@ from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.versions import CONFIG, EXTRA
 
 BATCH_SIZE = 64
+_LOOP = re.compile(r"(.{12,}?)\1|(.{1,11}?)\2{3,}")
 
 
 def main() -> int:
@@ -43,16 +46,32 @@ def main() -> int:
     model, tokenizers, config = load(arguments.model)
     examples = load_corpus(arguments.data, config.source, config.target).validation
     references = [example.references for example in examples]
-    print(f"{len(examples):,} sentences\n\n{'BLEU':>6}{'length':>8}  settings", flush=True)
+    sources = [example.source for example in examples]
+    longer = ["".join(pair) for pair in zip(sources[::2], sources[1::2], strict=False)]
+    print(f"{len(sources):,} texts, {len(longer):,} of two")
+    print(f"\n{'BLEU':>6}{'length':>8}{'loops':>7}{'of two':>8}  settings", flush=True)
     for settings in arguments.tries:
         tried = dataclasses.replace(config, **settings_of(settings))
         tried.validate()
-        found = translate([e.source for e in examples], model, tokenizers, tried)
+        found = translate(sources, model, tokenizers, tried)
         length = sum(map(len, found)) / sum(len(texts[0]) for texts in references)
         print(
-            f"{bleu(found, references, config.target):>6.2f}{length:>8.0%}  {settings}", flush=True
+            f"{bleu(found, references, config.target):>6.2f}{length:>8.0%}"
+            f"{sum(map(repeats_itself, found)):>7}"
+            f"{sum(map(repeats_itself, translate(longer, model, tokenizers, tried))):>8}"
+            f"  {settings}",
+            flush=True,
         )
     return 0
+
+
+def repeats_itself(text: str) -> bool:
+    """Whether a text has a phrase twice in a row, or a few characters four times.
+
+    >>> [repeats_itself(text) for text in ("He said no, he said no, ", "1000000", "no, no")]
+    [True, True, False]
+    """
+    return _LOOP.search(text.lower() + " ") is not None
 
 
 def load(path: Path) -> tuple[Transformer, Tokenizers, Config]:

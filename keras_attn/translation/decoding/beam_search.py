@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from keras_attn.translation.decoding.limits import FORBIDDEN_IDS, forbid_repetition
+from keras_attn.translation.decoding.limits import FORBIDDEN_IDS, forbid, repetitions
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 NEVER = float("-inf")
@@ -277,8 +277,16 @@ class BeamSearch:
         highest = tf.reduce_max(logits, axis=-1)  # (B, K, N)
         log_probs = beam.log_probs - _log_sum_exp(logits, highest)  # (B, K)
         if self._no_repeat_ngram:
-            logits = forbid_repetition(logits, beam.tokens, beam.step, self._no_repeat_ngram)
-            highest = tf.reduce_max(logits, axis=-1)
+            barred = repetitions(beam.tokens, beam.step, self._no_repeat_ngram)
+
+            def without_barred() -> tuple[tf.Tensor, tf.Tensor]:
+                allowed = forbid(logits, barred)
+                return allowed, tf.reduce_max(allowed, axis=-1)
+
+            # Most steps repeat nothing; they do not copy the logits.
+            logits, highest = tf.cond(
+                tf.reduce_any(barred != PAD_ID), without_barred, lambda: (logits, highest)
+            )
 
         others = tf.where(
             (rows.limits <= beam.step)[:, None, None],

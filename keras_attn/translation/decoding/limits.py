@@ -48,32 +48,39 @@ def is_forbidden(vocab_size: tf.Tensor) -> tf.Tensor:
     return tf.reduce_any(ids[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)
 
 
-def forbid_repetition(logits: tf.Tensor, tokens: tf.Tensor, step: tf.Tensor, n: int) -> tf.Tensor:
-    """Set tokens that would repeat an n-gram of a hypothesis to -inf.
+def repetitions(tokens: tf.Tensor, step: tf.Tensor, n: int) -> tf.Tensor:
+    """Tokens that would repeat an n-gram of a hypothesis, `PAD_ID` where none would.
 
     Args:
-        logits: Logits of the next tokens, `(B, K, blocks, block size)`.
         tokens: Tokens of each hypothesis, padded at the end, int32 `(B, K, C)`.
         step: Number of tokens of each hypothesis, int32 `()`.
-        n: Size of the n-grams.
+        n: Size of the n-grams, at least 1.
+
+    Returns:
+        int32 `(B, K, starts)`: one token or `PAD_ID` for each start of an n-gram.
     """
-    shape = tf.shape(logits)
-    longest = tf.shape(tokens)[-1]
-    tokens = tf.reshape(tokens, tf.stack([-1, longest]))  # (R, C)
-    num_starts = tf.maximum(longest - n + 1, 0)
+    num_starts = tf.maximum(tf.shape(tokens)[-1] - n + 1, 0)
     starts = tf.range(num_starts)
     ahead = tf.range(n - 1)
     # The last n-1 tokens, and the first n-1 tokens of the n-gram at each start.
-    recent = tf.gather(tokens, tf.maximum(step - (n - 1) + ahead, 0), axis=1)  # (R, n-1)
-    before = tf.gather(tokens, starts[:, None] + ahead, axis=1)  # (R, starts, n-1)
-    repeats = tf.reduce_all(before == recent[:, None], axis=-1)
-    repeats = repeats & (starts + n - 1 < step)
-    followers = tokens[:, n - 1 : n - 1 + num_starts]  # (R, starts)
-    # Without a repetition, the banned token is padding, which is forbidden anyway.
-    banned = tf.where(repeats, followers, PAD_ID)
-    rows = tf.broadcast_to(tf.range(tf.shape(tokens)[0])[:, None], tf.shape(banned))
+    recent = tf.gather(tokens, tf.maximum(step - (n - 1) + ahead, 0), axis=2)  # (B, K, n-1)
+    before = tf.gather(tokens, starts[:, None] + ahead, axis=2)  # (B, K, starts, n-1)
+    repeats = tf.reduce_all(before == recent[:, :, None], axis=-1) & (starts + n - 1 < step)
+    return tf.where(repeats, tokens[:, :, n - 1 : n - 1 + num_starts], PAD_ID)
+
+
+def forbid(logits: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+    """Set the logits of tokens to -inf.
+
+    Args:
+        logits: Logits of each hypothesis, `(B, K, blocks, block size)`.
+        tokens: Tokens that each hypothesis must not have next, int32 `(B, K, any)`.
+    """
+    shape = tf.shape(logits)
     flat = tf.reshape(logits, tf.stack([-1, logits.shape[2] * logits.shape[3]]))
+    tokens = tf.reshape(tokens, tf.stack([shape[0] * shape[1], tf.shape(tokens)[2]]))
+    rows = tf.broadcast_to(tf.range(tf.shape(tokens)[0])[:, None], tf.shape(tokens))
     flat = tf.tensor_scatter_nd_min(
-        flat, tf.stack([rows, banned], axis=-1), tf.fill(tf.shape(banned), float("-inf"))
+        flat, tf.stack([rows, tokens], axis=-1), tf.fill(tf.shape(tokens), float("-inf"))
     )
     return tf.reshape(flat, shape)
