@@ -25,9 +25,9 @@ Licence: Apache-2.0.
 class Builder(tfds.core.GeneratorBasedBuilder):
     """Builder of the corpus: generates all pairs in seconds, offline, in one split, `train`."""
 
-    VERSION = tfds.core.Version("2.0.1")
+    VERSION = tfds.core.Version("2.1.0")
     RELEASE_NOTES = {
-        "2.0.1": "Larger weights of set phrases and first conversations.",
+        "2.1.0": "Dates with times of day; larger weights of set phrases and first conversations.",
         "2.0.0": "Set phrases, introductions, travel, figures and copied text; contractions; names "
         "without Mr. and Ms.; fewer time words.",
         "1.0.0": "First release.",

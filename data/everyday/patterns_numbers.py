@@ -195,6 +195,40 @@ def event_time(draw: Draw) -> Drawn:
     return Drawn((day[0] + noun.ja, verb.text, time_ja), pairs)
 
 
+def event_day(draw: Draw) -> Drawn:
+    """会議は10月28日の午後3時半に始まります。10月28日の午後3時半に駅で会いましょう。"""
+    noun = draw.noun("event", "starts")
+    if noun.ja == "旅行":
+        return event_day(draw)
+    place_ja, place_en = draw.choose(_MEETING_PLACES)
+    time_ja, time_en = _clock(draw, range(9, 21))
+    month, day = 1 + int(draw.rng.random() * 12), 1 + int(draw.rng.random() * 28)
+    at_ja = f"{month}月{day}日の{time_ja}"
+    at_en = f"at {time_en} on {english.date(month, day)}"
+    person = Person(f"the {noun.en}", "3n")
+    pairs = [
+        Pair(
+            f"{noun.ja}は{at_ja}に{mood.end(Word('始まる', 'godan'))}",
+            tell(person, Phrase("start", at_en), "present", mood),
+        )
+        for mood in draw.moods(1, negatives=False)
+    ]
+    pairs += [
+        Pair(f"{noun.ja}は{at_ja}からです。", f"The {noun.en} is {at_en}."),
+        Pair(f"{at_ja}に{place_ja}で会いましょう。", f"Let's meet at {place_en} {at_en}."),
+    ]
+    return Drawn((noun.ja, place_ja, at_ja), pairs)
+
+
+_MEETING_PLACES = (
+    ("駅", "the station"),
+    ("図書館", "the library"),
+    ("大学", "the university"),
+    ("公園", "the park"),
+    ("喫茶店", "the coffee shop"),
+)
+
+
 def opening_hours(draw: Draw) -> Drawn:
     """銀行は午前9時から午後3時までです。図書館は午前9時に開きます。"""
     place = draw.place("hours")
@@ -314,6 +348,7 @@ PATTERNS = (
     age,
     at_time,
     event_time,
+    event_day,
     opening_hours,
     date,
     weekday,
