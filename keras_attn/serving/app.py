@@ -1,4 +1,8 @@
-"""ASGI application: REST API of TensorFlow Serving for one model, web page, health, metrics."""
+"""ASGI application: three REST APIs for one model, web page, health, metrics.
+
+The APIs are those of TensorFlow Serving (`paths`, `protocol`), KServe (`kserve`) and LibreTranslate
+(`libretranslate`).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from keras_attn.serving import body, documents, glossary, paths, protocol
+from keras_attn.serving import body, documents, glossary, kserve, libretranslate, paths, protocol
 from keras_attn.serving.batching import RETRY_AFTER, Batcher, Tensors
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.metrics import Metrics
@@ -29,6 +33,7 @@ from keras_attn.serving.observed import Observed
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.versions import Versions
+from keras_attn.translation.config import Config
 
 PAGE = Path(__file__).parent / "page"
 # Browsers must revalidate the files of the page, so that they never mix files of two releases.
@@ -67,6 +72,14 @@ class Server:
             Route("/livez", self._live),
             Route("/metrics", self._show_metrics),
             Route("/v1/{rest:path}", self._api, methods=["GET", "POST", "OPTIONS"]),
+            Route("/v2", self._kserve_server),
+            Route("/v2/health/live", self._live),
+            Route("/v2/health/ready", self._health),
+            Route("/v2/models/{rest:path}", self._kserve, methods=["GET", "POST"]),
+            Route("/translate", self._libretranslate, methods=["POST"]),
+            Route("/detect", self._libretranslate, methods=["POST"]),
+            Route("/languages", self._libretranslate),
+            Route("/health", self._live),
         ]
         origins = self._settings.cors_origins
         cross_origin = Middleware(
@@ -121,20 +134,72 @@ class Server:
                 )
             document = protocol.read(content)
             name, question = _question(document, servable)
-            if name == glossary.SIGNATURE:
-                glossary.check(question.inputs, limits)
-            num_rows = servable.signature(name).num_rows(question.inputs)
-            self._check_limits(question.inputs, num_rows)
-            request.state.rows = num_rows
-            asking = self._batcher.ask(servable, name, question.inputs, num_rows)
-            outputs = await self._answer(
-                request, asking, limits.max_seconds - (time.monotonic() - arrived)
-            )
+            outputs = await self._ask(request, servable, name, question.inputs, arrived)
         answer = await asyncio.to_thread(protocol.answer, outputs, question.form)
         return Response(answer, media_type="application/json")
 
     def _target(self, request: Request) -> paths.Target:
         return paths.parse(request.method, _raw_path(request), self._versions.name)
+
+    async def _kserve(self, request: Request) -> Response:
+        """Open Inference Protocol."""
+        arrived = time.monotonic()
+        name = self._versions.name
+        target = kserve.parse(request.method, _raw_path(request), name)
+        if target.verb == "infer":
+            limits = self._settings
+            kserve.check_headers(request.headers)
+            document = protocol.read(await body.read(request, limits.max_body, limits.max_seconds))
+            with self._versions.use(target.version) as servable:
+                signature, inputs = kserve.question(document, servable)
+                outputs = await self._ask(request, servable, signature, inputs, arrived)
+                answer = kserve.answer(document, outputs, name, servable)
+            return Response(protocol.as_json(answer), media_type="application/json")
+        if target.verb == "ready" and target.version is None:
+            return await self._health(request)
+        with self._versions.use(target.version) as servable:
+            if target.verb == "ready":
+                return JSONResponse({"status": "ok", "version": servable.version})
+            return JSONResponse(kserve.metadata(name, servable))
+
+    async def _kserve_server(self, request: Request) -> Response:
+        return JSONResponse(kserve.SERVER)
+
+    async def _libretranslate(self, request: Request) -> Response:
+        arrived, limits = time.monotonic(), self._settings
+        document: Mapping[str, Any] = {}
+        if request.method == "POST":
+            content = await body.read(request, limits.max_body, limits.max_seconds)
+            is_form = "form" in request.headers.get("content-type", "")
+            document = libretranslate.form(content) if is_form else protocol.read(content)
+        with self._versions.use(None) as servable:
+            config = _translator_config(servable)
+            match request.scope["path"].rpartition("/")[2]:
+                case "languages":
+                    return JSONResponse(libretranslate.languages(config))
+                case "detect":
+                    return JSONResponse(libretranslate.detect(document, config))
+            asked = libretranslate.question(document, config)
+            outputs = await self._ask(request, servable, asked.signature, asked.inputs, arrived)
+            return JSONResponse(libretranslate.answer(asked, outputs, config))
+
+    async def _ask(
+        self,
+        request: Request,
+        servable: Servable,
+        name: str,
+        inputs: Tensors,
+        arrived: float,
+    ) -> Tensors:
+        """Outputs of a signature, within the limits of the server."""
+        if name == glossary.SIGNATURE:
+            glossary.check(inputs, self._settings)
+        num_rows = servable.signature(name).num_rows(inputs)
+        self._check_limits(inputs, num_rows)
+        request.state.rows = num_rows
+        asking = self._batcher.ask(servable, name, inputs, num_rows)
+        seconds = self._settings.max_seconds - (time.monotonic() - arrived)
+        return await self._answer(request, asking, seconds)
 
     async def _answer(
         self, request: Request, asking: Coroutine[Any, Any, Tensors], seconds: float
@@ -174,12 +239,7 @@ class Server:
                 "The model is being loaded.", HTTPStatus.SERVICE_UNAVAILABLE, RETRY_AFTER
             )
         with self._versions.use(None) as servable:
-            config = servable.config
-            if config is None:
-                raise RequestError(
-                    "The page is for translators that `train.py` exported; this model is none.",
-                    HTTPStatus.NOT_FOUND,
-                )
+            config = _translator_config(servable)
             return JSONResponse(
                 {
                     "name": self._versions.name,
@@ -220,6 +280,20 @@ def _raw_path(request: Request) -> str:
     """Percent-encoded path, without that of the proxy before the server."""
     path = request.scope["raw_path"].decode("latin-1")
     return path.removeprefix(request.scope.get("root_path", ""))
+
+
+def _translator_config(servable: Servable) -> Config:
+    """Configuration of a translator.
+
+    Raises:
+        RequestError: If the model is another SavedModel.
+    """
+    if servable.config is None:
+        raise RequestError(
+            "This path is for translators that `train.py` exported; this model is none.",
+            HTTPStatus.NOT_FOUND,
+        )
+    return servable.config
 
 
 _METHODS = {"classify": "classification", "regress": "regression"}

@@ -11,9 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from keras_attn.serving.metrics import Metrics
 
 _log = logging.getLogger(__name__)
-_KINDS = ("/v1/", "/page/", "/healthz", "/livez", "/metrics")
+_KINDS = ("/v1/", "/v2/", "/translate", "/page/", "/healthz", "/livez", "/metrics")
 # Asked every few seconds by the system that runs the server.
-_PROBES = ("/healthz", "/livez", "/metrics")
+_PROBES = ("/healthz", "/livez", "/health", "/metrics", "/v2/health/live", "/v2/health/ready")
 
 
 class Observed:

@@ -194,7 +194,11 @@ def answer(outputs: Mapping[str, np.ndarray], form: Form) -> bytes:
     else:
         columns = {name: to_json(array, name) for name, array in outputs.items()}
         document = {"outputs": columns if len(columns) > 1 else next(iter(columns.values()))}
-    # `NaN` and `Infinity` are written as TensorFlow Serving writes them; Python's json reads them.
+    return as_json(document)
+
+
+def as_json(document: Mapping[str, Any]) -> bytes:
+    """JSON. `NaN` and `Infinity` are written as by TensorFlow Serving; Python's json reads them."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 

@@ -92,12 +92,31 @@ def has_wrong_script(text: str, language: str) -> bool:
 
     The result is False for text without letters and for languages without an entry in `_SCRIPTS`.
     """
-    scripts = _SCRIPTS.get(re.split("[-_]", language.lower())[0])
+    scripts = _SCRIPTS.get(_primary(language))
     if scripts is None or (scripts is _LATIN and text.isascii()):
         return False
-    letter_scripts = [_script(character) for character in text if character.isalpha()]
     min_share = _MIN_SHARE_OF_LATIN if scripts is _LATIN else _MIN_SHARE_OF_OTHERS
-    return sum(script in scripts for script in letter_scripts) < min_share * len(letter_scripts)
+    return any(map(str.isalpha, text)) and share_of_script(text, language) < min_share
+
+
+def share_of_script(text: str, language: str) -> float:
+    """Share of the letters of a text that belong to the script of a language.
+
+    The result is 0 for text without letters and for languages without an entry in `_SCRIPTS`.
+
+    Example:
+
+    >>> [share_of_script("これはtext", language) for language in ("ja", "en")]
+    [0.42857142857142855, 0.5714285714285714]
+    """
+    scripts = _SCRIPTS.get(_primary(language), frozenset())
+    letter_scripts = [_script(character) for character in text if character.isalpha()]
+    return sum(script in scripts for script in letter_scripts) / max(len(letter_scripts), 1)
+
+
+def _primary(language: str) -> str:
+    """Language code without region: `zh` of `zh-TW`."""
+    return re.split("[-_]", language.lower())[0]
 
 
 def script_fault(pairs: Sequence[Pair], source_language: str, target_language: str) -> str:

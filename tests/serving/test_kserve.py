@@ -1,0 +1,143 @@
+"""The Open Inference Protocol, as its clients speak it."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from keras_attn import __version__
+from keras_attn.serving.app import Server
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.kserve import parse
+from keras_attn.serving.settings import Settings
+
+TEXTS = ["犬", "猫が寝ている。"]
+INFER = "/v2/models/ja-en/infer"
+
+
+@pytest.fixture(scope="module")
+def client(write_echo, tmp_path_factory, wait_until):
+    folder = tmp_path_factory.mktemp("models") / "ja-en"
+    write_echo(folder, 3)
+    settings = Settings(max_rows=20, queue_rows=20)
+    with TestClient(Server(folder, settings).app(), raise_server_exceptions=False) as client:
+        wait_until(lambda: client.get("/healthz").status_code == 200)
+        yield client
+
+
+def given(data, name="text", shape=None, datatype="BYTES"):
+    return {"name": name, "shape": shape or [len(data)], "datatype": datatype, "data": data}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("GET", "/v2/models/ja-en", ("metadata", None)),
+        ("GET", "/v2/models/ja%2Den/versions/12", ("metadata", 12)),
+        ("GET", "/v2/models/ja-en/ready", ("ready", None)),
+        ("GET", "/v2/models/ja-en/versions/1/ready", ("ready", 1)),
+        ("POST", "/v2/models/ja-en/infer", ("infer", None)),
+        ("POST", "/v2/models/ja-en/versions/3/infer", ("infer", 3)),
+    ],
+)
+def test_paths_of_the_protocol(method, path, expected):
+    assert parse(method, path, "ja-en") == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/v2/models/ja-en/infer", 405),
+        ("POST", "/v2/models/ja-en", 405),
+        ("GET", "/v2/models/de-en", 404),
+        ("GET", "/v2/models/ja-en/weights", 404),
+        ("GET", "/v2/models/ja-en/versions/" + "9" * 30, 404),
+    ],
+)
+def test_other_paths_are_refused(method, path, status):
+    with pytest.raises(RequestError) as refused:
+        parse(method, path, "ja-en")
+    assert refused.value.status == status
+
+
+def test_the_server_and_its_model_describe_themselves(client):
+    assert client.get("/v2").json() == {
+        "name": "keras_attn",
+        "version": __version__,
+        "extensions": [],
+    }
+    for path in (
+        "health/live",
+        "health/ready",
+        "models/ja-en/ready",
+        "models/ja-en/versions/3/ready",
+    ):
+        assert client.get(f"/v2/{path}").status_code == 200
+    assert client.get("/v2/models/ja-en/versions/4/ready").status_code == 404
+    assert client.get("/v2/models/ja-en").json() == {
+        "name": "ja-en",
+        "versions": ["3"],
+        "platform": "tensorflow_savedmodel",
+        "inputs": [{"name": "text", "datatype": "BYTES", "shape": [-1]}],
+        "outputs": [{"name": "translation", "datatype": "BYTES", "shape": [-1]}],
+    }
+
+
+@pytest.mark.parametrize("path", [INFER, "/v2/models/ja-en/versions/3/infer"])
+def test_texts_are_translated(client, path):
+    answer = client.post(path, json={"id": "a", "inputs": [given(TEXTS)]})
+    assert answer.json() == {
+        "model_name": "ja-en",
+        "model_version": "3",
+        "id": "a",
+        "outputs": [given([f"3: {text}" for text in TEXTS], "translation")],
+    }
+
+
+def test_a_signature_and_its_outputs_may_be_chosen(client):
+    document = {
+        "parameters": {"signature_name": "nbest"},
+        "inputs": [given(TEXTS)],
+        "outputs": [{"name": "scores"}, {"name": "is_uncertain"}],
+    }
+    outputs = {one["name"]: one for one in client.post(INFER, json=document).json()["outputs"]}
+    assert outputs.keys() == {"scores", "is_uncertain"}
+    assert (outputs["scores"]["datatype"], outputs["scores"]["shape"]) == ("FP32", [2, 3])
+    assert outputs["is_uncertain"] == given([False, False], "is_uncertain", datatype="BOOL")
+
+
+def test_a_glossary_is_a_signature_with_terms(client):
+    document = {
+        "parameters": {"signature_name": "glossary"},
+        "inputs": [given(TEXTS), given(["犬"], "term"), given(["dog"], "term_translation")],
+    }
+    (output,) = client.post(INFER, json=document).json()["outputs"]
+    assert output["data"][0] == "3: dog"
+
+
+def test_binary_data_is_refused_with_the_way_to_send_json(client):
+    answer = client.post(INFER, content=b"{}", headers={"Inference-Header-Content-Length": "2"})
+    assert answer.status_code == 415
+    assert "`binary_data=False`" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("document", "status", "says"),
+    [
+        ({}, 400, "'inputs' must be a list"),
+        ({"inputs": ["犬"]}, 400, "must be an object"),
+        ({"inputs": []}, 400, "must have the inputs text"),
+        ({"inputs": [given(TEXTS, "words")]}, 400, 'must be text. Received an input "words"'),
+        ({"inputs": [given([1], datatype="INT32")]}, 400, "must be BYTES. Received: INT32"),
+        ({"inputs": [given([1])]}, 400, "not of expected type: string"),
+        ({"inputs": [given(TEXTS, shape=[3])]}, 400, "Received: 2 values, shape [3]"),
+        ({"inputs": [given(TEXTS, shape=[2, 1])]}, 400, "the shape [-1]"),
+        ({"inputs": [given(TEXTS, shape=[-1])]}, 400, "a list of sizes. Received: [-1]"),
+        ({"inputs": [{"name": "text", "shape": [1], "datatype": "BYTES"}]}, 400, "binary data"),
+        ({"inputs": [given(TEXTS)], "outputs": [{"name": "x"}]}, 400, "must be translation"),
+        ({"inputs": [given(TEXTS)], "parameters": {"signature_name": "x"}}, 400, "not found"),
+        ({"inputs": [given(["犬"] * 21)]}, 413, "at most 20 texts"),
+    ],
+)
+def test_wrong_requests_are_refused_in_a_sentence(client, document, status, says):
+    answer = client.post(INFER, json=document)
+    assert answer.status_code == status
+    assert says in answer.json()["error"]
