@@ -18,6 +18,7 @@ _MISSING_PACKAGE = (
 HELP = {
     "host": "address to listen on",
     "port": "port to listen on; 0 for any free port",
+    "grpc_port": "port of TensorFlow Serving's gRPC services; 0 for none",
     "batch_rows": "maximum number of texts in a batch",
     "batch_characters": "maximum number of characters in a batch of several requests",
     "batch_wait": "seconds that a request waits for other requests to share its batch",

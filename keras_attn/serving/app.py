@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from keras_attn.serving.batching import RETRY_AFTER, Batcher, Tensors
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.observed import Observed
+from keras_attn.serving.prediction_service import PredictionService, served
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.versions import Versions
@@ -54,11 +55,14 @@ class Server:
     Args:
         folder: Folder of all versions of the model. The name of the folder is the model name.
         settings: Settings of the server.
+
+    Attributes:
+        versions: Versions of the model.
     """
 
     def __init__(self, folder: Path, settings: Settings):
         self._settings = settings
-        self._versions = Versions(folder, settings.poll_seconds)
+        self.versions = Versions(folder, settings.poll_seconds)
         self._metrics = Metrics()
         self._batcher = Batcher(settings, self._metrics.batch_rows.observe)
 
@@ -100,8 +104,11 @@ class Server:
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        watching = asyncio.create_task(self._versions.watch())
-        yield
+        watching = asyncio.create_task(self.versions.watch())
+        service = PredictionService(self, self._settings, self._metrics)
+        listening = served(service, self._settings) if self._settings.grpc_port else nullcontext()
+        async with listening:
+            yield
         watching.cancel()
         with suppress(asyncio.CancelledError):
             await watching
@@ -116,9 +123,9 @@ class Server:
     async def _get(self, request: Request) -> Response:
         target = self._target(request)
         if target.verb == "status":
-            return JSONResponse(documents.status(self._versions.statuses(target.version)))
-        with self._versions.use(target.version) as servable:
-            name = self._versions.name
+            return JSONResponse(documents.status(self.versions.statuses(target.version)))
+        with self.versions.use(target.version) as servable:
+            name = self.versions.name
             return JSONResponse(await asyncio.to_thread(documents.metadata, name, servable))
 
     async def _post(self, request: Request) -> Response:
@@ -126,7 +133,7 @@ class Server:
         target = self._target(request)
         limits = self._settings
         content = await body.read(request, limits.max_body, limits.max_seconds)
-        with self._versions.use(target.version) as servable:
+        with self.versions.use(target.version) as servable:
             if target.verb != "predict":
                 raise RequestError(
                     f"Expected {_METHODS[target.verb]} signature method_name to be "
@@ -139,25 +146,25 @@ class Server:
         return Response(answer, media_type="application/json")
 
     def _target(self, request: Request) -> paths.Target:
-        return paths.parse(request.method, _raw_path(request), self._versions.name)
+        return paths.parse(request.method, _raw_path(request), self.versions.name)
 
     async def _kserve(self, request: Request) -> Response:
         """Open Inference Protocol."""
         arrived = time.monotonic()
-        name = self._versions.name
+        name = self.versions.name
         target = kserve.parse(request.method, _raw_path(request), name)
         if target.verb == "infer":
             limits = self._settings
             kserve.check_headers(request.headers)
             document = protocol.read(await body.read(request, limits.max_body, limits.max_seconds))
-            with self._versions.use(target.version) as servable:
+            with self.versions.use(target.version) as servable:
                 signature, inputs = kserve.question(document, servable)
                 outputs = await self._ask(request, servable, signature, inputs, arrived)
                 answer = kserve.answer(document, outputs, name, servable)
             return Response(protocol.as_json(answer), media_type="application/json")
         if target.verb == "ready" and target.version is None:
             return await self._health(request)
-        with self._versions.use(target.version) as servable:
+        with self.versions.use(target.version) as servable:
             if target.verb == "ready":
                 return JSONResponse({"status": "ok", "version": servable.version})
             return JSONResponse(kserve.metadata(name, servable))
@@ -172,7 +179,7 @@ class Server:
             content = await body.read(request, limits.max_body, limits.max_seconds)
             is_form = "form" in request.headers.get("content-type", "")
             document = libretranslate.form(content) if is_form else protocol.read(content)
-        with self._versions.use(None) as servable:
+        with self.versions.use(None) as servable:
             config = _translator_config(servable)
             match request.scope["path"].rpartition("/")[2]:
                 case "languages":
@@ -191,15 +198,29 @@ class Server:
         inputs: Tensors,
         arrived: float,
     ) -> Tensors:
-        """Outputs of a signature, within the limits of the server."""
+        """Outputs of a signature, unless the client leaves or it takes too long."""
+        request.state.rows = servable.signature(name).num_rows(inputs)
+        asking = self.compute(servable, name, inputs)
+        seconds = self._settings.max_seconds - (time.monotonic() - arrived)
+        return await self._answer(request, asking, seconds)
+
+    async def compute(self, servable: Servable, name: str, inputs: Tensors) -> Tensors:
+        """Compute the outputs of a signature.
+
+        Args:
+            servable: Version of the model.
+            name: Name of the signature.
+            inputs: Inputs of the signature, by name.
+
+        Raises:
+            RequestError: If the inputs exceed a limit, the queue is full, or the model refuses the
+                inputs.
+        """
         if name == glossary.SIGNATURE:
             glossary.check(inputs, self._settings)
         num_rows = servable.signature(name).num_rows(inputs)
         self._check_limits(inputs, num_rows)
-        request.state.rows = num_rows
-        asking = self._batcher.ask(servable, name, inputs, num_rows)
-        seconds = self._settings.max_seconds - (time.monotonic() - arrived)
-        return await self._answer(request, asking, seconds)
+        return await self._batcher.ask(servable, name, inputs, num_rows)
 
     async def _answer(
         self, request: Request, asking: Coroutine[Any, Any, Tensors], seconds: float
@@ -234,15 +255,15 @@ class Server:
         return FileResponse(PAGE / "index.html", headers=PAGE_HEADERS)
 
     async def _page_settings(self, request: Request) -> Response:
-        if self._versions.current is None:
+        if self.versions.current is None:
             raise RequestError(
                 "The model is being loaded.", HTTPStatus.SERVICE_UNAVAILABLE, RETRY_AFTER
             )
-        with self._versions.use(None) as servable:
+        with self.versions.use(None) as servable:
             config = _translator_config(servable)
             return JSONResponse(
                 {
-                    "name": self._versions.name,
+                    "name": self.versions.name,
                     "version": servable.version,
                     "source": config.source,
                     "target": config.target,
@@ -253,8 +274,8 @@ class Server:
             )
 
     async def _health(self, request: Request) -> Response:
-        current = self._versions.current
-        if current is None or not self._versions.is_warm:
+        current = self.versions.current
+        if current is None or not self.versions.is_warm:
             state = "warming up" if current else "loading"
             return JSONResponse({"status": state}, HTTPStatus.SERVICE_UNAVAILABLE)
         return JSONResponse({"status": "ok", "version": current.version})
@@ -263,7 +284,7 @@ class Server:
         return JSONResponse({"status": "ok"})
 
     async def _show_metrics(self, request: Request) -> Response:
-        current = self._versions.current
+        current = self.versions.current
         self._metrics.version.set(current.version if current else 0)
         self._metrics.queue_rows.set(self._batcher.num_rows)
         return Response(self._metrics.page(), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -26,6 +26,14 @@ class VersionStatus(NamedTuple):
 def status(versions: Iterable[VersionStatus]) -> dict[str, Any]:
     """`GetModelStatusResponse` as JSON."""
     response = get_model_status_pb2.GetModelStatusResponse()
+    add_statuses(response, versions)
+    return _as_json(response)
+
+
+def add_statuses(
+    response: get_model_status_pb2.GetModelStatusResponse, versions: Iterable[VersionStatus]
+) -> None:
+    """Add the statuses of versions to a response."""
     for one in versions:
         row = response.model_version_status.add(
             version=one.version,
@@ -33,20 +41,24 @@ def status(versions: Iterable[VersionStatus]) -> dict[str, Any]:
         )
         row.status.error_code = UNKNOWN if one.error else OK
         row.status.error_message = one.error
-    return _as_json(response)
 
 
 def metadata(name: str, servable: Servable) -> dict[str, Any]:
     """`GetModelMetadataResponse` of a version as JSON; `name` is the name of the model."""
     spec = model_pb2.ModelSpec(name=name)
     spec.version.value = servable.version
+    return {
+        "model_spec": _as_json(spec),
+        "metadata": {"signature_def": _as_json(signature_map(servable))},
+    }
+
+
+def signature_map(servable: Servable) -> get_model_metadata_pb2.SignatureDefMap:
+    """Signature definitions of a version."""
     signatures = get_model_metadata_pb2.SignatureDefMap()
     for key, definition in servable.signature_defs().items():
         signatures.signature_def[key].CopyFrom(definition)
-    return {
-        "model_spec": _as_json(spec),
-        "metadata": {"signature_def": _as_json(signatures)},
-    }
+    return signatures
 
 
 def _as_json(message: Message) -> dict[str, Any]:

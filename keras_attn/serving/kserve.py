@@ -159,7 +159,7 @@ def _array(name: str, given: Mapping[str, Any], spec: tf.TensorSpec) -> np.ndarr
 def _member(document: Mapping[str, Any], name: str, kind: type, default: Any = None) -> Any:
     value = document.get(name, default)
     if not isinstance(value, kind):
-        kinds = {list: "a list", dict: "an object", str: "a string"}
+        kinds: dict[type, str] = {list: "a list", dict: "an object", str: "a string"}
         raise RequestError(f"'{name}' must be {kinds[kind]}. Received: {shown(value)}.")
     return value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 from urllib.parse import unquote
 
 from keras_attn.serving.errors import RequestError
@@ -49,7 +49,7 @@ def parse(method: str, path: str, model: str) -> Target:
         raise RequestError(f"Failed to convert version: {groups['version']} to numeric.")
     name = unquote(groups["name"])
     if name != model:
-        raise RequestError(_not_found(verb, name, version), HTTPStatus.NOT_FOUND)
+        refuse_model(verb, name, version)
     if groups["label"] is not None:
         raise RequestError(f"Unrecognized servable version label: {unquote(groups['label'])}")
     return Target(verb, version)
@@ -66,8 +66,14 @@ def allowed(path: str) -> str:
     return "POST, OPTIONS" if _POST.fullmatch(path) else "GET, HEAD, OPTIONS"
 
 
-def _not_found(verb: str, name: str, version: int | None) -> str:
-    if verb == "status":
-        return f"Could not find any versions of model {name}"
+def refuse_model(verb: str, name: str, version: int | None) -> NoReturn:
+    """Raise the error for a request that names another model.
+
+    Raises:
+        RequestError: Always.
+    """
     wanted = f"Latest({name})" if version is None else f"Specific({name}, {version})"
-    return f"Servable not found for request: {wanted}"
+    message = f"Servable not found for request: {wanted}"
+    if verb == "status":
+        message = f"Could not find any versions of model {name}"
+    raise RequestError(message, HTTPStatus.NOT_FOUND)

@@ -34,6 +34,9 @@ def run(folder: Path, settings: Settings) -> None:
             f"one version. Received: {folder}. Use {folder.parent}."
         )
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    if settings.grpc_port:
+        # Found out now, in a sentence: gRPC starts to listen within the server.
+        socket.create_server((settings.host, settings.grpc_port), family=family).close()
     listening = socket.create_server((settings.host, settings.port), family=family, backlog=2048)
     config = uvicorn.Config(
         Server(folder, settings).app(),

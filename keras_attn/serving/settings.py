@@ -16,6 +16,7 @@ class Settings:
     Args:
         host: Address to listen on. Defaults to `"127.0.0.1"`.
         port: Port to listen on, 0 to 65535; 0 for any free port. Defaults to 8501.
+        grpc_port: Port for TensorFlow Serving's gRPC, 0 to 65535; 0 for no gRPC. Defaults to 0.
         batch_rows: Maximum number of rows in a batch, at least 1. Defaults to 64.
         batch_characters: Maximum number of characters in a batch of several requests, at least 1,
             so that short texts do not wait for many long ones. Defaults to 10,000.
@@ -44,6 +45,7 @@ class Settings:
 
     host: str = "127.0.0.1"
     port: int = 8501
+    grpc_port: int = 0
     batch_rows: int = 64
     batch_characters: int = 10_000
     batch_wait: float = 0.002
@@ -74,7 +76,7 @@ class Settings:
         faults = [
             f"`{name}` must be a whole number of at least 1. Received: {name}={value!r}."
             for name, value in dataclasses.asdict(self).items()
-            if name not in ("host", "port") and isinstance(value, int) and value < 1
+            if name not in ("host", "port", "grpc_port") and isinstance(value, int) and value < 1
         ]
         faults += [
             f"`{name}` must be above 0. Received: {name}={getattr(self, name)!r}."
@@ -83,8 +85,11 @@ class Settings:
         ]
         if not self.batch_wait >= 0:
             faults.append(f"`batch_wait` must be at least 0. Received: {self.batch_wait!r}.")
-        if not 0 <= self.port < 2**16:
-            faults.append(f"`port` must be from 0 to 65535. Received: port={self.port!r}.")
+        faults += [
+            f"`{name}` must be from 0 to 65535. Received: {name}={getattr(self, name)!r}."
+            for name in ("port", "grpc_port")
+            if not 0 <= getattr(self, name) < 2**16
+        ]
         if self.root_path and not self.root_path.startswith("/"):
             faults.append(
                 f'`root_path` must begin with "/". Received: root_path={self.root_path!r}.'

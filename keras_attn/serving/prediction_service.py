@@ -1,0 +1,220 @@
+"""gRPC services of TensorFlow Serving: `PredictionService` and `ModelService`.
+
+Messages and services are those of `tensorflow-serving-api`, so its clients work as they are.
+`Predict`, `GetModelMetadata` and `GetModelStatus` are answered; the others are unimplemented.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+
+import grpc
+import numpy as np
+import tensorflow as tf
+from google.protobuf.message import Message
+from tensorflow_serving.apis import (
+    get_model_metadata_pb2,
+    get_model_status_pb2,
+    model_pb2,
+    model_service_pb2_grpc,
+    predict_pb2,
+    prediction_service_pb2_grpc,
+)
+
+from keras_attn.serving import documents, paths
+from keras_attn.serving.batching import Tensors
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.metrics import Metrics
+from keras_attn.serving.protocol import DEFAULT_SIGNATURE
+from keras_attn.serving.servable import Servable
+from keras_attn.serving.settings import Settings
+from keras_attn.serving.versions import Versions
+
+_log = logging.getLogger(__name__)
+# Status codes of gRPC for those of HTTP.
+_CODES = {
+    400: grpc.StatusCode.INVALID_ARGUMENT,
+    404: grpc.StatusCode.NOT_FOUND,
+    413: grpc.StatusCode.INVALID_ARGUMENT,
+    503: grpc.StatusCode.UNAVAILABLE,
+    504: grpc.StatusCode.DEADLINE_EXCEEDED,
+}
+_HTTP_OF_OK, _HTTP_OF_FAILURE = 200, 500
+_METADATA_FIELD = "signature_def"
+
+
+class Model(Protocol):
+    """What the services need of a server."""
+
+    versions: Versions
+
+    async def compute(self, servable: Servable, name: str, inputs: Tensors) -> Tensors: ...
+
+
+class PredictionService(
+    prediction_service_pb2_grpc.PredictionServiceServicer,
+    model_service_pb2_grpc.ModelServiceServicer,
+):
+    """Both services for one model.
+
+    Args:
+        model: Versions of the model, and the function that computes outputs within the limits.
+        settings: Settings of the server: the longest time to an answer.
+        metrics: Metrics of the server.
+    """
+
+    def __init__(self, model: Model, settings: Settings, metrics: Metrics):
+        self._model = model
+        self._settings = settings
+        self._metrics = metrics
+
+    async def Predict(self, request: Any, context: Any) -> Message:  # noqa: N802
+        """Outputs of a signature."""
+        return await self._answered("Predict", context, self._predict(request))
+
+    async def GetModelMetadata(self, request: Any, context: Any) -> Message:  # noqa: N802
+        """Signatures of a version."""
+        return await self._answered("GetModelMetadata", context, self._metadata(request))
+
+    async def GetModelStatus(self, request: Any, context: Any) -> Message:  # noqa: N802
+        """States of all versions, or of one."""
+        return await self._answered("GetModelStatus", context, self._status(request))
+
+    async def _answered(self, method: str, context: Any, answering: Any) -> Message:
+        """Await an answer; a refusal becomes a status of gRPC."""
+        start, status = time.perf_counter(), _HTTP_OF_FAILURE
+        try:
+            async with asyncio.timeout(self._settings.max_seconds):
+                answer = await answering
+            status = _HTTP_OF_OK
+            return answer
+        except RequestError as error:
+            status = int(error.status)
+            code = _CODES.get(status, grpc.StatusCode.UNKNOWN)
+            return await context.abort(code, error.message)
+        except TimeoutError:
+            status = 504
+            message = f"The answer took longer than {self._settings.max_seconds:g} seconds."
+            return await context.abort(_CODES[status], message)
+        except Exception:
+            _log.exception("failed", extra={"method": method})
+            message = "The server failed to answer. See the log of the server for the reason."
+            return await context.abort(grpc.StatusCode.INTERNAL, message)
+        finally:
+            seconds = time.perf_counter() - start
+            self._metrics.answered("grpc", status, seconds)
+            extra = {"method": method, "status": status, "milliseconds": round(1000 * seconds, 1)}
+            _log.info("request", extra=extra)
+
+    async def _predict(self, request: Any) -> Message:
+        with self._model.versions.use(self._version(request.model_spec)) as servable:
+            name = request.model_spec.signature_name or DEFAULT_SIGNATURE
+            inputs = _arrays(request.inputs, servable.signature(name).inputs)
+            outputs = await self._model.compute(servable, name, inputs)
+            wanted = list(request.output_filter) or list(outputs)
+            if unknown := [one for one in wanted if one not in outputs]:
+                raise RequestError(
+                    f"output tensor alias not found in signature: {unknown[0]} Outputs expected to "
+                    f"be in the set {{{','.join(sorted(outputs))}}}."
+                )
+            response = predict_pb2.PredictResponse(model_spec=self._spec(servable))
+            response.model_spec.signature_name = name
+            for one in wanted:
+                response.outputs[one].CopyFrom(tf.make_tensor_proto(outputs[one]))
+            return response
+
+    async def _metadata(self, request: Any) -> Message:
+        for field in request.metadata_field:
+            if field != _METADATA_FIELD:
+                raise RequestError(f"Metadata field {field} is not supported")
+        if not request.metadata_field:
+            raise RequestError("GetModelMetadataRequest must specify at least one metadata_field")
+        with self._model.versions.use(self._version(request.model_spec)) as servable:
+            response = get_model_metadata_pb2.GetModelMetadataResponse(
+                model_spec=self._spec(servable)
+            )
+            signatures = await asyncio.to_thread(documents.signature_map, servable)
+            response.metadata[_METADATA_FIELD].Pack(signatures)
+            return response
+
+    async def _status(self, request: Any) -> Message:
+        version = self._version(request.model_spec, "status")
+        response = get_model_status_pb2.GetModelStatusResponse()
+        documents.add_statuses(response, self._model.versions.statuses(version))
+        return response
+
+    def _version(self, spec: Any, verb: str = "predict") -> int | None:
+        """Number of the version that a request names, or None for the served one."""
+        version = spec.version.value if spec.HasField("version") else None
+        if spec.name != self._model.versions.name:
+            paths.refuse_model(verb, spec.name, version)
+        if spec.version_label:
+            raise RequestError(f"Unrecognized servable version label: {spec.version_label}")
+        return version
+
+    def _spec(self, servable: Servable) -> Any:
+        spec = model_pb2.ModelSpec(name=self._model.versions.name)
+        spec.version.value = servable.version
+        return spec
+
+
+def _arrays(protos: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]) -> Tensors:
+    """Inputs of a request as arrays.
+
+    Raises:
+        RequestError: If they are not those of the signature.
+    """
+    for name in (*protos, *specs):
+        if name not in specs or name not in protos:
+            raise RequestError(
+                f"input tensor alias not found in signature: {name}. Inputs expected to be in the "
+                f"set {{{','.join(sorted(specs))}}}."
+            )
+    arrays: dict[str, np.ndarray] = {}
+    for name, spec in specs.items():
+        try:
+            arrays[name] = tf.make_ndarray(protos[name])
+        except (TypeError, ValueError) as error:
+            raise RequestError(f"Tensor {name} cannot be read: {error}") from error
+        if protos[name].dtype != spec.dtype.as_datatype_enum:
+            given = tf.as_dtype(protos[name].dtype).name
+            raise RequestError(f"Tensor {name} has type {given}, expected {spec.dtype.name}")
+        if not spec.shape.is_compatible_with(arrays[name].shape):
+            raise RequestError(
+                f"Tensor {name} has shape {list(arrays[name].shape)}, expected "
+                f"{spec.shape.as_list()}"
+            )
+    return arrays
+
+
+@asynccontextmanager
+async def served(service: PredictionService, settings: Settings) -> AsyncIterator[None]:
+    """Listen for gRPC within the block; afterwards running requests may finish.
+
+    Args:
+        service: The services.
+        settings: Settings of the server: host, port for gRPC, largest message, and the seconds that
+            running requests may take to finish.
+
+    Raises:
+        OSError: If the server cannot listen on the port.
+    """
+    limit = [("grpc.max_receive_message_length", settings.max_body), ("grpc.so_reuseport", 0)]
+    server = grpc.aio.server(options=limit)
+    prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(service, server)
+    model_service_pb2_grpc.add_ModelServiceServicer_to_server(service, server)
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    try:
+        server.add_insecure_port(f"{host}:{settings.grpc_port}")
+    except RuntimeError as error:
+        raise OSError(f"Cannot listen for gRPC on port {settings.grpc_port}: {error}") from error
+    await server.start()
+    try:
+        yield
+    finally:
+        await server.stop(settings.max_seconds)

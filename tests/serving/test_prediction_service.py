@@ -1,0 +1,128 @@
+"""TensorFlow Serving's gRPC services, by the stubs of `tensorflow-serving-api`."""
+
+import socket
+
+import grpc
+import pytest
+import tensorflow as tf
+from tensorflow_serving.apis import (
+    get_model_metadata_pb2,
+    get_model_status_pb2,
+    model_service_pb2_grpc,
+    predict_pb2,
+    prediction_service_pb2_grpc,
+)
+
+from keras_attn.serving.__main__ import main
+
+TEXTS = ["犬", "猫が寝ている。"]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return listening.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def channel(write_echo, tmp_path_factory, start_server):
+    folder = tmp_path_factory.mktemp("models") / "ja-en"
+    write_echo(folder, 3)
+    port = free_port()
+    options = ("--grpc-port", str(port), "--max-rows", "20", "--queue-rows", "20")
+    with start_server(folder, *options), grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        yield channel
+
+
+@pytest.fixture(scope="module")
+def predict(channel):
+    """`predict(text=..., name="ja-en", signature="", version=None, outputs=())`: the response."""
+    stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
+
+    def predict(name="ja-en", signature="", version=None, outputs=(), label="", **inputs):
+        request = predict_pb2.PredictRequest(output_filter=outputs)
+        request.model_spec.name = name
+        request.model_spec.signature_name = signature
+        if version is not None:
+            request.model_spec.version.value = version
+        if label:
+            request.model_spec.version_label = label
+        for key, value in inputs.items():
+            request.inputs[key].CopyFrom(tf.make_tensor_proto(value))
+        return stub.Predict(request, timeout=60)
+
+    return predict
+
+
+def strings(proto):
+    return [text.decode() for text in tf.make_ndarray(proto).ravel()]
+
+
+@pytest.mark.parametrize("version", [None, 3])
+def test_texts_are_translated(predict, version):
+    response = predict(text=TEXTS, version=version)
+    assert strings(response.outputs["translation"]) == [f"3: {text}" for text in TEXTS]
+    spec = response.model_spec
+    assert (spec.name, spec.version.value, spec.signature_name) == ("ja-en", 3, "serving_default")
+
+
+def test_a_signature_and_its_outputs_may_be_chosen(predict):
+    response = predict(text=TEXTS, signature="nbest", outputs=["scores"])
+    assert list(response.outputs) == ["scores"]
+    assert tf.make_ndarray(response.outputs["scores"]).shape == (2, 3)
+    response = predict(text=TEXTS, signature="glossary", term=["犬"], term_translation=["dog"])
+    assert strings(response.outputs["translation"])[0] == "3: dog"
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "says"),
+    [
+        ({"text": TEXTS, "name": "de-en"}, "NOT_FOUND", "Latest(de-en)"),
+        ({"text": TEXTS, "version": 7}, "NOT_FOUND", "Specific(ja-en, 7)"),
+        ({"text": TEXTS, "label": "stable"}, "INVALID_ARGUMENT", "label: stable"),
+        ({"text": TEXTS, "signature": "no"}, "INVALID_ARGUMENT", '"no" not found'),
+        ({"words": TEXTS}, "INVALID_ARGUMENT", "not found in signature: words"),
+        ({}, "INVALID_ARGUMENT", "not found in signature: text"),
+        ({"text": [1]}, "INVALID_ARGUMENT", "type int32, expected string"),
+        ({"text": [TEXTS]}, "INVALID_ARGUMENT", "shape [1, 2], expected [None]"),
+        ({"text": TEXTS, "outputs": ["x"]}, "INVALID_ARGUMENT", "not found in signature: x"),
+        ({"text": TEXTS * 11}, "INVALID_ARGUMENT", "at most 20 texts. Received: 22"),
+    ],
+)
+def test_wrong_requests_are_refused_in_a_sentence(predict, given, code, says):
+    with pytest.raises(grpc.RpcError) as refused:
+        predict(**given)
+    assert refused.value.code() == grpc.StatusCode[code]
+    assert says in refused.value.details()
+
+
+def test_metadata_are_the_signatures(channel):
+    stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
+    request = get_model_metadata_pb2.GetModelMetadataRequest(metadata_field=["signature_def"])
+    request.model_spec.name = "ja-en"
+    response = stub.GetModelMetadata(request, timeout=60)
+    signatures = get_model_metadata_pb2.SignatureDefMap()
+    assert response.metadata["signature_def"].Unpack(signatures)
+    assert {"serving_default", "nbest", "glossary"} <= set(signatures.signature_def)
+    for fields, says in (([], "at least one metadata_field"), (["x"], "field x is not")):
+        del request.metadata_field[:]
+        request.metadata_field.extend(fields)
+        with pytest.raises(grpc.RpcError, match=says):
+            stub.GetModelMetadata(request, timeout=60)
+
+
+def test_the_status_is_that_of_each_version(channel):
+    stub = model_service_pb2_grpc.ModelServiceStub(channel)
+    request = get_model_status_pb2.GetModelStatusRequest()
+    request.model_spec.name = "ja-en"
+    (version,) = stub.GetModelStatus(request, timeout=60).model_version_status
+    assert (version.version, version.state) == (3, version.State.AVAILABLE)
+    request.model_spec.name = "de-en"
+    with pytest.raises(grpc.RpcError, match="any versions of model de-en"):
+        stub.GetModelStatus(request, timeout=60)
+
+
+def test_a_port_that_is_taken_is_said_in_a_sentence(echo, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main([str(echo), "--port", "0", "--grpc-port", str(port)]) == 2
+    assert "Address already in use" in capsys.readouterr().err
