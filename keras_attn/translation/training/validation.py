@@ -17,7 +17,7 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.evaluation.metrics import bleu
-from keras_attn.translation.special_ids import EOS_ID, PAD_ID
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.weight_average import WeightAverage
 
@@ -40,8 +40,10 @@ def translate_with(
     """
     ids = tf.TensorSpec((None, None), tf.int32)
     greedy = dataclasses.replace(config, beam_size=1)
+    slot_ids = SLOT_IDS if all(one.has_slots for one in tokenizers) else ()
     search = tf.function(
-        lambda x: best_translations(model, x, greedy).tokens[:, 0], input_signature=[ids]
+        lambda x: best_translations(model, x, greedy, slot_ids=slot_ids).tokens[:, 0],
+        input_signature=[ids],
     )
 
     def translate(texts: Sequence[str]) -> list[str]:

@@ -350,7 +350,7 @@ def test_without_a_network_the_default_is_everyday_with_a_sentence(monkeypatch, 
     corpus = load.load_default_corpus()
     part = corpus.parts[0]()
     weights = {pair.source: weight for pair, weight in zip(*part, strict=True)}
-    assert weights["おはようございます"] == 10.0 and min(weights.values()) == 1.0
+    assert weights["おはようございます"] == 12.0 and min(weights.values()) == 1.0
     assert corpus.name == "everyday" and len(corpus.train) > 80_000
     assert "`tatoeba` cannot be had" in corpus.summary()
     assert "on `everyday` alone. There is no network." in corpus.summary()
