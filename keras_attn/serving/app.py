@@ -27,7 +27,7 @@ from starlette.staticfiles import StaticFiles
 
 from keras_attn.serving import body, documents, glossary, kserve, libretranslate, paths, protocol
 from keras_attn.serving.batching import RETRY_AFTER, Batcher, Tensors
-from keras_attn.serving.errors import RequestError
+from keras_attn.serving.errors import CLIENT_CLOSED_REQUEST, RequestError
 from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.observed import Observed
 from keras_attn.serving.prediction_service import PredictionService, served
@@ -46,7 +46,6 @@ PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     **REVALIDATED,
 }
-CLIENT_CLOSED_REQUEST = 499  # as in TensorFlow Serving; visible only in logs and metrics
 
 
 class Server:
@@ -80,9 +79,9 @@ class Server:
             Route("/v2/health/live", self._live),
             Route("/v2/health/ready", self._health),
             Route("/v2/models/{rest:path}", self._kserve, methods=["GET", "POST"]),
-            Route("/translate", self._libretranslate, methods=["POST"]),
-            Route("/detect", self._libretranslate, methods=["POST"]),
-            Route("/languages", self._libretranslate),
+            Route("/translate", self._translate, methods=["POST"]),
+            Route("/detect", self._detect, methods=["POST"]),
+            Route("/languages", self._languages),
             Route("/health", self._live),
         ]
         origins = self._settings.cors_origins
@@ -172,23 +171,32 @@ class Server:
     async def _kserve_server(self, request: Request) -> Response:
         return JSONResponse(kserve.SERVER)
 
-    async def _libretranslate(self, request: Request) -> Response:
-        arrived, limits = time.monotonic(), self._settings
-        document: Mapping[str, Any] = {}
-        if request.method == "POST":
-            content = await body.read(request, limits.max_body, limits.max_seconds)
-            is_form = "form" in request.headers.get("content-type", "")
-            document = libretranslate.form(content) if is_form else protocol.read(content)
+    async def _translate(self, request: Request) -> Response:
+        """LibreTranslate: translation."""
+        arrived = time.monotonic()
+        document = await self._members(request)
         with self.versions.use(None) as servable:
             config = _translator_config(servable)
-            match request.scope["path"].rpartition("/")[2]:
-                case "languages":
-                    return JSONResponse(libretranslate.languages(config))
-                case "detect":
-                    return JSONResponse(libretranslate.detect(document, config))
             asked = libretranslate.question(document, config)
             outputs = await self._ask(request, servable, asked.signature, asked.inputs, arrived)
             return JSONResponse(libretranslate.answer(asked, outputs, config))
+
+    async def _detect(self, request: Request) -> Response:
+        """LibreTranslate: languages of a text."""
+        document = await self._members(request)
+        with self.versions.use(None) as servable:
+            return JSONResponse(libretranslate.detect(document, _translator_config(servable)))
+
+    async def _languages(self, request: Request) -> Response:
+        """LibreTranslate: languages of the translator."""
+        with self.versions.use(None) as servable:
+            return JSONResponse(libretranslate.languages(_translator_config(servable)))
+
+    async def _members(self, request: Request) -> Mapping[str, Any]:
+        """Members of the body of a request, an HTML form or JSON."""
+        content = await body.read(request, self._settings.max_body, self._settings.max_seconds)
+        is_form = "form" in request.headers.get("content-type", "")
+        return libretranslate.form(content) if is_form else protocol.read(content)
 
     async def _ask(
         self,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+CLIENT_CLOSED_REQUEST = 499  # as in TensorFlow Serving; visible only in logs and metrics
+
 
 class RequestError(Exception):
     """Error that becomes an HTTP error response.

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -19,6 +19,7 @@ import tensorflow as tf
 
 from keras_attn import __version__
 from keras_attn.serving.errors import RequestError
+from keras_attn.serving.paths import Target
 from keras_attn.serving.protocol import DEFAULT_SIGNATURE
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.tensors import shown, to_array, to_json
@@ -35,18 +36,6 @@ _PATH = re.compile(
 SERVER = {"name": "keras_attn", "version": __version__, "extensions": []}
 
 
-class Target(NamedTuple):
-    """Operation and version that a path requests.
-
-    Attributes:
-        verb: `"metadata"`, `"ready"` or `"infer"`.
-        version: Number of the version, or None for the served version.
-    """
-
-    verb: str
-    version: int | None
-
-
 def parse(method: str, path: str, model: str) -> Target:
     """Parse the method and path of a request below `/v2/models/`.
 
@@ -54,6 +43,9 @@ def parse(method: str, path: str, model: str) -> Target:
         method: HTTP method.
         path: Raw path, percent-encoded.
         model: Name of the served model.
+
+    Returns:
+        Target with the verb `"metadata"`, `"ready"` or `"infer"`.
 
     Raises:
         RequestError: If the path is not part of the protocol or names another model.

@@ -19,7 +19,8 @@ class Target(NamedTuple):
     """Operation and version that a path requests.
 
     Attributes:
-        verb: `"status"`, `"metadata"`, `"predict"`, `"classify"` or `"regress"`.
+        verb: `"status"`, `"metadata"`, `"predict"`, `"classify"` or `"regress"`; in `kserve`,
+            `"metadata"`, `"ready"` or `"infer"`.
         version: Number of the version, or None for the served version.
     """
 

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any, Protocol
 
 import grpc
@@ -28,7 +29,7 @@ from tensorflow_serving.apis import (
 
 from keras_attn.serving import documents, paths
 from keras_attn.serving.batching import Tensors
-from keras_attn.serving.errors import RequestError
+from keras_attn.serving.errors import CLIENT_CLOSED_REQUEST, RequestError
 from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.protocol import DEFAULT_SIGNATURE
 from keras_attn.serving.servable import Servable
@@ -44,12 +45,11 @@ _CODES = {
     503: grpc.StatusCode.UNAVAILABLE,
     504: grpc.StatusCode.DEADLINE_EXCEEDED,
 }
-_HTTP_OF_OK, _HTTP_OF_FAILURE = 200, 500
 _METADATA_FIELD = "signature_def"
 
 
 class Model(Protocol):
-    """What the services need of a server."""
+    """Versions of a model, and computation within the limits of a server."""
 
     versions: Versions
 
@@ -87,20 +87,23 @@ class PredictionService(
 
     async def _answered(self, method: str, context: Any, answering: Any) -> Message:
         """Await an answer; a refusal becomes a status of gRPC."""
-        start, status = time.perf_counter(), _HTTP_OF_FAILURE
+        start, status = time.perf_counter(), int(HTTPStatus.INTERNAL_SERVER_ERROR)
         try:
             async with asyncio.timeout(self._settings.max_seconds):
                 answer = await answering
-            status = _HTTP_OF_OK
+            status = int(HTTPStatus.OK)
             return answer
         except RequestError as error:
             status = int(error.status)
             code = _CODES.get(status, grpc.StatusCode.UNKNOWN)
             return await context.abort(code, error.message)
         except TimeoutError:
-            status = 504
+            status = int(HTTPStatus.GATEWAY_TIMEOUT)
             message = f"The answer took longer than {self._settings.max_seconds:g} seconds."
             return await context.abort(_CODES[status], message)
+        except asyncio.CancelledError:
+            status = CLIENT_CLOSED_REQUEST
+            raise
         except Exception:
             _log.exception("failed", extra={"method": method})
             message = "The server failed to answer. See the log of the server for the reason."

@@ -9,8 +9,11 @@ import httpx2 as httpx
 import numpy as np
 import pytest
 import tensorflow as tf
+from starlette.testclient import TestClient
 
 from keras_attn import Transformer
+from keras_attn.serving.app import Server
+from keras_attn.serving.settings import Settings
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.export.saved_model import export
@@ -188,6 +191,20 @@ def start_server():
 def wait_until():
     """`wait_until(condition, seconds=120)`: waits for it to be true."""
     return wait
+
+
+@pytest.fixture(scope="session")
+def open_client():
+    """`open_client(folder, **settings)`: a client of a server of this process, in a context."""
+
+    @contextmanager
+    def open_client(folder, **settings):
+        app = Server(folder, Settings(**settings)).app()
+        with TestClient(app, raise_server_exceptions=False) as client:
+            wait(lambda: client.get("/healthz").status_code == 200)
+            yield client
+
+    return open_client
 
 
 @pytest.fixture(scope="session")

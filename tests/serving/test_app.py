@@ -18,10 +18,9 @@ PREDICT = "/v1/models/ja-en:predict"
 
 
 @pytest.fixture
-def client(echo, wait_until):
-    settings = Settings(max_body=20_000, max_rows=20, max_characters=300, queue_rows=20)
-    with TestClient(Server(echo, settings).app(), raise_server_exceptions=False) as client:
-        wait_until(lambda: client.get("/healthz").status_code == 200)
+def client(echo, open_client):
+    limits = {"max_body": 20_000, "max_rows": 20, "max_characters": 300, "queue_rows": 20}
+    with open_client(echo, **limits) as client:
         yield client
 
 
@@ -228,24 +227,22 @@ def test_methods_of_a_path_are_told(client, path):
     assert (refused.status_code, refused.headers["allow"]) == (405, methods)
 
 
-def test_other_origins_may_ask_only_if_they_are_named(echo, client, wait_until):
+def test_other_origins_may_ask_only_if_they_are_named(echo, client, open_client):
     origin = {"Origin": "https://a.example"}
     assert "access-control-allow-origin" not in client.get("/healthz", headers=origin).headers
-    settings = Settings(cors_origin="https://a.example")
-    with TestClient(Server(echo, settings).app()) as open_client:
-        wait_until(lambda: open_client.get("/healthz").status_code == 200)
+    with open_client(echo, cors_origin="https://a.example") as other_client:
         asked = {
             **origin,
             "Access-Control-Request-Method": "POST",
             "Access-Control-Request-Headers": "content-type",
         }
-        allowed = open_client.options(PREDICT, headers=asked)
+        allowed = other_client.options(PREDICT, headers=asked)
         assert allowed.status_code == 200
         assert "POST" in allowed.headers["access-control-allow-methods"]
-        answer = open_client.post(PREDICT, json={"instances": [TEXT]}, headers=origin)
+        answer = other_client.post(PREDICT, json={"instances": [TEXT]}, headers=origin)
         assert answer.headers["access-control-allow-origin"] == "https://a.example"
         other = {"Origin": "https://b.example"}
-        assert "access-control-allow-origin" not in open_client.get("/", headers=other).headers
+        assert "access-control-allow-origin" not in other_client.get("/", headers=other).headers
 
 
 def test_bodies_may_be_gzip_or_begin_with_a_byte_order_mark(client):

@@ -1,25 +1,20 @@
 """The Open Inference Protocol, as its clients speak it."""
 
 import pytest
-from starlette.testclient import TestClient
 
 from keras_attn import __version__
-from keras_attn.serving.app import Server
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.kserve import parse
-from keras_attn.serving.settings import Settings
 
 TEXTS = ["犬", "猫が寝ている。"]
 INFER = "/v2/models/ja-en/infer"
 
 
 @pytest.fixture(scope="module")
-def client(write_echo, tmp_path_factory, wait_until):
+def client(write_echo, tmp_path_factory, open_client):
     folder = tmp_path_factory.mktemp("models") / "ja-en"
     write_echo(folder, 3)
-    settings = Settings(max_rows=20, queue_rows=20)
-    with TestClient(Server(folder, settings).app(), raise_server_exceptions=False) as client:
-        wait_until(lambda: client.get("/healthz").status_code == 200)
+    with open_client(folder, max_rows=20, queue_rows=20) as client:
         yield client
 
 

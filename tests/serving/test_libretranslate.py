@@ -2,11 +2,8 @@
 
 import pytest
 from libretranslatepy import LibreTranslateAPI
-from starlette.testclient import TestClient
 
 from keras_attn.serving import libretranslate
-from keras_attn.serving.app import Server
-from keras_attn.serving.settings import Settings
 from keras_attn.translation.config import Config
 
 PAIR = {"source": "ja", "target": "en"}
@@ -14,12 +11,10 @@ CONFIG = Config()
 
 
 @pytest.fixture(scope="module")
-def client(write_echo, tmp_path_factory, wait_until):
+def client(write_echo, tmp_path_factory, open_client):
     folder = tmp_path_factory.mktemp("models") / "ja-en"
     write_echo(folder, 1)
-    settings = Settings(max_rows=20, queue_rows=20)
-    with TestClient(Server(folder, settings).app(), raise_server_exceptions=False) as client:
-        wait_until(lambda: client.get("/healthz").status_code == 200)
+    with open_client(folder, max_rows=20, queue_rows=20) as client:
         yield client
 
 

@@ -23,7 +23,7 @@ DATE = "|".join((_DAY, _MONTH_OF_YEAR, _MONTH, _TIME))
 # the kanji of a month.
 NO_DATE = rf"午[前後]{_NUMBER}時間|五月[蠅雨]"
 
-# What stays in the text after the slot of a date. It tells the model which preposition to use.
+# Text after the slot of a date, by its kind. It tells the model which preposition to use.
 _KINDS = ((_DAY, "月日"), (_MONTH_OF_YEAR, "年月"), (_MONTH, "月"), (_TIME, "時分"))
 
 _MONTHS = (
@@ -117,7 +117,7 @@ def _ways_to_write_time(english: str) -> str:
 
 
 def kind(date: str) -> str:
-    """What stays in the text after the slot of a date or time: one of 月日, 年月, 月, 時分."""
+    """Text after the slot of a date or time, by its kind: one of 月日, 年月, 月, 時分."""
     return next(kind for pattern, kind in _KINDS if re.fullmatch(pattern, date))
 
 
