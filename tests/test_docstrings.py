@@ -1,7 +1,11 @@
+import ast
 import doctest
 import importlib
+from pathlib import Path
 
 import pytest
+
+import keras_attn
 
 MODULES = [
     "keras_attn.attention_grid",
@@ -30,3 +34,19 @@ def test_examples_of_docstrings_run(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0
     assert result.attempted > 0
+
+
+def docstrings():
+    """File, name and docstring of everything that has one in the package."""
+    for path in sorted(Path(keras_attn.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                if text := ast.get_docstring(node):
+                    yield path.name, getattr(node, "name", ""), text
+
+
+def test_docstrings_begin_with_the_name_of_the_thing():
+    found = list(docstrings())
+    assert len(found) > 800
+    questions = ("What", "Which", "How", "Whatever", "Where", "Who")
+    assert [one for one in found if one[2].split()[0] in questions] == []
