@@ -195,7 +195,7 @@ class Server:
     async def _members(self, request: Request) -> Mapping[str, Any]:
         """Members of the body of a request, an HTML form or JSON."""
         content = await body.read(request, self._settings.max_body, self._settings.max_seconds)
-        is_form = "form" in request.headers.get("content-type", "")
+        is_form = "urlencoded" in request.headers.get("content-type", "")
         return libretranslate.form(content) if is_form else protocol.read(content)
 
     async def _ask(
