@@ -61,6 +61,8 @@ def test_gzip_is_decompressed(name):
         ("gzip", b"abc", 400, "not gzip"),
         ("br", b"abc", 415, "must be gzip or identity. Received: br"),
     ],
+    # Names made of the bytes would differ between workers: gzip writes the time into its header.
+    ids=["too large", "too large before its end", "cut off", "not gzip", "brotli"],
 )
 def test_what_cannot_be_decompressed_within_the_limit_is_refused(name, body, status, says):
     request = request_of(part(body), headers=[(b"content-encoding", name.encode())])

@@ -46,7 +46,6 @@ class Rows(NamedTuple):
     index: tf.Tensor  # int32 (B,): index of each row in the batch
     limits: tf.Tensor  # int32 (B,): maximum length, EOS not counted
     minimums: tf.Tensor  # int32 (B,): minimum length, EOS not counted
-    has_slot: tf.Tensor  # bool (B, slots): whether the source has each slot
     memory: Any  # tensors (B, ...)
 
 
@@ -56,6 +55,7 @@ class Beam(NamedTuple):
     step: tf.Tensor  # int32 (): position of the next token
     tokens: tf.Tensor  # int32 (B, K, C): unfinished hypotheses, padded at the end
     log_probs: tf.Tensor  # float32 (B, K): their log probabilities, best first; -inf if missing
+    slots_left: tf.Tensor  # bool (B, K, slots): whether they may still have each slot
     ancestors: tf.Tensor  # int32 (B, K, C): see `Step`
     ended: Hypotheses  # (B, K): finished hypotheses, the best K by score
     cache: Any
@@ -126,8 +126,8 @@ class BeamSearch:
         Returns:
             The `N` best hypotheses of each row.
         """
-        rows = self._rows(memory, limits, minimums, has_slot)
-        batch_size = tf.size(rows.index)
+        batch_size = tf.shape(limits)[0]
+        rows = Rows(tf.range(batch_size), limits, minimums, memory)
         found = Hypotheses(
             tf.zeros(tf.stack([batch_size, self._num_best, 0]), tf.int32),
             tf.fill(tf.stack([batch_size, self._num_best]), NEVER),
@@ -158,7 +158,7 @@ class BeamSearch:
             )
             return rows, beam, found
 
-        state = (rows, self._start(batch_size, cache), found)
+        state = (rows, self._start(batch_size, cache, has_slot), found)
         *_, found = tf.while_loop(unfinished, search_on, state, shape_invariants=_any_shape(state))
         return found
 
@@ -184,26 +184,22 @@ class BeamSearch:
         Returns:
             The `N` best hypotheses of each row.
         """
-        rows = self._rows(memory, limits, minimums, has_slot)
-        batch_size = tf.size(rows.index)
+        batch_size = tf.shape(limits)[0]
+        rows = Rows(tf.range(batch_size), limits, minimums, memory)
         # One more position than the longest translation, for EOS.
-        beam = _make_room(self._start(batch_size, cache), longest + 1)
+        beam = _make_room(self._start(batch_size, cache, has_slot), longest + 1)
         return self._best(self._extend_until(rows, beam, batch_size))
 
-    def _rows(
-        self, memory: Any, limits: tf.Tensor, minimums: tf.Tensor, has_slot: tf.Tensor | None
-    ) -> Rows:
-        batch_size = tf.shape(limits)[0]
+    def _start(self, batch_size: tf.Tensor, cache: Any, has_slot: tf.Tensor | None) -> Beam:
         if has_slot is None:
             has_slot = tf.zeros(tf.stack([batch_size, len(self._slot_ids)]), tf.bool)
-        return Rows(tf.range(batch_size), limits, minimums, has_slot, memory)
-
-    def _start(self, batch_size: tf.Tensor, cache: Any) -> Beam:
+        slots_left = tf.repeat(has_slot[:, None], self._beam_size, axis=1)
         nothing = tf.zeros(tf.stack([batch_size, self._beam_size, 0]), tf.int32)
         none = tf.fill(tf.stack([batch_size, self._beam_size]), NEVER)
         # Only one hypothesis at the start; `beam_size` equal ones would stay equal.
         only_one = tf.where(tf.range(self._beam_size) == 0, 0.0, none)
-        return Beam(tf.constant(0), nothing, only_one, nothing, Hypotheses(nothing, none), cache)
+        ended = Hypotheses(nothing, none)
+        return Beam(tf.constant(0), nothing, only_one, slots_left, nothing, ended, cache)
 
     def _best(self, beam: Beam) -> Hypotheses:
         scores = beam.ended.scores[:, : self._num_best]
@@ -257,6 +253,8 @@ class BeamSearch:
             step=beam.step + 1,
             tokens=tf.where(at_step, token[..., None], tokens),
             log_probs=totals,
+            slots_left=tf.gather(beam.slots_left, parent, batch_dims=1)
+            & (token[..., None] != tf.constant(self._slot_ids, tf.int32)),
             ancestors=tf.gather(ancestors, parent, batch_dims=1),
             ended=ended,
             cache=cache,
@@ -363,10 +361,8 @@ def _keep_rules(
     is_forbidden = tf.reduce_any(token[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)
     is_forbidden = is_forbidden | (is_end & ~can_end) | (~is_end & must_end)  # (B, 1, BLOCK)
     if slot_ids:
-        is_used = tf.reduce_any(beam.tokens[:, :, None] == tf.constant(slot_ids)[:, None], axis=-1)
-        is_barred = is_used | ~rows.has_slot[:, None]  # (B, K, slots)
         around = [slot_ids[0], BLOCK - slot_ids[-1] - 1]
-        is_forbidden = is_forbidden | tf.pad(is_barred, [[0, 0], [0, 0], around])
+        is_forbidden = is_forbidden | tf.pad(~beam.slots_left, [[0, 0], [0, 0], around])
     first = tf.where(is_forbidden, NEVER, totals[:, :beam_size])
     others = tf.where(must_end, NEVER, totals[:, beam_size:])
     return tf.concat([first, others], axis=1)
