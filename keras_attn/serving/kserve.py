@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
@@ -23,6 +23,7 @@ from keras_attn.serving.paths import Target
 from keras_attn.serving.protocol import DEFAULT_SIGNATURE
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.tensors import shown, to_array, to_json
+from keras_attn.serving.versions import Versions
 
 _DATATYPES = {
     tf.bool: "BOOL", tf.uint8: "UINT8", tf.uint16: "UINT16", tf.uint32: "UINT32",
@@ -36,19 +37,19 @@ _PATH = re.compile(
 SERVER = {"name": "keras_attn", "version": __version__, "extensions": []}
 
 
-def parse(method: str, path: str, model: str) -> Target:
+def parse(method: str, path: str, models: Collection[str]) -> Target:
     """Parse the method and path of a request below `/v2/models/`.
 
     Args:
         method: HTTP method.
         path: Raw path, percent-encoded.
-        model: Name of the served model.
+        models: Names of the served models.
 
     Returns:
         Target with the verb `"metadata"`, `"ready"` or `"infer"`.
 
     Raises:
-        RequestError: If the path is not part of the protocol or names another model.
+        RequestError: If the path is not part of the protocol or names no served model.
     """
     match = _PATH.fullmatch(path)
     if match is None:
@@ -58,11 +59,12 @@ def parse(method: str, path: str, model: str) -> Target:
         raise RequestError(
             f"The path {path} does not support the method {method}.", HTTPStatus.METHOD_NOT_ALLOWED
         )
-    if (name := unquote(match["name"])) != model:
+    if (name := unquote(match["name"])) not in models:
         raise RequestError(
-            f'There is no model "{name}". This server has "{model}".', HTTPStatus.NOT_FOUND
+            f'There is no model "{name}". This server has {", ".join(models)}.',
+            HTTPStatus.NOT_FOUND,
         )
-    return Target(verb, int(match["version"]) if match["version"] else None)
+    return Target(verb, name, int(match["version"]) if match["version"] else None)
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
@@ -77,6 +79,20 @@ def check_headers(headers: Mapping[str, str]) -> None:
             "client.",
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         )
+
+
+def index(models: Mapping[str, Versions]) -> list[dict[str, str]]:
+    """Versions of all models, as Triton's clients list them (extension `model_repository`)."""
+    return [
+        {
+            "name": name,
+            "version": str(one.version),
+            "state": "READY" if one.state == "AVAILABLE" else "UNAVAILABLE",
+            "reason": one.error,
+        }
+        for name, versions in models.items()
+        for one in versions.seen()
+    ]
 
 
 def metadata(model: str, servable: Servable) -> dict[str, Any]:

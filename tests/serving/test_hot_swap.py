@@ -89,7 +89,7 @@ def test_a_version_with_other_signatures_and_examples_takes_over(
         wait_until(lambda: settings()["version"] == 1)
         assert settings()["examples"] == []
         assert ask(**with_terms).status_code == 400
-        assert "keras_attn_model_version 1.0" in httpx.get(f"{url}/metrics").text
+        assert 'keras_attn_model_version{model="ja-en"} 1.0' in httpx.get(f"{url}/metrics").text
 
 
 def test_the_version_below_is_served_again_when_the_newest_is_taken_away(
@@ -97,8 +97,8 @@ def test_the_version_below_is_served_again_when_the_newest_is_taken_away(
 ):
     second = write_echo(echo, 2)
     with start_server(echo, "--poll-seconds", "0.2") as (_, url):
-        assert httpx.get(f"{url}/healthz").json()["version"] == 2
+        assert httpx.get(f"{url}/healthz").json()["models"] == {"ja-en": 2}
         shutil.rmtree(second)
-        wait_until(lambda: httpx.get(f"{url}/healthz").json()["version"] == 1)
+        wait_until(lambda: httpx.get(f"{url}/healthz").json()["models"] == {"ja-en": 1})
         response = httpx.post(f"{url}/v1/models/ja-en:predict", json={"instances": ["a"]})
         assert response.json() == {"predictions": ["1: a"]}

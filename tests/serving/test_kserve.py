@@ -25,16 +25,16 @@ def given(data, name="text", shape=None, datatype="BYTES"):
 @pytest.mark.parametrize(
     ("method", "path", "expected"),
     [
-        ("GET", "/v2/models/ja-en", ("metadata", None)),
-        ("GET", "/v2/models/ja%2Den/versions/12", ("metadata", 12)),
-        ("GET", "/v2/models/ja-en/ready", ("ready", None)),
-        ("GET", "/v2/models/ja-en/versions/1/ready", ("ready", 1)),
-        ("POST", "/v2/models/ja-en/infer", ("infer", None)),
-        ("POST", "/v2/models/ja-en/versions/3/infer", ("infer", 3)),
+        ("GET", "/v2/models/ja-en", ("metadata", "ja-en", None)),
+        ("GET", "/v2/models/ja%2Den/versions/12", ("metadata", "ja-en", 12)),
+        ("GET", "/v2/models/ja-en/ready", ("ready", "ja-en", None)),
+        ("GET", "/v2/models/ja-en/versions/1/ready", ("ready", "ja-en", 1)),
+        ("POST", "/v2/models/en-ja/infer", ("infer", "en-ja", None)),
+        ("POST", "/v2/models/ja-en/versions/3/infer", ("infer", "ja-en", 3)),
     ],
 )
 def test_paths_of_the_protocol(method, path, expected):
-    assert parse(method, path, "ja-en") == expected
+    assert parse(method, path, {"ja-en", "en-ja"}) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_paths_of_the_protocol(method, path, expected):
 )
 def test_other_paths_are_refused(method, path, status):
     with pytest.raises(RequestError) as refused:
-        parse(method, path, "ja-en")
+        parse(method, path, {"ja-en"})
     assert refused.value.status == status
 
 
