@@ -1,7 +1,8 @@
-"""The web page of the server."""
+"""Pages of the server: one to translate, and one that shows the OpenAPI document."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
@@ -11,6 +12,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from keras_attn.serving import openapi
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.models import Models
 from keras_attn.serving.settings import Settings
@@ -29,7 +31,7 @@ PAGE_HEADERS = {
 
 
 class Website:
-    """Routes of the page, its files and its settings.
+    """Routes of the pages, their files and settings, and the OpenAPI document.
 
     Args:
         models: Models of the server.
@@ -41,15 +43,17 @@ class Website:
         self._settings = settings
 
     def routes(self) -> list[BaseRoute]:
-        """Routes of the page."""
+        """Routes of the pages."""
         return [
-            Route("/", self._page),
+            Route("/", _shown("index.html")),
+            Route("/docs", _shown("docs.html")),
+            Route("/openapi.json", self._openapi),
             Route("/page/settings.json", self._page_settings),
             Mount("/page", _PageFiles(directory=PAGE)),
         ]
 
-    async def _page(self, request: Request) -> Response:
-        return FileResponse(PAGE / "index.html", headers=PAGE_HEADERS)
+    async def _openapi(self, request: Request) -> Response:
+        return JSONResponse(openapi.document(self._settings.root_path))
 
     async def _page_settings(self, request: Request) -> Response:
         """What the page shows of a translator: the one that the query names, or the first."""
@@ -71,6 +75,15 @@ class Website:
                     "models": list(translators),
                 }
             )
+
+
+def _shown(name: str) -> Callable[[Request], Awaitable[Response]]:
+    """Handler that answers with a page."""
+
+    async def show(request: Request) -> Response:
+        return FileResponse(PAGE / name, headers=PAGE_HEADERS)
+
+    return show
 
 
 class _PageFiles(StaticFiles):
