@@ -97,7 +97,7 @@ def question(document: Mapping[str, Any], pairs: Collection[Pair]) -> Question:
         raise RequestError(f"{shown(document['format'])} format is not supported")
     try:
         alternatives = int(document.get("alternatives", 0))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # OverflowError: Infinity
         alternatives = -1
     if alternatives < 0:
         raise RequestError("Invalid request: alternatives parameter is not a number of at least 0")

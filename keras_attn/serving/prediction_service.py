@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ import grpc
 import numpy as np
 import tensorflow as tf
 from google.protobuf.message import Message
+from tensorflow.core.framework import types_pb2
 from tensorflow_serving.apis import (
     get_model_metadata_pb2,
     get_model_status_pb2,
@@ -119,7 +121,9 @@ class PredictionService(
         versions, number = self._versions(request.model_spec)
         with versions.use(number) as servable:
             name = request.model_spec.signature_name or DEFAULT_SIGNATURE
-            inputs = _arrays(request.inputs, servable.signature(name).inputs)
+            inputs = _arrays(
+                request.inputs, servable.signature(name).inputs, self._settings.max_body
+            )
             outputs = await self._inference.compute(servable, name, inputs)
             wanted = list(request.output_filter) or list(outputs)
             if unknown := [one for one in wanted if one not in outputs]:
@@ -170,8 +174,8 @@ def _spec(versions: Versions, servable: Servable) -> Any:
     return spec
 
 
-def _arrays(protos: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]) -> Tensors:
-    """Inputs of a request as arrays.
+def _arrays(protos: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec], most: int) -> Tensors:
+    """Inputs of a request as arrays of at most `most` values.
 
     Raises:
         RequestError: If they are not those of the signature.
@@ -182,21 +186,26 @@ def _arrays(protos: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]) -> Te
                 f"input tensor alias not found in signature: {name}. Inputs expected to be in the "
                 f"set {{{','.join(sorted(specs))}}}."
             )
-    arrays: dict[str, np.ndarray] = {}
-    for name, spec in specs.items():
-        try:
-            arrays[name] = tf.make_ndarray(protos[name])
-        except (TypeError, ValueError) as error:
-            raise RequestError(f"Tensor {name} cannot be read: {error}") from error
-        if protos[name].dtype != spec.dtype.as_datatype_enum:
-            given = tf.as_dtype(protos[name].dtype).name
-            raise RequestError(f"Tensor {name} has type {given}, expected {spec.dtype.name}")
-        if not spec.shape.is_compatible_with(arrays[name].shape):
-            raise RequestError(
-                f"Tensor {name} has shape {list(arrays[name].shape)}, expected "
-                f"{spec.shape.as_list()}"
-            )
-    return arrays
+    return {name: _array(name, protos[name], spec, most) for name, spec in specs.items()}
+
+
+def _array(name: str, proto: Any, spec: tf.TensorSpec, most: int) -> np.ndarray:
+    if proto.dtype != spec.dtype.as_datatype_enum:
+        known = proto.dtype in types_pb2.DataType.values()
+        given = types_pb2.DataType.Name(proto.dtype) if known else proto.dtype
+        raise RequestError(f"Tensor {name} has type {given}, expected {spec.dtype.name}")
+    shape = [dimension.size for dimension in proto.tensor_shape.dim]
+    # Before the array is made: a tensor of few bytes may claim any shape, because `make_ndarray`
+    # repeats the last value.
+    has_size = not proto.tensor_shape.unknown_rank and all(size >= 0 for size in shape)
+    if not has_size or not spec.shape.is_compatible_with(shape):
+        raise RequestError(f"Tensor {name} has shape {shape}, expected {spec.shape.as_list()}")
+    if math.prod(shape) > most:
+        raise RequestError(f"Tensor {name} has shape {shape}, more than {most} values")
+    try:
+        return tf.make_ndarray(proto)
+    except (TypeError, ValueError) as error:
+        raise RequestError(f"Tensor {name} cannot be read: {error}") from error
 
 
 @asynccontextmanager
