@@ -13,7 +13,7 @@ from keras_attn.serving.connection import Connection
 from keras_attn.serving.settings import Settings
 
 # Seconds that running requests may take to finish after SIGTERM.
-GRACEFUL_SECONDS = 30
+GRACEFUL_SECONDS = 60
 
 
 def run(path: Path, settings: Settings) -> None:
