@@ -24,6 +24,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from keras_attn.serving import (
+    binary_data,
     body,
     documents,
     glossary,
@@ -150,13 +151,14 @@ class Server:
         target = kserve.parse(request.method, _raw_path(request), self.models)
         versions = self.models[target.model]
         if target.verb == "infer":
-            kserve.check_headers(request.headers)
-            document = protocol.read(await self._body(request))
+            json_size = request.headers.get(binary_data.HEADER)
+            content, binary = binary_data.split(await self._body(request), json_size)
+            document = protocol.read(content)
             with versions.use(target.version) as servable:
-                name, inputs = kserve.question(document, servable)
+                name, inputs = kserve.question(document, servable, binary)
                 outputs = await self._inference.answer(request, servable, name, inputs, arrived)
                 answer = kserve.answer(document, outputs, versions.name, servable)
-            return Response(protocol.as_json(answer), media_type="application/json")
+            return _inferred(answer)
         if target.verb == "ready" and target.version is None and not versions.is_warm:
             return JSONResponse({"status": "loading"}, HTTPStatus.SERVICE_UNAVAILABLE)
         with versions.use(target.version) as servable:
@@ -255,6 +257,17 @@ def _question(document: Mapping[str, Any], servable: Servable) -> tuple[str, pro
     others = {name: spec for name, spec in specs.items() if name not in terms}
     question = protocol.question(document, others)
     return glossary.SIGNATURE, question._replace(inputs={**question.inputs, **terms})
+
+
+def _inferred(answer: kserve.Answer) -> Response:
+    content = protocol.as_json(answer.document)
+    if not answer.binary:
+        return Response(content, media_type="application/json")
+    return Response(
+        content + answer.binary,
+        headers={binary_data.HEADER: str(len(content))},
+        media_type="application/octet-stream",
+    )
 
 
 async def _refused(request: Request, error: Any) -> Response:

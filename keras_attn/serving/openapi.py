@@ -148,7 +148,8 @@ def _kserve() -> dict[str, Any]:
         paths[f"{model}/infer"] = _post(
             _KSERVE,
             f"Outputs of a signature of {of}",
-            f"{_SIGNATURES} Binary data is refused.",
+            f"{_SIGNATURES} Data may be binary, as Triton's clients send it by default: after the "
+            "JSON, whose size is in the header `Inference-Header-Content-Length`.",
             body="InferRequest",
             requests=requests,
             answer="InferResponse",

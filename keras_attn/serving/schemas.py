@@ -32,9 +32,8 @@ def _of_strings(*values: str) -> Schema:
 
 def _tensor(**data: Schema) -> Schema:
     """Tensor of the Open Inference Protocol, or what describes one."""
-    return _object(
-        {"name": TEXT, "datatype": _DATATYPE, "shape": _list({"type": "integer"}), **data}
-    )
+    described = {"name": TEXT, "datatype": _DATATYPE, "shape": _list({"type": "integer"})}
+    return _object({**described, **data}, list(described))
 
 
 TEXT: Schema = {"type": "string"}

@@ -172,6 +172,9 @@ KSERVE = {
     "data that is a number": (_infer(data=[1]), 400),
     "data that is null": (_infer(data=[[None]]), 400),
     "data in another shape": (_infer(shape=[2], data=["a"]), 400),
+    "binary data that are not there": (_infer(data=None, parameters={"binary_data_size": 9}), 400),
+    "a binary size below 0": (_infer(data=None, parameters={"binary_data_size": -1}), 400),
+    "a binary size that is a text": (_infer(data=None, parameters={"binary_data_size": "9"}), 400),
     "parameters that are a list": ({**_infer(), "parameters": []}, 400),
     "a signature that is a number": ({**_infer(), "parameters": {"signature_name": 1}}, 400),
     "an unknown signature": ({**_infer(), "parameters": {"signature_name": "steal"}}, 400),
@@ -297,9 +300,23 @@ RAW = {
     "an unknown type": (_post(PREDICT, _BODY, "Content-Type: image/png"), (200,)),
     "another request right after": (_post(PREDICT, _BODY) + _get("/livez", "Host: a"), (200,)),
     "nonsense right after": (_post(PREDICT, _BODY) + b"\0\0nonsense\r\n\r\n", (200, 400)),
-    "binary data for KServe": (
-        _post(INFER, b"{}\0\0", "Inference-Header-Content-Length: 2"),
-        (415,),
+    "binary data of no input": (
+        _post(INFER, b'{"inputs": []}\0\0', "Inference-Header-Content-Length: 14"),
+        (400,),
+    ),
+    "a header beyond the body": (
+        _post(INFER, b"{}", "Inference-Header-Content-Length: 99"),
+        (400,),
+    ),
+    "binary data that are cut off": (
+        _post(
+            INFER,
+            json.dumps(_infer(data=None, parameters={"binary_data_size": 5})).encode()
+            + b"\xff" * 5,
+            f"Inference-Header-Content-Length: "
+            f"{len(json.dumps(_infer(data=None, parameters={'binary_data_size': 5})))}",
+        ),
+        (400,),
     ),
     "a form without a text": (
         _post("/translate", b"q&q&source=%", "Content-Type: application/x-www-form-urlencoded"),
