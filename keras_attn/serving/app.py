@@ -74,7 +74,7 @@ class Server:
             CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["*"]
         )
         app = Starlette(
-            routes=self._routes(),
+            routes=self.routes(),
             middleware=[cross_origin] if origins else [],
             lifespan=self._lifespan,
             exception_handlers={
@@ -86,7 +86,8 @@ class Server:
         )
         return Observed(app, self._metrics)
 
-    def _routes(self) -> list[BaseRoute]:
+    def routes(self) -> list[BaseRoute]:
+        """HTTP routes, which `openapi` describes."""
         return [
             *Website(self.models, self._settings).routes(),
             Route("/healthz", self._health),

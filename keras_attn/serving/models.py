@@ -44,8 +44,7 @@ class Models(Mapping[str, Versions]):
         self._path = path
         self._poll_seconds = poll_seconds
         self._versions: dict[str, Versions] = {}
-        self._was_ready = False
-        self._add(model_folders(path))
+        self._first = self._add(model_folders(path))
 
     def __getitem__(self, name: str) -> Versions:
         return self._versions[name]
@@ -58,14 +57,10 @@ class Models(Mapping[str, Versions]):
 
     @property
     def is_ready(self) -> bool:
-        """Whether each model has been loaded or skipped as broken, and one of them is warm.
-
-        It stays true: a served version is served until another replaces it.
-        """
-        self._was_ready |= any(one.is_warm for one in self.values()) and all(
-            one.is_settled for one in self.values()
+        """Whether one model is warm, and the models of the start are served or skipped as broken."""
+        return any(one.is_warm for one in self.values()) and all(
+            one.is_settled for one in self._first
         )
-        return self._was_ready
 
     def served(self) -> dict[str, int]:
         """Number of the served version of each model that has one."""

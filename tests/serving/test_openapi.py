@@ -55,7 +55,7 @@ def test_the_document_is_valid(client):
 
 def test_every_route_is_in_the_document_and_nothing_else(write_echo, tmp_path):
     write_echo(tmp_path / "ja-en", 1)
-    routes = Server(tmp_path / "ja-en", Settings())._routes()
+    routes = Server(tmp_path / "ja-en", Settings()).routes()
     documented = {
         (re.sub("{.*}.*", "", path), method.upper())
         for path, methods in DOCUMENT["paths"].items()
