@@ -57,7 +57,7 @@ class Models(Mapping[str, Versions]):
 
     @property
     def is_ready(self) -> bool:
-        """Whether one model is warm, and the models of the start are served or skipped as broken."""
+        """Whether a model is warm, and each model of the start is served or skipped as broken."""
         return any(one.is_warm for one in self.values()) and all(
             one.is_settled for one in self._first
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from keras_attn.serving.settings import Settings
 
 # Seconds that running requests may take to finish after SIGTERM.
 GRACEFUL_SECONDS = 60
+# Seconds after SIGTERM in which requests that are on their way are answered.
+ON_THE_WAY_SECONDS = 1.0
 
 
 def run(path: Path, settings: Settings) -> None:
@@ -48,4 +51,18 @@ def run(path: Path, settings: Settings) -> None:
     )
     host, port = listening.getsockname()[:2]
     print(f"http://{f'[{host}]' if ':' in host else host}:{port}/", flush=True)
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Server that tells clients to close their connections before it stops to listen.
+
+    uvicorn closes idle connections at once, and a request that a client sends at this moment is
+    lost. A client that is answered with `Connection: close` sends the next request elsewhere.
+    """
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        headers = self.server_state.default_headers
+        self.server_state.default_headers = [*headers, (b"connection", b"close")]
+        await asyncio.sleep(ON_THE_WAY_SECONDS)
+        await super().shutdown(sockets)
