@@ -42,12 +42,15 @@ ENVIRONMENT = "KERAS_ATTN_"
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m keras_attn.serving",
-        description="Serve an exported translator: the REST API of TensorFlow Serving, and a web "
-        "page at /.",
+        description="Serve exported translators: the APIs of TensorFlow Serving, KServe and "
+        "LibreTranslate, and a web page at /.",
         epilog=f"Each option may be given as an environment variable, such as {ENVIRONMENT}PORT.",
     )
     parser.add_argument(
-        "model", type=Path, help="folder of all versions; the name of the folder names the model"
+        "model",
+        type=Path,
+        help="folder of all versions, whose name is the name of the model; folder of such folders; "
+        "or models.config of TensorFlow Serving",
     )
     for field in dataclasses.fields(Settings):
         parser.add_argument(

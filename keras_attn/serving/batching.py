@@ -17,12 +17,11 @@ from http import HTTPStatus
 
 import numpy as np
 
-from keras_attn.serving.errors import RequestError
+from keras_attn.serving.errors import RETRY_AFTER, RequestError
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 
 Tensors = dict[str, np.ndarray]
-RETRY_AFTER = 1  # seconds
 
 
 @dataclass(eq=False)

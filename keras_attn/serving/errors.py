@@ -5,6 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 
 CLIENT_CLOSED_REQUEST = 499  # as in TensorFlow Serving; visible only in logs and metrics
+RETRY_AFTER = 1  # seconds, for a server that is busy or still loads a model
 
 
 class RequestError(Exception):

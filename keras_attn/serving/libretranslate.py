@@ -2,22 +2,25 @@
 
 https://docs.libretranslate.com: a client for it needs the address of this server only. Text in HTML
 is translated as it is, because tags and character entities are copied.
+
+Two members of a request for translation are this server's own: `glossary`, as in `glossary.py`, and
+`scores`, which adds `scores` (of the translation and its alternatives) and `isUncertain`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import numpy as np
 import tensorflow as tf
 
+from keras_attn.serving import glossary
 from keras_attn.serving.errors import RequestError
+from keras_attn.serving.models import Pair
 from keras_attn.serving.protocol import DEFAULT_SIGNATURE
-from keras_attn.serving.tensors import shown, to_array
-from keras_attn.translation.config import Config
+from keras_attn.serving.tensors import shown, to_array, to_json
 from keras_attn.translation.corpus.cleaning import share_of_script
 
 AUTO = "auto"
@@ -37,24 +40,33 @@ class Question(NamedTuple):
     Attributes:
         texts: Texts to translate.
         is_list: Whether the request has a list of texts, and so the response.
+        pair: Source and target language.
         alternatives: Number of further translations of each text.
+        has_scores: Whether the response has the scores of the translations, and whether the model
+            is unsure.
+        terms: Inputs of the signature `glossary` for the glossary of the request, if it has one.
         detects: Whether the response tells the language of the texts.
     """
 
     texts: list[str]
     is_list: bool
+    pair: Pair
     alternatives: int
+    has_scores: bool
+    terms: dict[str, np.ndarray]
     detects: bool
 
     @property
     def signature(self) -> str:
         """Name of the signature that answers the request."""
-        return NBEST if self.alternatives else DEFAULT_SIGNATURE
+        if self.terms:
+            return glossary.SIGNATURE
+        return NBEST if self.alternatives or self.has_scores else DEFAULT_SIGNATURE
 
     @property
     def inputs(self) -> dict[str, np.ndarray]:
         """Inputs of the signature."""
-        return {"text": to_array(self.texts, tf.string)}
+        return {"text": to_array(self.texts, tf.string), **self.terms}
 
 
 def form(content: bytes) -> dict[str, Any]:
@@ -69,34 +81,57 @@ def form(content: bytes) -> dict[str, Any]:
     return {name: texts if len(texts) > 1 else texts[0] for name, texts in members.items()}
 
 
-def question(document: Mapping[str, Any], config: Config) -> Question:
+def question(document: Mapping[str, Any], pairs: Collection[Pair]) -> Question:
     """Read a request for translation.
 
     Args:
         document: Parsed body of the request, JSON or a form.
-        config: Configuration of the translator.
+        pairs: Source and target language of each translator.
 
     Raises:
         RequestError: If a member is missing or has an invalid value.
     """
     texts, is_list = _texts(document)
-    for name, known in (("source", (AUTO, config.source)), ("target", (config.target,))):
-        if name not in document:
-            raise RequestError(f"Invalid request: missing {name} parameter")
-        if document[name] not in known:
-            raise RequestError(
-                f"{shown(document[name])} is not supported as {name} language. This model has "
-                f"{' and '.join(known)}."
-            )
+    pair = _pair(document, texts, pairs)
     if document.get("format", "text") not in ("text", "html"):
         raise RequestError(f"{shown(document['format'])} format is not supported")
     try:
         alternatives = int(document.get("alternatives", 0))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # OverflowError: Infinity
         alternatives = -1
     if alternatives < 0:
         raise RequestError("Invalid request: alternatives parameter is not a number of at least 0")
-    return Question(texts, is_list, alternatives, document["source"] == AUTO)
+    has_scores = document.get("scores", False)
+    if not isinstance(has_scores, bool):
+        raise RequestError(f"'scores' must be true or false. Received: {shown(has_scores)}.")
+    terms = glossary.from_member(document)
+    if terms and (alternatives or has_scores):
+        raise RequestError(
+            "A request with 'glossary' must have neither 'alternatives' nor 'scores': the model "
+            "gives one translation with a glossary."
+        )
+    is_auto = document["source"] == AUTO
+    return Question(texts, is_list, pair, alternatives, has_scores, terms, is_auto)
+
+
+def _pair(document: Mapping[str, Any], texts: list[str], pairs: Collection[Pair]) -> Pair:
+    """Source and target language of a request; `auto` is the source with the most letters."""
+    known = {"source": {AUTO, *(source for source, _ in pairs)}, "target": {t for _, t in pairs}}
+    offer = "This server translates " + ", ".join(f"{source} to {to}" for source, to in pairs) + "."
+    for name, languages_known in known.items():
+        if name not in document:
+            raise RequestError(f"Invalid request: missing {name} parameter")
+        language = document[name]
+        if not isinstance(language, str) or language not in languages_known:
+            raise RequestError(f"{shown(language)} is not supported as {name} language. {offer}")
+    target = document["target"]
+    sources = [s for s, t in pairs if t == target and document["source"] in (AUTO, s)]
+    if not sources:
+        raise RequestError(
+            f"{target} is not available as a target language from {document['source']}. {offer}"
+        )
+    text = " ".join(texts)
+    return max(sources, key=lambda source: share_of_script(text, source)), target
 
 
 def _texts(document: Mapping[str, Any]) -> tuple[list[str], bool]:
@@ -110,57 +145,84 @@ def _texts(document: Mapping[str, Any]) -> tuple[list[str], bool]:
     return texts, isinstance(document["q"], list)
 
 
-def answer(asked: Question, outputs: Mapping[str, np.ndarray], config: Config) -> dict[str, Any]:
+def answer(
+    asked: Question, outputs: Mapping[str, np.ndarray], pairs: Collection[Pair]
+) -> dict[str, Any]:
     """Response to a request for translation.
 
     Args:
         asked: The request.
         outputs: Outputs of the signature, by name.
-        config: Configuration of the translator.
+        pairs: Source and target language of each translator.
     """
-    if asked.alternatives:
-        rows = [
+    found: dict[str, Any] = {}
+    if asked.signature == NBEST:
+        # A text that the search could not translate in another way has fewer hypotheses.
+        kept = [np.isfinite(row)[: 1 + asked.alternatives] for row in outputs["scores"]]
+        rows, scores = (
             [
-                text.decode("utf-8", "replace")
-                for text, score in zip(texts, scores, strict=True)
-                if math.isfinite(score)
+                to_json(row[: len(is_kept)][is_kept], name)
+                for row, is_kept in zip(outputs[name], kept, strict=True)
             ]
-            for texts, scores in zip(outputs["translations"], outputs["scores"], strict=True)
-        ]
+            for name in ("translations", "scores")
+        )
+        if asked.has_scores:
+            found["scores"] = scores
+            if "is_uncertain" in outputs:  # older versions do not tell
+                found["isUncertain"] = outputs["is_uncertain"].tolist()
     else:
-        rows = [[text.decode("utf-8", "replace")] for text in outputs["translation"]]
-    # A text that the search could not translate in another way has no alternatives.
-    others = [row[1 : 1 + asked.alternatives] for row in rows]
-    found: dict[str, Any] = {"translatedText": [row[0] if row else "" for row in rows]}
+        rows = [[text] for text in to_json(outputs["translation"], "translation")]
+    found["translatedText"] = [row[0] if row else "" for row in rows]
     if asked.alternatives:
-        found["alternatives"] = others
+        found["alternatives"] = [row[1:] for row in rows]
     if asked.detects:
-        found["detectedLanguage"] = [detected(text, config)[0] for text in asked.texts]
+        found["detectedLanguage"] = [detected(text, pairs)[0] for text in asked.texts]
     return found if asked.is_list else {name: values[0] for name, values in found.items()}
 
 
-def languages(config: Config) -> list[dict[str, Any]]:
-    """Languages of a translator."""
+def languages(pairs: Collection[Pair]) -> list[dict[str, Any]]:
+    """Languages of the translators, and into which each is translated."""
     return [
-        {"code": code, "name": NAMES.get(code, code), "targets": targets}
-        for code, targets in ((config.source, [config.target]), (config.target, []))
+        {
+            "code": code,
+            "name": NAMES.get(code, code),
+            "targets": [target for source, target in pairs if source == code],
+        }
+        for code in _codes(pairs)
     ]
 
 
-def detect(document: Mapping[str, Any], config: Config) -> list[dict[str, Any]]:
+def detect(document: Mapping[str, Any], pairs: Collection[Pair]) -> list[dict[str, Any]]:
     """Response to a request for the language of a text, most likely first.
 
     Raises:
         RequestError: If there is no text.
     """
     texts, _ = _texts(document)
-    return detected(" ".join(texts), config)
+    return detected(" ".join(texts), pairs)
 
 
-def detected(text: str, config: Config) -> list[dict[str, Any]]:
-    """Languages of a translator by the share of letters in their scripts, in percent."""
+def detected(text: str, pairs: Collection[Pair]) -> list[dict[str, Any]]:
+    """Languages of the translators by the share of letters in their scripts, in percent.
+
+    Languages that are written in the same letters share the percents of these letters.
+
+    Example:
+
+    >>> detected("犬です dog", [("ja", "en")])
+    [{'confidence': 50, 'language': 'ja'}, {'confidence': 50, 'language': 'en'}]
+    >>> detected("dog", [("de", "en")])
+    [{'confidence': 50, 'language': 'de'}, {'confidence': 50, 'language': 'en'}]
+    """
+    shares = {code: share_of_script(text, code) for code in _codes(pairs)}
+    total = max(1, sum(shares.values()))
     found = [
-        {"confidence": round(100 * share_of_script(text, code)), "language": code}
-        for code in (config.source, config.target)
+        {"confidence": round(100 * share / total), "language": code}
+        for code, share in shares.items()
     ]
     return sorted(found, key=lambda one: -one["confidence"])
+
+
+def _codes(pairs: Collection[Pair]) -> list[str]:
+    """Languages of pairs, sources first."""
+    return list(dict.fromkeys([source for source, _ in pairs] + [target for _, target in pairs]))

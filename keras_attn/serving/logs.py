@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
 from keras_attn.serving import native_logs
@@ -37,6 +38,8 @@ def written_to_stderr() -> Iterator[None]:
                 rename_fields={"asctime": "time", "levelname": "level", "name": "logger"},
                 datefmt="%Y-%m-%dT%H:%M:%S%z",
                 json_ensure_ascii=False,
+                # uvicorn's messages once more, with colour codes
+                reserved_attrs=[*RESERVED_ATTRS, "color_message"],
             )
         )
         logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)

@@ -14,7 +14,7 @@ class Metrics:
     Attributes:
         batch_rows: Histogram of batch sizes, in rows.
         queue_rows: Number of waiting rows.
-        version: Number of the served version; 0 for none.
+        version: Number of the served version of each model.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,8 @@ class Metrics:
         )
         self.version = Gauge(
             "keras_attn_model_version",
-            "Number of the served version; 0 for none.",
+            "Number of the served version of each model.",
+            ("model",),
             registry=self._registry,
         )
 

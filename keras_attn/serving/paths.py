@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from http import HTTPStatus
 from typing import NamedTuple, NoReturn
 from urllib.parse import unquote
@@ -16,28 +17,30 @@ _POST = re.compile(rf"{_MODEL}{_VERSION}:(?P<verb>classify|regress|predict)", re
 
 
 class Target(NamedTuple):
-    """Operation and version that a path requests.
+    """Operation, model and version that a path requests.
 
     Attributes:
         verb: `"status"`, `"metadata"`, `"predict"`, `"classify"` or `"regress"`; in `kserve`,
             `"metadata"`, `"ready"` or `"infer"`.
+        model: Name of the model.
         version: Number of the version, or None for the served version.
     """
 
     verb: str
+    model: str
     version: int | None
 
 
-def parse(method: str, path: str, model: str) -> Target:
+def parse(method: str, path: str, models: Collection[str]) -> Target:
     """Parse the method and path of a request.
 
     Args:
         method: HTTP method.
         path: Raw path, percent-encoded.
-        model: Name of the served model.
+        models: Names of the served models.
 
     Raises:
-        RequestError: If the path is not part of the API or names another model.
+        RequestError: If the path is not part of the API or names no served model.
     """
     form = {"GET": _GET, "HEAD": _GET, "POST": _POST}.get(method)
     match = form.fullmatch(path) if form else None
@@ -49,11 +52,11 @@ def parse(method: str, path: str, model: str) -> Target:
     if version is not None and version >= 2**63:
         raise RequestError(f"Failed to convert version: {groups['version']} to numeric.")
     name = unquote(groups["name"])
-    if name != model:
+    if name not in models:
         refuse_model(verb, name, version)
     if groups["label"] is not None:
         raise RequestError(f"Unrecognized servable version label: {unquote(groups['label'])}")
-    return Target(verb, version)
+    return Target(verb, name, version)
 
 
 def allowed(path: str) -> str:
@@ -68,7 +71,7 @@ def allowed(path: str) -> str:
 
 
 def refuse_model(verb: str, name: str, version: int | None) -> NoReturn:
-    """Raise the error for a request that names another model.
+    """Raise the error for a request that names no served model.
 
     Raises:
         RequestError: Always.

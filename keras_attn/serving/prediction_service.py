@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 
 import grpc
 import numpy as np
 import tensorflow as tf
 from google.protobuf.message import Message
+from tensorflow.core.framework import types_pb2
 from tensorflow_serving.apis import (
     get_model_metadata_pb2,
     get_model_status_pb2,
@@ -30,6 +32,7 @@ from tensorflow_serving.apis import (
 from keras_attn.serving import documents, paths
 from keras_attn.serving.batching import Tensors
 from keras_attn.serving.errors import CLIENT_CLOSED_REQUEST, RequestError
+from keras_attn.serving.inference import Inference
 from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.protocol import DEFAULT_SIGNATURE
 from keras_attn.serving.servable import Servable
@@ -48,28 +51,28 @@ _CODES = {
 _METADATA_FIELD = "signature_def"
 
 
-class Model(Protocol):
-    """Versions of a model, and computation within the limits of a server."""
-
-    versions: Versions
-
-    async def compute(self, servable: Servable, name: str, inputs: Tensors) -> Tensors: ...
-
-
 class PredictionService(
     prediction_service_pb2_grpc.PredictionServiceServicer,
     model_service_pb2_grpc.ModelServiceServicer,
 ):
-    """Both services for one model.
+    """Both services for all models of a server.
 
     Args:
-        model: Versions of the model, and the function that computes outputs within the limits.
+        models: Models of the server.
+        inference: Computation within the limits of the server.
         settings: Settings of the server: the longest time to an answer.
         metrics: Metrics of the server.
     """
 
-    def __init__(self, model: Model, settings: Settings, metrics: Metrics):
-        self._model = model
+    def __init__(
+        self,
+        models: Mapping[str, Versions],
+        inference: Inference,
+        settings: Settings,
+        metrics: Metrics,
+    ):
+        self._models = models
+        self._inference = inference
         self._settings = settings
         self._metrics = metrics
 
@@ -115,17 +118,20 @@ class PredictionService(
             _log.info("request", extra=extra)
 
     async def _predict(self, request: Any) -> Message:
-        with self._model.versions.use(self._version(request.model_spec)) as servable:
+        versions, number = self._versions(request.model_spec)
+        with versions.use(number) as servable:
             name = request.model_spec.signature_name or DEFAULT_SIGNATURE
-            inputs = _arrays(request.inputs, servable.signature(name).inputs)
-            outputs = await self._model.compute(servable, name, inputs)
+            inputs = _arrays(
+                request.inputs, servable.signature(name).inputs, self._settings.max_body
+            )
+            outputs = await self._inference.compute(servable, name, inputs)
             wanted = list(request.output_filter) or list(outputs)
             if unknown := [one for one in wanted if one not in outputs]:
                 raise RequestError(
                     f"output tensor alias not found in signature: {unknown[0]} Outputs expected to "
                     f"be in the set {{{','.join(sorted(outputs))}}}."
                 )
-            response = predict_pb2.PredictResponse(model_spec=self._spec(servable))
+            response = predict_pb2.PredictResponse(model_spec=_spec(versions, servable))
             response.model_spec.signature_name = name
             for one in wanted:
                 response.outputs[one].CopyFrom(tf.make_tensor_proto(outputs[one]))
@@ -137,37 +143,39 @@ class PredictionService(
                 raise RequestError(f"Metadata field {field} is not supported")
         if not request.metadata_field:
             raise RequestError("GetModelMetadataRequest must specify at least one metadata_field")
-        with self._model.versions.use(self._version(request.model_spec)) as servable:
+        versions, number = self._versions(request.model_spec)
+        with versions.use(number) as servable:
             response = get_model_metadata_pb2.GetModelMetadataResponse(
-                model_spec=self._spec(servable)
+                model_spec=_spec(versions, servable)
             )
             signatures = await asyncio.to_thread(documents.signature_map, servable)
             response.metadata[_METADATA_FIELD].Pack(signatures)
             return response
 
     async def _status(self, request: Any) -> Message:
-        version = self._version(request.model_spec, "status")
+        versions, number = self._versions(request.model_spec, "status")
         response = get_model_status_pb2.GetModelStatusResponse()
-        documents.add_statuses(response, self._model.versions.statuses(version))
+        documents.add_statuses(response, versions.statuses(number))
         return response
 
-    def _version(self, spec: Any, verb: str = "predict") -> int | None:
-        """Number of the version that a request names, or None for the served one."""
-        version = spec.version.value if spec.HasField("version") else None
-        if spec.name != self._model.versions.name:
-            paths.refuse_model(verb, spec.name, version)
+    def _versions(self, spec: Any, verb: str = "predict") -> tuple[Versions, int | None]:
+        """The model that a request names, and the number of its version or None for the served."""
+        number = spec.version.value if spec.HasField("version") else None
+        if spec.name not in self._models:
+            paths.refuse_model(verb, spec.name, number)
         if spec.version_label:
             raise RequestError(f"Unrecognized servable version label: {spec.version_label}")
-        return version
-
-    def _spec(self, servable: Servable) -> Any:
-        spec = model_pb2.ModelSpec(name=self._model.versions.name)
-        spec.version.value = servable.version
-        return spec
+        return self._models[spec.name], number
 
 
-def _arrays(protos: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]) -> Tensors:
-    """Inputs of a request as arrays.
+def _spec(versions: Versions, servable: Servable) -> Any:
+    spec = model_pb2.ModelSpec(name=versions.name)
+    spec.version.value = servable.version
+    return spec
+
+
+def _arrays(protos: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec], most: int) -> Tensors:
+    """Inputs of a request as arrays of at most `most` values.
 
     Raises:
         RequestError: If they are not those of the signature.
@@ -178,21 +186,26 @@ def _arrays(protos: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]) -> Te
                 f"input tensor alias not found in signature: {name}. Inputs expected to be in the "
                 f"set {{{','.join(sorted(specs))}}}."
             )
-    arrays: dict[str, np.ndarray] = {}
-    for name, spec in specs.items():
-        try:
-            arrays[name] = tf.make_ndarray(protos[name])
-        except (TypeError, ValueError) as error:
-            raise RequestError(f"Tensor {name} cannot be read: {error}") from error
-        if protos[name].dtype != spec.dtype.as_datatype_enum:
-            given = tf.as_dtype(protos[name].dtype).name
-            raise RequestError(f"Tensor {name} has type {given}, expected {spec.dtype.name}")
-        if not spec.shape.is_compatible_with(arrays[name].shape):
-            raise RequestError(
-                f"Tensor {name} has shape {list(arrays[name].shape)}, expected "
-                f"{spec.shape.as_list()}"
-            )
-    return arrays
+    return {name: _array(name, protos[name], spec, most) for name, spec in specs.items()}
+
+
+def _array(name: str, proto: Any, spec: tf.TensorSpec, most: int) -> np.ndarray:
+    if proto.dtype != spec.dtype.as_datatype_enum:
+        known = proto.dtype in types_pb2.DataType.values()
+        given = types_pb2.DataType.Name(proto.dtype) if known else proto.dtype
+        raise RequestError(f"Tensor {name} has type {given}, expected {spec.dtype.name}")
+    shape = [dimension.size for dimension in proto.tensor_shape.dim]
+    # Before the array is made: a tensor of few bytes may claim any shape, because `make_ndarray`
+    # repeats the last value.
+    has_size = not proto.tensor_shape.unknown_rank and all(size >= 0 for size in shape)
+    if not has_size or not spec.shape.is_compatible_with(shape):
+        raise RequestError(f"Tensor {name} has shape {shape}, expected {spec.shape.as_list()}")
+    if math.prod(shape) > most:
+        raise RequestError(f"Tensor {name} has shape {shape}, more than {most} values")
+    try:
+        return tf.make_ndarray(proto)
+    except (TypeError, ValueError) as error:
+        raise RequestError(f"Tensor {name} cannot be read: {error}") from error
 
 
 @asynccontextmanager

@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from pathlib import Path
 
 import uvicorn
 
+from keras_attn.serving import models
 from keras_attn.serving.app import Server
 from keras_attn.serving.connection import Connection
 from keras_attn.serving.settings import Settings
-from keras_attn.translation.versions import newest_version
 
 # Seconds that running requests may take to finish after SIGTERM.
-GRACEFUL_SECONDS = 30
+GRACEFUL_SECONDS = 60
+# Seconds after SIGTERM in which requests that are on their way are answered.
+ON_THE_WAY_SECONDS = 1.0
 
 
-def run(folder: Path, settings: Settings) -> None:
-    """Serve a model until SIGTERM or Ctrl-C, then finish running requests.
+def run(path: Path, settings: Settings) -> None:
+    """Serve one or several models until SIGTERM or Ctrl-C, then finish running requests.
 
     Args:
-        folder: Folder of all versions of the model. The name of the folder is the model name.
+        path: Folder of all versions of a model, whose name is the name of the model; folder of such
+            folders; or file `models.config`.
         settings: Settings of the server.
 
     Raises:
-        ValueError: If the folder holds no exported translator, or is the folder of one version.
+        ValueError: If there is no exported translator, the file is invalid, or the path is the
+            folder of one version.
         OSError: If the server cannot listen on the address, for example because it is in use.
     """
-    folder = folder.resolve()
-    if newest_version(folder) == folder:
-        raise ValueError(
-            "The model must be the folder of the versions (`train.py --out`), not the folder of "
-            f"one version. Received: {folder}. Use {folder.parent}."
-        )
+    path = path.resolve()
+    models.check(path)
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     if settings.grpc_port:
         # Found out now, in a sentence: gRPC starts to listen within the server.
         socket.create_server((settings.host, settings.grpc_port), family=family).close()
     listening = socket.create_server((settings.host, settings.port), family=family, backlog=2048)
     config = uvicorn.Config(
-        Server(folder, settings).app(),
+        Server(path, settings).app(),
         http=Connection,
         root_path=settings.root_path.rstrip("/"),
         timeout_keep_alive=settings.keep_alive,
@@ -50,4 +51,18 @@ def run(folder: Path, settings: Settings) -> None:
     )
     host, port = listening.getsockname()[:2]
     print(f"http://{f'[{host}]' if ':' in host else host}:{port}/", flush=True)
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Server that tells clients to close their connections before it stops to listen.
+
+    uvicorn closes idle connections at once, and a request that a client sends at this moment is
+    lost. A client that is answered with `Connection: close` sends the next request elsewhere.
+    """
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        headers = self.server_state.default_headers
+        self.server_state.default_headers = [*headers, (b"connection", b"close")]
+        await asyncio.sleep(ON_THE_WAY_SECONDS)
+        await super().shutdown(sockets)

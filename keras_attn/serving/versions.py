@@ -33,18 +33,22 @@ class Versions:
     """Versions of a model: loads new versions and releases replaced ones.
 
     Args:
-        folder: Folder of all versions. The name of the folder is the model name.
+        name: Name of the model.
+        folder: Folder of all versions.
         poll_seconds: Seconds between checks of the folder.
 
     Attributes:
         name: Name of the model.
         is_warm: Whether a served version has completed its warm-up requests.
+        is_settled: Whether each version that was there at the start was loaded or skipped, down to
+            the one that is served.
     """
 
-    def __init__(self, folder: Path, poll_seconds: float):
+    def __init__(self, name: str, folder: Path, poll_seconds: float):
         self.folder = folder
-        self.name = folder.name
+        self.name = name
         self.is_warm = False
+        self.is_settled = False
         self._poll_seconds = poll_seconds
         self._current: Servable | None = None
         self._servables: dict[int, Servable] = {}
@@ -64,15 +68,17 @@ class Versions:
         Raises:
             RequestError: If no such version was seen.
         """
-        numbers = sorted(self._statuses, reverse=True)
-        if version is not None:
-            numbers = [number for number in numbers if number == version]
-        if not numbers:
+        found = [one for one in self.seen() if version in (None, one.version)]
+        if not found:
             wanted = "any versions" if version is None else f"version {version}"
             raise RequestError(
                 f"Could not find {wanted} of model {self.name}", HTTPStatus.NOT_FOUND
             )
-        return [self._statuses[number] for number in numbers]
+        return found
+
+    def seen(self) -> list[VersionStatus]:
+        """Statuses of all versions seen so far, newest first."""
+        return [self._statuses[number] for number in sorted(self._statuses, reverse=True)]
 
     @contextmanager
     def use(self, version: int | None) -> Iterator[Servable]:
@@ -103,7 +109,9 @@ class Versions:
             try:
                 await self.look()
             except OSError as error:
-                _log.warning("The folder cannot be read.", extra={"error": str(error)})
+                extra = {"model": self.name, "error": str(error)}
+                _log.warning("The folder cannot be read.", extra=extra)
+            self.is_settled = True
             await asyncio.sleep(self._poll_seconds)
 
     async def look(self) -> None:
@@ -125,7 +133,7 @@ class Versions:
     def _skip(self, number: int, folder: Path, reason: str) -> None:
         self._broken[number] = _looks(folder)
         self._statuses[number] = VersionStatus(number, "END", reason)
-        extra = {"version": number, "reason": reason}
+        extra = {"model": self.name, "version": number, "reason": reason}
         _log.warning("A version is not whole and is not loaded.", extra=extra)
 
     async def _load(self, number: int, folder: Path) -> bool:
@@ -145,7 +153,8 @@ class Versions:
                 self._retire(servable)
             self._broken[number] = looks
             self._statuses[number] = VersionStatus(number, "END", str(error))
-            _log.exception("A version cannot be loaded.", extra={"version": number})
+            extra = {"model": self.name, "version": number}
+            _log.exception("A version cannot be loaded.", extra=extra)
             return False
         self.is_warm = True
         if servable is not self._current:
@@ -157,7 +166,7 @@ class Versions:
         self._servables[servable.version] = servable
         self._num_users[servable] = 0
         self._statuses[servable.version] = VersionStatus(servable.version, "AVAILABLE")
-        _log.info("A version is served.", extra={"version": servable.version})
+        self._say("A version is served.", servable)
         if before:
             self._retire(before)
 
@@ -172,9 +181,12 @@ class Versions:
             return
         del self._num_users[servable]
         self._statuses[servable.version] = VersionStatus(servable.version, "END")
-        _log.info("A version is unloaded.", extra={"version": servable.version})
+        self._say("A version is unloaded.", servable)
         # Functions of a SavedModel form reference cycles, which only the garbage collector frees.
         asyncio.get_running_loop().call_soon(gc.collect)
+
+    def _say(self, message: str, servable: Servable) -> None:
+        _log.info(message, extra={"model": self.name, "version": servable.version})
 
 
 def _version_folders(folder: Path) -> dict[int, Path]:

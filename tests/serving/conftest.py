@@ -63,7 +63,8 @@ def models(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def write_echo():
-    """`write_echo(folder, version, is_older=False)`: a model that answers its version and the text.
+    """`write_echo(folder, version, is_older=False, pair=("ja", "en"))`: a model that answers its
+    version and the text.
 
     It has the signatures of a translator that the page asks for, and is there at once: what
     concerns the server and not what it serves is tested with it. It is not sure of a text with a
@@ -71,7 +72,7 @@ def write_echo():
     sure.
     """
 
-    def write_echo(folder, version, is_older=False):
+    def write_echo(folder, version, is_older=False, pair=("ja", "en")):
         texts = tf.TensorSpec([None], tf.string, "text")
 
         @tf.function(input_signature=[texts])
@@ -108,7 +109,7 @@ def write_echo():
                 "weights": tf.tile(weights[None], [tf.size(text), 1, 1, 1, 1]),
             }
 
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         aside = folder / f".{version}"
         signatures = {"serving_default": echo, "nbest": nbest, "attend": attend}
         if not is_older:
@@ -117,7 +118,7 @@ def write_echo():
         (aside / EXTRA).mkdir(exist_ok=True)
         if not is_older:
             (aside / EXTRA / "examples.json").write_text(json.dumps(EXAMPLES), "utf-8")
-        Config().save(aside / EXTRA / CONFIG)
+        Config(source=pair[0], target=pair[1]).save(aside / EXTRA / CONFIG)
         return aside.rename(folder / str(version))
 
     return write_echo

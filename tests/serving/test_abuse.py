@@ -5,35 +5,52 @@ import socket
 import time
 from urllib.parse import urlsplit
 
+import grpc
 import httpx2 as httpx
 import pytest
+from tensorflow.core.framework import tensor_pb2, types_pb2
+from tensorflow_serving.apis import predict_pb2
 
-PREDICT = "/v1/models/ja-en:predict"
-MAX_BODY, MAX_ROWS, MAX_CHARACTERS, MAX_SECONDS = 50_000, 50, 500, 2.0
+from tests.serving import hostile
+from tests.serving.hostile import INFER, MAX_BODY, MAX_CHARACTERS, MAX_ROWS, MAX_SECONDS, PREDICT
 
 
 @pytest.fixture(scope="module")
-def url(write_echo, tmp_path_factory, start_server):
+def addresses(write_echo, tmp_path_factory, start_server):
+    """Addresses for HTTP and for gRPC."""
     folder = tmp_path_factory.mktemp("abused") / "ja-en"
     write_echo(folder, 1)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
     limits = {
         "--max-body": MAX_BODY,
         "--max-rows": MAX_ROWS,
         "--max-characters": MAX_CHARACTERS,
         "--max-seconds": MAX_SECONDS,
+        "--keep-alive": 2,
+        "--grpc-port": port,
     }
-    with start_server(folder, *(str(part) for limit in limits.items() for part in limit)) as (
-        _,
-        url,
-    ):
-        yield url
+    options = (str(part) for limit in limits.items() for part in limit)
+    with start_server(folder, *options) as (_, url):
+        yield url, f"127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module")
+def url(addresses):
+    return addresses[0]
+
+
+@pytest.fixture(scope="module")
+def client(url):
+    with httpx.Client(base_url=url, timeout=30) as client:
+        yield client
 
 
 @pytest.fixture(autouse=True)
-def goes_on(url):
+def goes_on(url, client):
     """After each of them, the next request is answered."""
     yield
-    response = httpx.post(url + PREDICT, json={"instances": ["still here"]})
+    response = client.post(PREDICT, json={"instances": ["still here"]})
     assert response.json() == {"predictions": ["1: still here"]}
 
 
@@ -44,7 +61,7 @@ def exchange(url, sent, seconds=10):
         connection.sendall(sent)
         received = b""
         while part := connection.recv(65536):
-            received += part
+            received = (received + part).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
             head, found, rest = received.partition(b"\r\n\r\n")
             length = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-l")]
             if found and length and len(rest) >= int(length[0].split(b":")[1]):
@@ -56,136 +73,48 @@ def status_of(received):
     return int(received.split(b" ", 2)[1])
 
 
-TEXT = {"text": "犬"}
-BODIES = {
-    "nothing": (b"", 400),
-    "spaces": (b"  \n ", 400),
-    "no JSON": (b"instances=a", 400),
-    "half JSON": (b'{"instances": ["a"', 400),
-    "JSON and more": (b'{"instances": ["a"]} x', 400),
-    "single quotes": (b"{'instances': ['a']}", 400),
-    "a trailing comma": (b'{"instances": ["a",]}', 400),
-    "a comment": (b'{"instances": ["a"]} // x', 400),
-    "a list": (b'["a"]', 400),
-    "a string": (b'"a"', 400),
-    "a number": (b"1", 400),
-    "null": (b"null", 400),
-    "an empty object": (b"{}", 400),
-    "a NUL byte": (b'{"instances": ["a\0b"]}', 400),
-    "UTF-16": ('{"instances": ["a"]}'.encode("utf-16"), 400),
-    "Shift JIS": ('{"instances": ["犬"]}'.encode("shift_jis"), 400),
-    "half a character": (b'{"instances": ["\xe7\x8a"]}', 400),
-    "an overlong character": (b'{"instances": ["\xc0\xaf"]}', 400),
-    "a lone surrogate": (rb'{"instances": ["\ud800"]}', 400),
-    "a lone surrogate in a term": (rb'{"instances": ["a"], "glossary": {"\ud800": "A"}}', 400),
-    "a wrong escape": (rb'{"instances": ["\x41"]}', 400),
-    "lists nested 100 times": (b'{"instances": ' + b"[" * 100 + b"]" * 100 + b"}", 400),
-    "lists nested 20,000 times": (b"[" * 20_000 + b"]" * 20_000, 400),
-    "objects nested 6,000 times": (b'{"a":' * 6000 + b"1" + b"}" * 6000, 400),
-    "a number of 5,000 digits": (b'{"instances": [' + b"9" * 5000 + b"]}", 400),
-    "too many bytes": (b'{"instances": ["' + b"a" * MAX_BODY + b'"]}', 413),
-    "gzip": (b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", 400),
-}
-DOCUMENTS = {
-    "both forms": ({"instances": ["a"], "inputs": ["a"]}, 400),
-    "rows that are no list": ({"instances": "a"}, 400),
-    "rows that are an object": ({"instances": TEXT}, 400),
-    "rows that are null": ({"instances": None}, 400),
-    "no rows": ({"instances": []}, 400),
-    "a number for a text": ({"instances": [1]}, 400),
-    "null for a text": ({"instances": [None]}, 400),
-    "true for a text": ({"instances": [True]}, 400),
-    "a list for a text": ({"instances": [["a"]]}, 400),
-    "an empty list for a text": ({"instances": [[]]}, 400),
-    "a text and a list": ({"instances": ["a", ["b"]]}, 400),
-    "a text and an object": ({"instances": ["a", TEXT]}, 400),
-    "an object and a text": ({"instances": [TEXT, "a"]}, 400),
-    "an unknown input": ({"instances": [{"txet": "a"}]}, 400),
-    "one input too many": ({"instances": [{**TEXT, "seed": 1}]}, 400),
-    "an empty row": ({"instances": [{}]}, 400),
-    "columns that are a number": ({"inputs": 1}, 400),
-    "columns that are one text": ({"inputs": "a"}, 400),
-    "columns of an unknown name": ({"inputs": {"txet": ["a"]}}, 400),
-    "columns in two levels": ({"inputs": [["a"], ["b"]]}, 400),
-    "ragged columns": ({"inputs": [["a"], ["b", "c"]]}, 400),
-    "base64 that is none": ({"instances": [{"b64": "?"}]}, 400),
-    "base64 that is a number": ({"instances": [{"b64": 1}]}, 400),
-    "an unknown signature": ({"signature_name": "steal", "instances": ["a"]}, 400),
-    "a signature that is a number": ({"signature_name": 1, "instances": ["a"]}, 400),
-    "a signature that is a path": ({"signature_name": "../../etc/passwd", "instances": ["a"]}, 400),
-    "a signature of Python": ({"signature_name": "__class__", "instances": ["a"]}, 400),
-    "a glossary that is a list": ({"instances": ["a"], "glossary": ["a"]}, 400),
-    "a glossary that is a text": ({"instances": ["a"], "glossary": "a"}, 400),
-    "a glossary that is null": ({"instances": ["a"], "glossary": None}, 400),
-    "a number for a term": ({"instances": ["a"], "glossary": {"a": 1}}, 400),
-    "null for a term": ({"instances": ["a"], "glossary": {"a": None}}, 400),
-    "base64 for a term": ({"instances": ["a"], "glossary": {"a": {"b64": "YQ=="}}}, 400),
-    "an empty term": ({"instances": ["a"], "glossary": {" ": "a"}}, 400),
-    "too many terms": ({"instances": ["a"], "glossary": {str(n): "a" for n in range(101)}}, 400),
-    "too long a term": ({"instances": ["a"], "glossary": {"a" * 101: "a"}}, 400),
-    "a glossary for nbest": (
-        {"signature_name": "nbest", "instances": ["a"], "glossary": {"a": "A"}},
-        400,
-    ),
-    "a glossary and no texts": ({"glossary": {"a": "A"}}, 400),
-    "terms without translations": (
-        {"signature_name": "glossary", "inputs": {"text": ["a"], "term": ["a"]}},
-        400,
-    ),
-    "one translation for two terms": (
-        {
-            "signature_name": "glossary",
-            "inputs": {"text": ["a"], "term": ["a", "b"], "term_translation": ["A"]},
-        },
-        400,
-    ),
-    "too many texts": ({"instances": ["a"] * (MAX_ROWS + 1)}, 413),
-    "too long a text": ({"instances": ["犬" * (MAX_CHARACTERS + 1)]}, 413),
-}
-PATHS = {
-    "another model": ("POST", "/v1/models/half:predict", 404),
-    "a version that is not there": ("POST", "/v1/models/ja-en/versions/9:predict", 404),
-    "a version beyond all numbers": ("POST", f"/v1/models/ja-en/versions/{10**30}:predict", 400),
-    "a version that is a word": ("POST", "/v1/models/ja-en/versions/one:predict", 400),
-    "a version in wide digits": ("POST", "/v1/models/ja-en/versions/%EF%BC%91:predict", 400),
-    "a label": ("POST", "/v1/models/ja-en/labels/stable:predict", 400),
-    "classify": ("POST", "/v1/models/ja-en:classify", 400),
-    "regress": ("POST", "/v1/models/ja-en:regress", 400),
-    "a verb that is none": ("POST", "/v1/models/ja-en:destroy", 400),
-    "no verb": ("POST", "/v1/models/ja-en", 400),
-    "GET of predict": ("GET", PREDICT, 400),
-    "PUT": ("PUT", PREDICT, 405),
-    "DELETE": ("DELETE", "/v1/models/ja-en", 405),
-    "dots": ("GET", "/v1/models/../../etc/passwd", 400),
-    "escaped dots": ("GET", "/v1/models/%2e%2e%2f%2e%2e%2fetc%2fpasswd", 404),
-    "dots below the page": ("GET", "/page/../../../../etc/passwd", 404),
-    "escaped dots below the page": ("GET", "/page/%2e%2e/%2e%2e/settings.py", 404),
-    "a NUL in the path of the page": ("GET", "/page/page.js%00.html", 404),
-    "backslashes": ("GET", "/page/..%5c..%5csettings.py", 404),
-    "a path of nobody": ("GET", "/wp-login.php", 404),
-    "a script in the path": ("GET", "/v1/models/<script>alert(1)</script>", 400),
-}
-
-
-@pytest.mark.parametrize("name", BODIES)
-def test_bodies(url, name):
-    body, status = BODIES[name]
-    response = httpx.post(url + PREDICT, content=body)
+@pytest.mark.parametrize("name", hostile.BODIES)
+@pytest.mark.parametrize("path", [PREDICT, INFER, "/translate"])
+def test_bodies(client, path, name):
+    body, status = hostile.BODIES[name]
+    response = client.post(path, content=body)
     assert response.status_code == status
     assert response.json().keys() == {"error"}
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_documents(url, name):
-    document, status = DOCUMENTS[name]
-    response = httpx.post(url + PREDICT, json=document)
-    assert response.status_code == status
-    assert response.json().keys() == {"error"}
+@pytest.mark.parametrize(
+    ("path", "table"),
+    [
+        (PREDICT, hostile.DOCUMENTS),
+        (INFER, hostile.KSERVE),
+        ("/translate", hostile.LIBRETRANSLATE),
+    ],
+)
+def test_documents(client, path, table):
+    wrong = []
+    for name, (document, status) in table.items():
+        response = client.post(path, content=json.dumps(document))
+        if response.status_code != status or response.json().keys() != {"error"}:
+            wrong.append((name, response.status_code, response.text))
+    assert wrong == []
 
 
-@pytest.mark.parametrize("name", PATHS)
+def test_documents_for_a_stream_and_for_the_language(client):
+    streamed = {
+        **hostile.LIBRETRANSLATE,
+        "a list of texts": ({"q": ["a"], "source": "ja", "target": "en"}, 400),
+        "scores": ({"q": "a", "scores": True, "source": "ja", "target": "en"}, 400),
+    }
+    for name, (document, _) in streamed.items():
+        response = client.post("/translate/stream", content=json.dumps(document))
+        assert response.status_code in (400, 413), name
+    for text in (None, 1, {}, [], [[]], [1]):
+        assert client.post("/detect", json={"q": text}).status_code == 400
+
+
+@pytest.mark.parametrize("name", hostile.PATHS)
 def test_paths(url, name):
-    method, path, status = PATHS[name]
+    method, path, status = hostile.PATHS[name]
     body = json.dumps({"instances": ["a"]}).encode()
     # By hand: a client would tidy the path.
     head = f"{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -194,6 +123,17 @@ def test_paths(url, name):
     head, _, rest = received.partition(b"\r\n\r\n")
     assert json.loads(rest).keys() == {"error"}
     assert b"text/html" not in head
+
+
+@pytest.mark.parametrize("name", hostile.RAW)
+def test_raw_requests(url, name):
+    sent, statuses = hostile.RAW[name]
+    try:
+        received = exchange(url, sent)
+    except (ConnectionResetError, BrokenPipeError):
+        received = b""
+    if received or statuses:
+        assert status_of(received) in statuses, received
 
 
 @pytest.mark.parametrize(
@@ -260,6 +200,85 @@ def test_who_hangs_up_early_disturbs_nobody(url, part):
     for _ in range(20):
         with socket.create_connection((address.hostname, address.port)) as connection:
             connection.sendall((head.encode() + body)[:part])
+
+
+def test_a_head_that_comes_too_slowly_is_not_waited_for(url):
+    address = urlsplit(url)
+    start = time.monotonic()
+    with socket.create_connection((address.hostname, address.port), 30) as connection:
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            for _ in range(100):
+                connection.sendall(b"GET / HTTP/1.1\r\na: b\r\n"[:1])
+                time.sleep(0.2)
+    assert 2 <= time.monotonic() - start < 15
+
+
+GRPC_CALLS = {
+    "nonsense": ("Predict", b"nonsense", ("INTERNAL", "UNKNOWN")),
+    "nothing": ("Predict", b"", ("NOT_FOUND",)),
+    "a large message": ("Predict", b"\0" * (MAX_BODY + 1), ("RESOURCE_EXHAUSTED",)),
+    "metadata of nothing": ("GetModelMetadata", b"", ("INVALID_ARGUMENT",)),
+    "a method that is not served": ("Classify", b"", ("UNIMPLEMENTED",)),
+    "a method of nobody": ("Destroy", b"", ("UNIMPLEMENTED",)),
+}
+
+
+@pytest.mark.parametrize("name", GRPC_CALLS)
+def test_grpc_calls(addresses, name):
+    method, message, codes = GRPC_CALLS[name]
+    with grpc.insecure_channel(addresses[1]) as channel:
+        call = channel.unary_unary(f"/tensorflow.serving.PredictionService/{method}")
+        with pytest.raises(grpc.RpcError) as refused:
+            call(message, timeout=10)
+    assert refused.value.code().name in codes
+
+
+def tensor(dtype, shape, **values):
+    proto = tensor_pb2.TensorProto(dtype=dtype, **values)
+    for size in shape:
+        proto.tensor_shape.dim.add(size=size)
+    return proto
+
+
+TENSORS = {
+    "no type and no shape": tensor_pb2.TensorProto(),
+    "another type": tensor(types_pb2.DT_INT64, [1], int64_val=[1]),
+    "a type of nobody": tensor(9999, [1], string_val=[b"a"]),
+    "a resource": tensor(types_pb2.DT_RESOURCE, [1]),
+    "a scalar": tensor(types_pb2.DT_STRING, [], string_val=[b"a"]),
+    "two axes": tensor(types_pb2.DT_STRING, [1, 1], string_val=[b"a"]),
+    "a size below 0": tensor(types_pb2.DT_STRING, [-1], string_val=[b"a"]),
+    "a shape beyond memory": tensor(types_pb2.DT_STRING, [2**40], string_val=[b"a"]),
+    "more values than the shape": tensor(types_pb2.DT_STRING, [1], string_val=[b"a", b"b"]),
+    "text as bytes of memory": tensor(types_pb2.DT_STRING, [1], tensor_content=b"\0" * 8),
+    "too many texts": tensor(types_pb2.DT_STRING, [MAX_ROWS + 1], string_val=[b"a"]),
+    "too long a text": tensor(types_pb2.DT_STRING, [1], string_val=[b"a" * (MAX_CHARACTERS + 1)]),
+}
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_tensors(addresses, name):
+    request = predict_pb2.PredictRequest()
+    request.model_spec.name = "ja-en"
+    request.inputs["text"].CopyFrom(TENSORS[name])
+    with grpc.insecure_channel(addresses[1]) as channel:
+        call = channel.unary_unary("/tensorflow.serving.PredictionService/Predict")
+        with pytest.raises(grpc.RpcError) as refused:
+            call(request.SerializeToString(), timeout=10)
+    assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize("sent", [b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"\0" * 1000, b""])
+def test_what_is_no_grpc_is_hung_up_on(addresses, sent):
+    host, port = addresses[1].split(":")
+    with socket.create_connection((host, int(port)), 10) as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        try:
+            while connection.recv(65536):
+                pass
+        except ConnectionResetError:
+            pass
 
 
 def test_many_idle_connections_keep_nobody_out(url):

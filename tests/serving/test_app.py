@@ -208,6 +208,7 @@ def test_the_page_loads_nothing_from_elsewhere(client, examples):
         "max_characters": 300,
         "max_pieces": Config().max_pieces,
         "examples": examples,
+        "models": ["ja-en"],
     }
 
 
@@ -283,7 +284,7 @@ def test_a_version_that_is_broken_is_shown_and_the_one_below_is_served(echo, wai
     (echo / "2" / "saved_model.pb").write_bytes(b"no model")
     with TestClient(Server(echo, Settings()).app()) as client:
         wait_until(lambda: client.get("/healthz").status_code == 200)
-        assert client.get("/healthz").json()["version"] == 1
+        assert client.get("/healthz").json()["models"] == {"ja-en": 1}
         second, first = client.get("/v1/models/ja-en").json()["model_version_status"]
         assert (second["version"], second["state"]) == ("2", "END")
         assert second["status"]["error_message"]

@@ -47,7 +47,7 @@ def test_the_table_shows_what_is_tested():
 def test_the_page_is_for_translators_alone(clients):
     response = clients["three_inputs"].get("/page/settings.json")
     assert response.status_code == 404
-    assert "this model is none" in response.json()["error"]
+    assert "this server has none" in response.json()["error"]
 
 
 def test_metadata_is_that_of_the_saved_model(clients):

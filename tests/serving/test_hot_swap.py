@@ -1,59 +1,59 @@
 """A new version appears while clients call: no error, and both versions' answers are right."""
 
 import shutil
-import threading
+import socket
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2 as httpx
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+from protocol_clients import Clients
 
 NUM_CLIENTS = 32
 
 
-def call(url, number, done, answers, errors):
-    """Ask again and again; remember which version answered each time."""
-    with httpx.Client(base_url=url, timeout=30) as client:
-        count = 0
-        while not done.is_set():
-            count += 1
-            text = f"{number} {count}"
-            try:
-                response = client.post("/v1/models/ja-en:predict", json={"instances": [text]})
-                (said,) = response.json()["predictions"]
-            except Exception as error:  # any of them is what must not be
-                errors.append(repr(error))
-                return
-            version, _, rest = said.partition(": ")
-            if rest != text:
-                errors.append((text, said))
-            answers.append(int(version))
+def test_no_request_is_lost_between_two_versions_with_a_broken_one_between(
+    echo, write_echo, start_server, wait_until
+):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        grpc_port = listening.getsockname()[1]
+    options = ("--poll-seconds", "0.2", "--grpc-port", str(grpc_port))
+    with start_server(echo, *options) as (_, url):
 
+        def states():
+            answer = httpx.get(f"{url}/v1/models/ja-en").json()["model_version_status"]
+            return {one["version"]: one["state"] for one in answer}
 
-def test_no_request_is_lost_between_two_versions(echo, write_echo, start_server, wait_until):
-    with start_server(echo, "--poll-seconds", "0.2") as (_, url):
-        done, answers, errors = threading.Event(), [], []
-        arguments = (done, answers, errors)
-        clients = [
-            threading.Thread(target=call, args=(url, number, *arguments))
-            for number in range(NUM_CLIENTS)
-        ]
-        for client in clients:
-            client.start()
-        wait_until(lambda: len(answers) > 200)
-        assert set(answers) == {1}
-        write_echo(echo, 2)
-        wait_until(lambda: 2 in answers)
-        so_far = len(answers)
-        wait_until(lambda: len(answers) > so_far + 200)
-        done.set()
-        for client in clients:
-            client.join()
-        assert errors == []
+        def is_right(version, text, translation):
+            number, _, rest = translation.partition(": ")
+            said.append(int(number))
+            return rest == text and version in (None, int(number))
+
+        said = []
+        address = urlsplit(url)
+        with Clients(
+            *(address.hostname, address.port, grpc_port, "ja-en"),
+            [f"text {number}" for number in range(100)],
+            is_right,
+            NUM_CLIENTS,
+        ) as clients:
+            wait_until(lambda: len(said) > 200)
+            assert set(said) == {1}
+            (echo / "2").mkdir()
+            (echo / "2" / "saved_model.pb").write_bytes(b"half a model")
+            wait_until(lambda: states().get("2") == "END")
+            write_echo(echo, 3)
+            wait_until(lambda: 3 in said)
+            so_far = len(said)
+            wait_until(lambda: len(said) > so_far + 200)
+        assert clients.errors == []
+        assert set(said) == {1, 3}
         # Once each client has an answer of the new version, the old one answers nobody.
-        assert set(answers[-NUM_CLIENTS:]) == {2}
-        states = {
-            one["version"]: one["state"]
-            for one in httpx.get(f"{url}/v1/models/ja-en").json()["model_version_status"]
-        }
-        assert states == {"1": "END", "2": "AVAILABLE"}
+        assert set(said[-NUM_CLIENTS:]) == {3}
+        assert len({protocol for protocol, _ in clients.counts()}) == 3
+        assert states() == {"1": "END", "2": "END", "3": "AVAILABLE"}
         gone = httpx.post(f"{url}/v1/models/ja-en/versions/1:predict", json={"instances": ["a"]})
         assert gone.status_code == 404
 
@@ -89,7 +89,7 @@ def test_a_version_with_other_signatures_and_examples_takes_over(
         wait_until(lambda: settings()["version"] == 1)
         assert settings()["examples"] == []
         assert ask(**with_terms).status_code == 400
-        assert "keras_attn_model_version 1.0" in httpx.get(f"{url}/metrics").text
+        assert 'keras_attn_model_version{model="ja-en"} 1.0' in httpx.get(f"{url}/metrics").text
 
 
 def test_the_version_below_is_served_again_when_the_newest_is_taken_away(
@@ -97,8 +97,8 @@ def test_the_version_below_is_served_again_when_the_newest_is_taken_away(
 ):
     second = write_echo(echo, 2)
     with start_server(echo, "--poll-seconds", "0.2") as (_, url):
-        assert httpx.get(f"{url}/healthz").json()["version"] == 2
+        assert httpx.get(f"{url}/healthz").json()["models"] == {"ja-en": 2}
         shutil.rmtree(second)
-        wait_until(lambda: httpx.get(f"{url}/healthz").json()["version"] == 1)
+        wait_until(lambda: httpx.get(f"{url}/healthz").json()["models"] == {"ja-en": 1})
         response = httpx.post(f"{url}/v1/models/ja-en:predict", json={"instances": ["a"]})
         assert response.json() == {"predictions": ["1: a"]}

@@ -1,6 +1,10 @@
 """The Open Inference Protocol, as its clients speak it."""
 
+from urllib.parse import urlsplit
+
+import numpy as np
 import pytest
+import tritonclient.http as tritonclient
 
 from keras_attn import __version__
 from keras_attn.serving.errors import RequestError
@@ -25,16 +29,16 @@ def given(data, name="text", shape=None, datatype="BYTES"):
 @pytest.mark.parametrize(
     ("method", "path", "expected"),
     [
-        ("GET", "/v2/models/ja-en", ("metadata", None)),
-        ("GET", "/v2/models/ja%2Den/versions/12", ("metadata", 12)),
-        ("GET", "/v2/models/ja-en/ready", ("ready", None)),
-        ("GET", "/v2/models/ja-en/versions/1/ready", ("ready", 1)),
-        ("POST", "/v2/models/ja-en/infer", ("infer", None)),
-        ("POST", "/v2/models/ja-en/versions/3/infer", ("infer", 3)),
+        ("GET", "/v2/models/ja-en", ("metadata", "ja-en", None)),
+        ("GET", "/v2/models/ja%2Den/versions/12", ("metadata", "ja-en", 12)),
+        ("GET", "/v2/models/ja-en/ready", ("ready", "ja-en", None)),
+        ("GET", "/v2/models/ja-en/versions/1/ready", ("ready", "ja-en", 1)),
+        ("POST", "/v2/models/en-ja/infer", ("infer", "en-ja", None)),
+        ("POST", "/v2/models/ja-en/versions/3/infer", ("infer", "ja-en", 3)),
     ],
 )
 def test_paths_of_the_protocol(method, path, expected):
-    assert parse(method, path, "ja-en") == expected
+    assert parse(method, path, {"ja-en", "en-ja"}) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,7 +53,7 @@ def test_paths_of_the_protocol(method, path, expected):
 )
 def test_other_paths_are_refused(method, path, status):
     with pytest.raises(RequestError) as refused:
-        parse(method, path, "ja-en")
+        parse(method, path, {"ja-en"})
     assert refused.value.status == status
 
 
@@ -57,7 +61,7 @@ def test_the_server_and_its_model_describe_themselves(client):
     assert client.get("/v2").json() == {
         "name": "keras_attn",
         "version": __version__,
-        "extensions": [],
+        "extensions": ["binary_tensor_data"],
     }
     for path in (
         "health/live",
@@ -108,10 +112,36 @@ def test_a_glossary_is_a_signature_with_terms(client):
     assert output["data"][0] == "3: dog"
 
 
-def test_binary_data_is_refused_with_the_way_to_send_json(client):
-    answer = client.post(INFER, content=b"{}", headers={"Inference-Header-Content-Length": "2"})
-    assert answer.status_code == 415
-    assert "`binary_data=False`" in answer.json()["error"]
+def test_tritons_own_client_is_answered(server):
+    address = urlsplit(server).netloc
+    with tritonclient.InferenceServerClient(address) as triton:
+        assert triton.is_server_live() and triton.is_server_ready()
+        assert triton.is_model_ready("ja-en") and triton.is_model_ready("ja-en", "1")
+        assert not triton.is_model_ready("de-en")
+        assert triton.get_model_metadata("ja-en")["name"] == "ja-en"
+        (row,) = triton.get_model_repository_index()
+        assert (row["name"], row["state"]) == ("ja-en", "READY")
+        text = tritonclient.InferInput("text", [2], "BYTES")
+        for is_binary in (True, False):
+            text.set_data_from_numpy(np.array(TEXTS, object), binary_data=is_binary)
+            found = triton.infer("ja-en", [text], parameters={"signature_name": "nbest"})
+            assert texts_of(found) == [f"1: {text}" for text in TEXTS]
+            np.testing.assert_equal(found.as_numpy("scores")[0], np.float32([-0.25, -1.5, -np.inf]))
+            assert found.as_numpy("is_uncertain").dtype == bool
+            named = [tritonclient.InferRequestedOutput("scores", binary_data=not is_binary)]
+            found = triton.infer(
+                *("ja-en", [text], "1", named),
+                parameters={"signature_name": "nbest"},
+                request_compression_algorithm="gzip",
+            )
+            assert found.as_numpy("translations") is None
+            assert found.as_numpy("scores").shape == (2, 3)
+
+
+def texts_of(found):
+    """Best translations, which are bytes where data is binary."""
+    best = found.as_numpy("translations")[:, 0]
+    return [one.decode() if isinstance(one, bytes) else one for one in best]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +156,7 @@ def test_binary_data_is_refused_with_the_way_to_send_json(client):
         ({"inputs": [given(TEXTS, shape=[3])]}, 400, "Received: 2 values, shape [3]"),
         ({"inputs": [given(TEXTS, shape=[2, 1])]}, 400, "the shape [-1]"),
         ({"inputs": [given(TEXTS, shape=[-1])]}, 400, "a list of sizes. Received: [-1]"),
-        ({"inputs": [{"name": "text", "shape": [1], "datatype": "BYTES"}]}, 400, "binary data"),
+        ({"inputs": [{"name": "text", "shape": [1], "datatype": "BYTES"}]}, 400, "must be a list"),
         ({"inputs": [given(TEXTS)], "outputs": [{"name": "x"}]}, 400, "must be translation"),
         ({"inputs": [given(TEXTS)], "parameters": {"signature_name": "x"}}, 400, "not found"),
         ({"inputs": [given(["犬"] * 21)]}, 413, "at most 20 texts"),

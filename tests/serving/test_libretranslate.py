@@ -4,10 +4,10 @@ import pytest
 from libretranslatepy import LibreTranslateAPI
 
 from keras_attn.serving import libretranslate
-from keras_attn.translation.config import Config
+from keras_attn.serving.errors import RequestError
 
 PAIR = {"source": "ja", "target": "en"}
-CONFIG = Config()
+PAIRS = [("ja", "en"), ("de", "en"), ("ja", "zh")]
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +51,53 @@ def test_the_language_is_told_if_it_is_asked_for(client):
     [("犬です", "ja", 100), ("A dog.", "en", 100), ("犬 dog", "en", 75), ("12!", "ja", 0)],
 )
 def test_a_language_is_as_sure_as_its_share_of_letters(text, language, confidence):
-    first = libretranslate.detect({"q": text}, CONFIG)[0]
+    first = libretranslate.detect({"q": text}, PAIRS[:1])[0]
     assert first == {"confidence": confidence, "language": language}
 
 
+def test_languages_of_the_same_letters_are_equally_likely():
+    found = {one["language"]: one["confidence"] for one in libretranslate.detected("dog", PAIRS)}
+    assert found == {"de": 50, "en": 50, "ja": 0, "zh": 0}
+    found = {one["language"]: one["confidence"] for one in libretranslate.detected("犬です", PAIRS)}
+    assert found == {"ja": 75, "zh": 25, "de": 0, "en": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "target", "pair"),
+    [
+        ("dog", "ja", "en", ("ja", "en")),
+        ("Hund", "auto", "en", ("de", "en")),
+        ("犬です", "auto", "en", ("ja", "en")),
+        ("Hund", "auto", "zh", ("ja", "zh")),
+        ("12", "auto", "en", ("ja", "en")),
+    ],
+)
+def test_the_languages_choose_the_model(text, source, target, pair):
+    document = {"q": text, "source": source, "target": target}
+    assert libretranslate.question(document, PAIRS).pair == pair
+
+
+def test_a_pair_without_a_model_is_refused_with_the_pairs_that_have_one():
+    with pytest.raises(RequestError, match="zh is not available .* from de. .* ja to en, de to en"):
+        libretranslate.question({"q": "a", "source": "de", "target": "zh"}, PAIRS)
+
+
+def test_scores_and_certainty_are_told_if_they_are_asked_for(client):
+    document = {"q": "犬?", "scores": True, **PAIR}
+    answer = client.post("/translate", json=document).json()
+    assert answer == {"translatedText": "1: 犬?", "scores": [-0.25], "isUncertain": True}
+    document = {"q": ["犬"], "scores": True, "alternatives": 1, **PAIR}
+    answer = client.post("/translate", json=document).json()
+    assert (answer["scores"], answer["isUncertain"]) == ([[-0.25, -1.5]], [False])
+
+
+def test_a_glossary_is_used(client):
+    document = {"q": "犬と猫", "glossary": {"犬": "dog"}, **PAIR}
+    assert client.post("/translate", json=document).json() == {"translatedText": "1: dogと猫"}
+
+
 def test_languages_have_names_and_targets():
-    assert libretranslate.languages(Config(source="ja", target="xx")) == [
+    assert libretranslate.languages([("ja", "xx")]) == [
         {"code": "ja", "name": "Japanese", "targets": ["xx"]},
         {"code": "xx", "name": "xx", "targets": []},
     ]
@@ -69,10 +110,14 @@ def test_languages_have_names_and_targets():
         ({"q": "犬", "source": "ja"}, 400, "missing target"),
         ({"q": "犬", "target": "en"}, 400, "missing source"),
         ({"q": "犬", "source": "de", "target": "en"}, 400, '"de" is not supported as source'),
-        ({"q": "犬", "source": "ja", "target": "fr"}, 400, "This model has en."),
+        ({"q": "犬", "source": "ja", "target": "fr"}, 400, "translates ja to en."),
         ({"q": "犬", "format": "pdf", **PAIR}, 400, '"pdf" format is not supported'),
         ({"q": "犬", "alternatives": -1, **PAIR}, 400, "alternatives"),
         ({"q": "犬", "alternatives": "many", **PAIR}, 400, "alternatives"),
+        ({"q": "犬", "source": ["ja"], "target": "en"}, 400, "not supported as source"),
+        ({"q": "犬", "scores": 1, **PAIR}, 400, "'scores' must be true or false"),
+        ({"q": "犬", "glossary": {"犬": "dog"}, "scores": True, **PAIR}, 400, "neither"),
+        ({"q": "犬", "glossary": ["犬"], **PAIR}, 400, "'glossary' must be an object"),
         ({"q": [], **PAIR}, 400, "'q' must be"),
         ({"q": ["犬", 3], **PAIR}, 400, "'q' must be"),
         ({"q": ["犬"] * 21, **PAIR}, 413, "at most 20 texts"),

@@ -16,8 +16,9 @@ def test_logs_are_lines_of_json(echo, start_server):
         process.terminate()
         said = process.stderr.read().splitlines()
     # The import of the package comes before. Then TensorFlow's own lines are JSON too.
-    said = itertools.dropwhile(lambda line: not line.startswith("{"), said)
+    said = list(itertools.dropwhile(lambda line: not line.startswith("{"), said))
     lines = list(map(json.loads, said))
+    assert "\\u001b" not in "".join(said)  # no colour codes
     by_message = {line["message"]: line for line in lines}
     assert by_message["A version is served."]["version"] == 1
     assert by_message["request"]["status"] == 200

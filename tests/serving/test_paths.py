@@ -18,7 +18,7 @@ from keras_attn.serving.paths import allowed, parse
     ],
 )
 def test_paths_of_the_api(method, path, verb, version):
-    assert parse(method, path, "ja-en") == (verb, version)
+    assert parse(method, path, {"de-en", "ja-en"}) == (verb, "ja-en", version)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_paths_of_the_api(method, path, verb, version):
 )
 def test_other_paths_are_refused(method, path, status, says):
     with pytest.raises(RequestError) as caught:
-        parse(method, path, "ja-en")
+        parse(method, path, {"ja-en"})
     assert caught.value.status == status
     assert says in caught.value.message
 

@@ -82,7 +82,7 @@ def test_a_signature_and_its_outputs_may_be_chosen(predict):
         ({"text": TEXTS, "signature": "no"}, "INVALID_ARGUMENT", '"no" not found'),
         ({"words": TEXTS}, "INVALID_ARGUMENT", "not found in signature: words"),
         ({}, "INVALID_ARGUMENT", "not found in signature: text"),
-        ({"text": [1]}, "INVALID_ARGUMENT", "type int32, expected string"),
+        ({"text": [1]}, "INVALID_ARGUMENT", "type DT_INT32, expected string"),
         ({"text": [TEXTS]}, "INVALID_ARGUMENT", "shape [1, 2], expected [None]"),
         ({"text": TEXTS, "outputs": ["x"]}, "INVALID_ARGUMENT", "not found in signature: x"),
         ({"text": TEXTS * 11}, "INVALID_ARGUMENT", "at most 20 texts. Received: 22"),

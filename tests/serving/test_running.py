@@ -31,6 +31,20 @@ def test_sigterm_ends_the_server_after_the_requests_that_have_begun(echo, start_
             httpx.get(f"{url}/healthz")
 
 
+def test_after_sigterm_requests_on_their_way_are_answered_and_connections_closed(
+    echo, start_server
+):
+    body = {"instances": ["a"]}
+    with start_server(echo) as (process, url), httpx.Client(base_url=url) as client:
+        assert "connection" not in client.post("/v1/models/ja-en:predict", json=body).headers
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        answer = client.post("/v1/models/ja-en:predict", json=body)
+        assert answer.json() == {"predictions": ["1: a"]}
+        assert answer.headers["connection"] == "close"
+        assert process.wait(30) in (0, -signal.SIGTERM)
+
+
 def test_the_folder_of_one_version_is_refused_with_the_one_to_give(echo):
     with pytest.raises(ValueError, match="must be the folder of the versions") as refused:
         run(echo / "1", Settings())

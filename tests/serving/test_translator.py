@@ -1,5 +1,7 @@
 """A server of a translator answers what the translator itself does."""
 
+import json
+
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
@@ -11,11 +13,16 @@ TEXT = "昨日、友達と映画を見ました。"
 
 
 @pytest.fixture(scope="module")
-def predict(models, wait_until):
-    """`predict(**body)`: what the server answers."""
+def client(models, wait_until):
     with TestClient(Server(models, Settings()).app()) as client:
         wait_until(lambda: client.get("/healthz").status_code == 200)
-        yield lambda **body: client.post("/v1/models/ja-en:predict", json=body).json()
+        yield client
+
+
+@pytest.fixture(scope="module")
+def predict(client):
+    """`predict(**body)`: what the server answers."""
+    return lambda **body: client.post("/v1/models/ja-en:predict", json=body).json()
 
 
 def test_strings_in_strings_out_in_rows_and_in_columns(predict, translator):
@@ -39,6 +46,13 @@ def test_pasted_text_is_translated_as_by_the_translator(predict, translator, sig
         ]
     else:
         assert found == translator(texts)
+
+
+def test_a_stream_ends_with_the_translation_of_the_whole_text(client, translator):
+    text = f"猫が窓のそばで寝ている。{TEXT}\n😀 https://example.com/a?b=c この道は駅まで続く。12。"
+    document = {"q": text, "source": "ja", "target": "en"}
+    *_, last, _ = client.post("/translate/stream", json=document).text.split("\n\n")
+    assert json.loads(last.partition("data: ")[2]) == {"translatedText": translator([text])[0]}
 
 
 def test_no_texts_have_no_translations(predict):

@@ -11,7 +11,7 @@ from keras_attn.translation.versions import write_sizes
 
 
 def look_at(folder):
-    versions = Versions(folder, poll_seconds=1.0)
+    versions = Versions("ja-en", folder, poll_seconds=1.0)
     asyncio.run(versions.look())
     return versions
 
@@ -38,7 +38,7 @@ def test_other_folders_are_no_versions(echo, write_echo):
 
 def test_an_old_version_stays_until_its_last_request_ends(echo, write_echo):
     async def scenario():
-        versions = Versions(echo, poll_seconds=1.0)
+        versions = Versions("ja-en", echo, poll_seconds=1.0)
         await versions.look()
         with versions.use(None) as first:
             write_echo(echo, 2)
@@ -57,7 +57,7 @@ def test_a_version_that_is_mended_is_loaded(echo, write_echo):
     async def scenario():
         (echo / "2").mkdir()
         (echo / "2" / "saved_model.pb").write_bytes(b"half a file")
-        versions = Versions(echo, poll_seconds=1.0)
+        versions = Versions("ja-en", echo, poll_seconds=1.0)
         await versions.look()
         assert served(versions) == {1: "AVAILABLE", 2: "END"}
         shutil.rmtree(echo / "2")
@@ -78,7 +78,7 @@ def test_a_copy_that_was_cut_off_is_never_served(
         write_sizes(whole)
 
     async def scenario():
-        versions = Versions(echo, poll_seconds=1.0)
+        versions = Versions("ja-en", echo, poll_seconds=1.0)
         if is_running:
             await versions.look()
         shutil.copytree(whole, echo / "2")
@@ -106,7 +106,7 @@ def test_only_the_first_is_served_before_it_is_warm(echo, write_echo, monkeypatc
     seen = []
 
     async def scenario():
-        versions = Versions(echo, poll_seconds=1.0)
+        versions = Versions("ja-en", echo, poll_seconds=1.0)
 
         def requests(servable):
             seen.append(versions.current.version)
@@ -139,7 +139,7 @@ def test_who_is_told_to_stop_does_not_answer_the_rest_of_the_requests(echo, monk
     asked = []
 
     async def scenario():
-        versions = Versions(echo, poll_seconds=1.0)
+        versions = Versions("ja-en", echo, poll_seconds=1.0)
         looking = asyncio.create_task(versions.look())
 
         def requests(servable):
@@ -159,7 +159,7 @@ def test_who_is_told_to_stop_does_not_answer_the_rest_of_the_requests(echo, monk
 
 def test_when_all_are_taken_away_the_last_goes_on(echo):
     async def scenario():
-        versions = Versions(echo, poll_seconds=1.0)
+        versions = Versions("ja-en", echo, poll_seconds=1.0)
         await versions.look()
         shutil.rmtree(echo / "1")
         await versions.look()

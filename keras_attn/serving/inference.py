@@ -1,0 +1,125 @@
+"""Outputs of a model's signature within the limits of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine, Mapping
+from http import HTTPStatus
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+
+from keras_attn.serving import body, glossary
+from keras_attn.serving.batching import Batcher, Tensors
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.metrics import Metrics
+from keras_attn.serving.servable import Servable
+from keras_attn.serving.settings import Settings
+
+
+class Inference:
+    """Computation of requests, of all models and protocols, in one queue.
+
+    Args:
+        settings: Settings of the server.
+        metrics: Metrics of the server.
+    """
+
+    def __init__(self, settings: Settings, metrics: Metrics):
+        self._settings = settings
+        self._batcher = Batcher(settings, metrics.batch_rows.observe)
+
+    @property
+    def num_rows(self) -> int:
+        """Number of waiting rows."""
+        return self._batcher.num_rows
+
+    async def compute(self, servable: Servable, name: str, inputs: Tensors) -> Tensors:
+        """Outputs of a signature, by name.
+
+        Args:
+            servable: Version of the model.
+            name: Name of the signature.
+            inputs: Inputs of the signature, by name.
+
+        Raises:
+            RequestError: If the inputs exceed a limit, the queue is full, or the model refuses the
+                inputs.
+        """
+        if name == glossary.SIGNATURE:
+            glossary.check(inputs, self._settings)
+        num_rows = servable.signature(name).num_rows(inputs)
+        if num_rows > self._settings.max_rows:
+            raise RequestError(
+                f"A request must have at most {self._settings.max_rows} texts. "
+                f"Received: {num_rows}.",
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            )
+        self.check_lengths(inputs)
+        return await self._batcher.ask(servable, name, inputs, num_rows)
+
+    async def answer(
+        self,
+        request: Request,
+        servable: Servable,
+        name: str,
+        inputs: Tensors,
+        arrived: float,
+    ) -> Tensors:
+        """Outputs of a signature for an HTTP request whose body has been read.
+
+        Args:
+            request: Request; the computation is cancelled if its client disconnects.
+            servable: Version of the model.
+            name: Name of the signature.
+            inputs: Inputs of the signature, by name.
+            arrived: Time when the request arrived, by `time.monotonic`.
+
+        Raises:
+            RequestError: As for `compute`, or if the answer takes too long.
+            ClientDisconnect: If the client disconnects.
+        """
+        request.state.rows = servable.signature(name).num_rows(inputs)
+        asking = body.unless_gone(request, self.compute(servable, name, inputs))
+        return await self.in_time(asking, arrived)
+
+    async def in_time(
+        self, asking: Coroutine[Any, Any, Tensors], start: float | None = None
+    ) -> Tensors:
+        """Await outputs for `max_seconds` from `start`, by `time.monotonic`. Defaults to now.
+
+        Raises:
+            RequestError: If it takes longer.
+        """
+        now = time.monotonic()
+        seconds = self._settings.max_seconds - (now - (now if start is None else start))
+        try:
+            async with asyncio.timeout(seconds):
+                return await asking
+        except TimeoutError as error:
+            raise RequestError(
+                f"The answer took longer than {self._settings.max_seconds:g} seconds.",
+                HTTPStatus.GATEWAY_TIMEOUT,
+            ) from error
+
+    def check_lengths(self, inputs: Mapping[str, np.ndarray]) -> None:
+        """Check the lengths of texts.
+
+        Raises:
+            RequestError: If a text is too long.
+        """
+        limit = self._settings.max_characters
+        for array in inputs.values():
+            texts = array.ravel() if array.dtype == object else ()
+            longest = max((len(text.decode("utf-8", "replace")) for text in texts), default=0)
+            if longest > limit:
+                raise RequestError(
+                    f"A text must have at most {limit} characters. Received: {longest}.",
+                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                )
+
+    def close(self) -> None:
+        """Wait for running batches."""
+        self._batcher.close()

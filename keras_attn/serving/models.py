@@ -1,0 +1,193 @@
+"""Models of a server: one model, a folder of models, or the models of a `models.config`.
+
+The file has the form of TensorFlow Serving's option `--model_config_file`: the text form of
+`ModelServerConfig`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from pathlib import Path
+
+from google.protobuf import text_format
+from tensorflow_serving.config import model_server_config_pb2
+
+from keras_attn.serving.errors import RETRY_AFTER, RequestError
+from keras_attn.serving.versions import Versions
+from keras_attn.translation.versions import newest_version
+
+_log = logging.getLogger(__name__)
+Pair = tuple[str, str]
+
+
+class Models(Mapping[str, Versions]):
+    """Versions of each model, by the name of the model.
+
+    A model that is added to the folder or to the file is found within `poll_seconds`. A model that
+    is taken away is served until the server ends.
+
+    Args:
+        path: Folder of all versions of one model, whose name is the name of the model; folder of
+            such folders; or file `models.config`.
+        poll_seconds: Seconds between checks for new models and new versions.
+
+    Raises:
+        ValueError: If the file is invalid.
+        OSError: If the path cannot be read.
+    """
+
+    def __init__(self, path: Path, poll_seconds: float):
+        self._path = path
+        self._poll_seconds = poll_seconds
+        self._versions: dict[str, Versions] = {}
+        self._first = self._add(model_folders(path))
+
+    def __getitem__(self, name: str) -> Versions:
+        return self._versions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._versions)
+
+    def __len__(self) -> int:
+        return len(self._versions)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a model is warm, and each model of the start is served or skipped as broken."""
+        return any(one.is_warm for one in self.values()) and all(
+            one.is_settled for one in self._first
+        )
+
+    def served(self) -> dict[str, int]:
+        """Number of the served version of each model that has one."""
+        return {name: one.current.version for name, one in self.items() if one.current}
+
+    def translators(self) -> dict[Pair, Versions]:
+        """Served translators by source and target language; the first of each pair.
+
+        Raises:
+            RequestError: If there is none, or none yet.
+        """
+        found: dict[Pair, Versions] = {}
+        for one in self.values():
+            if one.current and (config := one.current.config):
+                found.setdefault((config.source, config.target), one)
+        if not found and not self.is_ready:
+            raise RequestError(
+                "The model is being loaded.", HTTPStatus.SERVICE_UNAVAILABLE, RETRY_AFTER
+            )
+        if not found:
+            raise RequestError(
+                "This path is for translators that `train.py` exported; this server has none.",
+                HTTPStatus.NOT_FOUND,
+            )
+        return found
+
+    async def watch(self) -> None:
+        """Serve the newest version of each model until cancelled."""
+        async with asyncio.TaskGroup() as watching:
+            new = list(self.values())
+            while True:
+                for one in new:
+                    watching.create_task(one.watch())
+                await asyncio.sleep(self._poll_seconds)
+                try:
+                    new = self._add(await asyncio.to_thread(model_folders, self._path))
+                except (OSError, ValueError) as error:
+                    new = []
+                    _log.warning("The models cannot be read.", extra={"error": str(error)})
+
+    def _add(self, folders: Mapping[str, Path]) -> list[Versions]:
+        """Add models that are new, and return them."""
+        names = [name for name in folders if name not in self._versions]
+        for name in names:
+            self._versions[name] = Versions(name, folders[name], self._poll_seconds)
+        return [self._versions[name] for name in names]
+
+
+def model_folders(path: Path) -> dict[str, Path]:
+    """Folder of all versions of each model, by the name of the model.
+
+    Args:
+        path: As for `Models`.
+
+    Raises:
+        ValueError: If the file is invalid.
+        OSError: If the path cannot be read.
+    """
+    if path.is_file():
+        return _configured(path)
+    children = sorted(child for child in path.iterdir() if not child.name.startswith("."))
+    models = {child.name: child for child in children if _has_versions(child)}
+    return {path.name: path} if _has_versions(path) or not models else models
+
+
+def check(path: Path) -> None:
+    """Check that at least one model can be served.
+
+    Args:
+        path: As for `Models`.
+
+    Raises:
+        ValueError: If no model has a whole version, the file is invalid, or the path is the folder
+            of one version.
+    """
+    if not path.is_dir() and not path.is_file():
+        raise ValueError(
+            "The model must be a folder that `train.py` wrote, a folder of such folders, or a "
+            f"`models.config`. Received: {path}."
+        )
+    if (path / "saved_model.pb").is_file():
+        raise ValueError(
+            "The model must be the folder of the versions (`train.py --out`), not the folder of "
+            f"one version. Received: {path}. Use {path.parent}."
+        )
+    faults = []
+    for folder in model_folders(path).values():
+        try:
+            newest_version(folder)
+            return
+        except ValueError as error:
+            faults.append(str(error))
+    raise ValueError(" ".join(faults) or f"The file names no models. Received: {path}.")
+
+
+def _has_versions(folder: Path) -> bool:
+    """Whether a path is a folder with a version in it, whole or not, that can be read."""
+    try:
+        return any(re.fullmatch("0|[1-9][0-9]*", child.name) for child in folder.iterdir())
+    except OSError:  # a file, or a folder of the file system such as `lost+found`
+        return False
+
+
+def _configured(path: Path) -> dict[str, Path]:
+    """Folder of each model in a `models.config`; relative to the folder of the file."""
+    config = model_server_config_pb2.ModelServerConfig()
+    try:
+        text_format.Parse(path.read_text(encoding="utf-8"), config)
+    except (text_format.ParseError, UnicodeDecodeError) as error:
+        raise ValueError(f"`{path}` is no `models.config`: {error}") from error
+    folders: dict[str, Path] = {}
+    for model in config.model_config_list.config:
+        if not model.name or not model.base_path:
+            raise ValueError(f"`{path}`: each model must have a `name` and a `base_path`.")
+        if model.name in folders:
+            raise ValueError(f"`{path}`: two models have the name {model.name!r}.")
+        policy = model.model_version_policy
+        if policy.WhichOneof("policy_choice") not in (None, "latest") or (
+            policy.latest.num_versions > 1
+        ):
+            raise ValueError(
+                f"`{path}`: the server serves the newest version of each model. Remove the "
+                f"`model_version_policy` of {model.name!r}, or set `latest {{ num_versions: 1 }}`."
+            )
+        if model.version_labels:
+            raise ValueError(
+                f"`{path}`: versions have no labels. Remove the `version_labels` of {model.name!r}."
+            )
+        folders[model.name] = (path.parent / model.base_path).resolve()
+    return folders

@@ -1,0 +1,118 @@
+"""Translation of a long text sentence by sentence, as server-sent events.
+
+The sentences are those of the graph, and their translations are joined as in the graph, so the last
+event has the translation that a request for the whole text gets. The first sentence is translated
+alone, then twice as many each time: the first translation comes soon, and further sentences share
+batches.
+
+https://html.spec.whatwg.org/multipage/server-sent-events.html
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import tensorflow as tf
+
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.inference import Inference
+from keras_attn.serving.libretranslate import Question
+from keras_attn.serving.tensors import to_array, to_json
+from keras_attn.serving.versions import Versions
+from keras_attn.translation.tokenization import sentences
+
+MEDIA_TYPE = "text/event-stream"
+# A proxy must not hold events back.
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def split(text: str, target: str) -> tuple[list[str], list[str]]:
+    """Sentences of a text, and the text before each of their translations and after the last.
+
+    Args:
+        text: Text in the source language.
+        target: Target language, which determines the space between sentences.
+
+    Returns:
+        `N` sentences and `N + 1` strings around them.
+
+    Raises:
+        RequestError: If the text holds half of a surrogate pair.
+
+    Example:
+
+    >>> split("犬だ。猫だ！\\n鳥だ。", "en")
+    (['犬だ。', '猫だ！', '鳥だ。'], ['', ' ', '\\n', ''])
+    """
+    found = sentences.split(tf.constant(to_array([text], tf.string)))
+    # No sentence holds a separator, so this marks the places of the translations.
+    marks = tf.where(found.text == "", "", sentences.SEPARATOR)[:, None]
+    (whole,) = sentences.join(found, marks, tf.constant(1), sentences.joiner(target)).numpy()[0]
+    around = whole.decode("utf-8", "replace").split(sentences.SEPARATOR)
+    return [one.decode("utf-8", "replace") for one in found.text.numpy() if one], around
+
+
+async def events(
+    asked: Question, versions: Versions, inference: Inference, most_at_once: int
+) -> AsyncIterator[bytes]:
+    """An event `sentence` for each sentence, in order, and an event `done`.
+
+    Args:
+        asked: Request for the translation of one text.
+        versions: Model that translates it. All sentences are translated by one version.
+        inference: Computation within the limits of the server.
+        most_at_once: Maximum number of sentences that are translated at once, at least 1.
+
+    Raises:
+        RequestError: If the request is for more than one translation, or the first sentence cannot
+            be translated. A later error is an event `error`, the last one.
+    """
+    if asked.is_list or asked.alternatives or asked.has_scores:
+        raise RequestError(
+            "A stream is for the translation of one text: 'q' must be a text, without "
+            "'alternatives' and 'scores'."
+        )
+    texts, around = await asyncio.to_thread(split, asked.texts[0], asked.pair[1])
+    inference.check_lengths({"text": to_array(texts, tf.string)})
+    translated = around[0]
+    start, size = 0, 1
+    with versions.use(None) as servable:
+        while start < len(texts):
+            window = texts[start : start + size]
+            inputs = {**asked.inputs, "text": to_array(window, tf.string)}
+            try:
+                outputs = await inference.in_time(
+                    inference.compute(servable, asked.signature, inputs)
+                )
+            except RequestError as error:
+                if not start:
+                    raise
+                yield event("error", error=error.message)
+                return
+            for translation in to_json(outputs["translation"], "translation"):
+                yield event("sentence", index=start, source=texts[start], translation=translation)
+                start += 1
+                translated += translation + around[start]
+            size = min(2 * size, most_at_once)
+    yield event("done", translatedText=translated)
+
+
+async def with_first(first: bytes, others: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Events, the first of which has been read already."""
+    yield first
+    async for one in others:
+        yield one
+
+
+def event(name: str, **data: Any) -> bytes:
+    """Server-sent event with JSON data.
+
+    Example:
+
+    >>> event("error", error="The server is busy.")
+    b'event: error\\ndata: {"error": "The server is busy."}\\n\\n'
+    """
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()

@@ -1,0 +1,93 @@
+"""Pages of the server: one to translate, and one that shows the OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, cast
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from keras_attn.serving import openapi
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.models import Models
+from keras_attn.serving.settings import Settings
+from keras_attn.translation.config import Config
+
+PAGE = Path(__file__).parent / "page"
+# Browsers must revalidate the files of the page, so that they never mix files of two releases.
+REVALIDATED = {"Cache-Control": "no-cache"}
+# The page loads nothing from other origins and must not be embedded in other pages.
+PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    **REVALIDATED,
+}
+
+
+class Website:
+    """Routes of the pages, their files and settings, and the OpenAPI document.
+
+    Args:
+        models: Models of the server.
+        settings: Settings of the server.
+    """
+
+    def __init__(self, models: Models, settings: Settings):
+        self._models = models
+        self._settings = settings
+
+    def routes(self) -> list[BaseRoute]:
+        """Routes of the pages."""
+        return [
+            Route("/", _shown("index.html")),
+            Route("/docs", _shown("docs.html")),
+            Route("/openapi.json", self._openapi),
+            Route("/page/settings.json", self._page_settings),
+            Mount("/page", _PageFiles(directory=PAGE)),
+        ]
+
+    async def _openapi(self, request: Request) -> Response:
+        return JSONResponse(openapi.document(self._settings.root_path))
+
+    async def _page_settings(self, request: Request) -> Response:
+        """What the page shows of a translator: the one that the query names, or the first."""
+        translators = {one.name: one for one in self._models.translators().values()}
+        name = request.query_params.get("model", next(iter(translators)))
+        if name not in translators:
+            raise RequestError(f'There is no translator "{name}".', HTTPStatus.NOT_FOUND)
+        with translators[name].use(None) as servable:
+            config = cast(Config, servable.config)
+            return JSONResponse(
+                {
+                    "name": name,
+                    "version": servable.version,
+                    "source": config.source,
+                    "target": config.target,
+                    "max_characters": self._settings.max_characters,
+                    "max_pieces": config.max_pieces,
+                    "examples": servable.examples,
+                    "models": list(translators),
+                }
+            )
+
+
+def _shown(name: str) -> Callable[[Request], Awaitable[Response]]:
+    """Handler that answers with a page."""
+
+    async def show(request: Request) -> Response:
+        return FileResponse(PAGE / name, headers=PAGE_HEADERS)
+
+    return show
+
+
+class _PageFiles(StaticFiles):
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        response = super().file_response(*args, **options)
+        response.headers.update(REVALIDATED)
+        return response

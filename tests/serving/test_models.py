@@ -1,0 +1,147 @@
+"""Several models in one server: which there are, and which one answers."""
+
+import shutil
+
+import pytest
+from starlette.testclient import TestClient
+
+from keras_attn.serving.app import Server
+from keras_attn.serving.models import check, model_folders
+from keras_attn.serving.settings import Settings
+
+CONFIG = """model_config_list {{
+  config {{ name: "{name}" base_path: "{path}" model_platform: "tensorflow" {more} }}
+}}"""
+
+
+@pytest.fixture(scope="module")
+def folder(write_echo, tmp_path_factory):
+    """A folder of two models."""
+    folder = tmp_path_factory.mktemp("models")
+    write_echo(folder / "ja-en", 1)
+    write_echo(folder / "en-ja", 4, pair=("en", "ja"))
+    (folder / ".cache" / "1").mkdir(parents=True)
+    (folder / "lost+found").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(folder, open_client):
+    with open_client(folder) as client:
+        yield client
+
+
+def write_config(folder, name="a", path="ja-en", more=""):
+    file = folder / "models.config"
+    file.write_text(CONFIG.format(name=name, path=path, more=more), "utf-8")
+    return file
+
+
+def test_one_model_a_folder_of_models_or_a_file(folder, tmp_path):
+    both = {name: folder / name for name in ("en-ja", "ja-en")}
+    assert model_folders(folder) == both
+    assert model_folders(folder / "ja-en") == {"ja-en": both["ja-en"]}
+    assert model_folders(tmp_path) == {tmp_path.name: tmp_path}  # versions may come later
+    assert model_folders(write_config(tmp_path, path=both["ja-en"])) == {"a": both["ja-en"]}
+    assert model_folders(write_config(tmp_path, path="x")) == {"a": tmp_path / "x"}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"name": ""}, "must have a `name` and a `base_path`"),
+        ({"more": '} config { name: "a" base_path: "b"'}, "two models have the name 'a'"),
+        ({"more": "model_version_policy { all {} }"}, "newest version of each model"),
+        (
+            {"more": "model_version_policy { latest { num_versions: 2 } }"},
+            "newest version of each model",
+        ),
+        ({"more": 'version_labels { key: "x" value: 1 }'}, "versions have no labels"),
+        ({"more": "colour: 3"}, "is no `models.config`"),
+        ({}, "must be a folder that `train.py` wrote"),
+    ],
+)
+def test_a_file_that_cannot_be_served_is_refused_in_a_sentence(tmp_path, given, says):
+    with pytest.raises(ValueError, match=says):
+        check(write_config(tmp_path, **given))
+
+
+def test_one_whole_model_is_enough_to_start(folder, tmp_path):
+    shutil.copytree(folder / "ja-en", tmp_path / "ja-en")
+    (tmp_path / "broken" / "1").mkdir(parents=True)
+    check(tmp_path)
+    shutil.rmtree(tmp_path / "ja-en")
+    with pytest.raises(ValueError, match="only a part of one"):
+        check(tmp_path)
+
+
+def test_health_names_the_served_versions(client):
+    assert client.get("/healthz").json() == {"status": "ok", "models": {"en-ja": 4, "ja-en": 1}}
+    assert 'keras_attn_model_version{model="en-ja"} 4.0' in client.get("/metrics").text
+
+
+def test_the_name_chooses_the_model_in_tensorflow_serving_and_kserve(client):
+    given = {"name": "text", "shape": [1], "datatype": "BYTES", "data": ["a"]}
+    for name, said in (("ja-en", "1: a"), ("en-ja", "4: a")):
+        answer = client.post(f"/v1/models/{name}:predict", json={"instances": ["a"]})
+        assert answer.json() == {"predictions": [said]}
+        answer = client.post(f"/v2/models/{name}/infer", json={"inputs": [given]}).json()
+        assert (answer["model_name"], answer["outputs"][0]["data"]) == (name, [said])
+        assert client.get(f"/v2/models/{name}/ready").status_code == 200
+    missing = client.get("/v2/models/de-en")
+    assert missing.status_code == 404
+    assert "This server has en-ja, ja-en." in missing.json()["error"]
+    assert client.post("/v1/models/de-en:predict", json={"instances": ["a"]}).status_code == 404
+
+
+def test_the_languages_choose_the_model_in_libretranslate(client):
+    for source, target, said in (("ja", "en", "1: 犬"), ("en", "ja", "4: 犬")):
+        document = {"q": "犬", "source": source, "target": target}
+        assert client.post("/translate", json=document).json() == {"translatedText": said}
+    assert [(one["code"], one["targets"]) for one in client.get("/languages").json()] == [
+        ("en", ["ja"]),
+        ("ja", ["en"]),
+    ]
+
+
+def test_the_page_is_told_of_each_model(client):
+    first = client.get("/page/settings.json").json()
+    assert (first["name"], first["models"]) == ("en-ja", ["en-ja", "ja-en"])
+    other = client.get("/page/settings.json", params={"model": "ja-en"}).json()
+    assert (other["name"], other["source"], other["version"]) == ("ja-en", "ja", 1)
+    assert client.get("/page/settings.json", params={"model": "x"}).status_code == 404
+
+
+def test_models_and_versions_that_come_are_served_and_broken_ones_hide_nothing(
+    write_echo, tmp_path, wait_until
+):
+    write_echo(tmp_path / "ja-en", 1)
+    (tmp_path / "broken" / "1").mkdir(parents=True)
+    (tmp_path / "broken" / "1" / "saved_model.pb").write_bytes(b"no model")
+    with TestClient(Server(tmp_path, Settings(poll_seconds=0.05)).app()) as client:
+        wait_until(lambda: client.get("/healthz").status_code == 200)
+        assert client.get("/v2/models/broken/ready").status_code == 503
+        write_echo(tmp_path / "en-ja", 1, pair=("en", "ja"))
+        write_echo(tmp_path / "ja-en", 2)
+        served = {"ja-en": 2, "en-ja": 1}
+        wait_until(lambda: client.get("/healthz").json().get("models") == served)
+        index = client.post("/v2/repository/index").json()
+        assert {(one["name"], one["version"]) for one in index if one["state"] == "READY"} == {
+            ("ja-en", "2"),
+            ("en-ja", "1"),
+        }
+        (broken,) = (one for one in index if one["name"] == "broken")
+        assert broken["state"] == "UNAVAILABLE" and broken["reason"]
+
+
+def test_a_file_that_is_broken_while_the_server_runs_changes_nothing(
+    folder, tmp_path, wait_until, caplog
+):
+    file = write_config(tmp_path, path=folder / "ja-en")
+    with TestClient(Server(file, Settings(poll_seconds=0.05)).app()) as client:
+        wait_until(lambda: client.get("/healthz").status_code == 200)
+        file.write_text("model_config_list {", "utf-8")
+        wait_until(lambda: "The models cannot be read." in caplog.text)
+        assert client.get("/healthz").json()["models"] == {"a": 1}
+        write_config(tmp_path, name="b", path=folder / "en-ja")
+        wait_until(lambda: client.get("/healthz").json()["models"] == {"a": 1, "b": 4})

@@ -1,0 +1,103 @@
+"""A long text is translated sentence by sentence, and the whole is that of one request."""
+
+import json
+from http import HTTPStatus
+
+import pytest
+
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.inference import Inference
+from keras_attn.serving.streaming import split
+
+PAIR = {"source": "ja", "target": "en"}
+TEXT = "犬だ。\n\n「猫？」と言う。鳥だ！🐦魚だ。\n牛"
+
+
+@pytest.fixture(scope="module")
+def client(write_echo, tmp_path_factory, open_client):
+    folder = tmp_path_factory.mktemp("models") / "ja-en"
+    write_echo(folder, 1)
+    with open_client(folder, max_rows=20, queue_rows=20, max_characters=100) as client:
+        yield client
+
+
+def events(response):
+    """Names and data of the events of a response."""
+    assert response.headers["content-type"].startswith("text/event-stream")
+    *parts, end = response.text.split("\n\n")
+    assert end == ""
+    lines = [part.split("\n") for part in parts]
+    return [(name.removeprefix("event: "), json.loads(data[6:])) for name, data in lines]
+
+
+@pytest.mark.parametrize(
+    "text", [TEXT, "", "\n", "犬。 ", "🙂犬。\r\n\r\n🙂", "a.b 犬。No. 3。", "犬\x1f猫。"]
+)
+def test_sentences_and_what_is_between_them_are_the_text(text):
+    texts, around = split(text, "ja")
+    joined = around[0] + "".join(a + b for a, b in zip(texts, around[1:], strict=True))
+    assert joined.replace(" ", "") == text.replace(" ", "").replace("\x1f", "")
+
+
+def test_each_sentence_is_an_event_and_the_last_has_the_whole(client):
+    *parts, (name, last) = events(client.post("/translate/stream", json={"q": TEXT, **PAIR}))
+    assert [name for name, _ in parts] == ["sentence"] * 5
+    sources = ["犬だ。", "「猫？」と言う。", "鳥だ！", "魚だ。", "牛"]
+    assert [data for _, data in parts] == [
+        {"index": index, "source": source, "translation": f"1: {source}"}
+        for index, source in enumerate(sources)
+    ]
+    assert name == "done"
+    said = "1: 犬だ。\n\n1: 「猫？」と言う。 1: 鳥だ！🐦 1: 魚だ。\n1: 牛"
+    assert last == {"translatedText": said}
+
+
+def test_a_text_may_be_longer_than_its_sentences(client):
+    text = "犬がいる。" * 100
+    found = events(client.post("/translate/stream", json={"q": text, **PAIR}))
+    assert len(found) == 101
+    assert client.post("/translate", json={"q": text, **PAIR}).status_code == 413
+
+
+def test_nothing_is_translated_to_nothing(client):
+    assert events(client.post("/translate/stream", json={"q": " ", **PAIR})) == [
+        ("done", {"translatedText": ""})
+    ]
+
+
+def test_a_glossary_holds_for_each_sentence(client):
+    document = {"q": "犬だ。犬か。", "glossary": {"犬": "dog"}, **PAIR}
+    *_, (_, last) = events(client.post("/translate/stream", json=document))
+    assert last == {"translatedText": "1: dogだ。 1: dogか。"}
+
+
+@pytest.mark.parametrize(
+    ("document", "status", "says"),
+    [
+        ({"q": ["犬"], **PAIR}, 400, "'q' must be a text"),
+        ({"q": "犬", "alternatives": 1, **PAIR}, 400, "without 'alternatives'"),
+        ({"q": "犬", "source": "de", "target": "en"}, 400, "not supported"),
+        ({"q": "犬。" + "犬" * 101, **PAIR}, 413, "at most 100 characters"),
+        ({"q": "\ud800", **PAIR}, 400, "surrogate"),
+    ],
+)
+def test_an_error_before_the_first_sentence_has_a_status(client, document, status, says):
+    answer = client.post("/translate/stream", content=json.dumps(document))
+    assert answer.status_code == status
+    assert says in answer.json()["error"]
+
+
+def test_an_error_after_the_first_sentence_is_the_last_event(client, monkeypatch):
+    compute, windows = Inference.compute, []
+
+    async def compute_once(self, servable, name, inputs):
+        windows.append(len(inputs["text"]))
+        if len(windows) == 3:
+            raise RequestError("The server is busy.", HTTPStatus.SERVICE_UNAVAILABLE)
+        return await compute(self, servable, name, inputs)
+
+    monkeypatch.setattr(Inference, "compute", compute_once)
+    found = events(client.post("/translate/stream", json={"q": "犬。" * 9, **PAIR}))
+    assert windows == [1, 2, 4]
+    assert [name for name, _ in found] == ["sentence"] * 3 + ["error"]
+    assert found[-1][1] == {"error": "The server is busy."}
