@@ -5,21 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import runpy
 import sys
 import time
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from keras_attn.translation.config import Config
+from keras_attn.translation.flags import make_parser
+
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
-    # Run as files: an import of their package imports TensorFlow, and --help must not wait for it.
-    package = Path(find_spec("keras_attn").origin)  # type: ignore[union-attr, arg-type]
-    folder = package.parent / "translation"
-    config, flags = (runpy.run_path(str(folder / f"{name}.py")) for name in ("config", "flags"))
-    return flags["make_parser"](config["Config"]).parse_args(argv)
+    return make_parser(Config).parse_args(argv)
 
 
 def run(given: dict[str, Any]) -> None:
@@ -34,7 +31,6 @@ def run(given: dict[str, Any]) -> None:
 
     from keras_attn.translation import presets
     from keras_attn.translation.batching.batches import Batches
-    from keras_attn.translation.config import Config
     from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
     from keras_attn.translation.export import documents, saved_model
     from keras_attn.translation.machine import allocator, precision, streams, threads
