@@ -13,6 +13,7 @@ from typing import Any
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.flags import make_parser
+from keras_attn.translation.machine import native_output, streams
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
@@ -27,13 +28,18 @@ def run(given: dict[str, Any]) -> None:
     # By default TensorFlow uses oneDNN only on processors with AVX-512 or the like, though products
     # are faster with it on others too (benchmarks/results/training.md).
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
-    import keras
+    with native_output.hidden():
+        import keras
 
+        from keras_attn.translation.machine import devices, threads
+
+        threads.one_core_for_each_operation()
+        devices.open_devices()
     from keras_attn.translation import presets
     from keras_attn.translation.batching.batches import Batches
     from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
     from keras_attn.translation.export import documents, saved_model
-    from keras_attn.translation.machine import allocator, precision, streams, threads
+    from keras_attn.translation.machine import allocator, precision
     from keras_attn.translation.model import make_model
     from keras_attn.translation.tokenization import tokenizer
     from keras_attn.translation.training import run_folder, tensorboard, warm_start
@@ -41,7 +47,6 @@ def run(given: dict[str, Any]) -> None:
 
     streams.print_utf8()
     allocator.keep_freed_memory()
-    threads.one_core_for_each_operation()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
     callbacks = [tensorboard.Curves(board)] if board else []
     earlier, given = warm_start.inherit(**given)

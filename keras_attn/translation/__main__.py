@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from keras_attn.translation.corpus.cleaning import Pair, script_fault
 from keras_attn.translation.corpus.lines import utf8_lines
-from keras_attn.translation.machine import streams
+from keras_attn.translation.machine import native_output, streams
 
 if TYPE_CHECKING:
     from keras_attn.translation.export.translator import Translator
@@ -273,10 +273,13 @@ COMMANDS = {
 def main(argv: list[str] | None = None) -> int:
     arguments = parse_arguments(argv)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    from keras_attn.translation.export.translator import Translator
-
     streams.print_utf8()
     try:
+        with native_output.hidden():
+            from keras_attn.translation.export.translator import Translator
+            from keras_attn.translation.machine import devices
+
+            devices.open_devices()
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _warn(message)
             translator = Translator.load(arguments.model)
