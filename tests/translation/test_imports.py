@@ -13,11 +13,21 @@ ROOT = Path(keras_attn.__file__).parents[1]
 TRANSLATION = "keras_attn.translation"
 # From the ground up; a room imports from lower floors and, without a circle, from its own.
 FLOORS = [
-    {"special_ids", "config", "flags", "presets", "versions", "named_weights", "machine"},
+    {
+        "special_ids",
+        "config",
+        "flags",
+        "presets",
+        "versions",
+        "named_weights",
+        "next_steps",
+        "machine",
+    },
     {"corpus", "tokenization", "decoding", "evaluation"},
     {"model"},
     {"batching", "export"},
     {"training"},
+    {"train"},
     {"__init__", "__main__"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -42,12 +42,11 @@ class SetScores(NamedTuple):
     exactness: Exactness
 
     def __str__(self) -> str:
-        """Scores in one line, for reports."""
+        """Scores in one line."""
         scores = self.scores
         return (
-            f"{self.name}, {self.num_sentences:,} sentence{'s' * (self.num_sentences != 1)}: "
-            f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f} ({scores.bleu_signature}), "
-            f"chrF {scores.chrf:.1f} ({scores.chrf_signature}), "
+            f"{self.name}, {count(self.num_sentences, 'sentence')}: "
+            f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f}, chrF {scores.chrf:.1f}, "
             f"number accuracy {self.exactness.numbers}, copy accuracy {self.exactness.copies}"
         )
 
@@ -89,12 +88,12 @@ class Report:
     details: dict[str, Any] = field(default_factory=dict)
 
     def summary(self) -> str:
-        """Samples and scores, for the terminal."""
+        """Scores, then samples, for the terminal."""
         samples = (
             f"  {sample.source}\n    = {sample.translation}\n    ~ {sample.reference}"
             for sample in self.samples
         )
-        return "\n".join(["Samples (= translation, ~ reference):", *samples, *self.headline()])
+        return "\n".join([*self.headline(), "Samples (= translation, ~ reference):", *samples])
 
     def write(self, folder: Path) -> None:
         """Write `report.json`, `report.md` and `translations.tsv` (all translations)."""
@@ -110,12 +109,12 @@ class Report:
         """Scores, translation time, comparison and scores of each set, one line each."""
         scores = self.scores
         lines = [
-            f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f} ({scores.bleu_signature})",
-            f"chrF {scores.chrf:.1f} ({scores.chrf_signature})",
-            f"TER {scores.ter:.1f} ({scores.ter_signature})",
+            f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f}",
+            f"chrF {scores.chrf:.1f}",
+            f"TER {scores.ter:.1f}",
             f"Number accuracy {self.exactness.numbers}",
             f"Copy accuracy {self.exactness.copies}",
-            f"{self.num_sentences:,} sentences translated in {self.seconds:.1f} s",
+            f"{count(self.num_sentences, 'sentence')} translated in {self.seconds:.1f} s",
         ]
         if self.comparison:
             against = self.comparison
@@ -125,6 +124,19 @@ class Report:
             )
         lines += map(str, self.by_corpus)
         return [*lines, *(f"Held out, {found}" for found in self.held_out)]
+
+    def _signatures(self) -> list[str]:
+        """Bullets with the signatures of the scores, by test set."""
+        sets = {"": self.scores, **{f", {one.name}": one.scores for one in self.held_out}}
+        return [
+            f"- {metric}{escape(name)}: `{signature}`"
+            for name, scores in sets.items()
+            for metric, signature in (
+                ("BLEU", scores.bleu_signature),
+                ("chrF", scores.chrf_signature),
+                ("TER", scores.ter_signature),
+            )
+        ]
 
     def _markdown(self, folder: Path) -> str:
         headline = [f"- {escape(line)}" for line in self.headline()]
@@ -147,7 +159,13 @@ class Report:
                 lines += ["", f"![{_title(Path(picture).stem)}]({picture})"]
         for name, values in sections.items():
             lines += ["", f"## {escape(_title(name))}", "", *_bullets(values)]
+        lines += ["", "## Signatures of sacreBLEU", "", *self._signatures()]
         return "\n".join(lines) + "\n"
+
+
+def count(number: int, noun: str) -> str:
+    """Number with a noun in the singular or plural."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def earlier_translations(folder: Path, sources: Sequence[str]) -> list[str] | None:
