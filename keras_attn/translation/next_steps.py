@@ -30,7 +30,7 @@ def next_steps(version: Path, text: str) -> str:
 
     >>> print(next_steps(Path("saved_models/ja-en/1"), "猫だ。"))  # doctest: +ELLIPSIS
     Translate, serve, read the report:
-        ... translate saved_models/ja-en 猫だ。
+        ... translate saved_models/ja-en '猫だ。'
         ... serve saved_models/ja-en
         ... saved_models/ja-en/1/report.md
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import sys
@@ -11,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from keras_attn.extras import missing
 from keras_attn.translation import presets
 from keras_attn.translation.config import Config
 from keras_attn.translation.flags import make_parser
@@ -124,14 +124,13 @@ def run(given: dict[str, Any]) -> None:
     print(next_steps(translator.folder, pairs.test[0].source))
 
 
-def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
-    return make_parser(Config).parse_args(argv)
-
-
-def main(argv: list[str] | None = None) -> int:
-    given = vars(parse_arguments(argv))
+def main(argv: list[str] | None = None, prog: str = "train.py") -> int:
+    given = vars(make_parser(prog).parse_args(argv))
     try:
         run(given)
+    except ModuleNotFoundError as error:
+        print(f"error: {missing(str(error.name), 'translation')}", file=sys.stderr)
+        return 2
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -139,7 +138,3 @@ def main(argv: list[str] | None = None) -> int:
         print("\nInterrupted. Run the same command again to resume.", file=sys.stderr)
         return 130
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,22 @@
+"""Sentence about packages that are installed with an extra of keras_attn."""
+
+from __future__ import annotations
+
+
+def missing(packages: str, extra: str) -> str:
+    """Sentence that packages are missing, with the command that installs them.
+
+    Args:
+        packages: Names of the missing packages.
+        extra: Extra of keras_attn that has the packages.
+
+    Example:
+
+    >>> print(missing("rich", "translation"))
+    This needs `rich`, which `pip install "keras_attn[translation]"` installs (in a clone: \
+`pip install -e ".[translation]"`).
+    """
+    return (
+        f'This needs `{packages}`, which `pip install "keras_attn[{extra}]"` installs '
+        f'(in a clone: `pip install -e ".[{extra}]"`).'
+    )
