@@ -236,7 +236,7 @@ def score(translator: Translator, arguments: argparse.Namespace) -> None:
 def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
     from keras_attn.translation.corpus.load import load_corpus, load_test_set
     from keras_attn.translation.evaluation.evaluate import evaluate
-    from keras_attn.translation.evaluation.report import check_baseline
+    from keras_attn.translation.evaluation.report_files import check_baseline, write
 
     config = translator.config
     languages = config.source, config.target
@@ -266,7 +266,7 @@ def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
     )
     try:
         if arguments.out:
-            report.write(arguments.out)
+            write(report, arguments.out)
     finally:
         print(report.summary())
 

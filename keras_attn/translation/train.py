@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import keras_attn
 from keras_attn.extras import missing
 from keras_attn.translation import presets
 from keras_attn.translation.config import Config
@@ -31,6 +32,7 @@ def run(given: dict[str, Any]) -> None:
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     with native_output.hidden():
         import keras
+        import tensorflow as tf
 
         from keras_attn.translation.machine import devices, threads
 
@@ -113,7 +115,14 @@ def run(given: dict[str, Any]) -> None:
                 "credit": pairs.credit,
                 "configuration": vars(config),
                 "training": {**trained.totals(), "parameters": model.count_params()},
-                "machine": f"{platform.machine()}, {threads.num_cores()} CPU cores",
+                "date": time.strftime("%Y-%m-%d"),
+                "machine": devices.describe(),
+                "versions": {
+                    "keras_attn": keras_attn.__version__,
+                    "keras": keras.__version__,
+                    "tensorflow": tf.__version__,
+                    "Python": platform.python_version(),
+                },
             },
         )
     run_folder.remove(work, lock)

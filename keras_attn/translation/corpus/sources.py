@@ -21,6 +21,8 @@ CREDITS = {
     "tatoeba": "Sentences: Tatoeba project, https://tatoeba.org, licence CC BY 2.0 FR "
     "(https://creativecommons.org/licenses/by/2.0/fr/).",
 }
+# Licences of what is made of the built-in corpora, by their identifiers on model hubs.
+LICENCES = {"everyday": "apache-2.0", "tatoeba": "cc-by-2.0"}
 NAMED_LANGUAGES = ("ja", "en")
 
 # Prefix of the name of a set of TensorFlow Datasets.
