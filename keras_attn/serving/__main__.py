@@ -11,6 +11,7 @@ from pathlib import Path
 from keras_attn.command_line import add_version, form
 from keras_attn.extras import missing
 from keras_attn.serving.settings import Settings
+from keras_attn.translation.machine import native_output
 
 HELP = {
     "host": "address to listen on",
@@ -98,8 +99,11 @@ def main(argv: list[str] | None = None, **prog: str) -> int:
         from keras_attn.serving import logs
 
         with logs.written_to_stderr():
-            from keras_attn.serving import running
+            with native_output.hidden():
+                from keras_attn.serving import running
+                from keras_attn.translation.machine import devices
 
+                devices.open_devices()
             running.run(arguments.model, settings)
     except ModuleNotFoundError as error:
         print(f"error: {missing(str(error.name), 'serving')}", file=sys.stderr)
