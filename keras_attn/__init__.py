@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from keras_attn.extras import no_backend
 from keras_attn.registration import register_with_keras
 
 if TYPE_CHECKING:
@@ -19,8 +20,13 @@ register_with_keras()
 def __getattr__(name: str) -> Any:
     if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import keras_attn.all_layers as layers
-
+    try:
+        import keras_attn.all_layers as layers
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package in ("tensorflow", "jax", "torch"):
+            raise ImportError(no_backend(package)) from error
+        raise
     try:
         found = getattr(layers, name)
     except AttributeError:

@@ -1,4 +1,4 @@
-"""Sentence about packages that are installed with an extra of keras_attn."""
+"""Sentences about packages that are not installed."""
 
 from __future__ import annotations
 
@@ -19,4 +19,16 @@ def missing(packages: str, extra: str) -> str:
     return (
         f'This needs `{packages}`, which `pip install "keras_attn[{extra}]"` installs '
         f'(in a clone: `pip install -e ".[{extra}]"`).'
+    )
+
+
+def no_backend(backend: str) -> str:
+    """Sentence that the backend of Keras is not installed.
+
+    Args:
+        backend: Name of the package, such as `"tensorflow"`.
+    """
+    return (
+        f"Keras runs on `{backend}`, which is not installed: install it, or set the environment "
+        "variable KERAS_BACKEND to one that is (`tensorflow`, `jax` or `torch`)."
     )

@@ -24,11 +24,18 @@ layer = keras_attn.PositionalEncoding()
 from keras_attn import *
 print(isinstance(layer, PositionalEncoding), "Transformer" in dir(keras_attn))
 """
+WITHOUT_BACKEND = """
+import sys
+sys.modules["tensorflow"] = None  # as if it were not installed
+try:
+    from keras_attn import MultiHeadAttention
+except ImportError as error:
+    print(error)
+"""
 
 
-def run(code, *arguments):
-    # The backend that is imported fastest.
-    environment = {**os.environ, "KERAS_BACKEND": "numpy"}
+def run(code, *arguments, backend="numpy"):  # the one that is imported fastest
+    environment = {**os.environ, "KERAS_BACKEND": backend}
     result = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         capture_output=True,
@@ -54,3 +61,8 @@ def test_a_layer_can_be_used_without_import_of_keras():
 
 def test_unknown_names_are_attribute_errors():
     assert not hasattr(keras_attn, "NoSuchLayer") and not hasattr(keras_attn, "_private")
+
+
+def test_a_missing_backend_is_named_in_one_sentence():
+    sentence = " ".join(run(WITHOUT_BACKEND, backend="tensorflow"))
+    assert sentence.startswith("Keras runs on `tensorflow`, which is not installed: ")
