@@ -33,7 +33,7 @@ def form(description: str, *examples: str) -> dict[str, Any]:
     """
     return {
         "description": description,
-        "epilog": "\n  ".join(["examples:", *examples]),
+        "epilog": "\n  ".join(["examples:", *examples]) if examples else None,
         "formatter_class": HelpFormatter,
     }
 

@@ -87,7 +87,7 @@ def run(given: dict[str, Any]) -> None:
 
     num_tests = len(pairs.test) + sum(len(one.examples) for one in pairs.held_out)
     stages = {
-        "training": 60 * config.minutes,
+        "training": 0.0 if config.steps else 60 * config.minutes,
         "export": EXPORT_SECONDS,
         "scoring": SCORING_SECONDS + SECONDS_OF_A_TEST_SENTENCE * num_tests,
     }
