@@ -28,7 +28,7 @@ def setting(
         default: Default value; its type is the type of the field.
         help: Help text, without range and default.
         metavar: Name of the value in the help, such as its unit. Not needed for choices and for
-            True or False.
+            True or False. Defaults to `NUMBER` or `TEXT`.
         least: Smallest allowed number.
         most: Largest allowed number.
         above: Number below all allowed numbers.

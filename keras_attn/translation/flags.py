@@ -10,6 +10,9 @@ from typing import Any
 from keras_attn.command_line import add_version, form
 from keras_attn.translation.config import Config
 
+# Names of values that have none of their own.
+_METAVARS = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
+
 
 def make_parser(prog: str = "train.py") -> argparse.ArgumentParser:
     """Parser with a flag for each field of `Config`, and `--out` and `--tensorboard`.
@@ -68,7 +71,7 @@ def _kind(field: dataclasses.Field) -> dict[str, Any]:
         return {"action": argparse.BooleanOptionalAction}
     if field.metadata["choices"]:
         return {"choices": field.metadata["choices"]}
-    metavar = field.metadata["metavar"]
+    metavar = field.metadata["metavar"] or _METAVARS[type(field.default)]
     if separator := field.metadata["separator"]:
         return {"action": _joining(separator), "metavar": metavar}
     return {"type": type(field.default), "metavar": metavar}
