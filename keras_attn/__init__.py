@@ -1,41 +1,39 @@
 """Attention for Keras 3: the layers. The translator is `keras_attn.translation`."""
 
-from keras_attn.decoder import Decoder
-from keras_attn.decoder_block import DecoderBlock
-from keras_attn.embedding import TokenEmbedding
-from keras_attn.encoder import Encoder, EncoderBlock
-from keras_attn.feed_forward import FeedForward
-from keras_attn.gaussian import GaussianKernelAttention
-from keras_attn.multi_head import MultiHeadAttention
-from keras_attn.positions import LearnedPositionalEncoding, PositionalEncoding
-from keras_attn.relative import AlibiBias, ShawRelativePosition, T5RelativeBias
-from keras_attn.residual import Residual
-from keras_attn.rotary import RotaryEmbedding
-from keras_attn.scoring import AdditiveAttention, BilinearAttention, DotProductAttention
-from keras_attn.softmax import masked_softmax
-from keras_attn.transformer import Transformer
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from keras_attn.extras import no_backend
+from keras_attn.registration import register_with_keras
+
+if TYPE_CHECKING:
+    from keras_attn.all_layers import *  # noqa: F403
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AdditiveAttention",
-    "AlibiBias",
-    "BilinearAttention",
-    "Decoder",
-    "DecoderBlock",
-    "DotProductAttention",
-    "Encoder",
-    "EncoderBlock",
-    "FeedForward",
-    "GaussianKernelAttention",
-    "LearnedPositionalEncoding",
-    "MultiHeadAttention",
-    "PositionalEncoding",
-    "Residual",
-    "RotaryEmbedding",
-    "ShawRelativePosition",
-    "T5RelativeBias",
-    "TokenEmbedding",
-    "Transformer",
-    "masked_softmax",
-]
+# Keras takes seconds to import, and `train.py --help` does not need it. The layers are imported
+# together with Keras or on first use, whichever comes first.
+register_with_keras()
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        import keras_attn.all_layers as layers
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package in ("tensorflow", "jax", "torch"):
+            raise ImportError(no_backend(package)) from error
+        raise
+    try:
+        found = getattr(layers, name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

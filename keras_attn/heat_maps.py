@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from keras_attn.checks import known_values
+from keras_attn.extras import missing
 
-_NEEDED = (
-    "`keras_attn.plots` needs matplotlib and matplotlib-fontja. Install them with "
-    '`pip install -e ".[plots]"` in the folder of the project.'
-)
+_NEEDED = missing("matplotlib` and `matplotlib-fontja", "plots")
 try:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis

@@ -1,4 +1,4 @@
-"""Command line of the server: `python -m keras_attn.serving saved_models/ja-en`."""
+"""Command line of the server: `keras-attn serve saved_models/ja-en`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import os
 import sys
 from pathlib import Path
 
+from keras_attn.command_line import add_version, form
+from keras_attn.extras import missing
 from keras_attn.serving.settings import Settings
-
-_MISSING_PACKAGE = (
-    "`keras_attn.serving` needs a package that is not installed: {name}. Install the packages of "
-    'the server with `pip install -e ".[serving]"` in the folder of the project.'
-)
+from keras_attn.translation.machine import native_output
 
 HELP = {
     "host": "address to listen on",
@@ -35,20 +33,46 @@ HELP = {
     "root_path": "path under which a proxy offers the server, if the proxy removes it",
     "cors_origin": "origins whose pages may ask the server, separated by commas; * for all",
 }
+METAVARS = {
+    "host": "ADDRESS",
+    "port": "PORT",
+    "grpc_port": "PORT",
+    "batch_rows": "TEXTS",
+    "batch_characters": "CHARACTERS",
+    "batch_wait": "SECONDS",
+    "threads": "BATCHES",
+    "queue_rows": "TEXTS",
+    "max_body": "BYTES",
+    "max_rows": "TEXTS",
+    "max_characters": "CHARACTERS",
+    "max_terms": "TERMS",
+    "max_term_characters": "CHARACTERS",
+    "max_seconds": "SECONDS",
+    "poll_seconds": "SECONDS",
+    "keep_alive": "SECONDS",
+    "root_path": "PATH",
+    "cors_origin": "ORIGINS",
+}
 # Each option can also be given as an environment variable, for example KERAS_ATTN_PORT.
 ENVIRONMENT = "KERAS_ATTN_"
 
 
-def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m keras_attn.serving",
-        description="Serve exported translators: the APIs of TensorFlow Serving, KServe and "
-        "LibreTranslate, and a web page at /.",
-        epilog=f"Each option may be given as an environment variable, such as {ENVIRONMENT}PORT.",
+def make_parser(prog: str = "python -m keras_attn.serving") -> argparse.ArgumentParser:
+    """Parser of the server; `prog` is the start of the command line."""
+    purpose = form(
+        "Serves exported translators: the APIs of TensorFlow Serving, KServe and LibreTranslate, "
+        "and a web page at /. "
+        f"Each option may be given as an environment variable, such as {ENVIRONMENT}PORT.",
+        f"{prog} saved_models/ja-en",
+        f"{prog} saved_models/ja-en --host 0.0.0.0 --port 80 --grpc-port 8500",
+        f"{ENVIRONMENT}PORT=80 {prog} saved_models/ja-en",
     )
+    parser = argparse.ArgumentParser(prog, **purpose)
+    add_version(parser)
     parser.add_argument(
         "model",
         type=Path,
+        metavar="MODEL",
         help="folder of all versions, whose name is the name of the model; folder of such folders; "
         "or models.config of TensorFlow Serving",
     )
@@ -58,14 +82,18 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
             type=type(field.default),
             # argparse converts a default that is a string, and reports one that is invalid.
             default=os.environ.get(ENVIRONMENT + field.name.upper(), field.default),
-            metavar="X",
+            metavar=METAVARS[field.name],
             help=f"{HELP[field.name]} (default: {field.default or 'none'})",
         )
-    return parser.parse_args(argv)
+    return parser
 
 
-def main(argv: list[str] | None = None) -> int:
-    arguments = parse_arguments(argv)
+def parse_arguments(argv: list[str] | None = None, **prog: str) -> argparse.Namespace:
+    return make_parser(**prog).parse_args(argv)
+
+
+def main(argv: list[str] | None = None, **prog: str) -> int:
+    arguments = parse_arguments(argv, **prog)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     try:
         settings = Settings(**{name: getattr(arguments, name) for name in HELP})
@@ -73,11 +101,14 @@ def main(argv: list[str] | None = None) -> int:
         from keras_attn.serving import logs
 
         with logs.written_to_stderr():
-            from keras_attn.serving import running
+            with native_output.hidden():
+                from keras_attn.serving import running
+                from keras_attn.translation.machine import devices
 
+                devices.open_devices()
             running.run(arguments.model, settings)
     except ModuleNotFoundError as error:
-        print(f"error: {_MISSING_PACKAGE.format(name=error.name)}", file=sys.stderr)
+        print(f"error: {missing(str(error.name), 'serving')}", file=sys.stderr)
         return 2
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from keras_attn.extras import missing
+
 if TYPE_CHECKING:
     from keras_attn.translation.export.translator import Translator
 
@@ -14,7 +16,9 @@ def __getattr__(name: str) -> Any:
     # Imported on demand: TensorFlow takes seconds to import, and most modules of this package do
     # not need it.
     if name == "Translator":
-        from keras_attn.translation.export.translator import Translator
-
+        try:
+            from keras_attn.translation.export.translator import Translator
+        except ModuleNotFoundError as error:
+            raise ImportError(missing(str(error.name), "translation")) from error
         return Translator
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Command line of the translator: `python -m keras_attn.translation translate MODEL < in > out`."""
+"""Commands that use an exported translator: `keras-attn translate MODEL < in > out`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from keras_attn.command_line import add_version, form
+from keras_attn.extras import missing
 from keras_attn.translation.corpus.cleaning import Pair, script_fault
 from keras_attn.translation.corpus.lines import utf8_lines
-from keras_attn.translation.machine import streams
+from keras_attn.translation.machine import native_output, streams
 
 if TYPE_CHECKING:
     from keras_attn.translation.export.translator import Translator
@@ -23,35 +25,56 @@ if TYPE_CHECKING:
 LINES_AT_ONCE = 512
 
 
-def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
+def make_parser(prog: str = "python -m keras_attn.translation") -> argparse.ArgumentParser:
+    """Parser of all commands; `prog` is the start of the command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m keras_attn.translation", description="Use an exported translator."
+        prog, **form("Use an exported translator.", f"{prog} translate saved_models/ja-en 猫だ。")
     )
+    add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    add = _adding_to(commands)
+    add_commands(commands, prog)
+    return parser
+
+
+def add_commands(commands: Any, prog: str) -> None:
+    """Add a parser for each command.
+
+    Args:
+        commands: Result of `add_subparsers`.
+        prog: Start of the command line, for examples.
+    """
+    add = _adding_to(commands, prog)
     translate = add(
         "translate",
         "translate given texts, or standard input to standard output",
         "Writes one translation for each given text, or for each UTF-8 line of standard input, in "
         "the same order. The translation of an empty line is empty. A text may have several "
         "sentences and, as an argument, several lines.",
+        "昨日、友達と映画を見ました。",
+        "--term 木村=Kimura 木村さんに会いました。",
+        "--mark-uncertain < japanese.txt > english.txt",
     )
-    translate.add_argument("texts", nargs="*", metavar="TEXT", help="text (default: read input)")
+    translate.add_argument(
+        "texts", nargs="*", metavar="TEXT", help="text (default: the lines of standard input)"
+    )
     translate.add_argument(
         "--term",
         action="append",
         default=[],
         metavar="TERM=TRANSLATION",
-        help="translate a term as given, for example 木村=Kimura; without '=' the term is kept "
-        "(repeatable)",
+        help="translate a term as given, for example 木村=Kimura; without '=' the term is kept; "
+        "may be given several times (default: none)",
     )
     translate.add_argument(
-        "--glossary", type=Path, metavar="FILE", help="file of lines `term TAB translation`"
+        "--glossary",
+        type=Path,
+        metavar="FILE",
+        help="file of lines `term TAB translation` (default: none)",
     )
     translate.add_argument(
         "--mark-uncertain",
         action="store_true",
-        help="write '? ' before translations that the model is not sure of",
+        help="write '? ' before translations that the model is not sure of (default: no)",
     )
     add(
         "score",
@@ -59,35 +82,61 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "Reads UTF-8 lines `source TAB translation` from standard input and writes the natural "
         "logarithm of the probability of each translation. A line without TAB is a source with an "
         "empty translation. Further columns are ignored.",
+        "< pairs.tsv > log_probabilities.txt",
     )
     evaluate = add(
         "evaluate",
         "BLEU, chrF, TER and accuracy of numbers and copies on the test sentences of a corpus",
         "Translates the test split of a corpus and prints scores and samples.",
+        "tatoeba",
+        "my_test_set.tsv --all --out my_report",
     )
-    evaluate.add_argument("data", help="corpus, in the form of --data of train.py")
+    evaluate.add_argument("data", metavar="CORPUS", help="corpus, in the form of --data of train")
     evaluate.add_argument(
         "--all",
         action="store_true",
-        help="evaluate on all sentences of the corpus, without cleaning or splitting",
+        help="evaluate on all sentences of the corpus, without cleaning or splitting (default: no)",
     )
     evaluate.add_argument(
         "--baseline",
         type=Path,
-        help="folder of an earlier version or report to compare with",
+        metavar="FOLDER",
+        help="folder of an earlier version or report to compare with (default: none)",
     )
-    evaluate.add_argument("--out", type=Path, help="folder to write the report to")
+    evaluate.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="folder to write the report to (default: none)"
+    )
     add(
         "inspect",
         "print training data, configuration and scores of a model",
         "Prints the scores, training data and configuration of a model.",
+        "",
     )
     convert = add(
         "ctranslate2",
         "convert a model to CTranslate2",
         "Writes the weights and the tokenizers of a model in the format of CTranslate2.",
+        "ja-en-ctranslate2",
     )
-    convert.add_argument("out", type=Path, help="folder to write; must not exist")
+    convert.add_argument("out", type=Path, metavar="FOLDER", help="folder to write; must not exist")
+
+
+def _adding_to(commands: Any, prog: str) -> Callable[..., argparse.ArgumentParser]:
+    def add(name: str, summary: str, description: str, *examples: str) -> argparse.ArgumentParser:
+        lines = [f"{prog} {name} saved_models/ja-en {example}".rstrip() for example in examples]
+        parser = commands.add_parser(name, help=summary, **form(description, *lines))
+        parser.add_argument(
+            "model", metavar="MODEL", help="folder of an exported version, or of all versions"
+        )
+        return parser
+
+    return add
+
+
+def parse_arguments(
+    argv: list[str] | None = None, parser: argparse.ArgumentParser | None = None
+) -> argparse.Namespace:
+    parser = parser or make_parser()
     arguments, others = parser.parse_known_args(argv)
     # argparse takes no texts after a flag that follows the model.
     if others and (arguments.command != "translate" or others[0].startswith("-")):
@@ -95,15 +144,6 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     if others:
         arguments.texts += others
     return arguments
-
-
-def _adding_to(commands) -> Callable[[str, str, str], argparse.ArgumentParser]:
-    def add(name: str, summary: str, description: str) -> argparse.ArgumentParser:
-        parser = commands.add_parser(name, help=summary, description=description)
-        parser.add_argument("model", help="folder of an exported version, or of all versions")
-        return parser
-
-    return add
 
 
 def answer_lines(
@@ -196,7 +236,7 @@ def score(translator: Translator, arguments: argparse.Namespace) -> None:
 def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
     from keras_attn.translation.corpus.load import load_corpus, load_test_set
     from keras_attn.translation.evaluation.evaluate import evaluate
-    from keras_attn.translation.evaluation.report import check_baseline
+    from keras_attn.translation.evaluation.report_files import check_baseline, write
 
     config = translator.config
     languages = config.source, config.target
@@ -226,7 +266,7 @@ def evaluate(translator: Translator, arguments: argparse.Namespace) -> None:
     )
     try:
         if arguments.out:
-            report.write(arguments.out)
+            write(report, arguments.out)
     finally:
         print(report.summary())
 
@@ -270,13 +310,16 @@ COMMANDS = {
 }
 
 
-def main(argv: list[str] | None = None) -> int:
-    arguments = parse_arguments(argv)
+def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
+    arguments = parse_arguments(argv, parser)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    from keras_attn.translation.export.translator import Translator
-
     streams.print_utf8()
     try:
+        with native_output.hidden():
+            from keras_attn.translation.export.translator import Translator
+            from keras_attn.translation.machine import devices
+
+            devices.open_devices()
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _warn(message)
             translator = Translator.load(arguments.model)
@@ -287,6 +330,9 @@ def main(argv: list[str] | None = None) -> int:
         # that the flush at exit does not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except ModuleNotFoundError as error:
+        print(f"error: {missing(str(error.name), 'translation')}", file=sys.stderr)
+        return 2
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

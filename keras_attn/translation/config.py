@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from operator import ge, gt, le, lt
+from operator import le
 from pathlib import Path
 from typing import Any
+
+from keras_attn.translation.fields import fault, setting
 
 # Raised when a field of an older file gets another meaning. Older files are read, newer ones not.
 FORMAT_VERSION = 5
@@ -30,47 +31,6 @@ TOKENIZERS = ("unigram", "bpe")
 POSITIONS = ("sinusoidal", "learned", "shaw", "t5", "alibi", "rotary")
 NORMS = ("layer", "rms")
 ACTIVATIONS = ("relu", "gelu", "silu")
-
-
-def setting(
-    group: str,
-    default: Any,
-    help: str,
-    least: float | None = None,
-    most: float | None = None,
-    above: float | None = None,
-    below: float | None = None,
-    choices: tuple[str, ...] = (),
-    separator: str = "",
-    default_text: str = "",
-) -> Any:
-    """A field of `Config` with the metadata that validation and flags are made from.
-
-    Args:
-        group: Heading of the flag.
-        default: Default value; its type is the type of the field.
-        help: Help text, without range and default.
-        least: Smallest allowed number.
-        most: Largest allowed number.
-        above: Number below all allowed numbers.
-        below: Number above all allowed numbers.
-        choices: Allowed strings; any string if empty.
-        separator: Separator between the values of a flag that may be given several times. Empty
-            if the flag may be given once.
-        default_text: Description of the default. Defaults to the default itself.
-    """
-    given = {"at least": least, "above": above, "at most": most, "below": below}
-    limits = {words: limit for words, limit in given.items() if limit is not None}
-    metadata = {
-        "help": help,
-        "group": group,
-        "limits": limits,
-        "range": " and ".join(f"{words} {limit}" for words, limit in limits.items()),
-        "choices": choices,
-        "separator": separator,
-        "default_text": default_text,
-    }
-    return dataclasses.field(default=default, metadata=metadata)
 
 
 # One for each heading of `train.py --help`.
@@ -101,26 +61,30 @@ class Config:
         "tatoeba + everyday=0.4",
         "training corpus: everyday, tatoeba, tfds:NAME, a TSV file, or two files and a comma; "
         "'tatoeba + own.tsv=3' joins corpora, the second with weight 3",
+        "CORPUS",
     )
     hold_out: str = _text(
         "",
         "test set, in the form of --data without weight: no pair that shares a sentence with it is "
         "trained or validated on, and the report scores it by name; may be given several times",
+        "TEST_SET",
         separator=AND,
         default_text="none",
     )
-    source: str = _text("ja", "language code of the source text")
-    target: str = _text("en", "language code of the target text")
+    source: str = _text("ja", "language code of the source text", "LANGUAGE")
+    target: str = _text("en", "language code of the target text", "LANGUAGE")
     start_from: str = _text(
         "",
         "warm start: folder of an exported model or of an unfinished training, whose tokenizers, "
         "sizes and weights are taken",
+        "MODEL",
         default_text="a new model",
     )
 
     vocab_size: int = _tokens(
         8000,
         "largest number of tokens in the vocabulary of each language",
+        "TOKENS",
         least=1,
         default_text=_BY_CORPUS,
     )
@@ -130,6 +94,7 @@ class Config:
         0.0,
         "subword regularization: smoothing of unigram sampling (0.1 to 0.5 is useful) or dropout "
         "of BPE merges (0.1 is useful); 0 is off",
+        "ALPHA",
         least=0,
         most=1,
         default_text=_BY_TIME,
@@ -138,17 +103,20 @@ class Config:
         128,
         "longest sentence in tokens, end mark included; longer training pairs are left out, longer "
         "texts are translated in parts",
+        "TOKENS",
         least=1,
     )
     batch_tokens: int = _tokens(
         4096,
         "largest number of source and target tokens in a batch, padding included",
+        "TOKENS",
         least=1,
         default_text=_BY_CORPUS,
     )
     max_padding: float = _tokens(
         0.03,
         "largest share of padding in the batches; a smaller share needs more shapes",
+        "SHARE",
         above=0,
         below=1,
     )
@@ -156,6 +124,7 @@ class Config:
         0.02,
         "number of pairs of two or three sentences, joined from training pairs, as a share of all "
         "other pairs; 0 is off",
+        "SHARE",
         least=0,
         most=1,
     )
@@ -163,20 +132,28 @@ class Config:
         0.1,
         "share of the source texts with one change: a typing error, other punctuation or another "
         "spelling; 0 is off",
+        "SHARE",
         least=0,
         most=1,
     )
 
-    num_encoder_layers: int = _model(4, "number of encoder blocks", least=1, default_text=_BY_TIME)
-    num_decoder_layers: int = _model(2, "number of decoder blocks", least=1, default_text=_BY_TIME)
-    num_hiddens: int = _model(256, "width of the model", least=1, default_text=_BY_CORPUS)
-    ffn_num_hiddens: int = _model(
-        1024, "inner width of the feed-forward networks", least=1, default_text=_BY_CORPUS
+    num_encoder_layers: int = _model(
+        4, "number of encoder blocks", "BLOCKS", least=1, default_text=_BY_TIME
     )
-    num_heads: int = _model(4, "number of attention heads; must divide --num-hiddens", least=1)
+    num_decoder_layers: int = _model(
+        2, "number of decoder blocks", "BLOCKS", least=1, default_text=_BY_TIME
+    )
+    num_hiddens: int = _model(256, "width of the model", "WIDTH", least=1, default_text=_BY_CORPUS)
+    ffn_num_hiddens: int = _model(
+        1024, "inner width of the feed-forward networks", "WIDTH", least=1, default_text=_BY_CORPUS
+    )
+    num_heads: int = _model(
+        4, "number of attention heads; must divide --num-hiddens", "HEADS", least=1
+    )
     num_kv_heads: int = _model(
         0,
         "number of heads of keys and values; must divide --num-heads",
+        "HEADS",
         least=0,
         default_text="0, as many as --num-heads",
     )
@@ -197,6 +174,7 @@ class Config:
     dropout: float = _model(
         0.1,
         "dropout rate; training rounds it to a multiple of 1/256",
+        "RATE",
         least=0,
         below=1,
         default_text=_BY_TIME,
@@ -205,24 +183,28 @@ class Config:
     minutes: float = _training(
         4.0,
         "training time in minutes, validation included",
+        "MINUTES",
         above=0,
         default_text="4, or 7.7 for a large corpus",
     )
     steps: int = _training(
         0,
         "number of batches to train on, in place of --minutes",
+        "BATCHES",
         least=0,
         default_text="0, train for --minutes",
     )
     patience: int = _training(
         0,
         "stop after this number of epochs without a better validation BLEU",
+        "EPOCHS",
         least=0,
         default_text="0, off",
     )
     seed: int = _training(
         0,
         "random seed; with --steps and --precision, results are reproducible",
+        "SEED",
         least=0,
         below=2**32,
     )
@@ -233,84 +215,105 @@ class Config:
         default_text="the faster one on this machine",
     )
     accumulate: int = _training(
-        1, "number of batches whose gradients make one optimizer step", least=1
+        1, "number of batches whose gradients make one optimizer step", "BATCHES", least=1
     )
     label_smoothing: float = _training(
-        0.1, "probability mass spread over the vocabulary", least=0, below=1
+        0.1, "probability mass spread over the vocabulary", "MASS", least=0, below=1
     )
     sampled_share: float = _training(
         0.25,
         "share of the target vocabulary whose logits are computed for a batch; 1 is all of it",
+        "SHARE",
         above=0,
         most=1,
     )
     validation_sentences: int = _training(
-        500, "largest number of sentences that a validation translates", least=1
+        500, "largest number of sentences that a validation translates", "SENTENCES", least=1
     )
 
     learning_rate: float = _optimizer(
         4e-3,
         "highest learning rate, reached after the warm-up, of the matrices in the blocks (Muon)",
+        "RATE",
         above=0,
         default_text="0.004, or 0.0008 with --start-from",
     )
     adam_lr_ratio: float = _optimizer(
         0.5,
         "learning rate of all other weights (Adam) as a multiple of --learning-rate",
+        "RATIO",
         above=0,
         default_text=_BY_TIME,
     )
     warmup_steps: int = _optimizer(
         300,
         "number of batches over which the learning rate rises",
+        "BATCHES",
         least=1,
         default_text="a twelfth of the training, or 200 with --start-from",
     )
     stable_steps: int = _optimizer(
         675,
         "number n of batches after which the learning rate decays as sqrt(n / batch)",
+        "BATCHES",
         least=1,
     )
     cool_down: float = _optimizer(
-        0.4, "last share of the training over which the learning rate falls to 0", above=0, most=1
+        0.4,
+        "last share of the training over which the learning rate falls to 0",
+        "SHARE",
+        above=0,
+        most=1,
     )
-    clip_norm: float = _optimizer(1.0, "largest global norm of the gradients", above=0)
-    muon_momentum: float = _optimizer(0.95, "momentum of Muon", least=0, below=1)
+    clip_norm: float = _optimizer(1.0, "largest global norm of the gradients", "NORM", above=0)
+    muon_momentum: float = _optimizer(0.95, "momentum of Muon", "MOMENTUM", least=0, below=1)
     newton_schulz_steps: int = _optimizer(
-        3, "Newton-Schulz steps that orthogonalize an update of Muon", least=1
+        3, "Newton-Schulz steps that orthogonalize an update of Muon", "STEPS", least=1
     )
     matrix_update_interval: int = _optimizer(
         2,
         "number n of steps between two updates of a matrix by Muon; an update is n times as large",
+        "STEPS",
         least=1,
     )
-    adam_beta_1: float = _optimizer(0.9, "decay of the first moment of Adam", least=0, below=1)
-    adam_beta_2: float = _optimizer(0.98, "decay of the second moment of Adam", least=0, below=1)
+    adam_beta_1: float = _optimizer(
+        0.9, "decay of the first moment of Adam", "DECAY", least=0, below=1
+    )
+    adam_beta_2: float = _optimizer(
+        0.98, "decay of the second moment of Adam", "DECAY", least=0, below=1
+    )
     average_decay: float = _optimizer(
         0.999,
         "decay a batch of the moving average of the weights, which is validated and exported",
+        "DECAY",
         least=0,
         below=1,
     )
     average_interval: int = _optimizer(
-        8, "number of batches between two updates of the moving average", least=1
+        8, "number of batches between two updates of the moving average", "BATCHES", least=1
     )
 
-    beam_size: int = _search(4, "number of hypotheses; 1 is greedy search", least=1, most=1000)
+    beam_size: int = _search(
+        4, "number of hypotheses; 1 is greedy search", "HYPOTHESES", least=1, most=1000
+    )
     length_penalty: float = _search(
-        1.2, "exponent of the length penalty; 0 prefers short translations", least=0, most=10
+        1.2,
+        "exponent of the length penalty; 0 prefers short translations",
+        "EXPONENT",
+        least=0,
+        most=10,
     )
     min_length_ratio: float = _search(
-        0.0, "shortest translation in tokens, as a share of the source", least=0
+        0.0, "shortest translation in tokens, as a share of the source", "SHARE", least=0
     )
     max_length_ratio: float = _search(
-        2.0, "longest translation in tokens, as a share of the source", least=0
+        2.0, "longest translation in tokens, as a share of the source", "SHARE", least=0
     )
     max_length_extra: int = _search(
-        10, "tokens added to the limit of --max-length-ratio, for short sources", least=0
+        10, "tokens added to the limit of --max-length-ratio, for short sources", "TOKENS", least=0
     )
     no_repeat_ngram: int = _search(
-        4, "never repeat an n-gram of this size in a translation; 0 allows it", least=0
+        4, "never repeat an n-gram of this size in a translation; 0 allows it", "TOKENS", least=0
     )
     serving_precision: str = _search(
         "float32",
@@ -323,8 +326,8 @@ class Config:
         """Raise one `ValueError` that names every value that cannot be used."""
         faults: dict[Any, str] = {}
         for field in dataclasses.fields(self):
-            if fault := _fault(field, getattr(self, field.name)):
-                faults[field.name] = fault
+            if sentence := fault(field, getattr(self, field.name)):
+                faults[field.name] = sentence
 
         def contradict(sentence: str, name: str, other: str, is_allowed: Callable) -> None:
             ours, theirs = getattr(self, name), getattr(self, other)
@@ -409,22 +412,3 @@ class Config:
             for name, ours in dataclasses.asdict(self).items()
             if name not in ("minutes", "steps") and ours != getattr(other, name)
         ]
-
-
-def _fault(field: dataclasses.Field, value: Any) -> str:
-    """Sentences about a value that its field does not allow; empty if the value is allowed."""
-    kind, choices = type(field.default), field.metadata["choices"]
-    of_kind = {int: "a whole number", float: "a finite number", str: "text", bool: "True or False"}
-    must_be = " or ".join(f'"{choice}"' for choice in choices) or of_kind[kind]
-    # A whole number is allowed for a float, True is no number.
-    is_kind = type(value) is kind or (kind is float and type(value) is int)
-    compare = {"at least": ge, "above": gt, "at most": le, "below": lt}
-    if (
-        is_kind
-        and (not choices or value in choices)
-        and (kind is not float or math.isfinite(value))
-        and all(compare[words](value, limit) for words, limit in field.metadata["limits"].items())
-    ):
-        return ""
-    allowed = " ".join(filter(None, [must_be, field.metadata["range"]]))
-    return f"`{field.name}` must be {allowed}. Received: {field.name}={value!r}."

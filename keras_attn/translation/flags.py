@@ -7,39 +7,57 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-_METAVARS = {int: "N", float: "X"}
+from keras_attn.command_line import add_version, form
+from keras_attn.translation.config import Config
+
+# Names of values that have none of their own.
+_METAVARS = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
 
 
-def make_parser(config: type) -> argparse.ArgumentParser:
+def make_parser(prog: str = "train.py") -> argparse.ArgumentParser:
     """Parser with a flag for each field of `Config`, and `--out` and `--tensorboard`.
 
     Args:
-        config: `Config`, whose fields hold help text, range and heading. It is an argument, so that
-            this module imports the standard library only.
+        prog: Start of the command line, for the help. Defaults to `"train.py"`.
 
     Example:
 
-    >>> from keras_attn.translation.config import Config
-    >>> make_parser(Config).parse_args(["--num-heads", "8", "--shared-vocab"])
+    >>> make_parser().parse_args(["--num-heads", "8", "--shared-vocab"])
     Namespace(num_heads=8, shared_vocab=True)
     """
-    parser = argparse.ArgumentParser(
-        usage="%(prog)s [--data DATA] [--minutes X] [other options]",
-        description="Trains a translator on a corpus, exports it as a SavedModel and scores the "
-        "exported model. To resume an interrupted training, give the same command again.",
-        argument_default=argparse.SUPPRESS,
+    command = f"python {prog}" if prog.endswith(".py") else prog
+    purpose = form(
+        "Trains a translator on a corpus, exports it as a SavedModel and scores the exported "
+        "model. To resume an interrupted training, give the same command again.",
+        command,
+        f"{command} --data tatoeba --minutes 60",
+        f"{command} --data my_sentences.tsv --source en --target ja",
+        f'{command} --data "tatoeba + my_sentences.tsv=3" --out saved_models/mine',
+        f"{command} --data my_sentences.tsv --start-from saved_models/ja-en "
+        "--out saved_models/mine",
     )
+    parser = argparse.ArgumentParser(
+        prog,
+        usage="%(prog)s [--data CORPUS] [--minutes MINUTES] [other options]",
+        argument_default=argparse.SUPPRESS,
+        **purpose,
+    )
+    add_version(parser)
     files = parser.add_argument_group("folders")
     files.add_argument(
         "--out",
         type=Path,
+        metavar="FOLDER",
         help="folder of the model's versions (default: saved_models/SOURCE-TARGET)",
     )
     files.add_argument(
-        "--tensorboard", type=Path, help="folder of curves for TensorBoard (default: no curves)"
+        "--tensorboard",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of curves for TensorBoard (default: no curves)",
     )
     groups: dict[str, argparse._ArgumentGroup] = {}
-    for field in dataclasses.fields(config):
+    for field in dataclasses.fields(Config):
         heading = field.metadata["group"]
         if heading not in groups:
             groups[heading] = parser.add_argument_group(heading)
@@ -53,10 +71,10 @@ def _kind(field: dataclasses.Field) -> dict[str, Any]:
         return {"action": argparse.BooleanOptionalAction}
     if field.metadata["choices"]:
         return {"choices": field.metadata["choices"]}
+    metavar = field.metadata["metavar"] or _METAVARS[type(field.default)]
     if separator := field.metadata["separator"]:
-        return {"action": _joining(separator)}
-    kind = type(field.default)
-    return {"type": kind, "metavar": _METAVARS.get(kind)}
+        return {"action": _joining(separator), "metavar": metavar}
+    return {"type": type(field.default), "metavar": metavar}
 
 
 def _joining(separator: str) -> type[argparse.Action]:

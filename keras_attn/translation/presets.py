@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from typing import Any
 
 from keras_attn.translation.config import Config
@@ -76,6 +77,39 @@ def for_corpus(num_pairs: int, **given: Any) -> Config:
     steps = tokens / config.batch_tokens
     chosen["warmup_steps"] = max(1, round(WARM_UP_SHARE * steps))
     return dataclasses.replace(config, **{**chosen, **given})
+
+
+def summary(config: Config, given: Collection[str]) -> str:
+    """Sizes and budget in one line, for the terminal.
+
+    Args:
+        config: Configuration of a training.
+        given: Names of the fields that the user set. Others whose default depends on the corpus,
+            the time or the machine are marked by an asterisk.
+
+    Example:
+
+    >>> summary(for_corpus(5000, dropout=0.2, minutes=3.0), ["dropout", "minutes"])[:56]
+    'Model: 2* + 2* layers, width 128*, feed-forward 512*, 4 '
+    """
+    chosen = {
+        field.name
+        for field in dataclasses.fields(config)
+        if field.metadata["default_text"] and field.name not in given
+    }
+
+    def show(name: str) -> str:
+        value = getattr(config, name)
+        formats = {float: "g", int: ",", str: ""}
+        return f"{value:{formats[type(value)]}}{'*' * (name in chosen)}"
+
+    budget = f"{show('steps')} steps" if config.steps else f"{show('minutes')} minutes"
+    return (
+        f"Model: {show('num_encoder_layers')} + {show('num_decoder_layers')} layers, width "
+        f"{show('num_hiddens')}, feed-forward {show('ffn_num_hiddens')}, {show('num_heads')} "
+        f"heads, vocabulary {show('vocab_size')}, dropout {show('dropout')}, batches of "
+        f"{show('batch_tokens')} tokens, {show('precision')}, {budget} (* chosen)"
+    )
 
 
 def _up_to(amount: float, table: dict[Any, Any], beyond: Any) -> Any:

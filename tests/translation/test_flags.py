@@ -1,13 +1,16 @@
 import dataclasses
+import shlex
 
 import pytest
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.flags import make_parser
 
-PARSER = make_parser(Config)
+PARSER = make_parser()
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}
-FLAGS = {action.dest: action for action in PARSER._actions if action.dest != "help"}
+FLAGS = {
+    action.dest: action for action in PARSER._actions if action.dest not in ("help", "version")
+}
 # Another value than the default, where the default and one do not suffice.
 OTHERS = {bool: True, int: 3, float: 0.25, str: "own"}
 
@@ -15,6 +18,9 @@ OTHERS = {bool: True, int: 3, float: 0.25, str: "own"}
 def test_flags_are_the_fields_and_two_folders():
     assert set(FLAGS) == {*FIELDS, "out", "tensorboard"}
     assert all(action.help for action in FLAGS.values())
+    # A value has a name that tells what it is; choices are named by themselves.
+    named = [action for action in FLAGS.values() if action.nargs != 0 and not action.choices]
+    assert all(len(action.metavar) > 3 for action in named)
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -36,6 +42,15 @@ def test_test_sets_given_one_by_one_are_joined():
     assert vars(PARSER.parse_args(["--hold-out", "a.tsv", "--hold-out", "b.x,b.y"])) == {
         "hold_out": "a.tsv + b.x,b.y"
     }
+
+
+def test_help_shows_commands_that_can_be_given():
+    examples = make_parser("keras-attn train").format_help().split("examples:\n")[1].splitlines()
+    assert len(examples) > 3
+    for example in examples:
+        keras_attn, train, *arguments = shlex.split(example)
+        assert (keras_attn, train) == ("keras-attn", "train")
+        PARSER.parse_args(arguments)
 
 
 def test_help_names_range_and_default():

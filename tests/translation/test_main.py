@@ -8,7 +8,7 @@ import pytest
 
 from keras_attn.translation import __main__ as shell
 from keras_attn.translation.config import Config
-from keras_attn.translation.evaluation.report import TRANSLATIONS
+from keras_attn.translation.evaluation.report_files import TRANSLATIONS
 from keras_attn.translation.export.translator import Hypothesis, Translator
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from keras_attn.translation.presets import for_corpus
+from keras_attn.translation.presets import for_corpus, summary
 
 
 def test_small_corpus_gets_smaller_sizes_unless_they_are_given():
@@ -73,3 +73,10 @@ def test_the_rate_rises_over_as_large_a_part_of_a_long_training_as_of_a_short_on
     hour, day = (for_corpus(num_pairs, minutes=60 * hours) for hours in (1, 24))
     assert day.warmup_steps == pytest.approx(24 * hour.warmup_steps, abs=12)
     assert for_corpus(num_pairs, warmup_steps=7).warmup_steps == 7
+
+
+def test_the_summary_marks_what_was_chosen():
+    given = {"num_hiddens": 64, "steps": 500}
+    text = summary(for_corpus(1_000, **given), given)
+    assert "width 64, feed-forward 512*, 4 heads, vocabulary 3,000*" in text
+    assert text.endswith(", 500 steps (* chosen)")

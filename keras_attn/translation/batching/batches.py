@@ -95,9 +95,10 @@ class Batches:
 
     def summary(self) -> str:
         """Batches, shapes, padding and dropped pairs in one line, for the terminal."""
+        too_long = f", {self.num_too_long:,} pairs too long" if self.num_too_long else ""
         return (
             f"Batches: {self.steps_per_epoch:,} an epoch in {len(self.shapes)} shapes, "
-            f"{self.padding:.1%} padding, {self.num_too_long:,} pairs too long"
+            f"{self.padding:.1%} padding{too_long}"
         )
 
     def stream(self, start_step: int = 0) -> Iterator[Batch]:

@@ -79,8 +79,10 @@ class Corpus:
         return len(self.train) * len(self.parts)
 
     def summary(self) -> str:
-        """Counts, held-out test sets, warnings and credit for the terminal."""
-        counts = ", ".join(f"{name} {count:,}" for name, count in self.counts.items())
+        """Counts above zero, held-out test sets, warnings and credit for the terminal."""
+        counts = ", ".join(
+            f"{name.replace('_', ' ')} {count:,}" for name, count in self.counts.items() if count
+        )
         lines = [f"Corpus {self.name}: {counts}"]
         lines += [
             f"held out {one.num_pairs:,} pair{'s' * (one.num_pairs != 1)} for {one.name}"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import io
+import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +21,8 @@ CREDITS = {
     "tatoeba": "Sentences: Tatoeba project, https://tatoeba.org, licence CC BY 2.0 FR "
     "(https://creativecommons.org/licenses/by/2.0/fr/).",
 }
+# Licences of what is made of the built-in corpora, by their identifiers on model hubs.
+LICENCES = {"everyday": "apache-2.0", "tatoeba": "cc-by-2.0"}
 NAMED_LANGUAGES = ("ja", "en")
 
 # Prefix of the name of a set of TensorFlow Datasets.
@@ -92,7 +97,7 @@ class TranslationSet:
                 f"Received: a set of {', '.join(languages)}."
             )
         try:
-            self._builder.download_and_prepare()
+            _prepare(self._builder, name)
         except Exception as error:  # each set has its own download code and exceptions
             raise OSError(
                 f"The set `{name}` of TensorFlow Datasets cannot be downloaded to "
@@ -123,6 +128,21 @@ class TranslationSet:
         return [Pair(*(row[side].decode("utf-8") for side in self._languages)) for row in examples]
 
 
+def _prepare(builder: Any, name: str) -> None:
+    """Prepare a data set once, with one line in place of those of TensorFlow Datasets."""
+    if builder.is_prepared():
+        return
+    print(f"Preparing {name}", end="", file=sys.stderr, flush=True)
+    counted = ""
+    try:
+        with redirect_stdout(io.StringIO()):
+            builder.download_and_prepare()
+        if "train" in builder.info.splits:
+            counted = f" ({builder.info.splits['train'].num_examples:,} pairs)"
+    finally:
+        print(counted, file=sys.stderr, flush=True)
+
+
 def _first_line(error: Exception) -> str:
     """Type of an error and the first line of its message, which may be empty or pages long."""
     return f"{type(error).__name__}: {error}".splitlines()[0]
@@ -142,7 +162,7 @@ def _read_named(name: str, source: str, target: str) -> Raw:
     tfds.disable_progress_bar()
     builder = module.Builder(data_dir=data_dir)
     try:
-        builder.download_and_prepare()
+        _prepare(builder, name)
     except OSError:
         # Another process may have prepared the corpus at the same time.
         builder = module.Builder(data_dir=data_dir)

@@ -16,8 +16,8 @@ from keras_attn.translation.evaluation.report import (
     Report,
     Sample,
     SetScores,
-    earlier_translations,
 )
+from keras_attn.translation.evaluation.report_files import earlier_translations
 
 # Upper bounds, in characters, of the groups by source length; a last group has no upper bound.
 LENGTHS = (10, 20, 40, 80)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from keras_attn.extras import missing
 from keras_attn.normalization import EPSILON
 from keras_attn.positions import PositionalEncoding
 from keras_attn.translation import named_weights
@@ -36,9 +37,7 @@ def convert(model: Path, out: Path) -> None:
     try:
         from ctranslate2.specs import TransformerSpec
     except ImportError as error:
-        raise ValueError(
-            "CTranslate2 is not installed. Install it with: pip install keras_attn[ctranslate2]."
-        ) from error
+        raise ValueError(missing("ctranslate2", "ctranslate2")) from error
     if out.exists():
         raise ValueError(f"`out` must be a folder that does not exist. Received: {out}.")
     version = newest_version(model)

@@ -11,6 +11,7 @@ from typing import Any
 from keras_attn.translation import versions
 from keras_attn.translation.corpus.held_out import HeldOut
 from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.evaluation import report_files
 from keras_attn.translation.evaluation.evaluate import evaluate
 from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.evaluation.report import Report
@@ -60,7 +61,7 @@ def write(
             figures.draw(version, translator, examples[0].source, history)
     if report:
         with _warning(version, "report"):
-            report.write(version)
+            report_files.write(report, version)
         with _warning(version, "model card"):
             model_card.write(version, config, report)
     return report

@@ -1,24 +1,48 @@
-"""Model card of an exported version: description, scores and use."""
+"""Model card of an exported version, in the form of model hubs: front matter, then Markdown."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from keras_attn.translation.config import AND, Config
-from keras_attn.translation.evaluation.report import Report, escape
+from keras_attn.translation.corpus.sources import LICENCES
+from keras_attn.translation.evaluation.legend import CORPUS, readable
+from keras_attn.translation.evaluation.markdown import escape, score_lines, table
+from keras_attn.translation.evaluation.report import Report
 from keras_attn.translation.export import examples
 from keras_attn.translation.versions import EXTRA
 
 FILE = "README.md"
+NUM_WORST = 5
+
+_INTENDED_USE = """\
+## Intended use and limits
+
+- Meant for single sentences and short texts like those of the corpus, for learning and experiments.
+- Not meant for decisions about health, law, money or safety, and not to be published unread: a
+  translation may be fluent and wrong, and may leave out a negation, a name or a number.
+- Text that is unlike the corpus is translated worse, or into sentences of the corpus. The scores
+  below are for sentences of the corpus that training did not use.
+- The model repeats what its corpus says about people, for example who has which profession.
+"""
 
 _USE = """\
 ## Use
 
+From the shell (`pip install "keras_attn[serving]"`):
+
+    keras-attn translate {folder} TEXT
+    keras-attn serve {folder}
+
+The server has a web page at http://127.0.0.1:8501/ and the REST API of TensorFlow Serving, which
+can serve the same folder. In Python, with TensorFlow alone:
+
 ```python
 import tensorflow as tf
 
-model = tf.saved_model.load("{version}")
+model = tf.saved_model.load("{folder}/{version}")
 model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]
 ```
 
@@ -47,39 +71,113 @@ def write(folder: Path, config: Config, report: Report) -> None:
         config: Configuration of the model.
         report: Evaluation of the model.
     """
-    training = report.details.get("training", {})
-    corpus = report.details.get("corpus", {})
-    data = AND.join(Path(name).name for name in config.data.split(AND))  # file names only
+    use = _USE.format(
+        folder=folder.parent.name or ".",
+        version=folder.name,
+        beam_size=config.beam_size,
+        length_penalty=config.length_penalty,
+        limit=config.max_pieces - 1,
+    )
     lines = [
+        *_front_matter(config, report),
+        "",
         f"# Translator from {escape(config.source)} to {escape(config.target)}",
         "",
+        _description(config, report),
+        "",
+        _INTENDED_USE,
+        "## Scores",
+        "",
+        *score_lines(report),
+        "",
+        *_good_and_bad(folder, report),
+        use,
+        *_training(config, report),
+        "## Licence",
+        "",
+        _licence(config),
+        *([f"{escape(report.details['credit'])}"] if report.details.get("credit") else []),
+    ]
+    (folder / FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _corpus_names(config: Config) -> list[str]:
+    """Names of the corpora, files without folders."""
+    return [Path(name).name for name in config.data.split(AND)]
+
+
+def _licence_id(config: Config) -> str:
+    """Identifier on model hubs of the strictest licence; `other` for corpora of unknown licence."""
+    names = [name.partition("=")[0] for name in _corpus_names(config)]
+    found = {LICENCES.get(name, "other") for name in names}
+    return next(one for one in ("other", "cc-by-2.0", "apache-2.0") if one in found)
+
+
+def _licence(config: Config) -> str:
+    if (licence := _licence_id(config)) != "other":
+        return f"`{licence}`, by the licences of the corpora."
+    return "As the licence of the corpus allows, which is not known here."
+
+
+def _front_matter(config: Config, report: Report) -> Iterator[str]:
+    """YAML of the metadata. JSON strings are strings of YAML too."""
+    name = json.dumps(f"{config.source}-{config.target}")
+    corpora = json.dumps(f"test split of {AND.join(_corpus_names(config))}", ensure_ascii=False)
+    yield "---"
+    yield f"language: {json.dumps([config.source, config.target])}"
+    yield f"license: {_licence_id(config)}"
+    yield "library_name: keras_attn"
+    yield "pipeline_tag: translation"
+    yield "tags: [translation, tensorflow, keras, transformer]"
+    yield "metrics: [bleu, chrf, ter]"
+    yield "model-index:"
+    yield f"- name: {name}"
+    yield "  results:"
+    yield "  - task: {type: translation}"
+    yield f"    dataset: {{type: {name}, name: {corpora}}}"
+    yield "    metrics:"
+    for metric in ("bleu", "chrf", "ter"):
+        yield f"    - {{type: {metric}, value: {getattr(report.scores, metric):.1f}}}"
+    yield "---"
+
+
+def _description(config: Config, report: Report) -> str:
+    training = report.details.get("training", {})
+    corpus = report.details.get("corpus", {})
+    return (
         f"A Transformer of {config.num_encoder_layers} encoder and {config.num_decoder_layers} "
         f"decoder layers of width {config.num_hiddens}, {training.get('parameters', 0):,} "
         f"parameters, trained {training.get('epochs', 0):.1f} epochs on "
-        f"{corpus.get('train', 0) * corpus.get('parts', 1):,} sentence pairs of `{data}`. It was "
-        "trained to translate sentences; its translations can be wrong.",
-        "",
-        *([escape(report.details["credit"]), ""] if report.details.get("credit") else []),
-        "## Scores",
-        "",
-        *(f"- {escape(line)}" for line in report.headline()),
-        "",
-        *_examples(folder),
-        _USE.format(
-            version=folder.name,
-            beam_size=config.beam_size,
-            length_penalty=config.length_penalty,
-            limit=config.max_pieces - 1,
-        ),
-    ]
-    (folder / FILE).write_text("\n".join(lines), encoding="utf-8")
+        f"{corpus.get('train', 0) * corpus.get('parts', 1):,} sentence pairs of "
+        f"`{AND.join(_corpus_names(config))}`. Strings go in, strings come out."
+    )
 
 
-def _examples(folder: Path) -> list[str]:
-    """Table of the example sentences of a version; nothing if it has none."""
+def _good_and_bad(folder: Path, report: Report) -> list[str]:
+    """Sentences that the model translates well, and the worst of the test set."""
     path = folder / EXTRA / examples.FILE
-    rows = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-    if not rows:
-        return []
-    cells = [f"| {escape(row['source'])} | {escape(row['translation'])} |" for row in rows]
-    return ["## Examples", "", "| text | translation |", "|---|---|", *cells, ""]
+    good = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    lines: list[str] = []
+    if good:
+        rows = [(row["source"], row["translation"]) for row in good]
+        lines += ["## Good examples", "", *table(("text", "translation"), rows), ""]
+    if report.worst:
+        header = ("text", "translation", "reference")
+        lines += ["## Bad examples", "", "The worst translations of the test set, by chrF:", ""]
+        lines += [*table(header, report.worst[:NUM_WORST]), ""]
+    return lines
+
+
+def _training(config: Config, report: Report) -> list[str]:
+    details = report.details
+    training, corpus = details.get("training", {}), details.get("corpus", {})
+    rows = {
+        "date": details.get("date"),
+        "hardware": details.get("machine"),
+        "precision": config.precision,
+        "minutes": f"{training['seconds'] / 60:.1f}" if "seconds" in training else None,
+        "versions": ", ".join(f"{k} {v}" for k, v in details.get("versions", {}).items()),
+    }
+    rows |= {CORPUS[name]: readable(name, value) for name, value in corpus.items() if value}
+    cells = [(name, str(value)) for name, value in rows.items() if value]
+    return ["## Training", "", *table(("what", "value"), cells), ""]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.machine.run_progress import RunProgress
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import (
     Budget,
@@ -80,6 +82,7 @@ def fit(
     config: Config,
     folder: Path,
     callbacks: Sequence[keras.callbacks.Callback] = (),
+    run_progress: RunProgress | None = None,
 ) -> Run:
     """Train `model` within a budget and give it the best averaged weights.
 
@@ -94,6 +97,8 @@ def fit(
         folder: Folder of the checkpoints.
         callbacks: Further Keras callbacks, called before a checkpoint is saved. Their logs hold
             `val_bleu` after each epoch. A callback that sets `stop_training` ends training.
+        run_progress: Progress of the whole run, to be updated after each step. Defaults to one of
+            this training alone.
 
     Returns:
         Result of the training.
@@ -112,11 +117,13 @@ def fit(
 
     budget = Budget(config, state, trainer.schedule)
     first_step = int(state.step.numpy())
-    progress = Progress(batches, budget, start_step=first_step)
     for warning in warnings:
-        progress.say(f"warning: {warning}")
+        print(f"warning: {warning}", file=sys.stderr)
     if first_step:
-        progress.say(f"Resuming from step {first_step}.")
+        print(f"Resuming from step {first_step}.", file=sys.stderr)
+    run_progress = run_progress or RunProgress({"training": budget.seconds_left})
+    run_progress.begin("training")
+    progress = Progress(batches, budget, first_step, run_progress)
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Checkpointing(state, budget)
     all_callbacks = [

@@ -8,6 +8,8 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
+from keras_attn.extras import missing
+
 STEPS_BETWEEN_POINTS = 20
 
 
@@ -27,10 +29,7 @@ class Curves(keras.callbacks.Callback):
     def __init__(self, folder: Path):
         super().__init__()
         if find_spec("tensorboard") is None:
-            raise ValueError(
-                "Curves for TensorBoard need the package tensorboard: "
-                "pip install keras_attn[tensorboard]."
-            )
+            raise ValueError(missing("tensorboard", "tensorboard"))
         self._writer = tf.summary.create_file_writer(str(folder))
 
     def on_train_batch_end(self, batch, logs=None):

@@ -85,8 +85,8 @@ class Clock(Protocol):
 class Validation(keras.callbacks.Callback):
     """Callback that prints BLEU and sample translations and keeps the best averaged weights.
 
-    Validation runs after each epoch. Training stops after `config.patience` validations without a
-    higher BLEU; 0 is no limit.
+    Validation runs after each epoch. A sample is printed again only if its translation has changed.
+    Training stops after `config.patience` validations without a higher BLEU; 0 is no limit.
 
     Args:
         model: Model in training.
@@ -118,6 +118,7 @@ class Validation(keras.callbacks.Callback):
         self._average = average
         self._best = best
         self._clock = clock
+        self._shown: dict[str, str] = {}
 
     def on_epoch_end(self, epoch, logs=None):
         start = time.monotonic()
@@ -141,7 +142,10 @@ class Validation(keras.callbacks.Callback):
         ]
         spacing = max(1, len(self._examples) // NUM_SAMPLES)
         samples = list(zip(self._examples, translations, strict=True))[::spacing][:NUM_SAMPLES]
-        lines += [
-            f"    {e.source}  →  {said}  (reference: {e.references[0]})" for e, said in samples
-        ]
+        for example, translation in samples:
+            if self._shown.get(example.source) != translation:
+                self._shown[example.source] = translation
+                lines += [
+                    f"    {example.source}  →  {translation}  (reference: {example.references[0]})"
+                ]
         print("\n".join(lines), file=sys.stderr, flush=True)

@@ -143,6 +143,8 @@ def test_the_counts_add_up(write):
     assert counts["read"] == counts["kept"] + sum(dropped.values()) == 315
     split_up = ("train", "validation", "test", "withheld")
     assert counts["kept"] == sum(counts[name] for name in split_up)
+    summary = found.summary()
+    assert "read 315, broken 1, empty 3, too long 1, " in summary and "odd lengths" not in summary
 
 
 def test_other_languages_than_japanese_work(write):

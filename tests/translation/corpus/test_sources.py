@@ -26,13 +26,15 @@ def test_without_a_network_it_says_at_once_what_was_tried(translation_set):
     assert time.monotonic() - start < 20
 
 
-def test_translation_set_of_tensorflow_datasets_is_read(translation_set):
+def test_translation_set_of_tensorflow_datasets_is_read(translation_set, capsys):
     name = translation_set(PAIRS)
     found = TranslationSet(name, "ja", "en")
+    assert capsys.readouterr() == ("", f"Preparing {name} (307 pairs)\n")
     assert len(found) == 307
     assert sorted(found.read(0, 1)) == sorted(PAIRS)
     swapped = TranslationSet(name, "en", "ja")
     assert swapped.read(0, 1)[0].source.startswith("I open box")
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("num_parts", [1, 2, 5, 400])

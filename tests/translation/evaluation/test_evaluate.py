@@ -3,7 +3,8 @@ import pytest
 from keras_attn.translation.corpus.held_out import HeldOut
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation.evaluate import evaluate
-from keras_attn.translation.evaluation.report import TRANSLATIONS, Sample
+from keras_attn.translation.evaluation.report import Sample
+from keras_attn.translation.evaluation.report_files import TRANSLATIONS, write
 
 
 def examples(count):
@@ -41,7 +42,7 @@ def test_report_shows_the_best_the_worst_and_scores_by_length():
 def test_report_compares_with_an_earlier_one_of_the_same_sentences(tmp_path):
     folder = tmp_path / "1"
     folder.mkdir()
-    evaluate(upper_case_odd, examples(30), "en").write(folder)
+    write(evaluate(upper_case_odd, examples(30), "en"), folder)
     assert len((folder / TRANSLATIONS).read_text(encoding="utf-8").splitlines()) == 30
 
     def all_good(texts):

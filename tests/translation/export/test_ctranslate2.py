@@ -108,7 +108,7 @@ def test_a_conversion_that_fails_leaves_nothing(models, tmp_path, monkeypatch):
 def test_without_the_engine_it_says_what_to_install(models, tmp_path, monkeypatch):
     translator, _ = models
     monkeypatch.setitem(sys.modules, "ctranslate2.specs", None)
-    with pytest.raises(ValueError, match=r"pip install keras_attn\[ctranslate2\]"):
+    with pytest.raises(ValueError, match=r'pip install "keras_attn\[ctranslate2\]"'):
         convert(translator.folder, tmp_path / "out")
 
 

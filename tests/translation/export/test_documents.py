@@ -52,7 +52,7 @@ def fail(*arguments, **options):
         (figures, "draw", "figures"),
         (figures, "can_be_drawn", "figures"),
         (model_card, "write", "model card"),
-        (documents.Report, "write", "report"),
+        (documents.report_files, "write", "report"),
         (documents, "evaluate", "scores"),
     ],
 )

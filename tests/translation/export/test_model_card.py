@@ -1,3 +1,6 @@
+import pytest
+import yaml
+
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.held_out import HeldOut
 from keras_attn.translation.corpus.splits import Example
@@ -7,10 +10,14 @@ from keras_attn.translation.export.examples import SentenceExample, write
 from keras_attn.translation.versions import EXTRA
 
 
-def test_card_says_what_the_model_is_how_good_and_how_to_ask_it(tmp_path):
+@pytest.fixture(scope="module")
+def card(tmp_path_factory):
     examples = [Example("文", ("the sentence is here",))]
     details = {
         "credit": "Sentences: <Somebody>",
+        "date": "2026-11-26",
+        "machine": "a processor",
+        "versions": {"keras_attn": "9.8", "keras": "7.6"},
         "corpus": {"train": 12345},
         "training": {"epochs": 2.5, "parameters": 6789},
     }
@@ -23,22 +30,62 @@ def test_card_says_what_the_model_is_how_good_and_how_to_ask_it(tmp_path):
         details=details,
     )
     config = Config(data="/somewhere/my words.tsv + tatoeba=0.5", beam_size=3)
-    folder = tmp_path / "7"
+    folder = tmp_path_factory.mktemp("models") / "ja-en" / "7"
     (folder / EXTRA).mkdir(parents=True)
     write(folder / EXTRA, [SentenceExample("これは|です。", "This is it.")])
     model_card.write(folder, config, report)
-    card = (folder / "README.md").read_text(encoding="utf-8")
-    assert card.startswith("# Translator from ja to en\n")
+    return (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_front_matter_is_that_of_model_hubs(card):
+    _, front_matter, text = card.split("---\n", 2)
+    found = yaml.safe_load(front_matter)
+    assert found["language"] == ["ja", "en"] and found["pipeline_tag"] == "translation"
+    assert found["license"] == "other"  # one of the corpora is a file
+    (result,) = found["model-index"][0]["results"]
+    assert result["dataset"]["name"] == "test split of my words.tsv + tatoeba=0.5"
+    assert [metric["type"] for metric in result["metrics"]] == ["bleu", "chrf", "ter"]
+    assert 0 < result["metrics"][0]["value"] < 100
+    assert text.startswith("\n# Translator from ja to en\n")
+
+
+def test_card_says_what_the_model_is_how_good_and_how_to_ask_it(card):
     assert (
         "6,789 parameters" in card
         and "12,345 sentence pairs of `my words.tsv + tatoeba=0.5`" in card
     )
     assert r"Sentences: \<Somebody\>" in card
-    assert "\n- BLEU " in card and "\n- Number accuracy n/a" in card
-    assert "\n- tatoeba, 1 sentence: BLEU 100.0" in card
-    assert "\n- my\\_words.tsv, 1 sentence: BLEU 0.0" in card
-    assert "\n- Held out, news.tsv, 1 sentence: BLEU 100.0" in card
-    assert "\n| これは\\|です。 | This is it. |\n" in card
-    assert 'tf.saved_model.load("7")' in card
+    assert "\n| BLEU | " in card and "\n| number accuracy | n/a" in card
+    assert "\n| tatoeba | 1 | 100.0" in card
+    assert "\n| my\\_words.tsv | 1 | 0.0" in card
+    assert "\n| news.tsv, held out | 1 | 100.0" in card
+    assert 'tf.saved_model.load("ja-en/7")' in card and "keras-attn serve ja-en\n" in card
     assert "`translations (B, 3)`" in card
     assert "/somewhere" not in card
+
+
+def test_card_has_good_and_bad_examples_limits_and_origin(card):
+    good = card.index("\n## Good examples\n")
+    bad = card.index("\n## Bad examples\n")
+    assert good < card.index("\n| これは\\|です。 | This is it. |\n") < bad
+    assert bad < card.index("\n| 別の文 | the sentence is here | no |\n")
+    assert "\n## Intended use and limits\n" in card
+    assert "\n| date | 2026-11-26 |\n| hardware | a processor |\n" in card
+    assert "\n| versions | keras\\_attn 9.8, keras 7.6 |\n" in card
+    assert "\n| training pairs | 12,345 |\n" in card
+
+
+@pytest.mark.parametrize(
+    ("data", "licence"),
+    [
+        ("everyday", "apache-2.0"),
+        ("tatoeba + everyday=0.4", "cc-by-2.0"),
+        ("tatoeba + own.tsv", "other"),
+        ("tfds:opus", "other"),
+    ],
+)
+def test_licence_follows_from_the_corpora(tmp_path, data, licence):
+    report = evaluate(lambda texts: texts, [Example("a", ("a",))], "en")
+    model_card.write(tmp_path, Config(data=data), report)
+    card = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert f"\nlicense: {licence}\n" in card

@@ -3,6 +3,7 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import keras
 import pytest
@@ -26,6 +27,18 @@ def test_graph_gives_what_the_model_gives_with_the_sentencepiece_package(
     expected = translate_with(make_model(), tokenizers, config)
     texts = [text for text in texts if "🙂" not in text and 0 < len(text.strip()) < 40]
     assert translator(texts) == expected(texts)
+
+
+STORED = Path(__file__).parents[2] / "data" / "exported"
+
+
+def test_signatures_are_those_of_stored_versions(folder):
+    signatures = tf.saved_model.load(str(folder / "1")).signatures
+    for path in STORED.glob("*.json"):
+        for name, sides in json.loads(path.read_text(encoding="utf-8"))["signatures"].items():
+            inputs = signatures[name].structured_input_signature[1]
+            assert sorted(inputs) == sides["inputs"]
+            assert set(sides["outputs"]) <= set(signatures[name].structured_outputs)
 
 
 PLAIN_TENSORFLOW = (

@@ -1,5 +1,6 @@
 import pytest
 
+from keras_attn.translation.machine.run_progress import RunProgress
 from keras_attn.translation.training import progress
 
 
@@ -14,14 +15,16 @@ class Clock:
 
 @pytest.fixture
 def shown(monkeypatch):
-    """A `Progress` in a log, with a time that the test sets."""
+    """A `Progress` of a training that starts at 100 s, and a time that the test sets."""
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    return progress.Progress(TenTokens(), Clock(), start_step=0), now
+    run_progress = RunProgress({"training": 60.0, "export": 40.0})
+    run_progress.begin("training")
+    return progress.Progress(TenTokens(), Clock(), 0, run_progress), run_progress, now
 
 
 def test_counts_real_tokens_per_second_without_the_first_step(shown):
-    callback, now = shown
+    callback, _, now = shown
     callback.on_epoch_begin(0)
     for seconds in (30.0, 2.0, 2.0):  # the first builds the graph
         now[0] += seconds
@@ -29,16 +32,14 @@ def test_counts_real_tokens_per_second_without_the_first_step(shown):
     assert callback.tokens_per_second == pytest.approx(2 * 10 / 4.0)
 
 
-def test_a_log_gets_a_line_now_and_then(shown, capsys):
-    callback, now = shown
+def test_the_run_progress_gets_step_loss_and_speed_and_the_time_left(shown):
+    callback, run_progress, now = shown
     callback.on_epoch_begin(1)
-    for seconds in (1.0, progress.LOG_SECONDS, 1.0):
-        now[0] += seconds
-        callback.on_train_batch_end(0, {"loss": 1.25})
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("epoch 2  step 2  loss 1.250") and line.endswith("2:05 left")
-
-
-def test_says_lines_of_their_own(shown, capsys):
-    shown[0].say("Going on.")
-    assert capsys.readouterr().err == "Going on.\n"
+    now[0] += 31.0
+    logs = {"loss": 1.25}
+    callback.on_train_batch_end(0, logs)
+    assert run_progress.line().startswith("epoch 2  step 1  loss 1.250  16% done, 2:45 left")
+    now[0] += 4.0
+    callback.on_train_batch_end(1, logs)
+    assert run_progress.line().startswith("epoch 2  step 2  loss 1.250  2 tokens/s  ")
+    assert logs["tokens_per_second"] == 2.5

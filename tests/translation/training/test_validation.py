@@ -76,8 +76,11 @@ def test_scores_the_averaged_weights_and_gives_the_others_back(model, tokenizers
     printed = capsys.readouterr().err
     assert f"epoch 1: loss 2.000, validation BLEU {kept.bleus[0]:.1f} (best so far)" in printed
     assert PAIRS[0].source in printed
+    callback.on_epoch_end(1, {"loss": 1.0})
+    again = capsys.readouterr().err
+    assert again.startswith("epoch 2: loss 1.000") and PAIRS[0].source not in again
     assert kept.reserve_seconds > 0
-    assert kept.history == [(12.0, 2.0, kept.bleus[0])]
+    assert kept.history[0] == (12.0, 2.0, kept.bleus[0])
 
 
 def test_a_large_validation_set_is_thinned_evenly(model, tokenizers):

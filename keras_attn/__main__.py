@@ -1,0 +1,44 @@
+"""All commands of this package: `keras-attn COMMAND`, or `python -m keras_attn COMMAND`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from keras_attn.command_line import add_version, form
+from keras_attn.serving import __main__ as serving
+from keras_attn.translation import __main__ as translation
+from keras_attn.translation import train
+
+PROG = "keras-attn"
+TRAIN, SERVE = "train", "serve"
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Parser of all commands. Those that have a parser of their own are here for the help only."""
+    examples = (
+        f"{PROG} {TRAIN} --data tatoeba --minutes 60",
+        f"{PROG} translate saved_models/ja-en 猫だ。",
+        f"{PROG} {SERVE} saved_models/ja-en",
+        f"{PROG} translate --help",
+    )
+    parser = argparse.ArgumentParser(PROG, **form("Train, use and serve a translator.", *examples))
+    add_version(parser)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser(TRAIN, help="train a translator, export it as a SavedModel and score it")
+    translation.add_commands(commands, PROG)
+    commands.add_parser(SERVE, help="serve a translator over HTTP, with a web page")
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if argv is None else argv
+    if arguments[:1] == [TRAIN]:
+        return train.main(arguments[1:], prog=f"{PROG} {TRAIN}")
+    if arguments[:1] == [SERVE]:
+        return serving.main(arguments[1:], prog=f"{PROG} {SERVE}")
+    return translation.main(arguments, make_parser())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""Progress of a whole run on standard error: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+# Seconds between two lines where standard error is no terminal.
+LOG_SECONDS = 20.0
+_BAR_WIDTH = 24
+# A stage that takes longer than expected is assumed to need this share of its time so far.
+_OVERTIME = 0.1
+
+
+class RunProgress:
+    """Share, speed and remaining time of a run in stages, such as training, export and scoring.
+
+    As a context, it draws a bar in the last line of the terminal. Lines that the program prints
+    meanwhile appear above the bar.
+
+    Args:
+        stages: Expected seconds of each stage, by name, in order.
+        start: Start of the run, as `time.monotonic()` gives it. Defaults to now.
+
+    Example:
+
+    >>> progress = RunProgress({"training": 60, "export": 20}, start=time.monotonic() - 20)
+    >>> progress.begin("training")
+    >>> round(progress.seconds_left), f"{progress.share:.0%}"
+    (80, '20%')
+    """
+
+    def __init__(self, stages: Mapping[str, float], start: float | None = None):
+        self._to_come = dict(stages)
+        self._start = time.monotonic() if start is None else start
+        self._stage, self._details = "", ""
+        self._stage_start = self._stage_end = self._start
+        self._last_line = time.monotonic()
+        self._is_terminal = sys.stderr.isatty()
+        self._live: Live | None = None
+
+    def __enter__(self) -> RunProgress:
+        console = Console(file=sys.stderr)
+        if self._is_terminal and console.is_interactive:
+            # Output that is redirected to a file must not appear in the terminal.
+            to_terminal = sys.stdout.isatty()
+            self._live = Live(
+                get_renderable=self._bar,
+                console=console,
+                transient=True,
+                redirect_stdout=to_terminal,
+            )
+            self._live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._live:
+            self._live.stop()
+            self._live = None
+
+    def begin(self, stage: str) -> None:
+        """Begin one of the stages; the stages before it have ended."""
+        self._stage, self._details = stage, ""
+        self._stage_start = time.monotonic()
+        while self._to_come:
+            name = next(iter(self._to_come))
+            self._stage_end = self._stage_start + self._to_come.pop(name)
+            if name == stage:
+                break
+        self._print_line()
+
+    def update(self, details: str, seconds_left: float) -> None:
+        """Report the state of the present stage.
+
+        Args:
+            details: Step, loss and speed, in a few words.
+            seconds_left: Expected seconds until the end of the stage.
+        """
+        self._details = details
+        self._stage_end = time.monotonic() + seconds_left
+        if time.monotonic() - self._last_line > LOG_SECONDS:
+            self._print_line()
+
+    @property
+    def seconds_left(self) -> float:
+        """Expected seconds until the end of the run."""
+        now = time.monotonic()
+        overtime = _OVERTIME * (now - self._stage_start)
+        return max(self._stage_end - now, overtime) + sum(self._to_come.values())
+
+    @property
+    def share(self) -> float:
+        """Share of the run that is done, from 0 to 1."""
+        elapsed = time.monotonic() - self._start
+        return elapsed / max(elapsed + self.seconds_left, 1e-9)
+
+    def line(self) -> str:
+        """Stage, details, share and remaining time of the whole run."""
+        minutes, seconds = divmod(round(self.seconds_left), 60)
+        left = f"{self.share:.0%} done, {minutes}:{seconds:02d} left"
+        return "  ".join(filter(None, (self._details or self._stage, left)))
+
+    def _print_line(self) -> None:
+        self._last_line = time.monotonic()
+        if not self._live:
+            print(self.line(), file=sys.stderr, flush=True)
+
+    def _bar(self) -> Table:
+        row = Table.grid(padding=(0, 1))
+        bar = ProgressBar(total=1.0, completed=self.share, width=_BAR_WIDTH)
+        row.add_row(bar, Text(self.line(), no_wrap=True, overflow="ellipsis"))
+        return row

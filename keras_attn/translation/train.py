@@ -1,0 +1,149 @@
+"""Training of a translator, from a corpus to a scored SavedModel: `keras-attn train`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import keras_attn
+from keras_attn.extras import missing
+from keras_attn.translation import presets
+from keras_attn.translation.config import Config
+from keras_attn.translation.flags import make_parser
+from keras_attn.translation.machine import native_output, streams
+from keras_attn.translation.next_steps import next_steps
+
+# Expected seconds after training on two cores, for the estimate of the remaining time only.
+EXPORT_SECONDS, SCORING_SECONDS, SECONDS_OF_A_TEST_SENTENCE = 40.0, 10.0, 0.01
+
+
+def run(given: dict[str, Any]) -> None:
+    # Set-up
+    start = time.monotonic()
+    os.environ["KERAS_BACKEND"] = "tensorflow"  # that of the translator, whatever is set elsewhere
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    # By default TensorFlow uses oneDNN only on processors with AVX-512 or the like, though products
+    # are faster with it on others too (benchmarks/results/training.md).
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+    with native_output.hidden():
+        import keras
+        import tensorflow as tf
+
+        from keras_attn.translation.machine import devices, threads
+
+        threads.one_core_for_each_operation()
+        devices.open_devices()
+    from keras_attn.translation.batching.batches import Batches
+    from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
+    from keras_attn.translation.export import documents, saved_model
+    from keras_attn.translation.machine import allocator, precision
+    from keras_attn.translation.machine.run_progress import RunProgress
+    from keras_attn.translation.model import make_model
+    from keras_attn.translation.tokenization import tokenizer
+    from keras_attn.translation.training import run_folder, tensorboard, warm_start
+    from keras_attn.translation.training.fit import fit
+
+    streams.print_utf8()
+    allocator.keep_freed_memory()
+    out, board = given.pop("out", None), given.pop("tensorboard", None)
+    callbacks = [tensorboard.Curves(board)] if board else []
+    earlier, given = warm_start.inherit(**given)
+    wanted = Config(**given)
+    wanted.validate()
+    out = out or Path("saved_models") / f"{wanted.source}-{wanted.target}"
+    run_folder.check_writable(out)
+    work = out / "training"
+
+    # Text
+    load = partial(load_corpus, wanted.data) if "data" in given else load_default_corpus
+    pairs = load(source=wanted.source, target=wanted.target, hold_out=wanted.hold_out)
+    print(pairs.summary())
+    asked = set(given)
+    given = {**run_folder.unfinished_settings(work), **given, "data": pairs.name}
+    given.setdefault("precision", precision.fastest())
+    config = presets.for_corpus(pairs.num_train, **given)
+    print(presets.summary(config, asked))
+    lock = run_folder.prepare_folder(config, work)
+
+    # Tokens
+    if earlier:
+        warm_start.copy_tokenizers(earlier, work)
+    tokenizers = tokenizer.load_or_train(work, pairs.train, config)
+
+    # Batches
+    batched = Batches(pairs.parts, tokenizers, config)
+    print(batched.summary())
+
+    # Model
+    keras.utils.set_random_seed(config.seed)
+    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
+    if earlier:
+        warm_start.copy_weights(earlier, model)
+
+    num_tests = len(pairs.test) + sum(len(one.examples) for one in pairs.held_out)
+    stages = {
+        "training": 0.0 if config.steps else 60 * config.minutes,
+        "export": EXPORT_SECONDS,
+        "scoring": SCORING_SECONDS + SECONDS_OF_A_TEST_SENTENCE * num_tests,
+    }
+    with RunProgress(stages, start) as progress:
+        # Training
+        trained = fit(
+            model, batched, tokenizers, pairs.validation, config, work, callbacks, progress
+        )
+        print(trained.summary())
+
+        # SavedModel
+        progress.begin("export")
+        translator = saved_model.export(model, tokenizers, config, out)
+
+        # Score of the exported model, loaded from disk
+        progress.begin("scoring")
+        report = documents.write(
+            translator,
+            pairs.test,
+            trained.history,
+            corpora=pairs.test_corpora,
+            held_out=pairs.held_out,
+            details={
+                "corpus": pairs.counts,
+                "credit": pairs.credit,
+                "configuration": vars(config),
+                "training": {**trained.totals(), "parameters": model.count_params()},
+                "date": time.strftime("%Y-%m-%d"),
+                "machine": devices.describe(),
+                "versions": {
+                    "keras_attn": keras_attn.__version__,
+                    "keras": keras.__version__,
+                    "tensorflow": tf.__version__,
+                    "Python": platform.python_version(),
+                },
+            },
+        )
+    run_folder.remove(work, lock)
+    if report:
+        print(report.summary())
+    minutes = (time.monotonic() - start) / 60
+    print(f"Exported to {translator.folder} in {minutes:.1f} minutes in all.")
+    print(next_steps(translator.folder, pairs.test[0].source))
+
+
+def main(argv: list[str] | None = None, prog: str = "train.py") -> int:
+    given = vars(make_parser(prog).parse_args(argv))
+    try:
+        run(given)
+    except ModuleNotFoundError as error:
+        print(f"error: {missing(str(error.name), 'translation')}", file=sys.stderr)
+        return 2
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nInterrupted. Run the same command again to resume.", file=sys.stderr)
+        return 130
+    return 0

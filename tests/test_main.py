@@ -1,0 +1,93 @@
+"""`keras-attn`: help, version, and packages that are not installed."""
+
+import os
+import resource
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import keras_attn
+from keras_attn.__main__ import main, make_parser
+
+ROOT = Path(__file__).parents[1]
+COMMANDS = ("train", "translate", "score", "evaluate", "inspect", "ctranslate2", "serve")
+# Starts of command lines with a help of their own.
+STARTS = [
+    ["-m", "keras_attn"],
+    *(["-m", "keras_attn", command] for command in COMMANDS),
+    ["-m", "keras_attn.translation"],
+    ["-m", "keras_attn.translation", "translate"],
+    ["-m", "keras_attn.serving"],
+    ["train.py"],
+]
+
+
+def printed(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_help_lists_every_command(capsys):
+    text = printed(capsys, "--help")
+    assert all(f"\n    {command} " in text or f"\n    {command}\n" in text for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_shows_defaults_and_examples(capsys, command):
+    text = printed(capsys, command, "--help")
+    start = f"keras-attn {command} "
+    assert text.startswith(f"usage: {start}")
+    flags, examples = text.split("\nexamples:\n")
+    assert all(
+        line.startswith(("  " + start.rstrip(), "  KERAS_ATTN_")) for line in examples.splitlines()
+    )
+    # Each optional flag that takes a value or switches something has a default.
+    for flag in flags.split("\n  --")[1:]:
+        assert flag.startswith("version") or "default: " in " ".join(flag.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS[1:-1])
+def test_examples_are_accepted(capsys, command):
+    examples = printed(capsys, command, "--help").split("\nexamples:\n")[1].splitlines()
+    for example in examples:
+        arguments = shlex.split(example.partition(" < ")[0])[1:]
+        assert make_parser().parse_known_args(arguments)[0].command == command
+
+
+@pytest.mark.parametrize("arguments", [(), ("train",), ("serve",)])
+def test_version(capsys, arguments):
+    assert printed(capsys, *arguments, "--version") == f"keras_attn {keras_attn.__version__}\n"
+
+
+@pytest.mark.parametrize("start", STARTS, ids=" ".join)
+def test_help_answers_in_a_third_of_a_second(start):
+    # Of processor time: the machine may be busy.
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ended = subprocess.run([sys.executable, *start, "--help"], capture_output=True, cwd=ROOT)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert ended.returncode == 0 and not ended.stderr
+    assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 0.3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        (["train"], "translation"),
+        (["translate", "saved_models/ja-en", "猫"], "translation"),
+        (["serve", "saved_models/ja-en"], "serving"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else value,
+)
+def test_without_an_extra_a_command_tells_how_to_install_it(arguments, extra, tmp_path):
+    # An environment with the standard library and this project alone.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-S", "-m", "keras_attn", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("error: This needs `") and ended.stderr.count("\n") == 1
+    assert f'`pip install "keras_attn[{extra}]"`' in ended.stderr

@@ -1,0 +1,37 @@
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import os, sys
+from keras_attn.translation.machine import native_output
+with native_output.hidden():
+    os.write(2, b"E0000 a.cc:3] native\\n")
+    print("of Python", file=sys.stderr)
+    {last}
+os.write(2, b"after\\n")
+"""
+
+
+def said(last):
+    code = CODE.format(last=last)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def test_output_of_a_block_that_succeeds_is_hidden():
+    assert said("pass") == (0, "after\n")
+
+
+@pytest.mark.parametrize("last", ["sys.exit(3)", "raise KeyboardInterrupt"])
+def test_output_of_a_block_that_is_ended_on_purpose_is_hidden(last):
+    returncode, text = said(last)
+    assert returncode and "native" not in text
+
+
+@pytest.mark.parametrize("last", ["raise ValueError('x')", "os.abort()", "os.kill(os.getpid(), 9)"])
+def test_output_of_a_block_that_fails_or_crashes_is_shown(last):
+    returncode, text = said(last)
+    assert returncode and "E0000 a.cc:3] native\nof Python\n" in text
+    assert "after" not in text

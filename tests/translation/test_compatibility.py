@@ -1,0 +1,50 @@
+"""Models that earlier versions exported load, and answer as when they were exported."""
+
+import json
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from keras_attn.translation import Translator
+from keras_attn.translation.model import make_model
+from keras_attn.translation.tokenization.tokenizer import Tokenizer
+from keras_attn.translation.training import warm_start
+from keras_attn.translation.versions import EXTRA
+
+STORED = sorted((Path(__file__).parents[1] / "data" / "exported").glob("*.tar.xz"))
+
+
+@pytest.fixture(scope="module", params=STORED, ids=lambda path: path.name.removesuffix(".tar.xz"))
+def stored(request, tmp_path_factory):
+    """Translator of a stored model, and its answers of then."""
+    folder = tmp_path_factory.mktemp("stored")
+    with tarfile.open(request.param) as archive:
+        archive.extractall(folder, filter="data")
+    answers = request.param.with_name(request.param.name.replace(".tar.xz", ".json"))
+    return Translator.load(folder / "1"), json.loads(answers.read_text(encoding="utf-8"))
+
+
+def test_answers_are_those_of_then(stored):
+    translator, answers = stored
+    best = [hypotheses[0] for hypotheses in translator.nbest(answers["texts"])]
+    assert [one.translation for one in best] == answers["translations"]
+    assert [one.score for one in best] == pytest.approx(answers["scores"], abs=1e-3)
+
+
+def test_configuration_is_read(stored):
+    translator, answers = stored
+    assert answers["configuration"].items() <= vars(translator.config).items()
+
+
+def test_training_can_start_from_it(stored):
+    translator, _ = stored
+    folder, fields = warm_start.inherit(start_from=str(translator.folder))
+    assert fields["num_hiddens"] == translator.config.num_hiddens
+    sides = (Tokenizer.load(folder / EXTRA / f"{side}.model") for side in ("source", "target"))
+    model = make_model(*(side.vocab_size for side in sides), translator.config)
+    kernel = model.trainable_variables[0]
+    before = np.array(kernel)
+    warm_start.copy_weights(folder, model)
+    assert np.any(np.array(kernel) != before)
