@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from keras_attn.translation.corpus.cleaning import Pair, script_fault
 from keras_attn.translation.corpus.lines import utf8_lines
 from keras_attn.translation.machine import streams
+from keras_attn.translation.versions import EXTRA, ORIGIN
 
 if TYPE_CHECKING:
     from keras_attn.translation.export.translator import Translator
@@ -88,6 +89,23 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "Writes the weights and the tokenizers of a model in the format of CTranslate2.",
     )
     convert.add_argument("out", type=Path, help="folder to write; must not exist")
+    imported = commands.add_parser(
+        "import-marian",
+        help="convert a Marian model, such as one of OPUS-MT, to a SavedModel",
+        description="Writes a Marian model, in the folder of its files for transformers, as the "
+        "next version of a translator. PyTorch is needed only for weights in pytorch_model.bin.",
+    )
+    imported.add_argument("folder", type=Path, help="folder with config.json and the other files")
+    imported.add_argument("out", type=Path, help="folder of all versions")
+    imported.add_argument("--source", default="", help="language code (default: as in the folder)")
+    imported.add_argument("--target", default="", help="language code (default: as in the folder)")
+    imported.add_argument(
+        "--language-token",
+        default="",
+        metavar="TOKEN",
+        help="token such as '>>por<<' that a model with several target languages reads before a "
+        "text without one (default: none)",
+    )
     arguments, others = parser.parse_known_args(argv)
     # argparse takes no texts after a flag that follows the model.
     if others and (arguments.command != "translate" or others[0].startswith("-")):
@@ -239,6 +257,10 @@ def inspect(translator: Translator, arguments: argparse.Namespace) -> None:
             print("\n".join(_results(json.loads(path.read_text(encoding="utf-8")))))
         except (ValueError, LookupError, TypeError, AttributeError):
             _warn(f"`{path}` is no report and is left out.")
+    origin = translator.folder / EXTRA / ORIGIN
+    if origin.is_file():
+        for name, value in json.loads(origin.read_text(encoding="utf-8")).items():
+            print(f"origin, {name}: {value or 'not stated'}")
     for name, value in vars(translator.config).items():
         print(f"{name.replace('_', ' ')}: {value}")
 
@@ -261,13 +283,26 @@ def ctranslate2(translator: Translator, arguments: argparse.Namespace) -> None:
     ctranslate2.convert(translator.folder, arguments.out)
 
 
+def import_marian(arguments: argparse.Namespace) -> None:
+    from keras_attn.translation.importing import marian
+
+    translator = marian.import_marian(
+        arguments.folder,
+        arguments.out,
+        arguments.source,
+        arguments.target,
+        arguments.language_token,
+    )
+    print(f"The model is in {translator.folder}.")
+
+
 COMMANDS = {
     "translate": translate,
     "score": score,
     "evaluate": evaluate,
     "inspect": inspect,
     "ctranslate2": ctranslate2,
-}
+}  # those of an exported model
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -279,8 +314,12 @@ def main(argv: list[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _warn(message)
-            translator = Translator.load(arguments.model)
-        COMMANDS[arguments.command](translator, arguments)
+            if arguments.command == "import-marian":
+                import_marian(arguments)
+            else:
+                translator = Translator.load(arguments.model)
+        if arguments.command in COMMANDS:
+            COMMANDS[arguments.command](translator, arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of the output, such as `head`, has closed it. Discard the remaining output, so

@@ -12,6 +12,7 @@ from typing import Any
 EXTRA = "assets.extra"
 CONFIG = "config.json"
 SIZES = "sizes.json"
+ORIGIN = "origin.json"
 _NEEDED = ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}")
 
 

@@ -17,7 +17,7 @@ FLOORS = [
     {"corpus", "tokenization", "decoding", "evaluation"},
     {"model"},
     {"batching", "export"},
-    {"training"},
+    {"training", "importing"},
     {"__init__", "__main__"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

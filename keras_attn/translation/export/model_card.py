@@ -33,9 +33,9 @@ model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]
 | `attend` | `text (B,)` | `translation (B,)`, `source_pieces (B, S)`, `target_pieces (B, T)`, \
 `weights (B, layers, H, T, S)` |
 
-Scores are log probabilities divided by `((5 + pieces) / 6)^{length_penalty}`. `serving_default`,
-`glossary` and `nbest` translate each sentence by itself and keep line breaks; the other signatures
-truncate text to {limit} pieces. Text without a letter of the source language is returned as given.
+Scores are log probabilities divided by `{penalty}`. `serving_default`, `glossary` and `nbest`
+translate each sentence by itself and keep line breaks; the other signatures truncate text to
+{limit} pieces. Text without a letter of the source language is returned as given.
 """
 
 
@@ -65,14 +65,45 @@ def write(folder: Path, config: Config, report: Report) -> None:
         *(f"- {escape(line)}" for line in report.headline()),
         "",
         *_examples(folder),
-        _USE.format(
-            version=folder.name,
-            beam_size=config.beam_size,
-            length_penalty=config.length_penalty,
-            limit=config.max_pieces - 1,
-        ),
+        _use(folder, config),
     ]
     (folder / FILE).write_text("\n".join(lines), encoding="utf-8")
+
+
+def write_imported(folder: Path, config: Config, name: str, licence: str, citation: str) -> None:
+    """Write the model card of an imported version.
+
+    Args:
+        folder: Folder of the exported version.
+        config: Configuration of the model.
+        name: Name of the imported model.
+        licence: Licence of the imported model; empty if it is unknown.
+        citation: Entries of BibTeX; empty if there are none.
+    """
+    lines = [
+        f"# Translator from {escape(config.source)} to {escape(config.target)}",
+        "",
+        f"The Marian model `{name}` as a SavedModel: a Transformer of "
+        f"{config.num_encoder_layers} encoder and {config.num_decoder_layers} decoder layers of "
+        f"width {config.num_hiddens}. Its translations can be wrong.",
+        "",
+        f"Licence of the model: {escape(licence) or 'not stated in its folder'}.",
+        "",
+        *(["## Citation", "", "```bibtex", citation, "```", ""] if citation else []),
+        *_examples(folder),
+        _use(folder, config),
+    ]
+    (folder / FILE).write_text("\n".join(lines), encoding="utf-8")
+
+
+def _use(folder: Path, config: Config) -> str:
+    offset = config.length_penalty_offset
+    return _USE.format(
+        version=folder.name,
+        beam_size=config.beam_size,
+        penalty=f"(({offset:g} + pieces) / {offset + 1:g})^{config.length_penalty}",
+        limit=config.max_pieces - 1,
+    )
 
 
 def _examples(folder: Path) -> list[str]:

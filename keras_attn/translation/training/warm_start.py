@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation import named_weights
-from keras_attn.translation.config import AND, Config
+from keras_attn.translation.config import AND, SEARCH, Config
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.training import checkpoints
 from keras_attn.translation.training.checkpoints import newest_first
@@ -18,6 +19,11 @@ from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 INHERITED = (
     *("source", "target", "vocab_size", "tokenizer", "shared_vocab"),
     *(name for name in Config().model_options() if name != "dropout"),
+)
+# Fields that a given value replaces.
+KEPT = (
+    "language_token",
+    *(field.name for field in fields(Config) if field.metadata["group"] == SEARCH),
 )
 # Trained weights need a lower learning rate than random weights.
 DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4, "warmup_steps": 200}
@@ -61,7 +67,8 @@ def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
             "sentences were among its training pairs, the scores on them are too high.",
             stacklevel=2,
         )
-    return folder, {**DEFAULTS, **given, **inherited, "start_from": str(folder)}
+    kept = {name: getattr(config, name) for name in KEPT}
+    return folder, {**DEFAULTS, **kept, **given, **inherited, "start_from": str(folder)}
 
 
 def _with_tokenizers(folder: Path) -> Path:
