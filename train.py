@@ -86,6 +86,8 @@ def run(given: dict[str, Any]) -> None:
 
     # SavedModel
     translator = saved_model.export(model, tokenizers, config, out)
+    if earlier:
+        warm_start.copy_origin(earlier, translator.folder)
 
     # Score of the exported model, loaded from disk
     report = documents.write(

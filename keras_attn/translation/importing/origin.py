@@ -8,10 +8,8 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from keras_attn.translation.versions import EXTRA, ORIGIN
+from keras_attn.translation.versions import EXTRA, ORIGIN, ORIGIN_DOCUMENTS
 
-# Files that are kept as they are, in a folder of this name.
-_FOLDER = "origin"
 _DOCUMENTS = ("README.md", "LICENSE*", "CITATION*")
 _LICENCE = re.compile(r"^license:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 _CITATION = re.compile(r"@\w+\{.*?\n\}", re.DOTALL)
@@ -52,5 +50,5 @@ def keep(origin: Origin, folder: Path, version: Path) -> None:
     (extra / ORIGIN).write_text(text, encoding="utf-8")
     for pattern in _DOCUMENTS:
         for path in sorted(folder.glob(pattern)):
-            (extra / _FOLDER).mkdir(exist_ok=True)
-            shutil.copy(path, extra / _FOLDER)
+            (extra / ORIGIN_DOCUMENTS).mkdir(exist_ok=True)
+            shutil.copy(path, extra / ORIGIN_DOCUMENTS)

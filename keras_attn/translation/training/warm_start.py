@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from dataclasses import fields
 from pathlib import Path
@@ -13,7 +14,7 @@ from keras_attn.translation.config import AND, SEARCH, Config
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.training import checkpoints
 from keras_attn.translation.training.checkpoints import newest_first
-from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
+from keras_attn.translation.versions import CONFIG, EXTRA, ORIGIN, ORIGIN_DOCUMENTS, newest_version
 
 # Fields copied from the configuration of the earlier model.
 INHERITED = (
@@ -81,6 +82,15 @@ def copy_tokenizers(earlier: Path, folder: Path) -> None:
     for name in Tokenizers._fields:
         path = _with_tokenizers(earlier) / f"{name}.model"
         Tokenizer.load(path).save(folder / path.name)
+
+
+def copy_origin(earlier: Path, version: Path) -> None:
+    """Copy licence and citation of an imported model in `earlier` to the version made from it."""
+    origin, documents = (earlier / EXTRA / name for name in (ORIGIN, ORIGIN_DOCUMENTS))
+    if origin.is_file():
+        shutil.copy(origin, version / EXTRA)
+    if documents.is_dir():
+        shutil.copytree(documents, version / EXTRA / ORIGIN_DOCUMENTS)
 
 
 def copy_weights(earlier: Path, model: Transformer) -> None:
