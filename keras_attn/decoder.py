@@ -9,6 +9,8 @@ from keras import ops
 
 from keras_attn.checks import check_boolean
 from keras_attn.decoder_block import DecoderBlock
+from keras_attn.embedding import TokenEmbedding
+from keras_attn.projection import copy_initializer
 from keras_attn.stack import Stack
 
 
@@ -33,6 +35,10 @@ class Decoder(Stack):
             language model. Defaults to True.
         tie_embeddings: Whether logits are products with the embeddings of the tokens (Press and
             Wolf 2017), rather than a dense layer's. Defaults to False.
+        logits_bias: Whether the logits of `tie_embeddings` get a bias; those of the dense layer
+            always have one. Defaults to False.
+        share_embeddings: Whether tokens and positions are embedded by the layer of the encoder. It
+            is set by the `Transformer` that holds both. Defaults to False.
         position: As in `Encoder`. Defaults to `"sinusoidal"`.
         embeddings_initializer, embeddings_regularizer, embeddings_constraint: As in
             `TokenEmbedding`.
@@ -87,10 +93,13 @@ class Decoder(Stack):
         norm_first: bool = True,
         cross_attention: bool = True,
         tie_embeddings: bool = False,
+        logits_bias: bool = False,
+        share_embeddings: bool = False,
         **options: Any,
     ) -> None:
-        # Set before the blocks are made, because `_make_block` reads it.
+        # Set before the parts are made, because `_make_block` and `_make_embedding` read them.
         self.cross_attention = check_boolean("cross_attention", cross_attention)
+        self.share_embeddings = check_boolean("share_embeddings", share_embeddings)
         super().__init__(
             vocab_size,
             num_layers,
@@ -102,16 +111,51 @@ class Decoder(Stack):
             **options,
         )
         self.tie_embeddings = check_boolean("tie_embeddings", tie_embeddings)
+        self.logits_bias = check_boolean("logits_bias", logits_bias)
+        if self.logits_bias and not self.tie_embeddings:
+            raise ValueError(
+                "`logits_bias` must be False without `tie_embeddings`: the dense layer has a bias. "
+                "Received: logits_bias=True, tie_embeddings=False."
+            )
         if not self.tie_embeddings:
             self._logits_dense = self._make_projection(self.vocab_size, "logits")
 
     def _make_block(self, **options: Any) -> DecoderBlock:
         return DecoderBlock(cross_attention=self.cross_attention, **options)
 
+    def _make_embedding(self, position: Any) -> TokenEmbedding | None:
+        return None if self.share_embeddings else super()._make_embedding(position)
+
+    def use_embedding(self, embedding: TokenEmbedding) -> None:
+        """Embed tokens and positions by a layer that another layer holds.
+
+        Args:
+            embedding: Layer with the sizes of this decoder.
+
+        Raises:
+            ValueError: If its sizes differ.
+        """
+        theirs = (embedding.vocab_size, embedding.num_hiddens)
+        if theirs != (self.vocab_size, self.num_hiddens):
+            raise ValueError(
+                "`embedding` must have the sizes of the decoder to be shared. Received: "
+                f"(vocab_size, num_hiddens)={theirs} and {(self.vocab_size, self.num_hiddens)}."
+            )
+        # Not tracked: its weights are those of the layer that holds it.
+        object.__setattr__(self, "embedding", embedding)
+
     def build(self, ids_shape: tuple, memory_shape: tuple | None = None) -> None:
         self._build_stack(ids_shape, memory_shape)
         if not self.tie_embeddings:
             self._logits_dense.build((*ids_shape, self.num_hiddens))
+        if self.logits_bias:
+            self._bias = self.add_weight(
+                (self.vocab_size,),
+                initializer=copy_initializer(self.bias_initializer),
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+                name="logits_bias",
+            )
 
     def compute_output_shape(self, ids_shape: tuple, memory_shape: tuple | None = None) -> tuple:
         return (*ids_shape, self.vocab_size)
@@ -135,6 +179,8 @@ class Decoder(Stack):
         states, weights, new_cache = self._run(ids, memory, return_attention_scores, **given)
         tied = self.tie_embeddings
         logits = self.embedding.logits(states) if tied else self._logits_dense(states)
+        if self.logits_bias:
+            logits += ops.cast(self._bias, logits.dtype)
         asked_for: list[Any] = [weights] if return_attention_scores else []
         asked_for += [new_cache] if cache is not None else []
         return (logits, *asked_for) if asked_for else logits
@@ -159,7 +205,7 @@ class Decoder(Stack):
         """Return kernel `(D, C)` and bias `(C,)` of the logits of some tokens.
 
         `states @ kernel + bias` are the logits of `C` tokens, for a loss over a part of the
-        vocabulary. A decoder with `tie_embeddings` has a bias of zeros.
+        vocabulary. A decoder with `tie_embeddings` and without `logits_bias` has a bias of zeros.
 
         Args:
             token_ids: Integers `(C,)`. Defaults to None, the whole vocabulary.
@@ -177,7 +223,10 @@ class Decoder(Stack):
         if self.tie_embeddings:
             table = ops.convert_to_tensor(layer.embeddings)
             rows = table if token_ids is None else ops.take(table, token_ids, axis=0)
-            return ops.transpose(rows), ops.zeros(ops.shape(rows)[:1], rows.dtype)
+            if not self.logits_bias:
+                return ops.transpose(rows), ops.zeros(ops.shape(rows)[:1], rows.dtype)
+            bias = ops.convert_to_tensor(self._bias)
+            return ops.transpose(rows), bias if token_ids is None else ops.take(bias, token_ids)
         kernel, bias = (ops.convert_to_tensor(weight) for weight in (layer.kernel, layer.bias))
         if token_ids is None:
             return kernel, bias
@@ -213,6 +262,11 @@ class Decoder(Stack):
             raise ValueError(
                 f"`cache` must be a list of {self.num_layers} caches, one for each block, as "
                 f"make_cache returns it. Received: cache={cache!r}."
+            )
+        if self.embedding is None:
+            raise ValueError(
+                "A decoder with `share_embeddings` must be part of a `Transformer`, whose encoder "
+                f"has the embedding. Received: a call of {self.name!r} by itself."
             )
         x = self.embedding(ids, start=start, training=training, positions=positions)
         ids_mask = self.compute_mask(ids) if attention_mask is None else None
@@ -264,4 +318,6 @@ class Decoder(Stack):
             **super().get_config(),
             "cross_attention": self.cross_attention,
             "tie_embeddings": self.tie_embeddings,
+            "logits_bias": self.logits_bias,
+            "share_embeddings": self.share_embeddings,
         }

@@ -28,6 +28,7 @@ class EncoderBlock(Block):
         activation: Activation of the feed-forward network. Defaults to `"relu"`.
         gated: Whether the feed-forward network has a gate. Defaults to False.
         norm: `"layer"` or `"rms"`, the kind of normalisation. Defaults to `"layer"`.
+        norm_epsilon: Number that every normalisation adds to the variance. Defaults to 1e-6.
         num_kv_heads: Heads of keys and values. Defaults to `num_heads`.
         position: A scheme of positions inside the scores of self-attention, as in
             `MultiHeadAttention`. Defaults to None.

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import keras
 from keras import ops
 
-from keras_attn.checks import check_choice
+from keras_attn.checks import check_choice, check_positive_number
 from keras_attn.layer import Layer
 
-EPSILON = 1e-6  # added to the variance or mean square
+EPSILON = 1e-6  # default of every normalisation
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class Normalization(Layer):
     """Layer or RMS normalisation of the last axis, computed in float32 at least.
 
-    `(x - mean(x)) / sqrt(var(x) + 1e-6) * gamma + beta` (Ba et al. 2016, section 3) or
-    `x / sqrt(mean(x^2) + 1e-6) * scale` (Zhang and Sennrich 2019, section 4). The result is that
+    `(x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta` (Ba et al. 2016, section 3) or
+    `x / sqrt(mean(x^2) + epsilon) * scale` (Zhang and Sennrich 2019, section 4). The result is that
     of the layers of Keras, in fewer passes over the tensor.
 
     Masking: keeps the mask of its input.
 
     Args:
         kind: `"layer"` or `"rms"`. Defaults to `"layer"`.
+        epsilon: Number above 0 that is added to the variance or mean square. Defaults to 1e-6.
         **kwargs: Keras's own arguments.
 
     Call arguments:
@@ -34,7 +37,7 @@ class Normalization(Layer):
         `(..., D)`.
 
     Raises:
-        ValueError: If `kind` is unknown.
+        ValueError: If `kind` is unknown, or `epsilon` is not above 0.
 
     Example:
 
@@ -42,11 +45,12 @@ class Normalization(Layer):
     [[-1.0, 1.0]]
     """
 
-    def __init__(self, kind: str = "layer", **kwargs: Any) -> None:
+    def __init__(self, kind: str = "layer", epsilon: float = EPSILON, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.autocast = False  # half precision would round the input
         check_choice("kind", kind, ("layer", "rms"))
         self.kind = kind
+        self.epsilon = check_positive_number("epsilon", epsilon)
         self.supports_masking = True
 
     def build(self, x_shape: tuple) -> None:
@@ -62,43 +66,48 @@ class Normalization(Layer):
         dtype = keras.backend.result_type(x.dtype, "float32")
         x = ops.cast(x, dtype)
         if self.kind == "rms":
-            rows = ops.rms_normalization(x, ops.cast(self.scale, dtype), epsilon=EPSILON)
+            rows = ops.rms_normalization(x, ops.cast(self.scale, dtype), epsilon=self.epsilon)
             return ops.cast(rows, self.compute_dtype)
         gamma, beta = ops.cast(self.gamma, dtype), ops.cast(self.beta, dtype)
         if keras.backend.backend() != "tensorflow":
-            rows = ops.layer_normalization(x, gamma, beta, epsilon=EPSILON)
+            rows = ops.layer_normalization(x, gamma, beta, epsilon=self.epsilon)
         elif training:
             # Copies: TensorFlow accepts no variables where a gradient is given.
-            rows = _layer_norm_of_training(x, ops.copy(gamma), ops.copy(beta))
+            rows = _layer_norm_of_training(self.epsilon)(x, ops.copy(gamma), ops.copy(beta))
         else:
-            rows = _standardize(x)[0] * gamma + beta
+            rows = _standardize(x, self.epsilon)[0] * gamma + beta
         return ops.cast(rows, self.compute_dtype)
 
     def compute_output_shape(self, x_shape: tuple) -> tuple:
         return tuple(x_shape)
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "kind": self.kind}
+        return {**super().get_config(), "kind": self.kind, "epsilon": self.epsilon}
 
 
-def _standardize(x: Any) -> tuple[Any, Any]:
+def _standardize(x: Any, epsilon: float) -> tuple[Any, Any]:
     """Return rows of mean 0 and variance 1, and what the centred rows were multiplied by."""
     centred = x - ops.mean(x, axis=-1, keepdims=True)
-    scale = ops.rsqrt(ops.mean(ops.square(centred), axis=-1, keepdims=True) + EPSILON)
+    scale = ops.rsqrt(ops.mean(ops.square(centred), axis=-1, keepdims=True) + epsilon)
     return centred * scale, scale
 
 
-@ops.custom_gradient
-def _layer_norm_of_training(x: Any, gamma: Any, beta: Any) -> Any:
+@functools.cache
+def _layer_norm_of_training(epsilon: float) -> Callable[[Any, Any, Any], Any]:
     """Layer normalisation; its gradient takes half the operations that TensorFlow derives."""
-    rows, scale = _standardize(x)
 
-    def gradient(upstream: Any) -> tuple[Any, Any, Any]:
-        along = upstream * rows
-        axes = list(range(len(x.shape) - 1))
-        of_gamma, of_beta = ops.sum(along, axis=axes), ops.sum(upstream, axis=axes)
-        column = ops.expand_dims(gamma, 1) / gamma.shape[0]
-        along, mean = ops.matmul(along, column), ops.matmul(upstream, column)
-        return (upstream * gamma - rows * along - mean) * scale, of_gamma, of_beta
+    @ops.custom_gradient
+    def layer_norm(x: Any, gamma: Any, beta: Any) -> Any:
+        rows, scale = _standardize(x, epsilon)
 
-    return rows * gamma + beta, gradient
+        def gradient(upstream: Any) -> tuple[Any, Any, Any]:
+            along = upstream * rows
+            axes = list(range(len(x.shape) - 1))
+            of_gamma, of_beta = ops.sum(along, axis=axes), ops.sum(upstream, axis=axes)
+            column = ops.expand_dims(gamma, 1) / gamma.shape[0]
+            along, mean = ops.matmul(along, column), ops.matmul(upstream, column)
+            return (upstream * gamma - rows * along - mean) * scale, of_gamma, of_beta
+
+        return rows * gamma + beta, gradient
+
+    return layer_norm

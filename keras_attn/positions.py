@@ -9,6 +9,7 @@ import numpy as np
 from keras import constraints, initializers, ops, regularizers
 
 from keras_attn.checks import (
+    check_boolean,
     check_layout,
     check_positive_integer,
     check_rate,
@@ -25,7 +26,8 @@ class PositionalEncoding(Layer):
     """Adds sines and cosines of the position to the input.
 
     `P[t, 2j] = sin(t / 10000^(2j/D))`, `P[t, 2j+1] = cos(t / 10000^(2j/D))`, with `t` counted
-    from 0 (Vaswani et al. 2017, section 3.5). An odd `D` ends with a sine. Inputs may have any
+    from 0 (Vaswani et al. 2017, section 3.5). An odd `D` ends with a sine. Without `interleaved`,
+    all sines come first, then all cosines, as in tensor2tensor and Marian. Inputs may have any
     length: positions past `max_len` are computed in each call.
 
     Masking: keeps the mask of its input.
@@ -33,6 +35,7 @@ class PositionalEncoding(Layer):
     Args:
         max_len: Number of positions that are computed once. Defaults to 1000.
         dropout: Rate at which the sum is dropped in training. Defaults to 0.
+        interleaved: Whether sines and cosines alternate. Defaults to True.
         **kwargs: `seed` of the dropout, and Keras's own arguments.
 
     Call arguments:
@@ -54,10 +57,17 @@ class PositionalEncoding(Layer):
     [[0.0, 1.0, 0.0, 1.0], [0.8399999737739563, 0.5400000214576721, 0.009999999776482582, 1.0]]
     """
 
-    def __init__(self, max_len: int = 1000, dropout: float = 0.0, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        max_len: int = 1000,
+        dropout: float = 0.0,
+        interleaved: bool = True,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.max_len = check_positive_integer("max_len", max_len)
         self.dropout = check_rate("dropout", dropout)
+        self.interleaved = check_boolean("interleaved", interleaved)
         self.supports_masking = True
         self._dropout = self._make_dropout(self.dropout)
 
@@ -65,9 +75,13 @@ class PositionalEncoding(Layer):
         size = x_shape[-1]
         # Angles in float64: in float32 those of late positions are off in the fourth digit.
         exponents = np.arange(size) // 2 * 2 / size
-        self._rates = 10000.0**-exponents  # (D,)
+        order = np.arange(size)
+        if not self.interleaved:
+            order = np.concatenate([order[::2], order[1::2]])
+        self._rates = 10000.0 ** -exponents[order]  # (D,)
+        self._is_sine = order % 2 == 0
         angles = np.arange(self.max_len)[:, None] * self._rates
-        self._table = np.where(np.arange(size) % 2 == 0, np.sin(angles), np.cos(angles))
+        self._table = np.where(self._is_sine, np.sin(angles), np.cos(angles))
         self._dropout.build(x_shape)
 
     def call(
@@ -90,14 +104,18 @@ class PositionalEncoding(Layer):
     def _beyond_table(self, positions):
         rates = ops.convert_to_tensor(self._rates, "float32")
         angles = ops.expand_dims(ops.cast(positions, "float32"), -1) * rates
-        is_sine = np.arange(len(self._rates)) % 2 == 0
-        return ops.where(is_sine, ops.sin(angles), ops.cos(angles))
+        return ops.where(self._is_sine, ops.sin(angles), ops.cos(angles))
 
     def compute_output_shape(self, x_shape: tuple) -> tuple:
         return tuple(x_shape)
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "max_len": self.max_len, "dropout": self.dropout}
+        return {
+            **super().get_config(),
+            "max_len": self.max_len,
+            "dropout": self.dropout,
+            "interleaved": self.interleaved,
+        }
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")

@@ -8,9 +8,9 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attn.checks import check_boolean, check_choice, check_rate
+from keras_attn.checks import check_boolean, check_choice, check_positive_number, check_rate
 from keras_attn.layer import Layer
-from keras_attn.normalization import Normalization
+from keras_attn.normalization import EPSILON, Normalization
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -30,6 +30,7 @@ class Residual(Layer):
         norm_first: Whether the input is normalised, rather than the sum. Defaults to True.
         norm: `"layer"` (Ba et al. 2016) or `"rms"` (Zhang and Sennrich 2019). Defaults to
             `"layer"`.
+        norm_epsilon: Number above 0 that is added to the variance. Defaults to 1e-6.
         **kwargs: `seed` of the dropout, and Keras's own arguments.
 
     Call arguments:
@@ -56,6 +57,7 @@ class Residual(Layer):
         dropout: float = 0.0,
         norm_first: bool = True,
         norm: str = "layer",
+        norm_epsilon: float = EPSILON,
         **kwargs: Any,
     ) -> None:
         # Not rematerialized: JAX would lose the gradients of tensors that `sublayer` captures, such
@@ -66,7 +68,8 @@ class Residual(Layer):
         self.norm_first = check_boolean("norm_first", norm_first)
         self.norm = norm
         self.supports_masking = True
-        self._norm = make_norm(norm, self.dtype_policy)
+        self._norm = make_norm(norm, self.dtype_policy, epsilon=norm_epsilon)
+        self.norm_epsilon = self._norm.epsilon
         self._dropout = self._make_dropout(self.dropout)
 
     def build(self, x_shape: tuple) -> None:
@@ -108,10 +111,12 @@ class Residual(Layer):
             "dropout": self.dropout,
             "norm_first": self.norm_first,
             "norm": self.norm,
+            "norm_epsilon": self.norm_epsilon,
         }
 
 
-def make_norm(kind: str, dtype: Any, name: str = "norm") -> Normalization:
+def make_norm(kind: str, dtype: Any, name: str = "norm", epsilon: float = EPSILON) -> Normalization:
     """Return a normalisation layer of the last axis: `"layer"` or `"rms"`."""
     check_choice("norm", kind, ("layer", "rms"))
-    return Normalization(kind, dtype=dtype, name=name)
+    check_positive_number("norm_epsilon", epsilon)
+    return Normalization(kind, epsilon, dtype=dtype, name=name)

@@ -22,6 +22,7 @@ from keras_attn.embedding import TokenEmbedding
 from keras_attn.feed_forward import FeedForward
 from keras_attn.lora import Adaptable
 from keras_attn.multi_head import MultiHeadAttention
+from keras_attn.normalization import EPSILON
 from keras_attn.positions import copy_position, deserialize_position, serialize_position
 from keras_attn.projection import ProjectingLayer, copy_initializer
 from keras_attn.relative import RelativePosition
@@ -42,6 +43,7 @@ class Options(ProjectingLayer, Adaptable):
         activation: Any = "relu",
         gated: bool = False,
         norm: str = "layer",
+        norm_epsilon: float = EPSILON,
         num_kv_heads: int | None = None,
         position: Any = None,
         window: int | None = None,
@@ -62,6 +64,7 @@ class Options(ProjectingLayer, Adaptable):
         self.activation = get_activation("activation", activation)
         self.gated = check_boolean("gated", gated)
         self.norm = norm
+        self.norm_epsilon = check_positive_number("norm_epsilon", norm_epsilon)
         self.num_kv_heads = optional(check_positive_integer, "num_kv_heads", num_kv_heads)
         # Not tracked as a sub-layer: attention and embedding make copies.
         object.__setattr__(self, "position", position)
@@ -97,6 +100,7 @@ class Options(ProjectingLayer, Adaptable):
             "activation": self.activation,
             "gated": self.gated,
             "norm": self.norm,
+            "norm_epsilon": self.norm_epsilon,
             "position": self.position,
             "window": self.window,
             **self.attention_options,
@@ -165,6 +169,7 @@ class Block(Options):
             self.dropout,
             self.norm_first,
             self.norm,
+            self.norm_epsilon,
             seed=self._seed_for(name),
             name=name,
             dtype=sum_policy(self.dtype_policy),
@@ -235,19 +240,7 @@ class Stack(Options, abc.ABC):
         self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
         self.embeddings_constraint = constraints.get(embeddings_constraint)
         in_scores = isinstance(position, RelativePosition)
-        self.embedding = TokenEmbedding(
-            self.vocab_size,
-            self.num_hiddens,
-            self.dropout,
-            None if in_scores else position,
-            embeddings_initializer=copy_initializer(self.embeddings_initializer),
-            embeddings_regularizer=self.embeddings_regularizer,
-            embeddings_constraint=self.embeddings_constraint,
-            seed=self._seed_for("embedding"),
-            name="embedding",
-            dtype=sum_policy(self.dtype_policy),
-        )
-        self.embedding.tokens.reverse_dtype = self.compute_dtype  # logits are products
+        self.embedding = self._make_embedding(None if in_scores else position)
         for i in range(self.num_layers):
             name = f"block_{i}"
             block = self._make_block(
@@ -260,7 +253,27 @@ class Stack(Options, abc.ABC):
             # One attribute per block: `tf.train.Checkpoint` does not save layers in a list.
             setattr(self, name, block)
             block.join_stack()
-        self._norm = make_norm(self.norm, self.dtype_policy) if self.norm_first else None
+        self._norm = (
+            make_norm(self.norm, self.dtype_policy, epsilon=self.norm_epsilon)
+            if self.norm_first
+            else None
+        )
+
+    def _make_embedding(self, position: Any) -> Any:
+        embedding = TokenEmbedding(
+            self.vocab_size,
+            self.num_hiddens,
+            self.dropout,
+            position,
+            embeddings_initializer=copy_initializer(self.embeddings_initializer),
+            embeddings_regularizer=self.embeddings_regularizer,
+            embeddings_constraint=self.embeddings_constraint,
+            seed=self._seed_for("embedding"),
+            name="embedding",
+            dtype=sum_policy(self.dtype_policy),
+        )
+        embedding.tokens.reverse_dtype = self.compute_dtype  # logits are products
+        return embedding
 
     @property
     def blocks(self) -> list[Block]:
@@ -272,7 +285,9 @@ class Stack(Options, abc.ABC):
         """Return a block with these arguments."""
 
     def _build_stack(self, ids_shape: tuple, *memory_shape: tuple | None) -> None:
-        self.embedding.build(ids_shape)
+        # The embedding of another stack is built there.
+        if self.embedding is not None and not self.embedding.built:
+            self.embedding.build(ids_shape)
         hidden_shape = (*ids_shape, self.num_hiddens)
         for block in self.blocks:
             block.build(hidden_shape, *memory_shape)

@@ -59,6 +59,8 @@ class Transformer(keras.Model, Adaptable):
             )
         self.encoder = encoder
         self.decoder = decoder
+        if decoder.share_embeddings:
+            decoder.use_embedding(encoder.embedding)
         for block in decoder.blocks:
             block.trust_memory()  # it comes from the encoder
 
@@ -75,11 +77,13 @@ class Transformer(keras.Model, Adaptable):
         dropout: float = 0.0,
         dtype: Any = None,
         tie_embeddings: bool = False,
+        logits_bias: bool = False,
+        share_embeddings: bool = False,
         **options: Any,
     ) -> Transformer:
         """Return a model whose encoder and decoder have the same widths and options.
 
-        `tie_embeddings` is an option of the decoder alone.
+        `tie_embeddings`, `logits_bias` and `share_embeddings` are options of the decoder alone.
         """
         options |= {"dropout": dropout, "dtype": dtype}
         sizes = (num_hiddens, ffn_num_hiddens, num_heads)
@@ -91,6 +95,8 @@ class Transformer(keras.Model, Adaptable):
                 *sizes,
                 name="decoder",
                 tie_embeddings=tie_embeddings,
+                logits_bias=logits_bias,
+                share_embeddings=share_embeddings,
                 **options,
             ),
             dtype=dtype,

@@ -131,6 +131,7 @@ LAYERS = {
             **STACK,
             "cross_attention": False,
             "tie_embeddings": True,
+            "logits_bias": True,
             "position": lambda: keras_attn.T5RelativeBias(bidirectional=False),
         },
         [IDS],

@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attn import Decoder, DecoderBlock, LearnedPositionalEncoding, RotaryEmbedding
+from keras_attn import (
+    Decoder,
+    DecoderBlock,
+    LearnedPositionalEncoding,
+    RotaryEmbedding,
+    TokenEmbedding,
+)
 
 B, T, S, D, V = 2, 6, 5, 6, 13
 
@@ -94,9 +100,16 @@ def test_missing_memory_is_refused(decoder, inputs):
         DecoderBlock(D, 7, 3)(np.ones((B, T, D)))
 
 
-@pytest.mark.parametrize("tie_embeddings", [False, True])
-def test_states_and_output_projection_give_the_logits_of_some_tokens(tie_embeddings):
-    decoder = Decoder(11, 2, 12, 16, 3, tie_embeddings=tie_embeddings)
+@pytest.mark.parametrize(
+    ("tie_embeddings", "logits_bias"), [(False, False), (True, False), (True, True)]
+)
+def test_states_and_output_projection_give_the_logits_of_some_tokens(tie_embeddings, logits_bias):
+    decoder = Decoder(
+        *(11, 2, 12, 16, 3),
+        tie_embeddings=tie_embeddings,
+        logits_bias=logits_bias,
+        bias_initializer="random_normal",
+    )
     with pytest.raises(ValueError, match="before `states`.*built=False"):
         decoder.states(np.array([[3, 5]]))
     random = np.random.default_rng(4)
@@ -111,3 +124,25 @@ def test_states_and_output_projection_give_the_logits_of_some_tokens(tie_embeddi
     (decoder.embedding.tokens if tie_embeddings else decoder._logits_dense).quantize("int8")
     with pytest.raises(ValueError, match="not quantized"):
         decoder.output_projection()
+
+
+def test_tied_logits_may_have_a_bias():
+    ids, memory = np.array([[3, 5, 7]]), np.ones((1, 4, 12), np.float32)
+    decoder = Decoder(11, 1, 12, 16, 3, tie_embeddings=True, logits_bias=True)
+    plain = ops.convert_to_numpy(decoder(ids, memory))
+    (bias,) = (weight for weight in decoder.weights if weight.name == "logits_bias")
+    bias.assign(np.arange(11.0))
+    found = ops.convert_to_numpy(decoder(ids, memory))
+    np.testing.assert_allclose(
+        found - plain, np.broadcast_to(np.arange(11.0), (1, 3, 11)), atol=1e-5
+    )
+    with pytest.raises(ValueError, match="`logits_bias` must be False without `tie_embeddings`"):
+        Decoder(11, 1, 12, 16, 3, logits_bias=True)
+
+
+def test_an_embedding_of_another_layer_needs_that_layer():
+    decoder = Decoder(11, 1, 12, 16, 3, share_embeddings=True)
+    with pytest.raises(ValueError, match="must be part of a `Transformer`.*call of"):
+        decoder(np.array([[3, 5, 7]]), np.ones((1, 4, 12), np.float32))
+    with pytest.raises(ValueError, match=r"must have the sizes of the decoder.*\(9, 12\)"):
+        decoder.use_embedding(TokenEmbedding(9, 12))

@@ -73,3 +73,18 @@ def test_gradients_of_training_are_those_of_the_formula(shape):
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="`kind` must be .*layer.*rms.*Received: kind='batch'"):
         Normalization("batch")
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("kind", LAYERS)
+def test_epsilon_is_added_to_the_variance(kind, training):
+    layer, reference = make(kind, epsilon=0.5), LAYERS[kind](epsilon=0.5)
+    reference.build((None, None, 6))
+    reference.set_weights(layer.get_weights())
+    twin = Normalization.from_config(layer.get_config())
+    twin.build((None, None, 6))
+    twin.set_weights(layer.get_weights())
+    for one in (layer, twin):
+        found = ops.convert_to_numpy(one(0.1 * make_x(), training=training))
+        expected = ops.convert_to_numpy(reference(0.1 * make_x()))
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

@@ -26,6 +26,17 @@ def test_adds_the_formula(size, start):
     np.testing.assert_allclose(encoded, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("size", [1, 2, 7, 16])
+def test_sines_may_come_before_cosines(size):
+    zeros = np.zeros((1, 9, size), np.float32)
+    columns = [*range(0, size, 2), *range(1, size, 2)]
+    for encoding in (PositionalEncoding(interleaved=False), PositionalEncoding(4, 0.0, False)):
+        twin = PositionalEncoding.from_config(encoding.get_config())
+        for one in (encoding, twin):
+            found = ops.convert_to_numpy(one(zeros))[0]
+            np.testing.assert_allclose(found, formula(range(9), size)[:, columns], atol=1e-6)
+
+
 @pytest.mark.parametrize("make", [PositionalEncoding, LearnedPositionalEncoding])
 def test_positions_may_be_given_one_by_one(make):
     encoding = make(7)

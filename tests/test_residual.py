@@ -24,6 +24,15 @@ def test_norm_last_normalises_the_sum(x):
     np.testing.assert_allclose(output, norm(x + x**2), atol=1e-4)
 
 
+def test_epsilon_is_that_of_the_norm(x):
+    output = Residual(norm_first=False, norm_epsilon=4.0)(
+        x.astype(np.float32), sublayer=lambda y: y
+    )
+    total = 2 * x - 2 * x.mean(-1, keepdims=True)
+    expected = total / np.sqrt((total**2).mean(-1, keepdims=True) + 4.0)
+    np.testing.assert_allclose(output, expected, atol=1e-4)
+
+
 def test_what_else_the_sublayer_returns_comes_along(x):
     output, extra = Residual()(x.astype(np.float32), sublayer=lambda y: (y, "weights"))
     np.testing.assert_allclose(output, x + norm(x), atol=1e-4)

@@ -37,6 +37,35 @@ def test_config_round_trip_gives_the_same_answers(model):
     assert twin.encoder.dropout == 0.2
 
 
+def test_one_embedding_serves_encoder_decoder_and_logits(tmp_path):
+    model = Transformer.from_sizes(
+        *(11, 11, 1, 1, 6, 7, 3), tie_embeddings=True, share_embeddings=True, dropout=0.1
+    )
+    logits = ops.convert_to_numpy(model((SOURCE, TARGET)))
+    tables = [weight.path for weight in model.weights if "embeddings" in weight.path]
+    assert len(tables) == 1 and "encoder/embedding" in tables[0]
+    # The same model with two equal tables.
+    apart = Transformer.from_sizes(*(11, 11, 1, 1, 6, 7, 3), tie_embeddings=True)
+    apart((SOURCE, TARGET))
+    (table,) = (w for w in model.weights if "embeddings" in w.path)
+    of_decoder, others = [], iter(model.get_weights())
+    for weight in apart.weights:
+        is_second = "decoder/embedding" in weight.path
+        of_decoder.append(ops.convert_to_numpy(table) if is_second else next(others))
+    apart.set_weights(of_decoder)
+    np.testing.assert_allclose(apart((SOURCE, TARGET)), logits, atol=1e-6)
+    # Saved and loaded, there is still one.
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    assert len(loaded.weights) == len(model.weights)
+    np.testing.assert_allclose(loaded((SOURCE, TARGET)), logits, atol=1e-6)
+
+
+def test_an_embedding_of_other_sizes_cannot_be_shared():
+    with pytest.raises(ValueError, match=r"must have the sizes of the decoder.*\(11, 6\)"):
+        Transformer.from_sizes(*(11, 13, 1, 1, 6, 7, 3), share_embeddings=True)
+
+
 def test_learns_a_pair_by_heart_through_fit():
     model = Transformer.from_sizes(11, 13, 1, 1, num_hiddens=16, ffn_num_hiddens=16, num_heads=2)
     model.compile(keras.optimizers.Adam(0.02), _cross_entropy)

@@ -17,6 +17,7 @@ from keras_attn.extras import missing
 from keras_attn.translation.corpus.cleaning import Pair, script_fault
 from keras_attn.translation.corpus.lines import utf8_lines
 from keras_attn.translation.machine import native_output, streams
+from keras_attn.translation.versions import EXTRA, ORIGIN
 
 if TYPE_CHECKING:
     from keras_attn.translation.export.translator import Translator
@@ -119,6 +120,7 @@ def add_commands(commands: Any, prog: str) -> None:
         "ja-en-ctranslate2",
     )
     convert.add_argument("out", type=Path, metavar="FOLDER", help="folder to write; must not exist")
+    _add_import_marian(commands, prog)
 
 
 def _adding_to(commands: Any, prog: str) -> Callable[..., argparse.ArgumentParser]:
@@ -131,6 +133,36 @@ def _adding_to(commands: Any, prog: str) -> Callable[..., argparse.ArgumentParse
         return parser
 
     return add
+
+
+def _add_import_marian(commands: Any, prog: str) -> None:
+    parser = commands.add_parser(
+        "import-marian",
+        help="convert a Marian model, such as one of OPUS-MT, to a SavedModel",
+        **form(
+            "Writes a Marian model, in the folder of its files for transformers, as the next "
+            "version of a translator. PyTorch is needed only for weights in pytorch_model.bin.",
+            f"{prog} import-marian opus-mt-ja-en saved_models/opus-ja-en",
+        ),
+    )
+    parser.add_argument(
+        "folder", type=Path, metavar="MARIAN", help="folder with config.json and the other files"
+    )
+    parser.add_argument("out", type=Path, metavar="FOLDER", help="folder of all versions")
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}",
+            default="",
+            metavar="LANGUAGE",
+            help=f"language code of the {side} text (default: as in the folder)",
+        )
+    parser.add_argument(
+        "--language-token",
+        default="",
+        metavar="TOKEN",
+        help="token such as '>>por<<' that a model with several target languages reads before a "
+        "text without one (default: none)",
+    )
 
 
 def parse_arguments(
@@ -279,6 +311,10 @@ def inspect(translator: Translator, arguments: argparse.Namespace) -> None:
             print("\n".join(_results(json.loads(path.read_text(encoding="utf-8")))))
         except (ValueError, LookupError, TypeError, AttributeError):
             _warn(f"`{path}` is no report and is left out.")
+    origin = translator.folder / EXTRA / ORIGIN
+    if origin.is_file():
+        for name, value in json.loads(origin.read_text(encoding="utf-8")).items():
+            print(f"origin, {name}: {value or 'not stated'}")
     for name, value in vars(translator.config).items():
         print(f"{name.replace('_', ' ')}: {value}")
 
@@ -301,13 +337,26 @@ def ctranslate2(translator: Translator, arguments: argparse.Namespace) -> None:
     ctranslate2.convert(translator.folder, arguments.out)
 
 
+def import_marian(arguments: argparse.Namespace) -> None:
+    from keras_attn.translation.importing import marian
+
+    translator = marian.import_marian(
+        arguments.folder,
+        arguments.out,
+        arguments.source,
+        arguments.target,
+        arguments.language_token,
+    )
+    print(f"The model is in {translator.folder}.")
+
+
 COMMANDS = {
     "translate": translate,
     "score": score,
     "evaluate": evaluate,
     "inspect": inspect,
     "ctranslate2": ctranslate2,
-}
+}  # those of an exported model
 
 
 def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
@@ -322,8 +371,12 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
             devices.open_devices()
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _warn(message)
-            translator = Translator.load(arguments.model)
-        COMMANDS[arguments.command](translator, arguments)
+            if arguments.command == "import-marian":
+                import_marian(arguments)
+            else:
+                translator = Translator.load(arguments.model)
+        if arguments.command in COMMANDS:
+            COMMANDS[arguments.command](translator, arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of the output, such as `head`, has closed it. Discard the remaining output, so

@@ -28,10 +28,14 @@ AND = " + "
 
 PRECISIONS = ("float32", "bfloat16")
 TOKENIZERS = ("unigram", "bpe")
-POSITIONS = ("sinusoidal", "learned", "shaw", "t5", "alibi", "rotary")
+POSITIONS = ("sinusoidal", "sinusoidal_halves", "learned", "shaw", "t5", "alibi", "rotary")
 NORMS = ("layer", "rms")
+EARLY_STOPPING = ("exact", "heuristic", "full")
 ACTIVATIONS = ("relu", "gelu", "silu")
 
+
+# Heading of the fields that a training does not depend on.
+SEARCH = "search of the exported model"
 
 # One for each heading of `train.py --help`.
 _text, _tokens, _model, _training, _optimizer, _search = (
@@ -42,7 +46,7 @@ _text, _tokens, _model, _training, _optimizer, _search = (
         "model",
         "training",
         "optimizer",
-        "search of the exported model",
+        SEARCH,
     )
 )
 _BY_CORPUS = "chosen by the size of the corpus"
@@ -73,6 +77,13 @@ class Config:
     )
     source: str = _text("ja", "language code of the source text", "LANGUAGE")
     target: str = _text("en", "language code of the target text", "LANGUAGE")
+    language_token: str = _text(
+        "",
+        "token that an imported model with several target languages reads first, such as >>por<<; "
+        "a text that begins with another such token is translated by that one",
+        "TOKEN",
+        default_text="none",
+    )
     start_from: str = _text(
         "",
         "warm start: folder of an exported model or of an unfinished training, whose tokenizers, "
@@ -159,11 +170,15 @@ class Config:
     )
     position: str = _model(
         "sinusoidal",
-        "positions: added to the embeddings (sinusoidal, learned) or inside the scores; shaw, t5 "
-        "and alibi are exported with a slow beam search",
+        "positions: added to the embeddings (sinusoidal, sinusoidal_halves with all sines before "
+        "all cosines, learned) or inside the scores; shaw, t5 and alibi are exported with a slow "
+        "beam search",
         choices=POSITIONS,
     )
     norm: str = _model("layer", "kind of normalisation", choices=NORMS)
+    norm_epsilon: float = _model(
+        1e-6, "number that normalisation adds to the variance", above=0, below=1
+    )
     norm_first: bool = _model(
         True, "normalise the input of each sub-layer, in place of its sum with the output"
     )
@@ -171,6 +186,10 @@ class Config:
     gated: bool = _model(False, "multiply the activation by a second projection (GLU)")
     use_bias: bool = _model(False, "biases in the projections of attention")
     tie_embeddings: bool = _model(False, "compute logits with the embeddings of the target tokens")
+    logits_bias: bool = _model(False, "add a bias to the logits of --tie-embeddings")
+    share_embeddings: bool = _model(
+        False, "use one table of embeddings for source and target; needs --shared-vocab"
+    )
     dropout: float = _model(
         0.1,
         "dropout rate; training rounds it to a multiple of 1/256",
@@ -303,6 +322,23 @@ class Config:
         least=0,
         most=10,
     )
+    length_penalty_offset: float = _search(
+        5.0,
+        "number c in the length penalty ((c + tokens) / (c + 1)) ** --length-penalty",
+        "TOKENS",
+        least=0,
+    )
+    early_stopping: str = _search(
+        "exact",
+        "end of the search of a sentence: exact, when nothing better can be found; heuristic, when "
+        "--beam-size translations are better than the unfinished ones are so far; full, when there "
+        "are --beam-size translations",
+        choices=EARLY_STOPPING,
+    )
+    certain_end: bool = _search(
+        False, "count the end mark of a translation of the greatest length as certain"
+    )
+    allow_unknown: bool = _search(False, "allow the unknown token in a translation")
     min_length_ratio: float = _search(
         0.0, "shortest translation in tokens, as a share of the source", "SHARE", least=0
     )
@@ -347,6 +383,18 @@ class Config:
             "batch_tokens",
             "max_pieces",
             lambda tokens, pieces: tokens >= 2 * pieces,
+        )
+        contradict(
+            "False without `tie_embeddings`",
+            "logits_bias",
+            "tie_embeddings",
+            lambda has_bias, is_tied: is_tied or not has_bias,
+        )
+        contradict(
+            "False without `shared_vocab`",
+            "share_embeddings",
+            "shared_vocab",
+            lambda shares, is_shared: is_shared or not shares,
         )
         contradict("at most `max_length_ratio`", "min_length_ratio", "max_length_ratio", le)
         if faults:

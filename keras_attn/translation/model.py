@@ -78,6 +78,9 @@ def _position(config: Config) -> Any:
     made: dict[str, Any] = {
         # A table of the positions that are needed: each function of an export holds a copy.
         "sinusoidal": lambda: keras_attn.PositionalEncoding(num_positions(config)),
+        "sinusoidal_halves": lambda: keras_attn.PositionalEncoding(
+            num_positions(config), interleaved=False
+        ),
         "learned": lambda: keras_attn.LearnedPositionalEncoding(num_positions(config)),
         "shaw": lambda: keras_attn.ShawRelativePosition(SHAW_DISTANCE),
         "t5": keras_attn.T5RelativeBias,

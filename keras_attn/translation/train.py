@@ -101,6 +101,8 @@ def run(given: dict[str, Any]) -> None:
         # SavedModel
         progress.begin("export")
         translator = saved_model.export(model, tokenizers, config, out)
+        if earlier:
+            warm_start.copy_origin(earlier, translator.folder)
 
         # Score of the exported model, loaded from disk
         progress.begin("scoring")

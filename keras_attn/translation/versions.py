@@ -12,6 +12,8 @@ from typing import Any
 EXTRA = "assets.extra"
 CONFIG = "config.json"
 SIZES = "sizes.json"
+# Origin of an imported model, and folder of the documents that came with it.
+ORIGIN, ORIGIN_DOCUMENTS = "origin.json", "origin"
 _NEEDED = ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}")
 
 

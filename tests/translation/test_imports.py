@@ -27,7 +27,7 @@ FLOORS = [
     {"corpus", "tokenization", "decoding", "evaluation"},
     {"model"},
     {"batching", "export"},
-    {"training"},
+    {"training", "importing"},
     {"train"},
     {"__init__", "__main__"},
 ]

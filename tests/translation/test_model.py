@@ -30,13 +30,16 @@ OPTIONS = [
     {"gated": True},
     {"num_kv_heads": 1},
     {"use_bias": True},
+    {"norm_epsilon": 0.1},
     {"tie_embeddings": True},
+    {"tie_embeddings": True, "logits_bias": True},
+    {"tie_embeddings": True, "share_embeddings": True, "shared_vocab": True},
 ]
 
 
 def strong(config):
     """A model whose translations depend on the source."""
-    model = make_model(13, 11, config)
+    model = make_model(13, 13 if config.shared_vocab else 11, config)
     random = np.random.default_rng(3)
     for weight in model.trainable_variables:
         weight.assign((np.asarray(weight) == 1) + random.normal(0, 0.6, weight.shape))
@@ -75,12 +78,13 @@ def test_every_field_of_the_group_reaches_the_layers():
     changed |= {"num_encoder_layers": 1, "num_decoder_layers": 2, "num_hiddens": 12}
     changed |= {"ffn_num_hiddens": 24, "num_heads": 3, "dropout": 0.25}
     config = dataclasses.replace(CONFIG, **changed)
-    assert set(changed) == set(config.model_options())
-    model = make_model(13, 11, config)
+    assert set(changed) == set(config.model_options()) | {"shared_vocab"}
+    model = make_model(13, 13, config)
     for stack in (model.encoder, model.decoder):
-        for name in set(changed) - {"position", "num_encoder_layers", "num_decoder_layers"}:
-            if name == "tie_embeddings":
-                assert model.decoder.tie_embeddings
+        others = {"position", "num_encoder_layers", "num_decoder_layers", "shared_vocab"}
+        for name in set(changed) - others:
+            if name in ("tie_embeddings", "logits_bias", "share_embeddings"):
+                assert getattr(model.decoder, name)
             elif name == "activation":
                 assert stack.activation.__name__ == changed[name]
             else:

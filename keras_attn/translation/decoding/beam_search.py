@@ -62,12 +62,13 @@ class Beam(NamedTuple):
     cache: Any
 
 
-def length_penalty(num_tokens: tf.Tensor, alpha: float) -> tf.Tensor:
+def length_penalty(num_tokens: tf.Tensor, alpha: float, offset: float = 5.0) -> tf.Tensor:
     """Divisor of the log probability of `num_tokens` tokens, EOS included.
 
-    `((5 + |Y|) / 6)^alpha` (Wu et al. 2016, section 7, equation 14).
+    `((c + |Y|) / (c + 1))^alpha`, with the offset `c = 5` of Wu et al. 2016, section 7, equation
+    14. With `c = 0`, it is `|Y|^alpha`.
     """
-    return ((5.0 + tf.cast(num_tokens, tf.float32)) / 6.0) ** alpha
+    return ((offset + tf.cast(num_tokens, tf.float32)) / (offset + 1.0)) ** alpha
 
 
 class BeamSearch:
@@ -76,8 +77,9 @@ class BeamSearch:
     Each step extends every hypothesis by every token and keeps the best extensions. A hypothesis is
     finished when its extension by EOS is among the `beam_size` best. A row is finished when no
     unfinished hypothesis can still beat the `num_best` finished ones, even if all its remaining
-    tokens had probability 1; so early stopping does not change the result. Forbidden tokens are
-    skipped without renormalising the probabilities of the other tokens.
+    tokens had probability 1; so early stopping does not change the result, unless another
+    `early_stopping` is given. Forbidden tokens are skipped without renormalising the probabilities
+    of the other tokens.
 
     Args:
         step: Function that computes the logits of the next tokens.
@@ -87,6 +89,15 @@ class BeamSearch:
             Defaults to 0.
         slot_ids: Consecutive ids below `BLOCK` that a translation may have once, and only if its
             source has them. Defaults to none.
+        offset: Offset of the length penalty. Defaults to 5.
+        early_stopping: `"exact"`, as described above; `"heuristic"`: a row is finished when its
+            `beam_size` finished hypotheses have better scores than the best unfinished one, divided
+            by the length penalty of its length so far; `"full"`: when it has `beam_size` finished
+            hypotheses. Defaults to `"exact"`.
+        certain_end: Whether EOS has probability 1 after the last token that the maximum length
+            allows. Defaults to False.
+        forbidden_ids: Ids below `BLOCK` that no translation has. Defaults to padding, the unknown
+            token and BOS.
     """
 
     def __init__(
@@ -96,12 +107,20 @@ class BeamSearch:
         alpha: float = 1.0,
         no_repeat_ngram: int = 0,
         slot_ids: tuple[int, ...] = (),
+        offset: float = 5.0,
+        early_stopping: str = "exact",
+        certain_end: bool = False,
+        forbidden_ids: tuple[int, ...] = FORBIDDEN_IDS,
     ):
         self._step = step
         self._beam_size = beam_size
         self._alpha = alpha
         self._no_repeat_ngram = no_repeat_ngram
         self._slot_ids = slot_ids
+        self._offset = offset
+        self._early_stopping = early_stopping
+        self._certain_end = certain_end
+        self._forbidden_ids = forbidden_ids
 
     def __call__(
         self,
@@ -205,10 +224,19 @@ class BeamSearch:
         return Beam(tf.constant(0), none.tokens, only_one, slots_left, none.tokens, none, cache)
 
     def _done(self, rows: Rows, beam: Beam) -> tf.Tensor:
+        if self._early_stopping == "full":
+            has_none = tf.math.is_inf(beam.log_probs[:, 0])
+            return has_none | ~tf.math.is_inf(beam.ended.scores[:, self._beam_size - 1])
+        if self._early_stopping == "heuristic":
+            possible = beam.log_probs[:, 0] / self._penalty(tf.maximum(beam.step, 1))
+            return possible <= beam.ended.scores[:, self._beam_size - 1]
         # Upper bound of future scores: all further tokens have probability 1, and the length
         # penalty is largest at the limit (log probabilities are negative).
-        possible = beam.log_probs[:, 0] / length_penalty(rows.limits + 1, self._alpha)
+        possible = beam.log_probs[:, 0] / self._penalty(rows.limits + 1)
         return possible <= tf.gather(beam.ended.scores, rows.num_best - 1, axis=1)
+
+    def _penalty(self, num_tokens: tf.Tensor) -> tf.Tensor:
+        return length_penalty(num_tokens, self._alpha, self._offset)
 
     def _extend_until(self, rows: Rows, beam: Beam, leaving: tf.Tensor) -> Beam:
         """Extend the beam until `leaving` rows are finished or the buffers are full."""
@@ -238,7 +266,7 @@ class BeamSearch:
         ends = tf.equal(token, EOS_ID)
 
         # 1. finished hypotheses
-        scores = tf.where(ends, totals, NEVER) / length_penalty(beam.step + 1, self._alpha)
+        scores = tf.where(ends, totals, NEVER) / self._penalty(beam.step + 1)
         scores = tf.concat([beam.ended.scores, scores[:, :beam_size]], axis=1)
         scores, best = tf.math.top_k(scores, beam_size)
         candidates = tf.concat([beam.ended.tokens, tokens[:, :beam_size]], axis=1)
@@ -247,7 +275,7 @@ class BeamSearch:
         # 2. unfinished hypotheses
         totals, best = tf.math.top_k(tf.where(ends, NEVER, totals), beam_size)  # (B, K)
         parent, token, tokens = (tf.gather(x, best, batch_dims=1) for x in (parent, token, tokens))
-        return Beam(
+        extended = Beam(
             step=beam.step + 1,
             tokens=tf.where(at_step, token[..., None], tokens),
             log_probs=totals,
@@ -257,6 +285,11 @@ class BeamSearch:
             ended=ended,
             cache=cache,
         )
+        if self._early_stopping == "exact":
+            return extended
+        # A finished row gets no better hypotheses while other rows of the batch are searched.
+        is_done = self._done(rows, extended)[:, None]
+        return extended._replace(log_probs=tf.where(is_done, NEVER, totals))
 
     def _best_extensions(
         self, rows: Rows, beam: Beam, logits: tf.Tensor, number: int
@@ -303,7 +336,12 @@ class BeamSearch:
         row = tf.range(batch_size)[:, None] * beam_size + parent
         totals = tf.gather(tf.reshape(logits, [-1, BLOCK]), row * num_blocks + block)
         totals = totals + tf.gather(log_probs, parent, batch_dims=1)[..., None]
-        totals = _keep_rules(rows, beam, totals, beam_size, self._slot_ids)
+        totals = _keep_rules(rows, beam, totals, beam_size, self._slot_ids, self._forbidden_ids)
+        if self._certain_end:
+            must_end = (rows.limits <= beam.step)[:, None, None]
+            is_end = must_end & (tf.range(BLOCK) == EOS_ID)
+            first_blocks = tf.where(is_end, beam.log_probs[..., None], totals[:, :beam_size])
+            totals = tf.concat([first_blocks, totals[:, beam_size:]], axis=1)
         width = tf.shape(block)[1] * BLOCK
         totals, best = tf.math.top_k(tf.reshape(totals, tf.stack([batch_size, width])), number)
         parent, block = (tf.gather(x, best // BLOCK, batch_dims=1) for x in (parent, block))
@@ -340,7 +378,12 @@ def _log_sum_exp(logits: tf.Tensor, highest: tf.Tensor) -> tf.Tensor:
 
 
 def _keep_rules(
-    rows: Rows, beam: Beam, totals: tf.Tensor, beam_size: int, slot_ids: tuple[int, ...]
+    rows: Rows,
+    beam: Beam,
+    totals: tf.Tensor,
+    beam_size: int,
+    slot_ids: tuple[int, ...],
+    forbidden_ids: tuple[int, ...],
 ) -> tf.Tensor:
     """Set forbidden tokens, slots, and EOS outside the length limits, to -inf.
 
@@ -351,12 +394,13 @@ def _keep_rules(
             the beginning.
         beam_size: Number of first blocks.
         slot_ids: See `BeamSearch`.
+        forbidden_ids: See `BeamSearch`.
     """
     must_end = (rows.limits <= beam.step)[:, None, None]
     can_end = (rows.minimums <= beam.step)[:, None, None]
     token = tf.range(BLOCK)
     is_end = token == EOS_ID
-    is_forbidden = tf.reduce_any(token[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)
+    is_forbidden = tf.reduce_any(token[:, None] == tf.constant(forbidden_ids), axis=-1)
     is_forbidden = is_forbidden | (is_end & ~can_end) | (~is_end & must_end)  # (B, 1, BLOCK)
     if slot_ids:
         around = [slot_ids[0], BLOCK - slot_ids[-1] - 1]

@@ -9,9 +9,14 @@ import tensorflow as tf
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import BeamSearch, Hypotheses
-from keras_attn.translation.decoding.limits import length_limits, length_minimums, num_tokens
+from keras_attn.translation.decoding.limits import (
+    FORBIDDEN_IDS,
+    length_limits,
+    length_minimums,
+    num_tokens,
+)
 from keras_attn.translation.decoding.steps import CachedSteps, Memory, WholePrefix, make_steps
-from keras_attn.translation.special_ids import PAD_ID
+from keras_attn.translation.special_ids import PAD_ID, UNK_ID
 
 # A small batch is padded to one of these numbers of rows and to one of these lengths. Lengths above
 # the last are padded to a multiple of the last.
@@ -121,6 +126,10 @@ def best_translations(
         # No translation is long enough to repeat a longer n-gram.
         config.no_repeat_ngram if config.no_repeat_ngram < config.max_pieces else 0,
         slot_ids,
+        config.length_penalty_offset,
+        config.early_stopping,
+        config.certain_end,
+        tuple(id for id in FORBIDDEN_IDS if id != UNK_ID or not config.allow_unknown),
     )
     has_slot = tf.reduce_any(
         source_ids[:, None] == tf.constant(slot_ids, tf.int32)[:, None], axis=-1

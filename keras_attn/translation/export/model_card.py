@@ -57,9 +57,9 @@ model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]
 | `attend` | `text (B,)` | `translation (B,)`, `source_pieces (B, S)`, `target_pieces (B, T)`, \
 `weights (B, layers, H, T, S)` |
 
-Scores are log probabilities divided by `((5 + pieces) / 6)^{length_penalty}`. `serving_default`,
-`glossary` and `nbest` translate each sentence by itself and keep line breaks; the other signatures
-truncate text to {limit} pieces. Text without a letter of the source language is returned as given.
+Scores are log probabilities divided by `{penalty}`. `serving_default`, `glossary` and `nbest`
+translate each sentence by itself and keep line breaks; the other signatures truncate text to
+{limit} pieces. Text without a letter of the source language is returned as given.
 """
 
 
@@ -71,13 +71,6 @@ def write(folder: Path, config: Config, report: Report) -> None:
         config: Configuration of the model.
         report: Evaluation of the model.
     """
-    use = _USE.format(
-        folder=folder.parent.name or ".",
-        version=folder.name,
-        beam_size=config.beam_size,
-        length_penalty=config.length_penalty,
-        limit=config.max_pieces - 1,
-    )
     lines = [
         *_front_matter(config, report),
         "",
@@ -90,8 +83,9 @@ def write(folder: Path, config: Config, report: Report) -> None:
         "",
         *score_lines(report),
         "",
-        *_good_and_bad(folder, report),
-        use,
+        *_good_examples(folder),
+        *_bad_examples(report),
+        _use(folder, config),
         *_training(config, report),
         "## Licence",
         "",
@@ -153,19 +147,60 @@ def _description(config: Config, report: Report) -> str:
     )
 
 
-def _good_and_bad(folder: Path, report: Report) -> list[str]:
-    """Sentences that the model translates well, and the worst of the test set."""
+def write_imported(folder: Path, config: Config, name: str, licence: str, citation: str) -> None:
+    """Write the model card of an imported version.
+
+    Args:
+        folder: Folder of the exported version.
+        config: Configuration of the model.
+        name: Name of the imported model.
+        licence: Licence of the imported model; empty if it is unknown.
+        citation: Entries of BibTeX; empty if there are none.
+    """
+    lines = [
+        f"# Translator from {escape(config.source)} to {escape(config.target)}",
+        "",
+        f"The Marian model `{name}` as a SavedModel: a Transformer of "
+        f"{config.num_encoder_layers} encoder and {config.num_decoder_layers} decoder layers of "
+        f"width {config.num_hiddens}. Its translations can be wrong.",
+        "",
+        f"Licence of the model: {escape(licence) or 'not stated in its folder'}.",
+        "",
+        *(["## Citation", "", "```bibtex", citation, "```", ""] if citation else []),
+        *_good_examples(folder),
+        _use(folder, config),
+    ]
+    (folder / FILE).write_text("\n".join(lines), encoding="utf-8")
+
+
+def _use(folder: Path, config: Config) -> str:
+    offset = config.length_penalty_offset
+    return _USE.format(
+        folder=folder.parent.name or ".",
+        version=folder.name,
+        beam_size=config.beam_size,
+        penalty=f"(({offset:g} + pieces) / {offset + 1:g})^{config.length_penalty}",
+        limit=config.max_pieces - 1,
+    )
+
+
+def _good_examples(folder: Path) -> list[str]:
+    """Table of the example sentences of a version; nothing if it has none."""
     path = folder / EXTRA / examples.FILE
     good = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-    lines: list[str] = []
-    if good:
-        rows = [(row["source"], row["translation"]) for row in good]
-        lines += ["## Good examples", "", *table(("text", "translation"), rows), ""]
-    if report.worst:
-        header = ("text", "translation", "reference")
-        lines += ["## Bad examples", "", "The worst translations of the test set, by chrF:", ""]
-        lines += [*table(header, report.worst[:NUM_WORST]), ""]
-    return lines
+    if not good:
+        return []
+    rows = [(row["source"], row["translation"]) for row in good]
+    return ["## Good examples", "", *table(("text", "translation"), rows), ""]
+
+
+def _bad_examples(report: Report) -> list[str]:
+    """Table of the worst translations of the test set; nothing if there are none."""
+    if not report.worst:
+        return []
+    header = ("text", "translation", "reference")
+    lead = "The worst translations of the test set, by chrF:"
+    return ["## Bad examples", "", lead, "", *table(header, report.worst[:NUM_WORST]), ""]
 
 
 def _training(config: Config, report: Report) -> list[str]:

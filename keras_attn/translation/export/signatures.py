@@ -13,7 +13,7 @@ from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.decoding.teacher_forcing import attention_to_source, log_probabilities
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
-from keras_attn.translation.tokenization import copied, sentences
+from keras_attn.translation.tokenization import copied, language_tokens, sentences
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
@@ -50,6 +50,7 @@ class Signatures:
         slot_ids = SLOT_IDS if all(one.has_slots for one in tokenizers) else ()
         self._search_ids = Search(self.model, config, slot_ids)
         self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
+        self._is_imported = tokenizers.source.is_imported
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Best translation of each text; signature `serving_default`."""
@@ -83,7 +84,7 @@ class Signatures:
     ) -> dict[str, tf.Tensor]:
         """Sampled translation of each text; text is truncated to `max_pieces`."""
         given, literals = self._protect(text)
-        source_ids = self._ids(self.source, given)
+        source_ids = self._source_ids(given)
         tokens = sample_translations(
             self.model, source_ids, self._config, seed, temperature, top_k, top_p
         )
@@ -94,7 +95,7 @@ class Signatures:
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
         """Log probability of each translation; both sides are truncated to `max_pieces`."""
         given, literals = self._protect(text)
-        source_ids = self._ids(self.source, given)
+        source_ids = self._source_ids(given)
         target_ids = self._ids(self.target, copied.with_slots(translation, literals))
         return {"log_probability": log_probabilities(self.model, source_ids, target_ids)}
 
@@ -104,7 +105,7 @@ class Signatures:
         Pieces are padded with empty strings, weights `(B, layers, H, T, S)` with zeros.
         """
         given, literals = self._protect(text)
-        source_ids = self._ids(self.source, given)
+        source_ids = self._source_ids(given)
         found = self._search_ids(source_ids)
         tokens = _nothing_for_nothing(source_ids, found.tokens[:, 0])
         target_ids = _with_end(_without_padding(tokens))
@@ -134,6 +135,16 @@ class Signatures:
             return translation
         return copied.restore(translation, literals, self._config.target)
 
+    def _language(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Language token of each text, the default for those without one, and the other text."""
+        if not self._is_imported:
+            return tf.fill(tf.shape(text), ""), text
+        token, text = language_tokens.split_in_graph(text)
+        return tf.where(token == "", self._config.language_token, token), text
+
+    def _source_ids(self, text: tf.Tensor) -> tf.Tensor:
+        return self._ids(self.source, tf.strings.join(self._language(text)))
+
     def _ids(self, tokenizer: GraphTokenizer, text: tf.Tensor) -> tf.Tensor:
         return _with_end(tokenizer.tokenize(text)[:, : self._config.max_pieces - 1])
 
@@ -157,12 +168,19 @@ class Signatures:
         """
         # Bytes that are no text become U+FFFD, also where text is returned as given.
         text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
+        token, text = self._language(text)
         found = sentences.split(text)
         is_source = sentences.is_in_language(found.text, self._config.source)
         given = tf.where(is_source, found.text, "")
         given, literals = self._protect(given, term, term_translation)
         pieces = self.source.tokenize(given)
-        parts, owners = sentences.parts(pieces, self._config.max_pieces - 1)
+        limit = self._config.max_pieces - 1
+        # With room for a language token.
+        limit = max(limit - 1, 1) if self._is_imported else limit
+        parts, owners = sentences.parts(pieces, limit)
+        if self._is_imported:
+            of_part = tf.gather(tf.gather(token, found.owner), owners)
+            parts = tf.concat([self.source.language_ids(of_part), parts], axis=1)
         translations, scores, is_uncertain = self._search_parts(parts, num_best)
         num_sentences, num_texts = tf.size(given), tf.size(text)
         whole = tf.strings.unsorted_segment_join(
@@ -223,10 +241,10 @@ class Signatures:
     def _is_uncertain(self, source_ids: tf.Tensor, found: Hypotheses) -> tf.Tensor:
         """Whether the model is unsure of the best hypothesis of each row, boolean `(B,)`."""
         num_generated = num_tokens(found.tokens[:, 0]) + 1  # with EOS
-        penalty = length_penalty(num_generated, self._alpha)
+        penalty = length_penalty(num_generated, self._alpha, self._config.length_penalty_offset)
         mean = found.scores[:, 0] * penalty / tf.cast(num_generated, tf.float32)
         # A character without a piece of its own was hardly seen in training.
-        is_rare = tf.gather(tf.constant(self.source.is_byte), source_ids)
+        is_rare = tf.gather(tf.constant(self.source.is_rare), source_ids)
         return (mean < UNCERTAIN_BELOW) | tf.reduce_any(is_rare, axis=1)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import tensorflow as tf
 
 from keras_attn.translation.decoding.search import LENGTHS, ROWS
+from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization.in_graph import NUM_TEXTS
 from keras_attn.translation.tokenization.tokenizer import MIN_VOCAB_SIZE, Tokenizer
 
@@ -35,9 +38,7 @@ def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
 
 def text(tokenizer: Tokenizer, length: int) -> str:
     """Meaningless text of about `3/4 * length` pieces."""
-    pieces = range(MIN_VOCAB_SIZE - 1, tokenizer.vocab_size)
-    words = [word.strip() for word in tokenizer.decode([[piece] for piece in pieces[:8]])]
-    words = [word for word in words if word] or ["a"]
+    words = list(islice(_words(tokenizer), 8)) or ["a"]
     found = ""
     for count in range(length):  # each word has at least one piece
         longer = found + words[count % len(words)]
@@ -45,6 +46,16 @@ def text(tokenizer: Tokenizer, length: int) -> str:
             break
         found = longer
     return found
+
+
+def _words(tokenizer: Tokenizer) -> Iterator[str]:
+    """Texts of one piece."""
+    first = EOS_ID + 1 if tokenizer.is_imported else MIN_VOCAB_SIZE - 1
+    for piece in range(first, tokenizer.vocab_size):
+        word = tokenizer.decode([[piece]])[0].strip()
+        # The vocabulary of an imported model may hold the pieces of another language.
+        if word and (not tokenizer.is_imported or tokenizer.encode([word]) == [[piece]]):
+            yield word
 
 
 def _prediction_log(signature: str, texts: list[str]) -> bytes:

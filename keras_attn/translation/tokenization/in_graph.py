@@ -9,10 +9,13 @@ import numpy as np
 import tensorflow as tf
 
 from keras_attn.translation.corpus.characters import unify_in_graph
-from keras_attn.translation.tokenization import utf8
+from keras_attn.translation.special_ids import UNK_ID
+from keras_attn.translation.tokenization import language_tokens, utf8
 from keras_attn.translation.tokenization.bpe import BytePairEncoding, MergeDropout
+from keras_attn.translation.tokenization.double_array import NONE
 from keras_attn.translation.tokenization.model_proto import ModelProto
-from keras_attn.translation.tokenization.normalizer import MARK, Normalizer
+from keras_attn.translation.tokenization.normalizer import MARK, Normalized, Normalizer
+from keras_attn.translation.tokenization.trie import Trie
 from keras_attn.translation.tokenization.unigram import NOTHING, UNKNOWN, Unigram
 
 # XLA compiles the tokenizer for each pair of batch size and text length in bytes. To limit the
@@ -23,7 +26,8 @@ NUM_BYTES = tuple(4**k for k in range(3, 15))
 MAX_CELLS = 1 << 13
 
 _SPACE, _REPLACEMENT = b" ", "\ufffd".encode()
-_NORMAL, _UNKNOWN, _CONTROL, _BYTE = 1, 2, 3, 6  # `ModelProto.SentencePiece.Type`
+# `ModelProto.SentencePiece.Type`
+_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 _KINDS: dict[int, type[Unigram] | type[BytePairEncoding]] = {  # keys: `TrainerSpec.ModelType`
     1: Unigram,
     2: BytePairEncoding,
@@ -40,10 +44,11 @@ class GraphTokenizer:
     """Tokenizer and detokenizer in the graph, with the same ids as `Tokenizer`.
 
     Args:
-        proto: Serialized SentencePiece model, unigram or BPE, with byte fallback.
+        proto: Serialized SentencePiece model, unigram or BPE, as `Tokenizer` reads it.
 
     Attributes:
-        is_byte: Whether each id is a byte of a character without a piece, boolean `(V,)`.
+        is_rare: Whether each id is unknown, or a byte of a character without a piece, boolean
+            `(V,)`.
 
     Raises:
         ValueError: If the model is of another kind or has unsupported options.
@@ -65,14 +70,22 @@ class GraphTokenizer:
         kinds = np.array([piece.type for piece in model.pieces])
         pieces = [piece.piece for piece in model.pieces]
         normal = np.flatnonzero(kinds == _NORMAL)
+        self._is_imported = not model.trainer_spec.byte_fallback
         bytes_ = np.flatnonzero(kinds == _BYTE)
         self._normalizer = Normalizer(model.normalizer_spec.precompiled_charsmap)
         self._model = _KINDS[model.trainer_spec.model_type](
             [pieces[i] for i in normal], [model.pieces[i].score for i in normal]
         )
-        self._ids = normal.astype(np.int32)
+        vocab_size = min(len(pieces), model.trainer_spec.vocab_size)
+        self._ids = np.where(normal < vocab_size, normal, UNK_ID).astype(np.int32)
+        self._runs = _runs_of_unknown(pieces, kinds) if self._is_imported else {}
+        self._run_trie = Trie(list(self._runs)) if self._runs else None
+        pieces, kinds = pieces[:vocab_size], kinds[:vocab_size]
+        languages = language_tokens.among(pieces) if self._is_imported else []
+        self._language_tokens = languages
+        self._language_ids = [pieces.index(token) for token in languages]
         values = [int(pieces[i][1:-1], 16) for i in bytes_]  # "<0x41>" -> 0x41
-        self.is_byte = kinds == _BYTE
+        self.is_rare = (kinds == _BYTE) | (kinds == _UNKNOWN)
         self._byte_ids = np.zeros(256, np.int32)
         self._byte_ids[values] = bytes_
         self._bytes = np.full(len(pieces), utf8.NONE, np.int32)
@@ -110,13 +123,34 @@ class GraphTokenizer:
         Returns:
             Int32 `(B, pieces)`.
         """
-        text = unify_in_graph(text)
+        if self._is_imported:
+            token, text = language_tokens.split_in_graph(text)
+            return tf.concat([self.language_ids(token), self._tokenize(text)], axis=1)
+        return self._tokenize(unify_in_graph(text))
+
+    def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         cells = _filled(tf.size(text), NUM_TEXTS) * _filled(_longest(text), NUM_BYTES)
         is_small = (tf.size(text) <= NUM_TEXTS[-1]) & (cells <= MAX_CELLS)
         values, counts = tf.cond(
             is_small, lambda: self._at_once(text, self._cut), lambda: self._in_groups(text)
         )
         return tf.RaggedTensor.from_row_lengths(values, tf.cast(counts, tf.int64), validate=False)
+
+    def language_ids(self, token: tf.Tensor) -> tf.RaggedTensor:
+        """Id of each language token; none for an empty string.
+
+        Args:
+            token: Strings `(B,)`.
+
+        Returns:
+            Int32 `(B, 0 or 1)`.
+        """
+        names = tf.constant(["", *self._language_tokens])
+        numbers = tf.constant([_NO_ID, *self._language_ids])
+        is_name = token[:, None] == names
+        place = tf.argmax(tf.cast(is_name, tf.int32), axis=1)
+        ids = tf.where(tf.reduce_any(is_name, axis=1), tf.gather(numbers, place), UNK_ID)
+        return tf.RaggedTensor.from_tensor(ids[:, None], padding=_NO_ID)
 
     def sample(self, text: tf.Tensor, alpha: tf.Tensor, seed: tf.Tensor) -> tf.RaggedTensor:
         """Piece ids of each text with BPE-dropout (see `Tokenizer.sample`); BPE models only.
@@ -153,7 +187,9 @@ class GraphTokenizer:
         values = tf.where(is_id, tf.gather(tf.constant(self._bytes), rows), utf8.NONE)
         is_broken = (values != utf8.NONE) & ~_is_in_character(values)
         texts = tf.where(is_broken, _REPLACEMENT, tf.where(is_after, texts, first))
-        return tf.strings.reduce_join(texts, axis=1)
+        joined = tf.strings.reduce_join(texts, axis=1)
+        # Pieces of the other language keep a space at the beginning.
+        return tf.strings.strip(joined) if self._is_imported else joined
 
     @tf.function(input_signature=[tf.TensorSpec(None, tf.int32)])
     def id_to_string(self, ids: tf.Tensor) -> tf.Tensor:
@@ -227,11 +263,49 @@ class GraphTokenizer:
         ends = self._model(normalized.code_points, normalized.lengths, *sampling)[..., None]
         piece = tf.gather(tf.constant(self._ids), tf.maximum(ends - 1, 0))
         piece = tf.pad(piece, [[0, 0], [0, 0], [0, 3]], constant_values=_NO_ID)
+        if self._is_imported:
+            runs = self._ids_of_runs(normalized, ends[..., 0] == UNKNOWN)
+            runs = tf.pad(runs[..., None], [[0, 0], [0, 0], [0, 3]], constant_values=_NO_ID)
+            ids = tf.where(ends == NOTHING, _NO_ID, tf.where(ends == UNKNOWN, runs, piece))
+            return _Cut(ids, tf.reduce_max(normalized.needed))
         spelt = utf8.encode(normalized.code_points)
         byte_ids = tf.gather(tf.constant(self._byte_ids), tf.maximum(spelt, 0))
         spelt = tf.where(spelt == utf8.NONE, _NO_ID, byte_ids)
         ids = tf.where(ends == NOTHING, _NO_ID, tf.where(ends == UNKNOWN, spelt, piece))
         return _Cut(ids, tf.reduce_max(normalized.needed))
+
+    def _ids_of_runs(self, normalized: Normalized, is_unknown: tf.Tensor) -> tf.Tensor:
+        """Id of each run of characters without a piece at its end, `_NO_ID` elsewhere, `(B, M)`."""
+        places = tf.shape(is_unknown)[1]
+        following = tf.pad(is_unknown, [[0, 0], [0, 1]])[:, 1:]
+        ids = tf.where(is_unknown & ~following, UNK_ID, _NO_ID)
+        if self._run_trie is None:
+            return ids
+
+        def before(rows: tf.Tensor, distance: int, value: Any) -> tf.Tensor:
+            padding = [[0, 0], [distance, 0]]
+            return tf.pad(rows, padding, constant_values=value)[:, :places]
+
+        beginning = self._run_trie(normalized.code_points, normalized.lengths)
+        numbers = tf.constant(list(self._runs.values()))
+        is_run = is_unknown
+        for distance, found in enumerate(beginning):
+            is_longer = before(is_unknown, distance + 1, False)
+            found = before(found, distance, NONE)
+            is_found = is_run & ~is_longer & (ids == UNK_ID) & (found != NONE)
+            ids = tf.where(is_found, tf.gather(numbers, tf.maximum(found, 0)), ids)
+            is_run &= is_longer
+        return ids
+
+
+def _runs_of_unknown(pieces: list[str], kinds: np.ndarray) -> dict[str, int]:
+    """Ids of the pieces that only characters without a piece of their own can spell."""
+    known = {piece for piece, kind in zip(pieces, kinds, strict=True) if kind == _NORMAL}
+    return {
+        piece: i
+        for i, (piece, kind) in enumerate(zip(pieces, kinds, strict=True))
+        if kind == _UNUSED and known.isdisjoint(piece)
+    }
 
 
 def _check(model: Any) -> None:
@@ -239,19 +313,18 @@ def _check(model: Any) -> None:
     normalizer = model.normalizer_spec
     wrong = {
         f"model_type={kind}": kind not in _KINDS,
-        "byte_fallback=False": not model.trainer_spec.byte_fallback,
         "treat_whitespace_as_suffix=True": model.trainer_spec.treat_whitespace_as_suffix,
         "add_dummy_prefix=False": not normalizer.add_dummy_prefix,
         "remove_extra_whitespaces=False": not normalizer.remove_extra_whitespaces,
         "escape_whitespaces=False": not normalizer.escape_whitespaces,
         "denormalizer rules": bool(model.denormalizer_spec.precompiled_charsmap),
-        "user-defined or unused pieces": any(p.type in (4, 5) for p in model.pieces),
+        "user-defined pieces": any(p.type == _USER_DEFINED for p in model.pieces),
     }
     found = [name for name, is_wrong in wrong.items() if is_wrong]
     if found:
         raise ValueError(
-            "A tokenizer for the graph must be a unigram or BPE model with byte fallback and the "
-            "options that `keras_attn.translation.tokenization.tokenizer.train` sets. "
+            "A tokenizer for the graph must be a unigram or BPE model with the options that "
+            "`keras_attn.translation.tokenization.tokenizer.train` sets. "
             f"Received: {', '.join(found)}."
         )
 

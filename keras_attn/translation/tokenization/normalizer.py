@@ -11,6 +11,8 @@ import tensorflow as tf
 from keras_attn.translation.tokenization import utf8
 
 SPACE = 0x20
+# A trie whose root has no children, and one empty replacement.
+_NO_RULES = struct.pack("<I", 1024) + bytes(1024) + b"\0"
 MARK = 0x2581  # SentencePiece writes U+2581 for a space
 
 
@@ -59,17 +61,19 @@ class Normalizer:
     Args:
         charsmap: Rules in the format of a SentencePiece model (`precompiled_charsmap`): size of
             the trie in bytes, trie, NUL-terminated replacements. The trie is a double array of
-            32-bit units in the format of the library Darts-clone.
+            32-bit units in the format of the library Darts-clone. Empty for no rules.
 
     Raises:
-        ValueError: If `charsmap` is empty or not of this format.
+        ValueError: If `charsmap` is not of this format.
     """
 
     def __init__(self, charsmap: bytes):
+        if not charsmap:
+            charsmap = _NO_RULES
         size = struct.unpack("<I", charsmap[:4])[0] if len(charsmap) >= 4 else 0
         if not size or size % 4 or len(charsmap) <= 4 + size:
             raise ValueError(
-                "The normalisation of a tokenizer must have rules. "
+                "The normalisation of a tokenizer must be rules in the format of SentencePiece. "
                 f"Received: {len(charsmap)} bytes."
             )
         units = np.frombuffer(charsmap[4 : 4 + size], "<i4").copy()
@@ -84,7 +88,7 @@ class Normalizer:
         is_value = units < 0
         starts = place[units[is_value] & 0x7FFFFFFF]
         counts = ends[np.searchsorted(ends, starts)] - starts
-        self._most = int(counts.max())
+        self._most = int(counts.max(initial=0))
         # The sign bit is kept: it distinguishes value units from byte units.
         units[is_value] = starts * (self._most + 1) + counts - 2**31
         self._units = units

@@ -16,6 +16,7 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.characters import unify
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, SLOT_IDS, UNK_ID
+from keras_attn.translation.tokenization import language_tokens
 from keras_attn.translation.tokenization.copied import SLOTS
 from keras_attn.translation.tokenization.model_proto import ModelProto
 
@@ -43,9 +44,21 @@ _NUM_THREADS = 4
 class Tokenizer:
     """SentencePiece tokenizer: text to piece ids and back.
 
+    A model that `train` made has byte fallback. An imported model has none
+    (`importing/vocabulary.py`). It reads text as given, without `unify`, and its ids are those of
+    the names of the pieces:
+
+    - Characters in a row without a piece are one piece. It is unknown, unless the other language
+      of the model has a piece of this name.
+    - Pieces from `trainer_spec.vocab_size` on have no id; they are unknown too.
+    - A language token before the text is one piece (`language_tokens`).
+
     Args:
         proto: Serialized SentencePiece model with the special ids `PAD_ID`, `UNK_ID`, `BOS_ID` and
             `EOS_ID`.
+
+    Attributes:
+        is_imported: Whether another program made the model.
 
     Raises:
         ValueError: If `proto` cannot be read or has other special ids.
@@ -75,12 +88,16 @@ class Tokenizer:
                 "`keras_attn.translation.tokenization.tokenizer.train`."
             )
         self.proto = proto
+        spec = ModelProto.FromString(proto).trainer_spec
+        self._is_unigram = spec.model_type == spec.UNIGRAM
+        self.is_imported = not spec.byte_fallback
+        self._vocab_size = min(self._processor.vocab_size(), spec.vocab_size)
         self._graph: Any = None  # `GraphTokenizer`, made by `sample`
 
     @property
     def vocab_size(self) -> int:
         """Number of pieces, special pieces included."""
-        return self._processor.vocab_size()
+        return self._vocab_size
 
     @property
     def has_slots(self) -> bool:
@@ -94,7 +111,13 @@ class Tokenizer:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Piece ids of each text, without BOS and EOS."""
-        return self._processor.encode([unify(text) for text in texts])
+        if not self.is_imported:
+            return self._processor.encode([unify(text) for text in texts])
+        ids = []
+        for token, text in map(language_tokens.split, texts):
+            pieces = [token, *self._processor.encode(text, out_type=str)]
+            ids.append([self._ids.get(piece, UNK_ID) for piece in pieces if piece])
+        return ids
 
     def sample(self, texts: Sequence[str], alpha: float, seed: int) -> list[list[int]]:
         """Piece ids of a random segmentation of each text (subword regularization).
@@ -132,26 +155,32 @@ class Tokenizer:
     ) -> list[list[int]]:
         ids = []
         for text in texts:
-            ways = self._processor.nbest_encode_as_ids(unify(text), NUM_WAYS) or [[]]
+            token, text = language_tokens.split(text) if self.is_imported else ("", unify(text))
+            ways = self._processor.nbest_encode_as_ids(text, NUM_WAYS) or [[]]
             scores = [self._scores[way].sum() for way in ways]
             # Gumbel-max trick: a sample with probabilities proportional to `exp(alpha * score)`.
             noise = random.gumbel(size=len(ways))
-            ids.append(ways[np.argmax(alpha * np.array(scores) + noise)])
+            way = ways[np.argmax(alpha * np.array(scores) + noise)]
+            before = [self._ids.get(token, UNK_ID)] if token else []
+            ids.append([*before, *(i if i < self.vocab_size else UNK_ID for i in way)])
         return ids
 
     @cached_property
-    def _is_unigram(self) -> bool:
-        kind = ModelProto.FromString(self.proto).trainer_spec.model_type
-        return kind == ModelProto().trainer_spec.UNIGRAM
+    def _ids(self) -> dict[str, int]:
+        """Ids of pieces by name, without special pieces."""
+        return {piece: i for i, piece in enumerate(self.pieces) if i > EOS_ID}
 
     @cached_property
     def _scores(self) -> np.ndarray:
         """Log probabilities of the pieces of a unigram model."""
-        return np.array([self._processor.get_score(i) for i in range(self.vocab_size)])
+        numbers = range(self._processor.vocab_size())
+        return np.array([self._processor.get_score(i) for i in numbers])
 
     def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
         """Text of each sequence of ids; control ids (padding, BOS, EOS) are skipped."""
-        return [self._processor.decode([int(i) for i in sequence]) for sequence in ids]
+        texts = [self._processor.decode([int(i) for i in sequence]) for sequence in ids]
+        # Pieces of the other language keep a space at the beginning.
+        return [text.strip() for text in texts] if self.is_imported else texts
 
     def save(self, path: Path) -> None:
         """Write the model to a temporary file and rename it, so that `path` is never incomplete."""

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation import named_weights
-from keras_attn.translation.config import AND, Config
+from keras_attn.translation.config import AND, SEARCH, Config
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.training import checkpoints
 from keras_attn.translation.training.checkpoints import newest_first
-from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
+from keras_attn.translation.versions import CONFIG, EXTRA, ORIGIN, ORIGIN_DOCUMENTS, newest_version
 
 # Fields copied from the configuration of the earlier model.
 INHERITED = (
     *("source", "target", "vocab_size", "tokenizer", "shared_vocab"),
     *(name for name in Config().model_options() if name != "dropout"),
+)
+# Fields that a given value replaces.
+KEPT = (
+    "language_token",
+    *(field.name for field in fields(Config) if field.metadata["group"] == SEARCH),
 )
 # Trained weights need a lower learning rate than random weights.
 DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4, "warmup_steps": 200}
@@ -61,7 +68,8 @@ def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
             "sentences were among its training pairs, the scores on them are too high.",
             stacklevel=2,
         )
-    return folder, {**DEFAULTS, **given, **inherited, "start_from": str(folder)}
+    kept = {name: getattr(config, name) for name in KEPT}
+    return folder, {**DEFAULTS, **kept, **given, **inherited, "start_from": str(folder)}
 
 
 def _with_tokenizers(folder: Path) -> Path:
@@ -74,6 +82,15 @@ def copy_tokenizers(earlier: Path, folder: Path) -> None:
     for name in Tokenizers._fields:
         path = _with_tokenizers(earlier) / f"{name}.model"
         Tokenizer.load(path).save(folder / path.name)
+
+
+def copy_origin(earlier: Path, version: Path) -> None:
+    """Copy licence and citation of an imported model in `earlier` to the version made from it."""
+    origin, documents = (earlier / EXTRA / name for name in (ORIGIN, ORIGIN_DOCUMENTS))
+    if origin.is_file():
+        shutil.copy(origin, version / EXTRA)
+    if documents.is_dir():
+        shutil.copytree(documents, version / EXTRA / ORIGIN_DOCUMENTS)
 
 
 def copy_weights(earlier: Path, model: Transformer) -> None:

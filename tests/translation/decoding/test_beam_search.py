@@ -273,3 +273,65 @@ def test_no_rows_give_no_rows():
     none = tf.zeros([0], tf.int32)
     found = BeamSearch(step_of(np.zeros((STATES, V))), 2)(no_cache(2, 0), none, none, none)
     assert found.tokens.shape[:2] == (0, 2) and found.scores.shape == (0, 2)
+
+
+def search_that_stops(table, first, limit, beam_size, alpha, offset, early_stopping):
+    """Ended hypotheses of a beam that may have the unknown token, and whose last end is certain."""
+    beam, ended = [(0.0, [], next_state(first, BOS_ID))], []
+    for step in range(limit + 1):
+        candidates = [
+            (total + (0.0 if step == limit else log_prob), said, token, state)
+            for total, said, state in beam
+            for token, log_prob in enumerate(log_softmax(table[state]))
+            if (token == EOS_ID if step == limit else token not in (PAD_ID, BOS_ID))
+        ]
+        best = sorted(candidates, key=lambda candidate: -candidate[0])[: 2 * beam_size]
+
+        def penalty(number):
+            return ((offset + number) / (offset + 1)) ** alpha
+
+        ended += [
+            (total / penalty(step + 1), said)
+            for total, said, token, _ in best[:beam_size]
+            if token == EOS_ID
+        ]
+        ended = sorted(ended, key=lambda hypothesis: -hypothesis[0])[:beam_size]
+        beam = [
+            (total, [*said, token], next_state(state, token))
+            for total, said, token, state in best
+            if token != EOS_ID
+        ][:beam_size]
+        is_full = len(ended) == beam_size
+        if early_stopping == "full" and is_full:
+            break
+        if is_full and beam and beam[0][0] / penalty(step + 1) <= ended[-1][0]:
+            break
+    return ended
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("early_stopping", ["heuristic", "full"])
+def test_search_may_stop_early_with_another_penalty_and_a_certain_end(early_stopping, at_once):
+    table = np.random.default_rng(8).normal(0, 1.5, (STATES, V))
+    table[:, EOS_ID] -= 0.5
+    first, limits = [3, 9, 40, 77, 5], [12, 1, 7, 30, 4]
+    options = {"alpha": 1.2, "offset": 0.0, "early_stopping": early_stopping, "certain_end": True}
+    found = search(
+        *(table, first, limits, [0] * 5, 3),
+        at_once=at_once,
+        num_best=3,
+        forbidden_ids=(PAD_ID, BOS_ID),
+        **options,
+    )
+    for row, hypotheses in enumerate(found):
+        expected = search_that_stops(table, first[row], limits[row], 3, 1.2, 0.0, early_stopping)
+        assert [tokens for _, tokens in hypotheses] == [tokens for _, tokens in expected]
+        np.testing.assert_allclose(
+            [score for score, _ in hypotheses], [score for score, _ in expected], rtol=1e-4
+        )
+    assert any(UNK_ID in tokens for row in found for _, tokens in row)
+
+
+def test_length_penalty_without_offset_is_the_length():
+    found = length_penalty(tf.constant([1, 7]), 0.5, offset=0.0)
+    np.testing.assert_allclose(found, [1.0, 7**0.5], rtol=1e-6)

@@ -101,7 +101,6 @@ def test_long_texts_and_short_ones_together_stay_small():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda model: model.trainer_spec.__setattr__("byte_fallback", False), "byte_fallback"),
         (lambda model: model.trainer_spec.__setattr__("model_type", 3), "model_type=3"),
         (lambda model: model.normalizer_spec.__setattr__("add_dummy_prefix", False), "dummy"),
         (lambda model: model.pieces[300].__setattr__("type", 4), "user-defined"),

@@ -48,7 +48,18 @@ def test_what_needs_more_room_says_so():
     assert int(found.needed[0]) == 19
 
 
-@pytest.mark.parametrize("rules", [b"", b"\x08\0\0\0\1\2", b"\3\0\0\0abc\0"])
+def test_without_rules_only_white_space_changes():
+    texts = ["ｶﾞ ①  ab ", " ", "", "a\0b", "\u3000x"]
+    plain = sentencepiece.SentencePieceNormalizer(rule_name="identity")
+    for text in texts:
+        data = text.encode()
+        rows = tf.constant([[*data]], tf.int32, shape=(1, len(data)))
+        found = Normalizer(b"")(rows, tf.constant([len(data)]))
+        code_points = found.code_points[0, : found.lengths[0]].numpy().tolist()
+        assert "".join(map(chr, code_points)) == plain.normalize(text)
+
+
+@pytest.mark.parametrize("rules", [b"\x08\0\0\0\1\2", b"\3\0\0\0abc\0"])
 def test_what_are_no_rules_is_refused(rules):
-    with pytest.raises(ValueError, match="must have rules. Received: "):
+    with pytest.raises(ValueError, match="must be rules in the format .* Received: "):
         Normalizer(rules)

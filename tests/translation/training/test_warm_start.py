@@ -102,7 +102,7 @@ def test_damaged_checkpoint_is_refused(exported, tmp_path):
         warm_start.copy_weights(tmp_path, make_model(exported[0], seed=2))
 
 
-def test_sizes_are_inherited_and_the_rest_is_the_users(exported):
+def test_sizes_and_search_are_inherited_and_the_rest_is_the_users(exported):
     *_, version = exported
     found, given = warm_start.inherit(start_from=str(version.parent), minutes=7, dropout=0.3)
     assert found == version
@@ -110,8 +110,7 @@ def test_sizes_are_inherited_and_the_rest_is_the_users(exported):
     expected = dataclasses.replace(
         CONFIG,
         max_pieces=128,
-        beam_size=4,
-        minutes=7,
+        minutes=7,  # the search is the model's, too
         dropout=0.3,
         start_from=str(version),
         **warm_start.DEFAULTS,

@@ -1,0 +1,237 @@
+"""Imported Marian models beside transformers: `python benchmarks/marian_parity.py --out FOLDER`.
+
+Makes Marian models with random weights of several shapes, with SentencePiece models that are
+trained on `tatoeba` (`marian_peer.py`, in an environment of its own). Imports each, and compares:
+ids of corpus sentences and random strings, logits of given translations, and translations of the
+exported SavedModel by greedy search and by a beam of 4, in a process that has TensorFlow only.
+Prints a line for each shape; the exit code is 1 if anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from environments import python_of
+from machine import describe_machine
+
+from keras_attn.translation import named_weights
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus import sources
+from keras_attn.translation.importing import folder, vocabulary
+from keras_attn.translation.importing.vocabulary import SpecialTokens, Vocabulary
+from keras_attn.translation.model import make_model
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID
+from keras_attn.translation.tokenization.in_graph import GraphTokenizer
+from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "2+2, swish, one vocabulary": {},
+    "6+1, relu, one vocabulary, identity": {
+        "encoder_layers": 6,
+        "decoder_layers": 1,
+        "activation": "relu",
+        "normalization": "identity",
+    },
+    "1+3, gelu, two vocabularies, other search": {
+        "encoder_layers": 1,
+        "decoder_layers": 3,
+        "activation": "gelu",
+        "separate": True,
+        "generation": {"length_penalty": 0.6, "early_stopping": True, "renormalize_logits": True},
+    },
+    "3+2, swish, two vocabularies, logits apart": {
+        "encoder_layers": 3,
+        "separate": True,
+        "tied": False,
+    },
+    "2+2, swish, language tokens": {"languages": [">>eng<<", ">>fra<<", ">>por<<"]},
+}
+MIXED = (
+    "あいう本日猫ァヴ漢字龘abcXYZ é ü ñ ß０１２ｶﾞﾊﾟ①㍻\ufdfa…“”’— \t\n\u3000\u00a0\u200b\u2581<>«»"
+    "🎉👍🏽한국어Привет.,!?"
+)
+# Japanese of one sentence: texts of several sentences are translated one by one.
+SENTENCE = r"[^。！？!?.「」（）『』…\s]*[ぁ-ん][^。！？!?.「」（）『』…\s]*。"
+# transformers reads these names in a text as the special tokens; here they are text.
+SPECIAL = SpecialTokens("<pad>", "<unk>", "</s>")
+BATCH = 128
+
+# The process that translates: nothing but TensorFlow and the SavedModel.
+PLAIN_TENSORFLOW = """
+import json, sys
+for name in ("keras_attn", "keras", "sentencepiece", "transformers", "torch"):
+    sys.modules[name] = None
+import tensorflow as tf
+model = tf.saved_model.load(sys.argv[1])
+serve = model.signatures["serving_default"]
+texts = json.load(open(sys.argv[2], encoding="utf-8"))["sentences"]
+said = []
+for start in range(0, len(texts), 32):
+    found = serve(text=tf.constant(texts[start : start + 32]))["translation"]
+    said += [text.decode() for text in found.numpy()]
+json.dump(said, open(sys.argv[3], "w", encoding="utf-8"))
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True, help="folder of models and environments")
+    parser.add_argument("--strings", type=int, default=20_000, help="strings to tokenize")
+    parser.add_argument("--sentences", type=int, default=500, help="sentences to translate")
+    parser.add_argument("--shapes", type=int, nargs="*", help="numbers of the shapes, from 0")
+    arguments = parser.parse_args()
+    out = arguments.out
+    out.mkdir(parents=True, exist_ok=True)
+    print(describe_machine(("tensorflow", "keras", "sentencepiece")), flush=True)
+    pairs = list(sources.read("tatoeba", "ja", "en").pairs)
+    random.Random(1).shuffle(pairs)
+    lines = [[pair[side] for pair in pairs[:20_000]] for side in (0, 1)]
+    write(out / "lines.json", lines)
+    python = python_of("marian", out)
+    print("| shape | ids, source | ids, target | logits | greedy | beam 4 |")
+    print("|---|---|---|---|---|---|", flush=True)
+    num_different = 0
+    for number, (name, shape) in enumerate(SHAPES.items()):
+        if arguments.shapes and number not in arguments.shapes:
+            continue
+        texts = make_texts(pairs[20_000:], shape, arguments.strings, arguments.sentences)
+        found = compare(out / str(number), shape, texts, python, out / "lines.json")
+        print(f"| {name} | {' | '.join(text for text, _ in found)} |", flush=True)
+        num_different += sum(differ for _, differ in found)
+    return num_different > 0
+
+
+def make_texts(
+    pairs: list[Any], shape: dict[str, Any], num_strings: int, num_sentences: int
+) -> dict[str, Any]:
+    """Strings to tokenize, pairs to score, and sentences to translate."""
+    draw = random.Random(2)
+    single = [pair for pair in pairs if re.fullmatch(SENTENCE, pair.source)]
+    tokens = shape.get("languages") or [""]
+    chosen = single[:num_sentences]
+    sentences = [tokens[i % len(tokens)] + pair.source for i, pair in enumerate(chosen)]
+    strings = [pair[i % 2] for i, pair in enumerate(pairs[: num_strings // 2])]
+    strings += [
+        "".join(draw.choice(MIXED) for _ in range(draw.randrange(24)))
+        for _ in range(num_strings * 3 // 10)
+    ]
+    while len(strings) < num_strings:
+        pair = draw.choice(pairs)
+        ends = draw.randrange(8), draw.randrange(len(pair.target) + 1)
+        middle = "".join(draw.choice(MIXED) for _ in range(3))
+        strings.append(
+            draw.choice(["", *tokens]) + pair.source[: ends[0]] + middle + pair.target[ends[1] :]
+        )
+    strings = [text for text in strings if not any(name in text for name in SPECIAL)]
+    return {
+        "strings": strings,
+        "pairs": [[pair.source, pair.target] for pair in single[-20:]],
+        "sentences": sentences,
+    }
+
+
+def compare(
+    model: Path, shape: dict[str, Any], texts: dict[str, Any], python: Path, lines: Path
+) -> list[tuple[str, bool]]:
+    """What to print of each comparison, and whether it found a difference."""
+    shutil.rmtree(model, ignore_errors=True)
+    model.mkdir()
+    write(model / "shape.json", shape)
+    write(model / "texts.json", texts)
+    peer = [python, Path(__file__).with_name("marian_peer.py")]
+    folders = {4: model / "marian", 1: model / "greedy"}
+    run(*peer, "make", folders[4], model / "shape.json", lines)
+    run(*peer, "answer", folders[4], model / "texts.json")
+    answers = json.loads((folders[4] / "answers.json").read_text(encoding="utf-8"))
+    shutil.copytree(folders[4], folders[1])
+    settings = folder.read_json(folders[1], folder.GENERATION_CONFIG)
+    write(folders[1] / folder.GENERATION_CONFIG, {**settings, "num_beams": 1})
+    command = [sys.executable, "-m", "keras_attn.translation", "import-marian"]
+    translations = {}
+    for beams, path in folders.items():
+        # Without a list of example sentences for the pair of languages.
+        run(*command, path, model / f"beam_{beams}", "--target", "fr")
+        version = newest_version(model / f"beam_{beams}")
+        said = model / f"beam_{beams}.json"
+        run(sys.executable, "-c", PLAIN_TENSORFLOW, version, model / "texts.json", said)
+        translations[beams] = json.loads(said.read_text(encoding="utf-8"))
+    sides = read_sides(folders[4])
+    found = [
+        counted(ids(side, texts["strings"]), answers[f"{name}_ids"])
+        for name, side in zip(("source", "target"), sides, strict=True)
+    ]
+    worst = largest_difference(newest_version(model / "beam_4"), sides, texts, answers["logits"])
+    found.append((f"{worst:.1e}", worst > 1e-4))
+    return found + [counted(translations[beams], answers[f"beam_{beams}"]) for beams in (1, 4)]
+
+
+def counted(found: list[Any], expected: list[Any]) -> tuple[str, bool]:
+    same = sum(ours == theirs for ours, theirs in zip(found, expected, strict=True))
+    return f"{same:,} of {len(expected):,}", same < len(expected)
+
+
+def read_sides(path: Path) -> list[Vocabulary]:
+    is_separate = (path / folder.TARGET_VOCABULARY).is_file()
+    names = (folder.VOCABULARY, folder.TARGET_VOCABULARY if is_separate else folder.VOCABULARY)
+    return [
+        vocabulary.convert(
+            folder.read_bytes(path, model), folder.read_json(path, name), SPECIAL, name
+        )
+        for model, name in zip((folder.SOURCE_MODEL, folder.TARGET_MODEL), names, strict=True)
+    ]
+
+
+def ids(side: Vocabulary, strings: list[str]) -> list[list[int]]:
+    """Ids of the imported vocabulary, by the tokenizer in the graph; checked against Python's."""
+    graph = GraphTokenizer(side.tokenizer.proto)
+    found: list[list[int]] = []
+    for start in range(0, len(strings), BATCH):
+        found += graph.tokenize(tf.constant(strings[start : start + BATCH])).to_list()
+    if found != side.tokenizer.encode(strings):
+        raise AssertionError("The tokenizers in the graph and in Python differ.")
+    return [side.rows[[*row, EOS_ID]].tolist() for row in found]
+
+
+def largest_difference(
+    version: Path, sides: list[Vocabulary], texts: dict[str, Any], expected: list[Any]
+) -> float:
+    """Largest difference of a logit."""
+    config = Config.load(version / EXTRA / CONFIG)
+    sizes = [side.tokenizer.vocab_size for side in sides]
+    model = make_model(sizes[0], sizes[1], config)
+    named_weights.assign(model.weights, named_weights.of_version(version))
+    worst = 0.0
+    for (source, target), theirs in zip(texts["pairs"], expected, strict=True):
+        (source_ids,), (target_ids,) = (
+            side.tokenizer.encode([text])
+            for side, text in zip(sides, (source, target), strict=True)
+        )
+        inputs = np.array([[*source_ids, EOS_ID]]), np.array([[BOS_ID, *target_ids]])
+        logits = np.asarray(model(inputs))[0]
+        difference = np.abs(logits - np.array(theirs)[:, sides[1].rows])
+        worst = max(worst, float(np.delete(difference, BOS_ID, axis=1).max()))
+    return worst
+
+
+def run(*command: Any) -> None:
+    result = subprocess.run([*map(str, command)], capture_output=True, text=True)
+    if result.returncode:
+        raise RuntimeError(f"{command[:4]} failed: {result.stderr[-2000:]}")
+
+
+def write(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

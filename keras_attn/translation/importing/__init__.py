@@ -1,0 +1,1 @@
+"""Import: models of other programs become exported versions."""

@@ -1,0 +1,164 @@
+"""Configuration of an imported Marian model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras_attn.translation.config import Config
+
+# Activations by their names in transformers.
+_ACTIVATIONS = {"relu": "relu", "swish": "silu", "silu": "silu", "gelu": "gelu"}
+# Of `torch.nn.LayerNorm`, which transformers uses.
+_NORM_EPSILON = 1e-5
+# Defaults of transformers for files that lack an entry.
+_DEFAULTS: dict[str, Any] = {
+    "activation_function": "gelu",
+    "scale_embedding": False,
+    "dropout": 0.1,
+    "max_position_embeddings": 1024,
+    "share_encoder_decoder_embeddings": True,
+    "tie_word_embeddings": True,
+    "num_beams": 1,
+    "length_penalty": 1.0,
+    "early_stopping": False,
+    "max_length": 20,
+    "no_repeat_ngram_size": 0,
+    "renormalize_logits": False,
+}
+_SEARCHES = {False: "heuristic", True: "full", "never": "exact"}
+_NEEDED = (
+    *("vocab_size", "d_model", "pad_token_id", "eos_token_id"),
+    *(
+        f"{side}_{size}"
+        for side in ("encoder", "decoder")
+        for size in ("layers", "attention_heads", "ffn_dim")
+    ),
+)
+
+
+class Settings:
+    """Entries of `config.json` and `generation_config.json`, the second before the first.
+
+    Args:
+        config: Content of `config.json`.
+        generation: Content of `generation_config.json`.
+
+    Raises:
+        ValueError: If the model is no Marian model, or has an option that is not supported.
+    """
+
+    def __init__(self, config: dict[str, Any], generation: dict[str, Any]):
+        given = {name: value for name, value in generation.items() if value is not None}
+        self._entries = {**_DEFAULTS, **_without_none(config), **_without_none(given)}
+        self._check(config)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._entries[name]
+
+    def get(self, name: str) -> Any:
+        """Value of an entry, None if there is none."""
+        return self._entries.get(name)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether source and target have one vocabulary and one embedding."""
+        return bool(self["share_encoder_decoder_embeddings"])
+
+    @property
+    def forced_end(self) -> bool:
+        """Whether the longest translations end by force."""
+        return self.get("forced_eos_token_id") == self["eos_token_id"]
+
+    @property
+    def banned_ids(self) -> list[int]:
+        """Ids that no translation has."""
+        return [ids[0] for ids in self.get("bad_words_ids") or []]
+
+    def _check(self, config: dict[str, Any]) -> None:
+        if config.get("model_type") != "marian":
+            raise ValueError(
+                "`config.json` must be the configuration of a Marian model. "
+                f"Received: model_type={config.get('model_type')!r}."
+            )
+        missing = [name for name in _NEEDED if name not in self._entries]
+        if missing:
+            raise ValueError(
+                f"`config.json` must have all sizes. Received: no {', '.join(missing)}."
+            )
+        wrong = {
+            "activation_function": self["activation_function"] not in _ACTIVATIONS,
+            "scale_embedding": not self["scale_embedding"],
+            "decoder_attention_heads": self["decoder_attention_heads"]
+            != self["encoder_attention_heads"],
+            "decoder_ffn_dim": self["decoder_ffn_dim"] != self["encoder_ffn_dim"],
+            "decoder_start_token_id": self.get("decoder_start_token_id")
+            not in (None, self["pad_token_id"]),
+            "normalize_before": bool(self.get("normalize_before")),
+            "normalize_embedding": bool(self.get("normalize_embedding")),
+            "add_final_layer_norm": bool(self.get("add_final_layer_norm")),
+            "early_stopping": self["early_stopping"] not in _SEARCHES,
+            "bad_words_ids": any(len(ids) != 1 for ids in self.get("bad_words_ids") or []),
+            "eos_token_id": not isinstance(self["eos_token_id"], int),
+            "num_beam_groups": (self.get("num_beam_groups") or 1) > 1,
+            "repetition_penalty": (self.get("repetition_penalty") or 1) != 1,
+        }
+        found = [f"{name}={self.get(name)!r}" for name, is_wrong in wrong.items() if is_wrong]
+        if found:
+            raise ValueError(
+                "`config.json` has options that an imported model cannot have: it must have the "
+                "form of the OPUS-MT models, with relu, swish or gelu, scaled embeddings, equal "
+                "widths of encoder and decoder, and the padding token as the start of the decoder. "
+                f"Received: {', '.join(found)}."
+            )
+
+
+def _without_none(entries: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entries.items() if value is not None}
+
+
+def to_config(
+    settings: Settings, unknown_id: int, source: str, target: str, language_token: str
+) -> Config:
+    """Configuration of the imported model.
+
+    Args:
+        settings: Settings of the model.
+        unknown_id: Id of the unknown token in the target vocabulary.
+        source: Language code of the source text.
+        target: Language code of the target text.
+        language_token: Token that is read before each text, or an empty string.
+    """
+    longest = min(settings["max_length"], settings["max_position_embeddings"])
+    return Config(
+        data="",
+        source=source,
+        target=target,
+        language_token=language_token,
+        vocab_size=settings["vocab_size"],
+        shared_vocab=settings.is_shared,
+        max_pieces=settings["max_position_embeddings"],
+        num_encoder_layers=settings["encoder_layers"],
+        num_decoder_layers=settings["decoder_layers"],
+        num_hiddens=settings["d_model"],
+        ffn_num_hiddens=settings["encoder_ffn_dim"],
+        num_heads=settings["encoder_attention_heads"],
+        position="sinusoidal_halves",
+        norm_epsilon=_NORM_EPSILON,
+        norm_first=False,
+        activation=_ACTIVATIONS[settings["activation_function"]],
+        use_bias=True,
+        tie_embeddings=bool(settings["tie_word_embeddings"]),
+        logits_bias=bool(settings["tie_word_embeddings"]),
+        share_embeddings=settings.is_shared,
+        dropout=settings["dropout"],
+        beam_size=settings["num_beams"],
+        length_penalty=float(settings["length_penalty"]),
+        length_penalty_offset=0.0,
+        early_stopping=_SEARCHES[settings["early_stopping"]],
+        certain_end=settings.forced_end,
+        allow_unknown=unknown_id not in settings.banned_ids,
+        max_length_ratio=0.0,
+        # `max_length` counts the start and the end too.
+        max_length_extra=max(longest - 2, 1),
+        no_repeat_ngram=settings["no_repeat_ngram_size"],
+    )

@@ -1,0 +1,81 @@
+"""Files of a Marian model, in the folder that transformers writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from keras_attn.translation.importing import safetensors
+
+CONFIG, TOKENIZER_CONFIG, GENERATION_CONFIG = (
+    "config.json",
+    "tokenizer_config.json",
+    "generation_config.json",
+)
+SOURCE_MODEL, TARGET_MODEL = "source.spm", "target.spm"
+VOCABULARY, TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+def read_json(folder: Path, name: str, needed: bool = True) -> dict[str, Any]:
+    """Content of a JSON file of a folder; nothing for a missing file that is not `needed`.
+
+    Raises:
+        ValueError: If the file is missing or is no JSON object.
+    """
+    if not needed and not (folder / name).is_file():
+        return {}
+    try:
+        found = json.loads(read_bytes(folder, name))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"`{folder / name}` must be a file of JSON but cannot be read.") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"`{folder / name}` must be a JSON object. Received: {type(found)}.")
+    return found
+
+
+def read_bytes(folder: Path, name: str) -> bytes:
+    """Content of a file of a folder.
+
+    Raises:
+        ValueError: If the file is missing.
+    """
+    if not (folder / name).is_file():
+        raise ValueError(f"`{folder}` must be the folder of a Marian model. There is no `{name}`.")
+    return (folder / name).read_bytes()
+
+
+def read_weights(folder: Path) -> dict[str, np.ndarray]:
+    """Weights by their names in transformers, in float32.
+
+    Raises:
+        ValueError: If there is no file of weights, or it cannot be read.
+    """
+    paths = [folder / name for name in WEIGHTS]
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        raise ValueError(
+            f"`{folder}` must be the folder of a Marian model. There is no `{WEIGHTS[0]}` and no "
+            f"`{WEIGHTS[1]}`."
+        )
+    return safetensors.read(path) if path.suffix == ".safetensors" else _read_pickle(path)
+
+
+def _read_pickle(path: Path) -> dict[str, np.ndarray]:
+    try:
+        import torch
+    except ImportError as error:
+        raise ValueError(
+            f"`{path}` is read by PyTorch, which is not installed. Install it with: "
+            "pip install torch."
+        ) from error
+    try:
+        # Only tensors: a pickle could run any program.
+        found = torch.load(path, map_location="cpu", weights_only=True)
+        return {name: np.asarray(tensor.float()) for name, tensor in found.items()}
+    except Exception as error:  # torch, pickle and zipfile raise many types
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ValueError(f"`{path}` is cut off or holds no tensors ({reason}).") from error

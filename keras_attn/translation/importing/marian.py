@@ -1,0 +1,98 @@
+"""Import of Marian models, such as those of OPUS-MT, from the folders that transformers writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keras_attn.translation import named_weights
+from keras_attn.translation.export import model_card, saved_model
+from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.importing import configuration, folder, origin, vocabulary, weights
+from keras_attn.translation.importing.configuration import Settings
+from keras_attn.translation.importing.vocabulary import SpecialTokens, Vocabulary
+from keras_attn.translation.model import make_model
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID, UNK_ID
+from keras_attn.translation.tokenization import language_tokens
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
+
+
+def import_marian(
+    path: Path, out: Path, source: str = "", target: str = "", language_token: str = ""
+) -> Translator:
+    """Write a Marian model as the next version of a translator.
+
+    Args:
+        path: Folder with `config.json`, `model.safetensors` or `pytorch_model.bin`, `source.spm`,
+            `target.spm` and `vocab.json`; `target_vocab.json`, `generation_config.json` and
+            `tokenizer_config.json` if the model has them.
+        out: Folder of all versions.
+        source: Language code of the source text. Defaults to that of `tokenizer_config.json`.
+        target: Language code of the target text. Defaults to that of `tokenizer_config.json`.
+        language_token: Token of a model with several target languages, such as `">>por<<"`, that
+            is read before each text without one. Defaults to none.
+
+    Raises:
+        ValueError: If a file is missing or cannot be read, or the model has options that are not
+            supported.
+        OSError: If the version cannot be written.
+    """
+    settings = configuration.Settings(
+        folder.read_json(path, folder.CONFIG),
+        folder.read_json(path, folder.GENERATION_CONFIG, needed=False),
+    )
+    of_tokenizer = folder.read_json(path, folder.TOKENIZER_CONFIG, needed=False)
+    special = SpecialTokens(
+        *(
+            _name(of_tokenizer.get(f"{name}_token", default))
+            for name, default in (("pad", "<pad>"), ("unk", "<unk>"), ("eos", "</s>"))
+        )
+    )
+    names = (folder.VOCABULARY, folder.VOCABULARY)
+    if not settings.is_shared:
+        names = (folder.VOCABULARY, folder.TARGET_VOCABULARY)
+    sides = [
+        vocabulary.convert(
+            folder.read_bytes(path, model), folder.read_json(path, name), special, name
+        )
+        for model, name in zip((folder.SOURCE_MODEL, folder.TARGET_MODEL), names, strict=True)
+    ]
+    _check_ids(settings, sides[1])
+    tokenizers = Tokenizers(*(side.tokenizer for side in sides))
+    languages = language_tokens.among(sides[0].tokenizer.pieces)
+    if language_token and language_token not in languages:
+        raise ValueError(
+            "`language_token` must be one of the tokens of the model: "
+            f"{', '.join(languages) or 'it has none'}. Received: "
+            f"language_token={language_token!r}."
+        )
+    config = configuration.to_config(
+        settings,
+        int(sides[1].rows[UNK_ID]),
+        source or of_tokenizer.get("source_lang") or "",
+        target or of_tokenizer.get("target_lang") or "",
+        language_token,
+    )
+    config.validate()
+    values = weights.convert(folder.read_weights(path), settings, *(side.rows for side in sides))
+    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
+    named_weights.assign(model.weights, values)
+    translator = saved_model.export(model, tokenizers, config, out)
+    found = origin.of_folder(path, settings.get("_name_or_path") or "")
+    origin.keep(found, path, translator.folder)
+    model_card.write_imported(translator.folder, config, *found)
+    return translator
+
+
+def _name(token: str | dict[str, str]) -> str:
+    """Name of a special token, which may be an object with further entries."""
+    return token["content"] if isinstance(token, dict) else token
+
+
+def _check_ids(settings: Settings, target: Vocabulary) -> None:
+    ids = {"pad_token_id": int(target.rows[PAD_ID]), "eos_token_id": int(target.rows[EOS_ID])}
+    for name, number in ids.items():
+        if settings[name] != number:
+            raise ValueError(
+                f"`{name}` of `config.json` must be the id in the vocabulary, {number}. "
+                f"Received: {name}={settings[name]!r}."
+            )

@@ -1,0 +1,26 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from keras_attn.translation.importing.marian import import_marian
+
+# Model with random weights, and the answers of transformers to it (see README.md there).
+TINY = Path(__file__).parent / "tiny"
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    return TINY
+
+
+@pytest.fixture(scope="session")
+def answers():
+    return json.loads((TINY / "answers.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def imported(tmp_path_factory):
+    """The tiny model as an exported version."""
+    # Without a list of example sentences for the pair of languages, which would be translated.
+    return import_marian(TINY, tmp_path_factory.mktemp("models"), target="fr")

@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+import sentencepiece
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keras_attn.translation.importing import folder, vocabulary
+from keras_attn.translation.importing.vocabulary import SpecialTokens
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from keras_attn.translation.tokenization.in_graph import GraphTokenizer
+from keras_attn.translation.tokenization.model_proto import ModelProto
+
+SPECIAL = SpecialTokens("<pad>", "<unk>", "</s>")
+TEXTS = st.text(
+    st.sampled_from("猫がある本箱駅catTheé漢字 \t\u3000▁ｶ①🎉<>x") | st.characters(codec="utf-8"),
+    max_size=12,
+)
+
+
+@pytest.fixture(scope="session")
+def side(tiny):
+    proto = folder.read_bytes(tiny, "source.spm")
+    tokens = folder.read_json(tiny, "vocab.json")
+    found = vocabulary.convert(proto, tokens, SPECIAL, "vocab.json")
+    return found, GraphTokenizer(found.tokenizer.proto), tokens, proto
+
+
+def in_vocabulary(found, ids):
+    """Ids of the imported vocabulary."""
+    return [[int(found.rows[i]) for i in row] for row in ids]
+
+
+@pytest.mark.parametrize("name", ["source", "target"])
+def test_ids_are_those_of_transformers(tiny, answers, name):
+    proto, tokens = folder.read_bytes(tiny, f"{name}.spm"), folder.read_json(tiny, "vocab.json")
+    found = vocabulary.convert(proto, tokens, SPECIAL, "vocab.json")
+    texts, expected = answers["strings"], [row[:-1] for row in answers[f"{name}_ids"]]  # no end
+    assert in_vocabulary(found, found.tokenizer.encode(texts)) == expected
+    graph = GraphTokenizer(found.tokenizer.proto)
+    assert in_vocabulary(found, graph.tokenize(tf.constant(texts)).to_list()) == expected
+
+
+@settings(deadline=None, max_examples=60)
+@given(texts=st.lists(TEXTS, min_size=8, max_size=8))
+def test_ids_are_those_of_the_names_of_pieces(side, texts):
+    found, graph, tokens, proto = side
+    package = sentencepiece.SentencePieceProcessor(model_proto=proto)
+    pieces = [package.encode(text, out_type=str) for text in texts]
+    expected = [[tokens.get(piece, tokens["<unk>"]) for piece in row] for row in pieces]
+    assert in_vocabulary(found, found.tokenizer.encode(texts)) == expected
+    assert in_vocabulary(found, graph.tokenize(tf.constant(texts)).to_list()) == expected
+
+
+def test_text_of_any_ids_is_that_of_their_pieces(side):
+    found, graph, tokens, _ = side
+    names = {number: name for name, number in tokens.items()}
+    draw = np.random.default_rng(3)
+    rows = [draw.integers(0, found.tokenizer.vocab_size, 7).tolist() for _ in range(50)]
+    expected = [
+        "".join(names[int(found.rows[i])] for i in row if i > EOS_ID).replace("▁", " ").strip()
+        for row in rows
+    ]
+    assert found.tokenizer.decode(rows) == expected
+    back = graph.detokenize(tf.ragged.constant(rows, tf.int32)).numpy()
+    assert [text.decode() for text in back] == expected
+
+
+def test_special_ids_come_first_and_the_start_is_padding(side):
+    found, graph, tokens, _ = side
+    names = ("<pad>", "<unk>", "<pad>", "</s>")
+    assert found.rows[: EOS_ID + 1].tolist() == [tokens[name] for name in names]
+    assert len({PAD_ID, UNK_ID, BOS_ID, EOS_ID}) == EOS_ID + 1
+    assert sorted(found.rows[EOS_ID + 1 :]) == sorted(set(tokens.values()) - {*found.rows[:4]})
+    assert graph.is_rare.nonzero()[0].tolist() == [UNK_ID]
+
+
+def test_sampled_segmentations_have_ids_and_spell_the_text(side):
+    found, *_ = side
+    text = "古い紙袋が前にある。"
+    ways = {tuple(found.tokenizer.sample([text], 0.01, seed)[0]) for seed in range(20)}
+    assert len(ways) > 1
+    assert set(found.tokenizer.decode(list(ways))) == {text}
+    (ids,) = found.tokenizer.sample([f">>eng<< {text}"], 1.0, 0)
+    assert found.tokenizer.pieces[ids[0]] == ">>eng<<"
+
+
+def changed(proto, change):
+    model = ModelProto.FromString(proto)
+    change(model)
+    return model.SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda model: model.trainer_spec.__setattr__("model_type", 2), "model_type=2"),
+        (lambda model: model.trainer_spec.__setattr__("byte_fallback", True), "byte_fallback=True"),
+        (lambda model: model.pieces[5].__setattr__("type", 4), "user-defined pieces"),
+        (lambda model: model.ClearField("pieces"), "no pieces"),
+    ],
+)
+def test_sentencepiece_models_of_other_kinds_are_refused(side, change, reason):
+    *_, tokens, proto = side
+    with pytest.raises(ValueError, match=f"must be a unigram model .* Received: .*{reason}"):
+        vocabulary.convert(changed(proto, change), tokens, SPECIAL, "vocab.json")
+
+
+def test_a_vocabulary_that_is_not_complete_is_refused(side):
+    *_, tokens, proto = side
+    with pytest.raises(ValueError, match="must have the special tokens .* Received: no <pad>"):
+        others = {token: i for token, i in tokens.items() if token != "<pad>"}
+        vocabulary.convert(proto, others, SPECIAL, "vocab.json")
+    with pytest.raises(ValueError, match="`vocab.json` must give each token an id of its own"):
+        vocabulary.convert(proto, {**tokens, "new": 5}, SPECIAL, "vocab.json")
+    with pytest.raises(ValueError, match="cannot be read; a file is cut off"):
+        vocabulary.convert(proto[:-5], tokens, SPECIAL, "vocab.json")
