@@ -74,7 +74,7 @@ def test_links_lead_to_a_file_and_a_heading_of_it(page):
     assert not wrong
 
 
-@pytest.mark.parametrize("page", [*PAGES, *READMES], ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     blocks = re.findall(r"^```python\n(.*?)^```", text_of(page), flags=re.DOTALL | re.MULTILINE)
     # Code that needs a trained translator is tested in tests/test_train.py.
