@@ -24,8 +24,8 @@ import keras_attn
 from keras_attn import plots
 
 FOLDER = Path(__file__).parents[1] / "pictures"
-# Attention of a trained translator, stored by `store_translation`.
-TRANSLATION = FOLDER / "translation.json"
+# Answers of a trained translator, stored by `translator_results.py`.
+TRANSLATOR = FOLDER.parent / "tutorials" / "translator.json"
 KEY = "Description"  # of the metadata of a PNG file
 
 
@@ -207,15 +207,19 @@ def positions_in_binary() -> Figure:
 
 
 def translation() -> Figure:
-    stored = json.loads(TRANSLATION.read_text(encoding="utf-8"))
+    stored = _stored_attention()
     mean = np.array(stored["weights"]).mean(axis=(0, 1))  # of layers and heads
     return plots.plot_attention(mean, stored["target_pieces"], stored["source_pieces"])
 
 
 def translation_heads() -> Figure:
-    stored = json.loads(TRANSLATION.read_text(encoding="utf-8"))
+    stored = _stored_attention()
     weights = np.array(stored["weights"])[0]
     return plots.plot_attention(weights, stored["target_pieces"], stored["source_pieces"])
+
+
+def _stored_attention() -> dict[str, Any]:
+    return json.loads(TRANSLATOR.read_text(encoding="utf-8"))["attention"]
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {

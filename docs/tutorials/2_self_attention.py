@@ -276,10 +276,11 @@ plot_attention(both, [str(i) for i in sequence[0]], [str(i) for i in sequence[0]
 # ### Heads of a translator
 #
 # The heads of the trained Japanese-to-English translator, in its cross-attention: rows are the pieces of the translation,
-# columns those of 昨日、公園で犬を見ました。 The weights were stored with `Translator.attend`.
+# columns those of 昨日、公園で犬を見ました。 The weights were stored with `Translator.attend`; tutorial
+# [6](6_translator.md) shows the call.
 
 # %%
-stored = json.load(open("docs/pictures/translation.json", encoding="utf-8"))
+stored = json.load(open("docs/tutorials/translator.json", encoding="utf-8"))["attention"]
 plot_attention(np.array(stored["weights"])[0], stored["target_pieces"], stored["source_pieces"])
 
 # %% [markdown]

@@ -247,5 +247,6 @@ figure
 #
 # What could go wrong in a deep stack of nothing else? The position is added once, at the bottom, and each layer mixes it
 # with the rest, so upper layers get it diluted; schemes inside the scores give it to each layer. Weighted means of weighted
-# means also make all positions more alike from layer to layer. Residual connections and the feed-forward network work against this.
-# And cost grows with the square of the length.
+# means also make all positions more alike from layer to layer. Residual connections and the feed-forward network work against this;
+# tutorial [5](5_transformer.md) measures the effect. And cost grows with the square of the length: tutorial
+# [4](4_cost.md).
