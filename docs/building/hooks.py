@@ -9,7 +9,7 @@ import nbformat
 import tutorials
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 
 ROOT = tutorials.ROOT
 # Pages of the site whose source stays where it is read on its own.
@@ -26,7 +26,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the tutorials, of the measurements and of other documents."""
 
     def add(path: str, content: str | bytes) -> None:
-        files.append(File.generated(config, path, content=content))
+        source = files.get_file_from_path(path)  # the text of a translation, not a page by itself
+        if source is not None:
+            files.remove(source)
+        included = InclusionLevel.INCLUDED
+        files.append(File.generated(config, path, content=content, inclusion=included))
 
     for source, page in COPIED.items():
         add(page, (ROOT / source).read_text(encoding="utf-8"))
