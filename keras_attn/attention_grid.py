@@ -33,7 +33,7 @@ def plot_attention(
     """Grid of heat maps of attention weights: a row for each layer, a column for each head.
 
     A heat map has a row for each query and a column for each key. All heat maps share one colour
-    bar, from 0 to 1. Tokens may contain Japanese characters and `$`.
+    bar, from 0 to the largest weight. Tokens may contain Japanese characters and `$`.
 
     Args:
         weights: Attention weights `(T, S)`, `(H, T, S)` or `(B, H, T, S)`, or a dict of attention
@@ -62,6 +62,7 @@ def plot_attention(
         _check_tokens("key_tokens", key_tokens, "S", layer.shape[2], name)
     heads = [len(layer) for layer in layers.values()]
     cell, font = _cell_and_font(layers, query_tokens, key_tokens)
+    highest = max(float(layer.max()) for layer in layers.values()) or 1.0
     figure = Figure()
     spec = figure.add_gridspec(len(heads), max(heads))
     grid = spec.subplots(squeeze=False)
@@ -70,7 +71,7 @@ def plot_attention(
             if head >= heads[row]:
                 axes.remove()
                 continue
-            heat_map(axes, layer[head], WEIGHT_COLOURS, 0, 1)
+            heat_map(axes, layer[head], WEIGHT_COLOURS, 0, highest)
             if max(heads) > 1 and all(number <= head for number in heads[:row]):
                 axes.set_title(f"head {head}", fontsize=10)
             _set_ticks(axes.yaxis, query_tokens if head == 0 else (), font)

@@ -72,12 +72,18 @@ def test_one_head_may_come_with_or_without_its_axes(shape):
     np.testing.assert_array_equal(shown(figure), w.reshape(1, T, S))
 
 
-def test_every_heat_map_has_the_colours_of_one_bar_from_0_to_1():
-    figure = plot_attention({"a": weights(2, T, S) / 10, "b": weights(2, T, S)})
-    *maps, bar = figure.axes
-    assert [axes.images[0].get_clim() for axes in maps] == [(0, 1)] * 4
-    assert bar.get_ylim() == (0, 1)
+def test_every_heat_map_has_the_colours_of_one_bar_from_0_to_the_largest_weight():
+    layers = {"a": weights(2, T, S) / 10, "b": weights(2, T, S)}
+    *maps, bar = plot_attention(layers).axes
+    highest = pytest.approx(layers["b"].max())
+    assert [axes.images[0].get_clim() for axes in maps] == [(0, highest)] * 4
+    assert bar.get_ylim() == (0, highest)
     assert bar.get_ylabel() == "weight"
+
+
+def test_weights_that_are_all_0_are_drawn_on_the_whole_scale():
+    heat_map, _ = plot_attention(np.zeros((T, S))).axes
+    assert heat_map.images[0].get_clim() == (0, 1)
 
 
 def test_layers_may_differ_in_heads_and_lengths():

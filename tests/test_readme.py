@@ -1,6 +1,5 @@
 """The README's Python, as it stands there."""
 
-import doctest
 import re
 from pathlib import Path
 
@@ -10,23 +9,14 @@ README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
 
 
-def test_examples_of_the_textbook_give_what_they_say():
-    pytest.importorskip("matplotlib")
-    examples = doctest.DocTestParser().get_doctest(
-        "".join(block for block in BLOCKS if ">>>" in block), {}, "README.md", "README.md", 0
-    )
-    result = doctest.DocTestRunner().run(examples)
-    assert result.failed == 0
-    assert result.attempted > 20
-
-
 def test_layers_in_the_readme_run_as_they_stand(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     # Those of the translator need a trained one: tests/test_train.py has them.
-    scripts = [block for block in BLOCKS if ">>>" not in block and "saved_models" not in block]
+    scripts = [block for block in BLOCKS if "saved_models" not in block]
     names: dict = {}
     for script in scripts:
         exec(compile(script, "README.md", "exec"), names)
-    assert names["weights"]["decoder/block_1/cross_attention"].shape == (1, 4, 3, 4)
+    assert names["weights"].shape == (1, 4, 8, 8)
+    assert names["classifier"].output_shape == (None, 2)
     assert (tmp_path / "attention.png").stat().st_size > 1000

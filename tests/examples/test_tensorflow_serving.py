@@ -11,7 +11,7 @@ from keras_attn.translation.tokenization.in_graph import NUM_TEXTS
 FOLDER = Path(__file__).parents[2] / "examples" / "tensorflow_serving"
 
 
-def test_the_models_file_names_the_folder_that_readme_mounts():
+def test_the_models_file_names_the_folder_that_the_guide_mounts():
     text = (FOLDER / "models.config").read_text(encoding="utf-8")
     (model,) = text_format.Parse(
         text, model_server_config_pb2.ModelServerConfig()
@@ -21,7 +21,9 @@ def test_the_models_file_names_the_folder_that_readme_mounts():
         "/models/ja-en",
         "tensorflow",
     )
-    assert "/models/ja-en" in (FOLDER.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert "/models/ja-en" in (FOLDER.parents[1] / "docs" / "how_to" / "serve.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_batches_have_the_sizes_that_text_is_filled_up_to():

@@ -1,0 +1,79 @@
+"""Hooks of `mkdocs build`: pages made from files outside `docs/`, and formulas as MathML."""
+
+from __future__ import annotations
+
+import re
+
+import latex2mathml.converter
+import nbformat
+import tutorials
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files, InclusionLevel
+
+ROOT = tutorials.ROOT
+# Pages of the site whose source stays where it is read on its own.
+COPIED = {
+    "CHANGELOG.md": "changelog.md",
+    "keras_attn/serving/CONFORMANCE.md": "how_to/conformance.md",
+    "data/everyday/README.md": "how_to/everyday.md",
+    "data/tatoeba/README.md": "how_to/tatoeba.md",
+}
+PICTURES = (*ROOT.glob("benchmarks/results/*.png"), *ROOT.glob("keras_attn/serving/pictures/*.png"))
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages of the tutorials, of the measurements and of other documents."""
+
+    def add(path: str, content: str | bytes) -> None:
+        source = files.get_file_from_path(path)  # the text of a translation, not a page by itself
+        if source is not None:
+            files.remove(source)
+        included = InclusionLevel.INCLUDED
+        files.append(File.generated(config, path, content=content, inclusion=included))
+
+    for source, page in COPIED.items():
+        add(page, (ROOT / source).read_text(encoding="utf-8"))
+    for result in sorted(ROOT.glob("benchmarks/results/*.md")):
+        add(f"benchmarks/{result.name}", result.read_text(encoding="utf-8"))
+    for picture in PICTURES:
+        folder = "benchmarks" if "benchmarks" in picture.parts else "pictures"
+        add(f"{folder}/{picture.name}", picture.read_bytes())
+    for name in tutorials.names():
+        _add_tutorial(name, add)
+    return files
+
+
+def _add_tutorial(name, add):
+    executed = tutorials.EXECUTED / f"{name}.ipynb"
+    if not executed.exists():
+        raise PluginError(
+            f"The tutorial {name} must be executed first. Run `python docs/building/tutorials.py`."
+        )
+    notebook = nbformat.read(executed, as_version=4)
+    content, pictures = tutorials.page(notebook, name, "images")
+    add(f"tutorials/{name}.md", f"{content}\n[This page as a notebook]({name}.ipynb)\n")
+    add(f"tutorials/{name}.ipynb", executed.read_bytes())
+    for file, picture in pictures.items():
+        add(f"tutorials/images/{file}", picture)
+    for language in tutorials.LANGUAGES:
+        words = tutorials.translated_cells(name, language)
+        if words:
+            content, _ = tutorials.page(notebook, name, "../images", words)
+            add(f"tutorials/{language}/{name}.md", content)
+
+
+def on_page_content(html: str, page: object, config: MkDocsConfig, files: Files) -> str:
+    """Convert formulas to MathML, which browsers show without a script."""
+
+    def convert(match):
+        display = "block" if match["open"] == "[" else "inline"
+        latex = match["latex"].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+        return latex2mathml.converter.convert(latex, display=display)
+
+    return re.sub(
+        r'<(?P<tag>span|div) class="arithmatex">\\(?P<open>[(\[])(?P<latex>.*?)\\[)\]]</(?P=tag)>',
+        convert,
+        html,
+        flags=re.DOTALL,
+    )

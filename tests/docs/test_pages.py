@@ -1,0 +1,122 @@
+"""Pages of the site: code that runs, links that lead somewhere, a page for each public name."""
+
+import doctest
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+import keras_attn
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md"))
+READMES = sorted(ROOT.glob("README*.md"))
+# Pages that `docs/building/hooks.py` makes of other files.
+MADE = {
+    "changelog.md": ROOT / "CHANGELOG.md",
+    "how_to/everyday.md": ROOT / "data/everyday/README.md",
+    "how_to/tatoeba.md": ROOT / "data/tatoeba/README.md",
+    "how_to/conformance.md": ROOT / "keras_attn/serving/CONFORMANCE.md",
+    **{f"benchmarks/{p.name}": p for p in ROOT.glob("benchmarks/results/*")},
+    **{f"pictures/{p.name}": p for p in ROOT.glob("keras_attn/serving/pictures/*.png")},
+    **{
+        str((p.parent / p.stem).relative_to(DOCS)) + ending: p
+        for p in DOCS.glob("tutorials/[0-9]_*.py")
+        for ending in (".md", ".ipynb")
+    },
+}
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def text_of(path):
+    """Markdown of a page or of a notebook in the percent format."""
+    text = path.read_text(encoding="utf-8")
+    return re.sub(r"^# ?", "", text, flags=re.MULTILINE) if path.suffix == ".py" else text
+
+
+def anchors(path):
+    """Anchors of the headings, as Python-Markdown makes them."""
+    found = set()
+    for title in re.findall(r"^#{1,6} (.+)$", text_of(path), flags=re.MULTILINE):
+        plain = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", title)
+        plain = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
+        plain = re.sub(r"[^\w\s-]", "", plain).strip().lower()
+        found.add(re.sub(r"[-\s]+", "-", plain))
+    return found
+
+
+def source_of(page, target):
+    """File that a link from `page` leads to, or None."""
+    linked = (page.parent / target).resolve()
+    if linked.exists():
+        return linked
+    return MADE.get(str(linked.relative_to(DOCS))) if linked.is_relative_to(DOCS) else None
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *READMES, *DOCS.glob("tutorials/[0-9]_*.py")], ids=name_of
+)
+def test_links_lead_to_a_file_and_a_heading_of_it(page):
+    wrong = []
+    text = re.sub(r"```.*?```|`[^`]*`", "", text_of(page), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        path, _, anchor = target.partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        source = source_of(page, path) if path else page
+        if source is None or (anchor and anchor not in anchors(source)):
+            wrong.append(target)
+    assert not wrong
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    blocks = re.findall(r"^```python\n(.*?)^```", text_of(page), flags=re.DOTALL | re.MULTILINE)
+    # Code that needs a trained translator is tested in tests/test_train.py.
+    blocks = [block for block in blocks if "saved_models" not in block]
+    if any("plots" in block for block in blocks):
+        pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in blocks:
+        if ">>>" in block:
+            examples = doctest.DocTestParser().get_doctest(block, names, page.name, str(page), 0)
+            runner = doctest.DocTestRunner()
+            assert runner.run(examples, clear_globs=False).failed == 0
+            names |= examples.globs
+        else:
+            exec(compile(block, str(page), "exec"), names)
+
+
+def test_every_public_name_has_a_page_with_its_picture():
+    text = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("api/*.md"))
+    for name in keras_attn.__all__:
+        (page,) = [p for p in DOCS.glob("api/*.md") if p.read_text().startswith(f"# {name}\n")]
+        assert f"::: keras_attn.{name}" in page.read_text(encoding="utf-8")
+        assert f"../pictures/{page.stem}.png)" in page.read_text(encoding="utf-8")
+    plots = pytest.importorskip("keras_attn.plots")
+    assert all(f"::: keras_attn.plots.{name}" in text for name in plots.__all__)
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES:
+        assert str(page.relative_to(DOCS)) in navigation
+
+
+# Paraphrases in place of the terms that people search for, and words of no use to a reader.
+UNCLEAR = re.compile(r"\b(dearer|anew|learn\w* by heart|of old|thereof|whilst|hitherto)\b")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *READMES, *DOCS.glob("tutorials/[0-9]_*.py"), ROOT / "examples/README.md"],
+    ids=name_of,
+)
+def test_pages_use_plain_words(page):
+    assert UNCLEAR.findall(text_of(page)) == []
