@@ -80,7 +80,8 @@ def read_instances(body: bytes) -> list[str]:
     """Texts of a request.
 
     Raises:
-        ValueError: If the body is not JSON, or has no list of strings `instances`.
+        ValueError: If the body is not JSON, has no list of strings `instances`, or has a glossary
+            or the name of another signature, which this example does not use.
     """
     try:
         request = json.loads(body)
@@ -89,6 +90,11 @@ def read_instances(body: bytes) -> list[str]:
     texts = request.get("instances") if isinstance(request, dict) else None
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ValueError('The body must be {"instances": ["a text", "another", ...]}.')
+    if request.get("glossary") or request.get("signature_name", "") not in ("", "serving_default"):
+        raise ValueError(
+            "The body must have neither 'glossary' nor 'signature_name': this server gives the "
+            "best translation alone."
+        )
     return texts
 
 

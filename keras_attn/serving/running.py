@@ -62,7 +62,10 @@ class _Server(uvicorn.Server):
     """
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        headers = self.server_state.default_headers
-        self.server_state.default_headers = [*headers, (b"connection", b"close")]
+        headers = [*self.server_state.default_headers, (b"connection", b"close")]
+        self.server_state.default_headers = headers
+        for connection in self.server_state.connections:
+            if isinstance(connection, Connection) and connection.cycle:
+                connection.cycle.default_headers = headers  # of a request that is being answered
         await asyncio.sleep(ON_THE_WAY_SECONDS)
         await super().shutdown(sockets)

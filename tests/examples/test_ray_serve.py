@@ -111,13 +111,20 @@ def test_both_replicas_answer_and_requests_that_come_together_are_one_batch(url)
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"\xff", b"[" * 100_000, [], {}, {"instances": "a"}, {"instances": [1]}],
-    ids=["nothing", "half", "no UTF-8", "deep", "list", "no texts", "text", "number"],
+    [
+        *(b"", b"{", b"\xff", b"[" * 100_000, [], {}, {"instances": "a"}, {"instances": [1]}),
+        {"instances": ["a"], "glossary": {"a": "A"}},
+        {"instances": ["a"], "signature_name": "nbest"},
+    ],
+    ids=[
+        *("nothing", "half", "no UTF-8", "deep", "list", "no texts", "text", "number"),
+        *("glossary", "signature"),
+    ],
 )
 def test_a_bad_request_is_told_what_is_wrong(url, body):
     status, _, answer = post(url, body)
     assert status == 400
-    assert answer["error"].startswith("The body must be ")
+    assert answer["error"].startswith("The body must ")
 
 
 def test_replicas_and_the_server_before_them_are_healthy(url):

@@ -1,6 +1,7 @@
 """Several models in one server: which there are, and which one answers."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -44,6 +45,11 @@ def test_one_model_a_folder_of_models_or_a_file(folder, tmp_path):
     assert model_folders(tmp_path) == {tmp_path.name: tmp_path}  # versions may come later
     assert model_folders(write_config(tmp_path, path=both["ja-en"])) == {"a": both["ja-en"]}
     assert model_folders(write_config(tmp_path, path="x")) == {"a": tmp_path / "x"}
+
+
+def test_the_file_of_tensorflow_serving_serves_this_server_too():
+    file = Path(__file__).parents[2] / "examples" / "tensorflow_serving" / "models.config"
+    assert model_folders(file) == {"ja-en": Path("/models/ja-en")}
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,9 @@ def test_sigterm_ends_the_server_after_the_requests_that_have_begun(echo, start_
             ]
             time.sleep(0.2)
             process.send_signal(signal.SIGTERM)
-            answers = [one.result().json()["predictions"] for one in asked]
-        assert answers == [[f"1: {number}"] for number in range(4)]
+            answers = [one.result() for one in asked]
+        assert [one.json()["predictions"] for one in answers] == [[f"1: {n}"] for n in range(4)]
+        assert {one.headers["connection"] for one in answers} == {"close"}
         assert process.wait(30) in (0, -signal.SIGTERM)
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{url}/healthz")

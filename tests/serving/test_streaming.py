@@ -1,12 +1,15 @@
 """A long text is translated sentence by sentence, and the whole is that of one request."""
 
+import asyncio
 import json
 from http import HTTPStatus
 
 import pytest
 
+from keras_attn.serving.app import Server
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
+from keras_attn.serving.settings import Settings
 from keras_attn.serving.streaming import split
 
 PAIR = {"source": "ja", "target": "en"}
@@ -101,3 +104,42 @@ def test_an_error_after_the_first_sentence_is_the_last_event(client, monkeypatch
     assert windows == [1, 2, 4]
     assert [name for name, _ in found] == ["sentence"] * 3 + ["error"]
     assert found[-1][1] == {"error": "The server is busy."}
+
+
+def test_a_client_that_hangs_up_ends_the_stream_and_frees_the_version(echo, write_echo):
+    async def scenario():
+        server = Server(echo, Settings(batch_wait=0.1))
+        versions = server.models["ja-en"]
+        await versions.look()
+        hangs_up, parts = asyncio.Event(), []
+        body = json.dumps({"q": "犬。" * 100, **PAIR}).encode()
+        messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive():
+            if messages:
+                return messages.pop()
+            await hangs_up.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            if message["type"] == "http.response.body":
+                parts.append(message["body"])
+                hangs_up.set()
+
+        path = "/translate/stream"
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "method": "POST",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "headers": [],
+        }
+        await server.app()(scope, receive, send)
+        write_echo(echo, 2)
+        await versions.look()
+        assert len(parts) < 10
+        assert {one.version: one.state for one in versions.seen()} == {2: "AVAILABLE", 1: "END"}
+
+    asyncio.run(scenario())
