@@ -130,7 +130,7 @@ class TranslationSet:
 
 def _prepare(builder: Any, name: str) -> None:
     """Prepare a data set once, with one line in place of those of TensorFlow Datasets."""
-    if builder.is_prepared():
+    if builder.info.splits:
         return
     print(f"Preparing {name}", end="", file=sys.stderr, flush=True)
     counted = ""
