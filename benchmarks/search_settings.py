@@ -112,7 +112,7 @@ def search(
                 ([token for token in line if token != PAD_ID], score)
                 for line, score in zip(*hypotheses, strict=True)
                 if score > NEVER
-            ]
+            ][:num_best]
     return found
 
 

@@ -91,7 +91,12 @@ def example(make, shape):
     return x
 
 
-CASES = [(make, run) for make in (block, encoder) for run in RUNTIMES]
+SLOW = {run_openvino: [pytest.mark.slow]}
+CASES = [
+    pytest.param(make, run, marks=SLOW.get(run, []), id=f"{make.__name__}-{run.__name__}")
+    for make in (block, encoder)
+    for run in RUNTIMES
+]
 # The quick ones take the other masks too.
 CASES += [(make, run) for make in (masked_block, causal_block) for run in (run_onnx, run_litert)]
 

@@ -38,6 +38,7 @@ def test_persistent_tapes_take_lengths_unknown_when_traced(name):
         same(mine, others)
 
 
+@pytest.mark.slow
 def test_training_under_the_compiler_takes_lengths_unknown_when_traced(compiles):
     model = model_of_all_layers(dropout=0.0)
     model.compile("sgd", "mse", jit_compile=compiles)

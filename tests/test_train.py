@@ -171,6 +171,7 @@ def swapped(path, folder):
     return other
 
 
+@pytest.mark.slow
 def test_own_corpus_in_the_other_direction_without_figures(corpus_file, tmp_path):
     data = swapped(corpus_file, tmp_path)
     out = tmp_path / "en-ja"
@@ -221,6 +222,7 @@ def test_other_languages_corpora_and_blocks_by_options_alone(tmp_path):
     assert list((tmp_path / "board").iterdir())
 
 
+@pytest.mark.slow
 def test_a_set_larger_than_memory_trains_through_all_its_parts(
     train, tmp_path, monkeypatch, capsys, translation_set
 ):

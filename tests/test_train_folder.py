@@ -24,6 +24,7 @@ def test_unfinished_training_of_another_configuration_is_refused(tmp_path):
         prepare_folder(Config(seed=3), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["400k", "1200k", "4m"])  # for tokenizers, checkpoint, model
 def test_full_disk_ends_in_one_sentence(size, corpus_file, tmp_path):
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", tmp_path]

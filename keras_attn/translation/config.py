@@ -310,7 +310,7 @@ class Config:
         10, "tokens added to the limit of --max-length-ratio, for short sources", least=0
     )
     no_repeat_ngram: int = _search(
-        0, "never repeat an n-gram of this size", least=0, default_text="0, off"
+        4, "never repeat an n-gram of this size in a translation; 0 allows it", least=0
     )
     serving_precision: str = _search(
         "float32",

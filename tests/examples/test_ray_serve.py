@@ -20,6 +20,8 @@ serve = pytest.importorskip(
     "ray.serve", reason='Ray Serve is not installed: pip install -e ".[ray]"', exc_type=ImportError
 )
 
+pytestmark = pytest.mark.slow  # a cluster of Ray starts
+
 BATCH_SIZE = 4
 
 

@@ -99,6 +99,7 @@ def test_bytes_that_are_no_text_do_not_stop_the_saved_model(translator):
         assert isinstance(translation.decode("utf-8"), str)
 
 
+@pytest.mark.slow
 def test_a_line_of_a_million_characters_is_translated(translator):
     (found,) = translator(["川の水は冷たい" * 142_858])
     assert len(found) > 10_000

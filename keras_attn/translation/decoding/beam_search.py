@@ -31,9 +31,9 @@ class Hypotheses(NamedTuple):
     """Hypotheses of each row, best first.
 
     Attributes:
-        tokens: Token ids without EOS, padded at the end, int32 `(B, N, L)`.
-        scores: Log probabilities divided by the length penalty, float32 `(B, N)`; -inf if a row
-            has fewer than `N` hypotheses.
+        tokens: Token ids without EOS, padded at the end, int32 `(B, K, L)`.
+        scores: Log probabilities divided by the length penalty, float32 `(B, K)`; -inf if a row
+            has fewer than `K` hypotheses.
     """
 
     tokens: tf.Tensor
@@ -43,6 +43,7 @@ class Hypotheses(NamedTuple):
 class Rows(NamedTuple):
     """Constants of the rows that are still searched."""
 
+    num_best: tf.Tensor  # int32 (): number of hypotheses to find
     index: tf.Tensor  # int32 (B,): index of each row in the batch
     limits: tf.Tensor  # int32 (B,): maximum length, EOS not counted
     minimums: tf.Tensor  # int32 (B,): minimum length, EOS not counted
@@ -81,7 +82,6 @@ class BeamSearch:
     Args:
         step: Function that computes the logits of the next tokens.
         beam_size: Number of hypotheses `K` of each row, at least 1.
-        num_best: Number of hypotheses `N` to return, at most `K`. Defaults to 1.
         alpha: Exponent of the length penalty; 0 turns it off. Defaults to 1.
         no_repeat_ngram: Size of n-grams that a translation must not repeat; 0 turns the rule off.
             Defaults to 0.
@@ -93,14 +93,12 @@ class BeamSearch:
         self,
         step: Step,
         beam_size: int,
-        num_best: int = 1,
         alpha: float = 1.0,
         no_repeat_ngram: int = 0,
         slot_ids: tuple[int, ...] = (),
     ):
         self._step = step
         self._beam_size = beam_size
-        self._num_best = num_best
         self._alpha = alpha
         self._no_repeat_ngram = no_repeat_ngram
         self._slot_ids = slot_ids
@@ -112,6 +110,7 @@ class BeamSearch:
         limits: tf.Tensor,
         minimums: tf.Tensor,
         has_slot: tf.Tensor | None = None,
+        num_best: int | tf.Tensor = 1,
     ) -> Hypotheses:
         """Search with dynamic shapes: finished rows are removed, and buffers grow when needed.
 
@@ -122,16 +121,14 @@ class BeamSearch:
             minimums: Minimum length of each translation, at most `limits`, int32 `(B,)`.
             has_slot: Whether the source of each row has each of `slot_ids`, boolean
                 `(B, len(slot_ids))`. Defaults to False everywhere.
+            num_best: Number of hypotheses to find, from 1 to `K`. Defaults to 1.
 
         Returns:
-            The `N` best hypotheses of each row.
+            Hypotheses of each row, of which the first `num_best` are its best.
         """
         batch_size = tf.shape(limits)[0]
-        rows = Rows(tf.range(batch_size), limits, minimums, memory)
-        found = Hypotheses(
-            tf.zeros(tf.stack([batch_size, self._num_best, 0]), tf.int32),
-            tf.fill(tf.stack([batch_size, self._num_best]), NEVER),
-        )
+        rows = Rows(tf.convert_to_tensor(num_best), tf.range(batch_size), limits, minimums, memory)
+        found = self._no_hypotheses(batch_size)
 
         def unfinished(rows: Rows, beam: Beam, found: Hypotheses) -> tf.Tensor:
             return tf.size(rows.index) > 0
@@ -145,7 +142,7 @@ class BeamSearch:
             beam = self._extend_until(rows, beam, leaving)
             done = self._done(rows, beam)
             leave, stay = (tf.where(which)[:, 0] for which in (done, ~done))
-            best = self._best(beam)
+            best = _ended(beam)
             place = tf.gather(rows.index, leave)[:, None]
             found = Hypotheses(
                 *(
@@ -170,6 +167,7 @@ class BeamSearch:
         minimums: tf.Tensor,
         longest: tf.Tensor,
         has_slot: tf.Tensor | None = None,
+        num_best: int | tf.Tensor = 1,
     ) -> Hypotheses:
         """Search with static shapes, for XLA; finds the same hypotheses as `__call__`.
 
@@ -180,37 +178,37 @@ class BeamSearch:
             minimums: See `__call__`.
             longest: Upper bound of `limits`, int32 `()`.
             has_slot: See `__call__`.
+            num_best: See `__call__`.
 
         Returns:
-            The `N` best hypotheses of each row.
+            Hypotheses of each row, of which the first `num_best` are its best.
         """
         batch_size = tf.shape(limits)[0]
-        rows = Rows(tf.range(batch_size), limits, minimums, memory)
+        rows = Rows(tf.convert_to_tensor(num_best), tf.range(batch_size), limits, minimums, memory)
         # One more position than the longest translation, for EOS.
         beam = _make_room(self._start(batch_size, cache, has_slot), longest + 1)
-        return self._best(self._extend_until(rows, beam, batch_size))
+        return _ended(self._extend_until(rows, beam, batch_size))
+
+    def _no_hypotheses(self, batch_size: tf.Tensor) -> Hypotheses:
+        shape = tf.stack([batch_size, self._beam_size])
+        return Hypotheses(
+            tf.zeros(tf.concat([shape, [0]], axis=0), tf.int32), tf.fill(shape, NEVER)
+        )
 
     def _start(self, batch_size: tf.Tensor, cache: Any, has_slot: tf.Tensor | None) -> Beam:
         if has_slot is None:
             has_slot = tf.zeros(tf.stack([batch_size, len(self._slot_ids)]), tf.bool)
         slots_left = tf.repeat(has_slot[:, None], self._beam_size, axis=1)
-        nothing = tf.zeros(tf.stack([batch_size, self._beam_size, 0]), tf.int32)
-        none = tf.fill(tf.stack([batch_size, self._beam_size]), NEVER)
+        none = self._no_hypotheses(batch_size)
         # Only one hypothesis at the start; `beam_size` equal ones would stay equal.
-        only_one = tf.where(tf.range(self._beam_size) == 0, 0.0, none)
-        ended = Hypotheses(nothing, none)
-        return Beam(tf.constant(0), nothing, only_one, slots_left, nothing, ended, cache)
-
-    def _best(self, beam: Beam) -> Hypotheses:
-        scores = beam.ended.scores[:, : self._num_best]
-        tokens = beam.ended.tokens[:, : self._num_best]
-        return Hypotheses(tf.where(tf.math.is_inf(scores)[..., None], PAD_ID, tokens), scores)
+        only_one = tf.where(tf.range(self._beam_size) == 0, 0.0, none.scores)
+        return Beam(tf.constant(0), none.tokens, only_one, slots_left, none.tokens, none, cache)
 
     def _done(self, rows: Rows, beam: Beam) -> tf.Tensor:
         # Upper bound of future scores: all further tokens have probability 1, and the length
         # penalty is largest at the limit (log probabilities are negative).
         possible = beam.log_probs[:, 0] / length_penalty(rows.limits + 1, self._alpha)
-        return possible <= beam.ended.scores[:, self._num_best - 1]
+        return possible <= tf.gather(beam.ended.scores, rows.num_best - 1, axis=1)
 
     def _extend_until(self, rows: Rows, beam: Beam, leaving: tf.Tensor) -> Beam:
         """Extend the beam until `leaving` rows are finished or the buffers are full."""
@@ -366,6 +364,12 @@ def _keep_rules(
     first = tf.where(is_forbidden, NEVER, totals[:, :beam_size])
     others = tf.where(must_end, NEVER, totals[:, beam_size:])
     return tf.concat([first, others], axis=1)
+
+
+def _ended(beam: Beam) -> Hypotheses:
+    """Finished hypotheses, without tokens where there is none."""
+    tokens, scores = beam.ended
+    return Hypotheses(tf.where(tf.math.is_inf(scores)[..., None], PAD_ID, tokens), scores)
 
 
 def _make_room(beam: Beam, room: tf.Tensor) -> Beam:

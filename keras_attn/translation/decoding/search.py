@@ -32,51 +32,40 @@ class Search:
     Args:
         model: Built model.
         config: Configuration of the model.
-        num_best: Number of hypotheses `N` of each source, at most `config.beam_size`. Defaults
-            to 1.
         slot_ids: Ids that a translation may have once if its source has them (`BeamSearch`).
             Defaults to none.
 
     Call arguments:
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
+        num_best: Number of hypotheses of each source, from 1 to `config.beam_size`. Defaults to 1.
 
     Returns:
-        The `N` best hypotheses of each source.
+        The `num_best` best hypotheses of each source.
     """
 
-    def __init__(
-        self,
-        model: Transformer,
-        config: Config,
-        num_best: int = 1,
-        slot_ids: tuple[int, ...] = (),
-    ):
-        search = functools.partial(
-            best_translations, model, config=config, num_best=num_best, slot_ids=slot_ids
-        )
-        ids = [tf.TensorSpec((None, None), tf.int32)]
+    def __init__(self, model: Transformer, config: Config, slot_ids: tuple[int, ...] = ()):
+        def search(source_ids: tf.Tensor, num_best: tf.Tensor, at_once: bool) -> Hypotheses:
+            return best_translations(model, source_ids, config, num_best, at_once, slot_ids)
+
+        given = [tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((), tf.int32)]
         # `tf.function`, so that the signatures of a SavedModel share one graph of the search.
-        self._large = tf.function(search, input_signature=ids)
+        self._large = tf.function(functools.partial(search, at_once=False), input_signature=given)
         # A model of a user may do what XLA cannot compile.
         steps = make_steps(model, config.beam_size, in_place=False)
         self._small = tf.function(
             functools.partial(search, at_once=True),
-            input_signature=ids,
+            input_signature=given,
             jit_compile=isinstance(steps, CachedSteps),
         )
 
-    def __call__(self, source_ids: tf.Tensor) -> Hypotheses:
+    def __call__(self, source_ids: tf.Tensor, num_best: int = 1) -> Hypotheses:
         num_rows = tf.shape(source_ids)[0]
-
-        def search_padded() -> Hypotheses:
-            found = self._small(_padded(source_ids))
-            return Hypotheses(found.tokens[:num_rows], found.scores[:num_rows])
-
-        return tf.cond(
+        found = tf.cond(
             num_rows <= ROWS[-1],
-            search_padded,
-            lambda: self._large(source_ids),
+            lambda: self._small(_padded(source_ids), num_best),
+            lambda: self._large(source_ids, num_best),
         )
+        return Hypotheses(found.tokens[:num_rows, :num_best], found.scores[:num_rows, :num_best])
 
 
 def num_positions(config: Config) -> int:
@@ -103,7 +92,7 @@ def best_translations(
     model: Transformer,
     source_ids: tf.Tensor,
     config: Config,
-    num_best: int = 1,
+    num_best: int | tf.Tensor = 1,
     at_once: bool = False,
     slot_ids: tuple[int, ...] = (),
 ) -> Hypotheses:
@@ -113,12 +102,12 @@ def best_translations(
         model: Built model.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         config: Configuration of the model.
-        num_best: Number of hypotheses `N`, at most `config.beam_size`. Defaults to 1.
+        num_best: Number of hypotheses to find, from 1 to `config.beam_size`. Defaults to 1.
         at_once: Whether to search with static shapes, for XLA. Defaults to False.
         slot_ids: See `Search`. Defaults to none.
 
     Returns:
-        The `N` best hypotheses of each source.
+        `config.beam_size` hypotheses of each source, of which the first `num_best` are its best.
     """
     lengths = num_tokens(source_ids)
     limits = length_limits(lengths, config)
@@ -127,7 +116,6 @@ def best_translations(
     search = BeamSearch(
         steps.step,
         config.beam_size,
-        num_best,
         # Without length penalty, greedy search stops at the first finished hypothesis.
         config.length_penalty if config.beam_size > 1 else 0.0,
         # No translation is long enough to repeat a longer n-gram.
@@ -141,9 +129,9 @@ def best_translations(
     memory = steps.encode(source_ids) if at_once else _encode_in_groups(steps, source_ids)
     cache = steps.make_cache(tf.shape(source_ids)[0], memory)
     if not at_once:
-        return search(cache, memory, limits, minimums, has_slot)
+        return search(cache, memory, limits, minimums, has_slot, num_best)
     longest = length_limits(tf.shape(source_ids)[1], config)
-    return search.at_once(cache, memory, limits, minimums, longest, has_slot)
+    return search.at_once(cache, memory, limits, minimums, longest, has_slot, num_best)
 
 
 def _encode_in_groups(steps: CachedSteps | WholePrefix, source_ids: tf.Tensor) -> Memory:

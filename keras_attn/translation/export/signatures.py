@@ -48,10 +48,7 @@ class Signatures:
         self._has_slots = all(set(copied.SLOTS) <= set(one.pieces) for one in tokenizers)
         self.model = in_dtype(model, config.serving_precision)
         slot_ids = SLOT_IDS if all(one.has_slots for one in tokenizers) else ()
-        self._search_ids = {
-            num_best: Search(self.model, config, num_best, slot_ids)
-            for num_best in (1, config.beam_size)
-        }
+        self._search_ids = Search(self.model, config, slot_ids)
         self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -108,7 +105,7 @@ class Signatures:
         """
         given, literals = self._protect(text)
         source_ids = self._ids(self.source, given)
-        found = self._search_ids[1](source_ids)
+        found = self._search_ids(source_ids)
         tokens = _nothing_for_nothing(source_ids, found.tokens[:, 0])
         target_ids = _with_end(_without_padding(tokens))
         weights = attention_to_source(self.model, source_ids, target_ids)
@@ -199,7 +196,7 @@ class Signatures:
             done: tf.Tensor, translations: tf.Tensor, scores: tf.Tensor, is_uncertain: tf.Tensor
         ):
             source_ids = _with_end(ordered[done : done + ROWS_AT_ONCE])
-            found = self._search_ids[num_best](source_ids)
+            found = self._search_ids(source_ids, num_best)
             return (
                 done + ROWS_AT_ONCE,
                 tf.concat([translations, self._text(found.tokens)], axis=0),

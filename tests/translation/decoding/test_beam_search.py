@@ -102,8 +102,18 @@ def search_by_hand(table, first, limit, minimum, beam_size, alpha, no_repeat_ngr
     return sorted(ended, key=lambda hypothesis: -hypothesis[0])
 
 
-def search(table, first, limits, minimums, beam_size, at_once=False, has_slot=None, **options):
-    """Hypotheses of each row: a list of (score, tokens), best first."""
+def search(
+    table,
+    first,
+    limits,
+    minimums,
+    beam_size,
+    at_once=False,
+    has_slot=None,
+    num_best=1,
+    **options,
+):
+    """Best hypotheses of each row: a list of (score, tokens), best first."""
 
     @tf.function
     def find():
@@ -111,8 +121,8 @@ def search(table, first, limits, minimums, beam_size, at_once=False, has_slot=No
         rows = (tf.constant(first), tf.constant(limits), tf.constant(minimums))
         begin = (no_cache(beam_size, len(first)), *rows)
         if at_once:
-            return beams.at_once(*begin, max(limits), has_slot)
-        return beams(*begin, has_slot)
+            return beams.at_once(*begin, max(limits), has_slot, num_best)
+        return beams(*begin, has_slot, num_best)
 
     found = find()
     return [
@@ -120,7 +130,7 @@ def search(table, first, limits, minimums, beam_size, at_once=False, has_slot=No
             (score, [token for token in tokens if token != PAD_ID])
             for score, tokens in zip(row_scores, row_tokens, strict=True)
             if score > -math.inf
-        ]
+        ][:num_best]
         for row_scores, row_tokens in zip(
             found.scores.numpy().tolist(), found.tokens.numpy().tolist(), strict=True
         )
@@ -211,9 +221,9 @@ def test_rows_do_not_depend_on_their_neighbours():
 
 def test_a_row_with_fewer_hypotheses_than_asked_for_gets_empty_ones_without_a_score():
     table = np.zeros((STATES, V))
-    beams = BeamSearch(step_of(table), 5, num_best=5, alpha=0.0)
+    beams = BeamSearch(step_of(table), 5, alpha=0.0)
     limits, minimums, first = tf.constant([1]), tf.constant([1]), tf.constant([0])
-    found = beams(no_cache(5, 1), first, limits, minimums)
+    found = beams(no_cache(5, 1), first, limits, minimums, num_best=5)
     # Four tokens can be said, and after one of them the end: four hypotheses.
     said = found.tokens.numpy()[0, :, 0].tolist()
     assert sorted(said[:4]) == [4, 5, 6, 7] and said[4] == PAD_ID
@@ -262,4 +272,4 @@ def test_room_is_made_as_it_is_needed_and_rows_that_are_done_leave():
 def test_no_rows_give_no_rows():
     none = tf.zeros([0], tf.int32)
     found = BeamSearch(step_of(np.zeros((STATES, V))), 2)(no_cache(2, 0), none, none, none)
-    assert found.tokens.shape[:2] == (0, 1) and found.scores.shape == (0, 1)
+    assert found.tokens.shape[:2] == (0, 2) and found.scores.shape == (0, 2)

@@ -34,11 +34,11 @@ def said(found, row, n=0):
 def test_a_source_gets_what_it_gets_in_a_large_batch(tiny_model, size):
     sources = random_sources([3, 17, 1, 9, 20, 2, 2, 30, 5])
     assert len(sources) > ROWS[-1]
-    search = Search(tiny_model, CONFIG, num_best=3)
-    together = search(tf.constant(sources))
+    search = Search(tiny_model, CONFIG)
+    together = search(tf.constant(sources), 3)
     for start in range(0, len(sources), size):
         rows = sources[start : start + size]
-        apart = search(tf.constant(rows[:, : (rows != PAD_ID).sum(1).max()]))
+        apart = search(tf.constant(rows[:, : (rows != PAD_ID).sum(1).max()]), 3)
         assert apart.tokens.shape[0] == apart.scores.shape[0] == len(rows)
         for row in range(len(rows)):
             for n in range(3):
@@ -50,8 +50,7 @@ def test_a_source_gets_what_it_gets_in_a_large_batch(tiny_model, size):
 def test_a_slot_is_said_once_and_only_if_its_source_has_it(tiny_model, num_rows):
     sources = random_sources([5] * num_rows)
     free, ruled = (
-        Search(tiny_model, CONFIG, num_best=3, slot_ids=ids)(tf.constant(sources))
-        for ids in ((), SLOT_IDS)
+        Search(tiny_model, CONFIG, slot_ids=ids)(tf.constant(sources), 3) for ids in ((), SLOT_IDS)
     )
     counts = [
         [said(found, row, n).count(slot) - (slot in sources[row]) for slot in SLOT_IDS]
@@ -89,7 +88,7 @@ def test_no_sources_have_no_translations(tiny_model):
 
 def test_a_beam_of_one_is_greedy_search(tiny_model):
     sources = random_sources([5, 8, 2])
-    config = Config(max_pieces=40, beam_size=1)
+    config = Config(max_pieces=40, beam_size=1, no_repeat_ngram=0)
     found = best_translations(tiny_model, tf.constant(sources), config)
     for row, source in enumerate(sources):
         expected = greedy(tiny_model, source[source != PAD_ID], config.max_pieces)
