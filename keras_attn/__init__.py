@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
+import importlib
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from keras_attn.extras import no_backend
-from keras_attn.registration import register_with_keras
+from keras_attn.started import is_command
 
 if TYPE_CHECKING:
     from keras_attn.all_layers import *  # noqa: F403
 
 __version__ = "0.1.0"
 
-# Keras takes seconds to import, and `train.py --help` does not need it. The layers are imported
-# together with Keras or on first use, whichever comes first.
-register_with_keras()
 
-
-def __getattr__(name: str) -> Any:
-    if name.startswith("_") and name != "__all__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def _all_layers() -> ModuleType:
     try:
-        import keras_attn.all_layers as layers
+        return importlib.import_module("keras_attn.all_layers")
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         if package in ("tensorflow", "jax", "torch"):
             raise ImportError(no_backend(package)) from error
         raise
-    try:
-        found = getattr(layers, name)
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-    globals()[name] = found
-    return found
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("_") or name == "__all__":
+        layers = _all_layers()
+        if hasattr(layers, name):
+            globals()[name] = found = getattr(layers, name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__getattr__("__all__")})
+
+
+# Importing the layers registers them with Keras, so that it finds their classes when it loads a
+# model. Keras takes seconds to import. A command such as `keras-attn --help` does not need it, so
+# there the layers are imported on first use.
+if not is_command():
+    _all_layers()

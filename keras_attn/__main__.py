@@ -7,26 +7,28 @@ import sys
 
 from keras_attn.command_line import add_version, form
 from keras_attn.serving import __main__ as serving
+from keras_attn.started import PROGRAM
 from keras_attn.translation import __main__ as translation
 from keras_attn.translation import train
 
-PROG = "keras-attn"
 TRAIN, SERVE = "train", "serve"
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Parser of all commands. Those that have a parser of their own are here for the help only."""
     examples = (
-        f"{PROG} {TRAIN} --data tatoeba --minutes 60",
-        f"{PROG} translate saved_models/ja-en 猫だ。",
-        f"{PROG} {SERVE} saved_models/ja-en",
-        f"{PROG} translate --help",
+        f"{PROGRAM} {TRAIN} --data tatoeba --minutes 60",
+        f"{PROGRAM} translate saved_models/ja-en 猫だ。",
+        f"{PROGRAM} {SERVE} saved_models/ja-en",
+        f"{PROGRAM} translate --help",
     )
-    parser = argparse.ArgumentParser(PROG, **form("Train, use and serve a translator.", *examples))
+    parser = argparse.ArgumentParser(
+        PROGRAM, **form("Train, use and serve a translator.", *examples)
+    )
     add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser(TRAIN, help="train a translator, export it as a SavedModel and score it")
-    translation.add_commands(commands, PROG)
+    translation.add_commands(commands, PROGRAM)
     commands.add_parser(SERVE, help="serve a translator over HTTP, with a web page")
     return parser
 
@@ -34,9 +36,9 @@ def make_parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     if arguments[:1] == [TRAIN]:
-        return train.main(arguments[1:], prog=f"{PROG} {TRAIN}")
+        return train.main(arguments[1:], prog=f"{PROGRAM} {TRAIN}")
     if arguments[:1] == [SERVE]:
-        return serving.main(arguments[1:], prog=f"{PROG} {SERVE}")
+        return serving.main(arguments[1:], prog=f"{PROGRAM} {SERVE}")
     return translation.main(arguments, make_parser())
 
 

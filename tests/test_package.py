@@ -22,7 +22,8 @@ def test_the_changelog_has_the_version():
 def test_a_model_of_this_minor_version_is_stored():
     minor = keras_attn.__version__.rpartition(".")[0]
     stored = [path.name for path in (ROOT / "tests/data/exported").iterdir()]
-    assert any(re.fullmatch(rf"{re.escape(minor)}\.\d+\.tar\.xz", name) for name in stored)
+    for suffix in ("tar.xz", "keras"):
+        assert any(re.fullmatch(rf"{re.escape(minor)}\.\d+\.{suffix}", name) for name in stored)
 
 
 def test_layers_need_keras_and_numpy_and_all_has_every_extra():

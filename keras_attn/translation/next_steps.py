@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-PROGRAM = "keras-attn"
+from keras_attn.started import PROGRAM
 
 
 def program() -> str:

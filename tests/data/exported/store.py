@@ -1,6 +1,7 @@
-"""Train a small model with this version of keras_attn, and store it and its answers here.
+"""Store small models of this version of keras_attn here, with their answers.
 
-`python tests/data/exported/store.py`; `tests/translation/test_compatibility.py` reads the files.
+`python tests/data/exported/store.py` stores an exported translator and a `.keras` file. The files
+are read by `tests/translation/test_compatibility.py` and `tests/test_compatibility.py`.
 """
 
 import dataclasses
@@ -11,6 +12,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+import keras
+import numpy as np
 import tensorflow as tf
 
 import keras_attn
@@ -61,7 +64,24 @@ def store(version: Path) -> None:
     (FOLDER / f"{keras_attn.__version__}.json").write_text(text, encoding="utf-8")
 
 
+def store_layers() -> None:
+    ids = keras.Input((None,), dtype="int32")
+    x = keras_attn.TokenEmbedding(20, 16)(ids)
+    x = keras_attn.PositionalEncoding()(x)
+    x = keras_attn.EncoderBlock(16, 32, num_heads=2, position=keras_attn.T5RelativeBias())(x)
+    x = keras_attn.DecoderBlock(16, 32, num_heads=2, num_kv_heads=1)(x, x)
+    model = keras.Model(ids, keras_attn.AdditiveAttention(8)(x, x))
+    random = np.random.default_rng(3)
+    model.set_weights([w + random.normal(0, 0.3, w.shape) for w in model.get_weights()])
+    model.save(FOLDER / f"{keras_attn.__version__}.keras")
+    example = np.array([[5, 6, 7, 8, 0], [9, 10, 0, 0, 0]])
+    record = {"ids": example.tolist(), "output": np.array(model(example)).tolist()}
+    path = FOLDER / f"{keras_attn.__version__}.layers.json"
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+
+
 def main() -> None:
+    store_layers()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_corpus(folder / "corpus.tsv")
