@@ -7,6 +7,7 @@ import platform
 import sys
 import time
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,17 @@ from keras_attn.translation.machine import native_output, streams
 from keras_attn.translation.next_steps import next_steps
 
 # Expected seconds after training on two cores, for the estimate of the remaining time only.
-EXPORT_SECONDS, SCORING_SECONDS, SECONDS_OF_A_TEST_SENTENCE = 40.0, 10.0, 0.01
+EXPORT_SECONDS, SECONDS_OF_A_TEST_SENTENCE = 50.0, 0.01
 
 
 def run(given: dict[str, Any]) -> None:
     # Set-up
     start = time.monotonic()
-    os.environ["KERAS_BACKEND"] = "tensorflow"  # that of the translator, whatever is set elsewhere
+    # The backend of the training, whatever is set elsewhere. All else runs on TensorFlow.
+    on_jax = os.environ.get("KERAS_BACKEND") == "jax"
+    os.environ["KERAS_BACKEND"] = "jax" if on_jax else "tensorflow"
+    if on_jax and find_spec("jax") is None:
+        raise ValueError('KERAS_BACKEND=jax needs JAX: pip install "keras_attn[jax]".')
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # By default TensorFlow uses oneDNN only on processors with AVX-512 or the like, though products
     # are faster with it on others too (benchmarks/results/training.md).
@@ -34,13 +39,15 @@ def run(given: dict[str, Any]) -> None:
         import keras
         import tensorflow as tf
 
-        from keras_attn.translation.machine import devices, threads
+        from keras_attn.translation.machine import devices, processes, threads
 
         threads.one_core_for_each_operation()
+        processes.join()
         devices.open_devices()
     from keras_attn.translation.batching.batches import Batches
     from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
-    from keras_attn.translation.export import documents, saved_model
+    from keras_attn.translation.export import tensorflow_process
+    from keras_attn.translation.export.publish import publish
     from keras_attn.translation.machine import allocator, precision
     from keras_attn.translation.machine.run_progress import RunProgress
     from keras_attn.translation.model import make_model
@@ -56,7 +63,10 @@ def run(given: dict[str, Any]) -> None:
     wanted = Config(**given)
     wanted.validate()
     out = out or Path("saved_models") / f"{wanted.source}-{wanted.target}"
-    run_folder.check_writable(out)
+    if processes.is_first():
+        run_folder.check_writable(out)
+    else:
+        sys.stdout = open(os.devnull, "w")
     work = out / "training"
 
     # Text
@@ -66,17 +76,18 @@ def run(given: dict[str, Any]) -> None:
     asked = set(given)
     given = {**run_folder.unfinished_settings(work), **given, "data": pairs.name}
     given.setdefault("precision", precision.fastest())
-    config = presets.for_corpus(pairs.num_train, **given)
+    given = {**(presets.FIXED_SHAPES if on_jax else {}), **given}
+    config = processes.by_first(lambda: presets.for_corpus(pairs.num_train, **given))
     print(presets.summary(config, asked))
-    lock = run_folder.prepare_folder(config, work)
+    lock = run_folder.prepare_folder(config, work) if processes.is_first() else None
 
     # Tokens
-    if earlier:
+    if earlier and lock:
         warm_start.copy_tokenizers(earlier, work)
-    tokenizers = tokenizer.load_or_train(work, pairs.train, config)
+    tokenizers = processes.by_first(lambda: tokenizer.load_or_train(work, pairs.train, config))
 
     # Batches
-    batched = Batches(pairs.parts, tokenizers, config)
+    batched = Batches(pairs.parts, tokenizers, config, processes.shard())
     print(batched.summary())
 
     # Model
@@ -88,8 +99,7 @@ def run(given: dict[str, Any]) -> None:
     num_tests = len(pairs.test) + sum(len(one.examples) for one in pairs.held_out)
     stages = {
         "training": 0.0 if config.steps else 60 * config.minutes,
-        "export": EXPORT_SECONDS,
-        "scoring": SCORING_SECONDS + SECONDS_OF_A_TEST_SENTENCE * num_tests,
+        "export and scoring": EXPORT_SECONDS + SECONDS_OF_A_TEST_SENTENCE * num_tests,
     }
     with RunProgress(stages, start) as progress:
         # Training
@@ -98,21 +108,18 @@ def run(given: dict[str, Any]) -> None:
         )
         print(trained.summary())
 
-        # SavedModel
-        progress.begin("export")
-        translator = saved_model.export(model, tokenizers, config, out)
-        if earlier:
-            warm_start.copy_origin(earlier, translator.folder)
+        processes.leave()
+        if lock is None:  # the first process exports
+            return
 
-        # Score of the exported model, loaded from disk
-        progress.begin("scoring")
-        report = documents.write(
-            translator,
-            pairs.test,
-            trained.history,
-            corpora=pairs.test_corpora,
-            held_out=pairs.held_out,
-            details={
+        # SavedModel, and the score of the exported model, loaded from disk
+        progress.begin("export and scoring")
+        scored = {
+            "examples": pairs.test,
+            "history": trained.history,
+            "corpora": pairs.test_corpora,
+            "held_out": pairs.held_out,
+            "details": {
                 "corpus": pairs.counts,
                 "credit": pairs.credit,
                 "configuration": vars(config),
@@ -126,13 +133,16 @@ def run(given: dict[str, Any]) -> None:
                     "Python": platform.python_version(),
                 },
             },
-        )
+        }
+        version, report = tensorflow_process.call(publish, model, tokenizers, config, out, scored)
+        if earlier:
+            warm_start.copy_origin(earlier, version)
     run_folder.remove(work, lock)
     if report:
         print(report.summary())
     minutes = (time.monotonic() - start) / 60
-    print(f"Exported to {translator.folder} in {minutes:.1f} minutes in all.")
-    print(next_steps(translator.folder, pairs.test[0].source))
+    print(f"Exported to {version} in {minutes:.1f} minutes in all.")
+    print(next_steps(version, pairs.test[0].source))
 
 
 def main(argv: list[str] | None = None, prog: str = "train.py") -> int:

@@ -94,6 +94,9 @@ class Tokenizer:
         self._vocab_size = min(self._processor.vocab_size(), spec.vocab_size)
         self._graph: Any = None  # `GraphTokenizer`, made by `sample`
 
+    def __reduce__(self) -> tuple:
+        return Tokenizer, (self.proto,)
+
     @property
     def vocab_size(self) -> int:
         """Number of pieces, special pieces included."""
