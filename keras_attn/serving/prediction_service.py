@@ -49,6 +49,8 @@ _CODES = {
     504: grpc.StatusCode.DEADLINE_EXCEEDED,
 }
 _METADATA_FIELD = "signature_def"
+# Seconds before the services stop in which they refuse requests.
+CLOSED_SECONDS = 0.5
 
 
 class PredictionService(
@@ -73,8 +75,13 @@ class PredictionService(
     ):
         self._models = models
         self._inference = inference
+        self._is_closed = False
         self._settings = settings
         self._metrics = metrics
+
+    def close(self) -> None:
+        """Refuse further requests as UNAVAILABLE, so that clients send them to another server."""
+        self._is_closed = True
 
     async def Predict(self, request: Any, context: Any) -> Message:  # noqa: N802
         """Outputs of a signature."""
@@ -92,6 +99,9 @@ class PredictionService(
         """Await an answer; a refusal becomes a status of gRPC."""
         start, status = time.perf_counter(), int(HTTPStatus.INTERNAL_SERVER_ERROR)
         try:
+            if self._is_closed:
+                answering.close()
+                raise RequestError("The server is shutting down.", HTTPStatus.SERVICE_UNAVAILABLE)
             async with asyncio.timeout(self._settings.max_seconds):
                 answer = await answering
             status = int(HTTPStatus.OK)
@@ -233,4 +243,7 @@ async def served(service: PredictionService, settings: Settings) -> AsyncIterato
     try:
         yield
     finally:
+        # gRPC cancels requests that arrive while it stops, and clients do not repeat these.
+        service.close()
+        await asyncio.sleep(CLOSED_SECONDS)
         await server.stop(settings.max_seconds)

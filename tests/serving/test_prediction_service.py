@@ -1,5 +1,6 @@
 """TensorFlow Serving's gRPC services, by the stubs of `tensorflow-serving-api`."""
 
+import asyncio
 import socket
 
 import grpc
@@ -14,6 +15,10 @@ from tensorflow_serving.apis import (
 )
 
 from keras_attn.serving.__main__ import main
+from keras_attn.serving.inference import Inference
+from keras_attn.serving.metrics import Metrics
+from keras_attn.serving.prediction_service import PredictionService, served
+from keras_attn.serving.settings import Settings
 
 TEXTS = ["犬", "猫が寝ている。"]
 
@@ -119,6 +124,26 @@ def test_the_status_is_that_of_each_version(channel):
     request.model_spec.name = "de-en"
     with pytest.raises(grpc.RpcError, match="any versions of model de-en"):
         stub.GetModelStatus(request, timeout=60)
+
+
+def test_a_service_that_closes_refuses_requests_so_that_clients_go_elsewhere():
+    settings = Settings(grpc_port=free_port())
+
+    async def scenario():
+        metrics = Metrics()
+        service = PredictionService({}, Inference(settings, metrics), settings, metrics)
+        address = f"127.0.0.1:{settings.grpc_port}"
+        async with served(service, settings), grpc.aio.insecure_channel(address) as channel:
+            stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
+            codes = []
+            for _ in range(2):
+                with pytest.raises(grpc.RpcError) as refused:
+                    await stub.Predict(predict_pb2.PredictRequest(), timeout=60)
+                codes.append(refused.value.code())
+                service.close()
+            assert codes == [grpc.StatusCode.NOT_FOUND, grpc.StatusCode.UNAVAILABLE]
+
+    asyncio.run(scenario())
 
 
 def test_a_port_that_is_taken_is_said_in_a_sentence(echo, capsys):
