@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from keras_attn.translation import named_weights
@@ -65,12 +66,21 @@ def import_marian(
             f"{', '.join(languages) or 'it has none'}. Received: "
             f"language_token={language_token!r}."
         )
+    if languages and not language_token:
+        warnings.warn(
+            "The model has several target languages. Give one as the language token, or begin each "
+            f"text with one of: {', '.join(languages)}.",
+            stacklevel=2,
+        )
+    source = source or of_tokenizer.get("source_lang") or ""
+    target = target or of_tokenizer.get("target_lang") or ""
+    if not source or not target:
+        raise ValueError(
+            f"`source` and `target` must be given, because `{path}` does not state the languages. "
+            f"Received: source={source!r}, target={target!r}."
+        )
     config = configuration.to_config(
-        settings,
-        int(sides[1].rows[UNK_ID]),
-        source or of_tokenizer.get("source_lang") or "",
-        target or of_tokenizer.get("target_lang") or "",
-        language_token,
+        settings, int(sides[1].rows[UNK_ID]), source, target, language_token
     )
     config.validate()
     values = weights.convert(folder.read_weights(path), settings, *(side.rows for side in sides))
