@@ -11,8 +11,9 @@ from keras import ops
 BACKEND = keras.backend.backend()
 
 if BACKEND != "tensorflow":
-    # The translator is TensorFlow's: text, data sets, SavedModel.
-    collect_ignore = ["benchmarks", "data", "examples", "serving", "translation"]
+    # The translator is TensorFlow's: text, data sets, SavedModel. Pages and pictures are checked
+    # once; JAX would compile each operation of each picture.
+    collect_ignore = ["benchmarks", "data", "docs", "examples", "serving", "translation"]
     collect_ignore_glob = ["test_train*.py"]
 
 if BACKEND == "tensorflow":

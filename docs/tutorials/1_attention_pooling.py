@@ -24,6 +24,7 @@
 # %matplotlib inline
 import keras
 import numpy as np
+from keras.ops import convert_to_numpy
 from matplotlib.figure import Figure
 
 import keras_attn
@@ -52,7 +53,7 @@ attention = keras_attn.DotProductAttention(scale=False)
 for factor in (1, 3, 10):
     output, weights = attention(factor * query, keys, values, return_attention_scores=True)
     print(
-        f"query x {factor:2}: weights {np.asarray(weights)[0, 0]}, output {np.asarray(output)[0, 0]}"
+        f"query x {factor:2}: weights {convert_to_numpy(weights)[0, 0]}, output {convert_to_numpy(output)[0, 0]}"
     )
 
 # %% [markdown]
@@ -91,8 +92,8 @@ for bandwidth in bandwidths:
     output, weights = kernel(
         column(places), column(inputs), column(outputs), return_attention_scores=True
     )
-    curves[bandwidth] = np.asarray(output)[0, :, 0]
-    maps[bandwidth] = np.asarray(weights)[0]
+    curves[bandwidth] = convert_to_numpy(output)[0, :, 0]
+    maps[bandwidth] = convert_to_numpy(weights)[0]
 
 figure = Figure((7, 3.5), layout="constrained")
 axes = figure.subplots()
@@ -135,7 +136,7 @@ others = ~np.eye(len(inputs), dtype=bool)[None]  # (1, T, S): all keys but the q
 def error(bandwidth, mask=None):
     kernel = keras_attn.GaussianKernelAttention(bandwidth)
     found = kernel(column(inputs), column(inputs), column(outputs), attention_mask=mask)
-    return float(np.mean((np.asarray(found)[0, :, 0] - outputs) ** 2))
+    return float(np.mean((convert_to_numpy(found)[0, :, 0] - outputs) ** 2))
 
 
 tried = np.geomspace(0.02, 3, 30)
@@ -169,7 +170,7 @@ _, product = keras_attn.DotProductAttention(scale=False)(
     on_circle[0] / h**2, on_circle[1], return_attention_scores=True
 )
 print(
-    f"largest difference of the weights: {np.abs(np.asarray(gaussian) - np.asarray(product)).max():.1e}"
+    f"largest difference of the weights: {np.abs(convert_to_numpy(gaussian) - convert_to_numpy(product)).max():.1e}"
 )
 
 # %% [markdown]
@@ -187,7 +188,7 @@ print("softmax, 2 valid   ", powers[:2] / powers[:2].sum())
 print()
 batch = np.tile(scores, (3, 1, 1))  # (B, T, S): three examples with one query each
 for length, row in zip(
-    (4, 2, 0), np.asarray(keras_attn.masked_softmax(batch, [4, 2, 0])), strict=True
+    (4, 2, 0), convert_to_numpy(keras_attn.masked_softmax(batch, [4, 2, 0])), strict=True
 ):
     print(f"masked_softmax, {length} valid", row[0])
 
@@ -201,8 +202,8 @@ for length, row in zip(
 
 # %%
 scores = random.normal(size=(2, 2, 4))
-per_example = np.asarray(keras_attn.masked_softmax(scores, np.array([2, 3])))
-per_query = np.asarray(keras_attn.masked_softmax(scores, np.array([[1, 3], [2, 4]])))
+per_example = convert_to_numpy(keras_attn.masked_softmax(scores, np.array([2, 3])))
+per_query = convert_to_numpy(keras_attn.masked_softmax(scores, np.array([[1, 3], [2, 4]])))
 print("valid lengths [2, 3]")
 print(per_example)
 print("valid lengths [[1, 3], [2, 4]]")
@@ -244,7 +245,7 @@ layers = {
 found = {}
 for name, layer in layers.items():
     _, weights = layer(queries, keys, valid_lens=[4], return_attention_scores=True)
-    found[name] = np.asarray(weights)
+    found[name] = convert_to_numpy(weights)
     print(name)
     for query_name, row in zip(named_queries, found[name][0], strict=True):
         print(f"    {query_name:8}", row)
@@ -276,7 +277,9 @@ toy_weights = {}
 for key_name, toy in toy_keys.items():
     for name, layer in toy_layers.items():
         _, weights = layer(toy_queries, toy, toy_values, toy_lengths, return_attention_scores=True)
-        toy_weights[f"{name}, {key_name}"] = np.asarray(weights)[:, 0]  # rows: the two examples
+        toy_weights[f"{name}, {key_name}"] = convert_to_numpy(weights)[
+            :, 0
+        ]  # rows: the two examples
 plot_attention(toy_weights)
 
 # %% [markdown]
@@ -307,9 +310,9 @@ w, many_queries, many_keys = (
 sums = (many_queries[:, None] + many_keys[None]) @ w  # (T, S)
 products = many_queries @ many_keys.T
 print("sum of vectors: a row for each query")
-print(np.asarray(keras_attn.masked_softmax(sums)))
+print(convert_to_numpy(keras_attn.masked_softmax(sums)))
 print("dot product")
-print(np.asarray(keras_attn.masked_softmax(products)))
+print(convert_to_numpy(keras_attn.masked_softmax(products)))
 
 # %% [markdown]
 # ## Why scores are divided by √d
@@ -326,7 +329,7 @@ for d in sizes:
     row = [d]
     for scale in (1.0, d**-0.5):
         some = (q @ k.swapaxes(1, 2)) * scale  # (2000, 1, 16)
-        p = np.asarray(keras_attn.masked_softmax(some))
+        p = convert_to_numpy(keras_attn.masked_softmax(some))
         slope = (p * (1 - p)).sum(-1).mean()  # of softmax: 0 where saturated
         row += [some.var(), p.max(-1).mean(), slope]
     table.append(row)

@@ -24,6 +24,7 @@ import json
 
 import keras
 import numpy as np
+from keras.ops import convert_to_numpy
 from matplotlib.figure import Figure
 
 import keras_attn
@@ -105,7 +106,7 @@ print(f"sum:   {new_vectors[-1]}")
 output, of_layer = keras_attn.DotProductAttention()(
     queries[None], vectors[None], return_attention_scores=True
 )
-assert np.allclose(output[0], new_vectors, atol=1e-5)
+assert np.allclose(convert_to_numpy(output)[0], new_vectors, atol=1e-5)
 plot_attention(of_layer, words, words)
 
 # %% [markdown]
@@ -134,7 +135,7 @@ for sentence, name in zip(
     sentences, ("hashi de taberu (eat)", "hashi o wataru (cross)"), strict=True
 ):
     x = np.array([[meaning[word] for word in sentence]])
-    moved = np.asarray(layer(x, x))[0, 0]
+    moved = convert_to_numpy(layer(x, x))[0, 0]
     print(name, "->", moved)
     axes.annotate("", moved, (1, 1), arrowprops={"arrowstyle": "->"})
     axes.annotate(name, moved, (0, -6), textcoords="offset points", ha="center", va="top")
@@ -156,7 +157,7 @@ tokens = ["人", "は", "人", "を", "助ける"]
 ids = np.array([[1, 2, 1, 3, 4]])
 for position in (None, "sinusoidal"):
     x = keras_attn.TokenEmbedding(vocab_size=5, num_hiddens=16, position=position)(ids)
-    output = np.asarray(keras_attn.MultiHeadAttention(16, 2)(x, x))[0]
+    output = convert_to_numpy(keras_attn.MultiHeadAttention(16, 2)(x, x))[0]
     distance = np.abs(output[0] - output[2]).max()
     print(f"position={position!s:12} largest difference of the two outputs: {distance:.3f}")
 
@@ -184,8 +185,10 @@ before, weights = attention(x, x, use_causal_mask=True, return_attention_scores=
 changed = x.copy()
 changed[0, -1] += 10
 after = attention(changed, changed, use_causal_mask=True)
-print("change of each output:", np.abs(np.asarray(after) - np.asarray(before))[0].max(-1))
-plot_attention(np.asarray(weights)[0], words, words)
+print(
+    "change of each output:", np.abs(convert_to_numpy(after) - convert_to_numpy(before))[0].max(-1)
+)
+plot_attention(convert_to_numpy(weights)[0], words, words)
 
 # %% [markdown]
 # ## Several heads by hand
@@ -200,7 +203,9 @@ plot_attention(np.asarray(weights)[0], words, words)
 # %%
 attention = keras_attn.MultiHeadAttention(num_hiddens=8, num_heads=2)
 expected, expected_weights = attention(x, x, return_attention_scores=True)
-query_kernel, key_kernel, value_kernel, output_kernel = (np.asarray(w) for w in attention.weights)
+query_kernel, key_kernel, value_kernel, output_kernel = (
+    convert_to_numpy(w) for w in attention.weights
+)
 
 
 def split(z, num_heads=2):
@@ -210,10 +215,12 @@ def split(z, num_heads=2):
 
 
 q, k, v = split(x @ query_kernel), split(x @ key_kernel), split(x @ value_kernel)
-weights = np.asarray(keras_attn.masked_softmax(q @ k.swapaxes(-1, -2) / np.sqrt(4)))
+weights = convert_to_numpy(keras_attn.masked_softmax(q @ k.swapaxes(-1, -2) / np.sqrt(4)))
 heads = (weights @ v).swapaxes(1, 2).reshape(1, 5, 8)
-print("weights are equal:", np.allclose(weights, expected_weights, atol=1e-5))
-print("output is equal:  ", np.allclose(heads @ output_kernel, expected, atol=1e-5))
+print("weights are equal:", np.allclose(weights, convert_to_numpy(expected_weights), atol=1e-5))
+print(
+    "output is equal:  ", np.allclose(heads @ output_kernel, convert_to_numpy(expected), atol=1e-5)
+)
 
 # %% [markdown]
 # ## One head against several
@@ -267,7 +274,7 @@ for num_heads in (1, 2):
 # %%
 sequence = test_ids[:1]
 both = {
-    f"{number} head(s)": np.asarray(weights_of(sequence))
+    f"{number} head(s)": convert_to_numpy(weights_of(sequence))
     for number, (_, weights_of) in trained.items()
 }
 plot_attention(both, [str(i) for i in sequence[0]], [str(i) for i in sequence[0]])

@@ -22,6 +22,7 @@
 # %matplotlib inline
 import keras
 import numpy as np
+from keras.ops import convert_to_numpy
 from matplotlib.figure import Figure
 
 import keras_attn
@@ -42,7 +43,7 @@ np.set_printoptions(precision=3, suppress=True)
 
 # %%
 zeros = np.zeros((1, 60, 32))  # (B, T, D)
-encoding = np.asarray(keras_attn.PositionalEncoding()(zeros))[0]
+encoding = convert_to_numpy(keras_attn.PositionalEncoding()(zeros))[0]
 print(encoding.shape)
 print(encoding[:3, :6])
 
@@ -161,10 +162,10 @@ learned.compile(
 )
 learned.fit(ids, halves, epochs=12, batch_size=64, verbose=0)
 for start in (0, 16):
-    answers = np.asarray(learned(test_ids, start=start)).argmax(-1)
+    answers = convert_to_numpy(learned(test_ids, start=start)).argmax(-1)
     print(f"positions {start} to {start + 15}: {np.mean(answers == test_halves):.0%} right")
 
-table = np.asarray(learned.position.weights[0])
+table = convert_to_numpy(learned.position.weights[0])
 print(
     "mean length of a row: 0 to 15",
     np.linalg.norm(table[:16], axis=1).mean().round(2),
@@ -225,7 +226,7 @@ plots.plot_attention(weights)
 figure = Figure((7, 3.5), layout="constrained")
 axes = figure.subplots()
 for name, of_layer in weights.items():
-    scores = np.log(np.asarray(of_layer)[0, 0])
+    scores = np.log(convert_to_numpy(of_layer)[0, 0])
     scores = scores - np.diagonal(scores)[:, None]
     distances = np.arange(-12, 13)
     diagonals = [np.diagonal(scores, d) for d in distances]

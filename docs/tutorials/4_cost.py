@@ -25,6 +25,7 @@ import time
 
 import keras
 import numpy as np
+from keras.ops import convert_to_numpy
 from matplotlib.figure import Figure
 
 import keras_attn
@@ -166,7 +167,7 @@ def layers_needed(name, length, most=20):
     changed[0, 0] += 1
     for number in range(1, most + 1):
         layer = make_layer(name)
-        x, changed = (keras.ops.convert_to_numpy(layer(y)) for y in (x, changed))
+        x, changed = (convert_to_numpy(layer(y)) for y in (x, changed))
         if np.abs(x[0, -1] - changed[0, -1]).max() > 0:
             return number
     return None
@@ -188,12 +189,12 @@ figure = Figure((9, 3), layout="constrained")
 for axes, name in zip(figure.subplots(1, 3), names, strict=True):
     layer = make_layer(name)
     x = 0.3 * random.normal(size=(1, n, d)).astype("float32")
-    before = keras.ops.convert_to_numpy(layer(x))[0]
+    before = convert_to_numpy(layer(x))[0]
     reach = np.zeros((n, n))
     for position in range(n):
         changed = x.copy()
         changed[0, position] += 0.1
-        after = keras.ops.convert_to_numpy(layer(changed))[0]
+        after = convert_to_numpy(layer(changed))[0]
         reach[:, position] = np.abs(after - before).max(-1)
     reach = np.where(reach > 1e-7, reach / reach.max(), np.nan)
     axes.imshow(np.log10(reach), "Reds", vmin=-4, vmax=0)

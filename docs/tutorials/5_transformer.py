@@ -22,6 +22,7 @@
 # %matplotlib inline
 import keras
 import numpy as np
+from keras.ops import convert_to_numpy
 from matplotlib.figure import Figure
 
 import keras_attn
@@ -59,10 +60,8 @@ by_hand(x), block(x)  # creates the weights
 own = {tuple(weight.path.split("/")[-2:]): weight for weight in block.weights}
 for weight in by_hand.attention.weights + by_hand.feed_forward.weights:
     weight.assign(own[tuple(weight.path.split("/")[-2:])])
-same = np.allclose(
-    by_hand(x, valid_lens=np.array([5, 3])), block(x, valid_lens=np.array([5, 3])), atol=1e-5
-)
-print("the block from its parts equals EncoderBlock:", same)
+outputs = [convert_to_numpy(layer(x, valid_lens=np.array([5, 3]))) for layer in (by_hand, block)]
+print("the block from its parts equals EncoderBlock:", np.allclose(*outputs, atol=1e-5))
 
 # %% [markdown]
 # ## What residual connections do
@@ -84,7 +83,7 @@ def stack(make_layer, number=12):
     x = np.random.default_rng(1).normal(size=(1, 10, 32)).astype("float32")
     found = [similarity(x)]
     for _ in range(number):
-        x = keras.ops.convert_to_numpy(make_layer()(x))
+        x = convert_to_numpy(make_layer()(x))
         found.append(similarity(x))
     return found
 
@@ -129,7 +128,7 @@ def sizes(norm_first, number=12):
     x = np.random.default_rng(1).normal(size=(1, 10, 32)).astype("float32")
     found = [x.std()]
     for _ in range(number):
-        x = keras.ops.convert_to_numpy(keras_attn.EncoderBlock(32, 64, 4, norm_first=norm_first)(x))
+        x = convert_to_numpy(keras_attn.EncoderBlock(32, 64, 4, norm_first=norm_first)(x))
         found.append(x.std())
     return found
 
@@ -184,7 +183,7 @@ print("training accuracy after each epoch:", np.round(history.history["accuracy"
 def write_backwards(source):
     written = np.full((len(source), 1), BEGIN)
     for _ in range(6):
-        logits = np.asarray(model((source, written)))
+        logits = convert_to_numpy(model((source, written)))
         written = np.concatenate([written, logits[:, -1:].argmax(-1)], axis=1)
     return written[:, 1:]
 
@@ -225,7 +224,7 @@ language_model.compile(keras.optimizers.Adam(3e-3), loss, weighted_metrics=["acc
 history = language_model.fit(x, y, sample_weight=of_target, batch_size=128, epochs=5, verbose=0)
 print("training accuracy after each epoch:", np.round(history.history["accuracy"], 3))
 test_x, test_y = one_sequence(test_source, test_target)
-found = np.asarray(language_model(test_x)).argmax(-1)[:, 6:]
+found = convert_to_numpy(language_model(test_x)).argmax(-1)[:, 6:]
 print(f"digits right on the test: {(found == test_y[:, 6:]).mean():.1%}")
 
 # %% [markdown]

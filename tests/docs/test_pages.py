@@ -13,6 +13,14 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
 READMES = sorted(ROOT.glob("README*.md"))
+TUTORIALS = sorted(DOCS.glob("tutorials/[0-9]_*.py"))
+OTHERS = [
+    ROOT / "CONTRIBUTING.md",
+    *sorted(ROOT.glob("benchmarks/results/*.md")),
+    *sorted(ROOT.glob("data/*/README.md")),
+    *sorted(ROOT.glob("examples/README.md")),
+]
+WRITTEN = [*PAGES, *READMES, *TUTORIALS, *OTHERS]
 # Pages that `docs/building/hooks.py` makes of other files.
 MADE = {
     "changelog.md": ROOT / "CHANGELOG.md",
@@ -58,9 +66,7 @@ def source_of(page, target):
     return MADE.get(str(linked.relative_to(DOCS))) if linked.is_relative_to(DOCS) else None
 
 
-@pytest.mark.parametrize(
-    "page", [*PAGES, *READMES, *DOCS.glob("tutorials/[0-9]_*.py")], ids=name_of
-)
+@pytest.mark.parametrize("page", WRITTEN, ids=name_of)
 def test_links_lead_to_a_file_and_a_heading_of_it(page):
     wrong = []
     text = re.sub(r"```.*?```|`[^`]*`", "", text_of(page), flags=re.DOTALL)
@@ -115,7 +121,7 @@ UNCLEAR = re.compile(r"\b(dearer|anew|learn\w* by heart|of old|thereof|whilst|hi
 
 @pytest.mark.parametrize(
     "page",
-    [*PAGES, *READMES, *DOCS.glob("tutorials/[0-9]_*.py"), ROOT / "examples/README.md"],
+    WRITTEN,
     ids=name_of,
 )
 def test_pages_use_plain_words(page):
