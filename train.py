@@ -25,7 +25,11 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
 def run(given: dict[str, Any]) -> None:
     # Set-up
     start = time.monotonic()
-    os.environ["KERAS_BACKEND"] = "tensorflow"  # that of the translator, whatever is set elsewhere
+    # The backend of the training, whatever is set elsewhere. All else runs on TensorFlow.
+    on_jax = os.environ.get("KERAS_BACKEND") == "jax"
+    os.environ["KERAS_BACKEND"] = "jax" if on_jax else "tensorflow"
+    if on_jax and find_spec("jax") is None:
+        raise ValueError("KERAS_BACKEND=jax needs the package jax: pip install keras_attn[jax].")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # By default TensorFlow uses oneDNN only on processors with AVX-512 or the like, though products
     # are faster with it on others too (benchmarks/results/training.md).
@@ -36,8 +40,9 @@ def run(given: dict[str, Any]) -> None:
     from keras_attn.translation.batching.batches import Batches
     from keras_attn.translation.config import Config
     from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
-    from keras_attn.translation.export import documents, saved_model
-    from keras_attn.translation.machine import allocator, precision, streams, threads
+    from keras_attn.translation.export import tensorflow_process
+    from keras_attn.translation.export.publish import publish
+    from keras_attn.translation.machine import allocator, precision, processes, streams, threads
     from keras_attn.translation.model import make_model
     from keras_attn.translation.tokenization import tokenizer
     from keras_attn.translation.training import run_folder, tensorboard, warm_start
@@ -46,13 +51,17 @@ def run(given: dict[str, Any]) -> None:
     streams.print_utf8()
     allocator.keep_freed_memory()
     threads.one_core_for_each_operation()
+    processes.join()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
     callbacks = [tensorboard.Curves(board)] if board else []
     earlier, given = warm_start.inherit(**given)
     wanted = Config(**given)
     wanted.validate()
     out = out or Path("saved_models") / f"{wanted.source}-{wanted.target}"
-    run_folder.check_writable(out)
+    if processes.is_first():
+        run_folder.check_writable(out)
+    else:
+        sys.stdout = open(os.devnull, "w")
     work = out / "training"
 
     # Text
@@ -61,17 +70,18 @@ def run(given: dict[str, Any]) -> None:
     print(pairs.summary())
     given = {**run_folder.unfinished_settings(work), **given, "data": pairs.name}
     given.setdefault("precision", precision.fastest())
-    config = presets.for_corpus(pairs.num_train, **given)
+    given = {**(presets.FIXED_SHAPES if on_jax else {}), **given}
+    config = processes.by_first(lambda: presets.for_corpus(pairs.num_train, **given))
     print(f"Configuration: {config}")
-    lock = run_folder.prepare_folder(config, work)
+    lock = run_folder.prepare_folder(config, work) if processes.is_first() else None
 
     # Tokens
-    if earlier:
+    if earlier and lock:
         warm_start.copy_tokenizers(earlier, work)
-    tokenizers = tokenizer.load_or_train(work, pairs.train, config)
+    tokenizers = processes.by_first(lambda: tokenizer.load_or_train(work, pairs.train, config))
 
     # Batches
-    batched = Batches(pairs.parts, tokenizers, config)
+    batched = Batches(pairs.parts, tokenizers, config, processes.shard())
     print(batched.summary())
 
     # Model
@@ -84,29 +94,30 @@ def run(given: dict[str, Any]) -> None:
     trained = fit(model, batched, tokenizers, pairs.validation, config, work, callbacks)
     print(trained.summary())
 
-    # SavedModel
-    translator = saved_model.export(model, tokenizers, config, out)
+    processes.leave()
+    if lock is None:  # the first process exports
+        return
 
-    # Score of the exported model, loaded from disk
-    report = documents.write(
-        translator,
-        pairs.test,
-        trained.history,
-        corpora=pairs.test_corpora,
-        held_out=pairs.held_out,
-        details={
+    # SavedModel, and the score of the exported model, loaded from disk
+    scored = {
+        "examples": pairs.test,
+        "history": trained.history,
+        "corpora": pairs.test_corpora,
+        "held_out": pairs.held_out,
+        "details": {
             "corpus": pairs.counts,
             "credit": pairs.credit,
             "configuration": vars(config),
             "training": {**trained.totals(), "parameters": model.count_params()},
             "machine": f"{platform.machine()}, {threads.num_cores()} CPU cores",
         },
-    )
+    }
+    version, report = tensorflow_process.call(publish, model, tokenizers, config, out, scored)
     run_folder.remove(work, lock)
     if report:
         print(report.summary())
     minutes = (time.monotonic() - start) / 60
-    print(f"Exported to {translator.folder} in {minutes:.1f} minutes in all.")
+    print(f"Exported to {version} in {minutes:.1f} minutes in all.")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -22,6 +22,9 @@ SMALL_CORPUS: dict[str, Any] = {
 # Training time of a large corpus. With it, `python train.py` takes less than 10 minutes in all.
 LARGE_CORPUS: dict[str, Any] = {"minutes": 7.7}
 
+# Values for a backend that compiles each shape of the batches: more padding needs fewer shapes.
+FIXED_SHAPES: dict[str, Any] = {"max_padding": 0.2}
+
 # Layers of encoder and decoder of a large corpus, by the most tokens that the training processes.
 # A short training learns more with fewer layers, because it processes more tokens. Measured up to
 # 8 million tokens and for an hour; the bounds between are interpolated

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.translation.batching.grouped import Grouped, Planned
+from keras_attn.translation.batching.grouped import Grouped, Planned, batch_size
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.machine.processes import Shard
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
@@ -46,6 +47,9 @@ class Batches:
         tokenizers: Source and target tokenizers.
         config: Languages, seed, and the settings of the batches. Subword regularization may exceed
             `batch_tokens`; noise may exceed it by a tenth.
+        shard: Share of this process in batches of fixed shapes, which a compiler needs: rows of
+            padding fill each batch, and nothing exceeds its shape. Defaults to None, whole batches
+            of any shape.
 
     Raises:
         ValueError: If no pair is short enough.
@@ -74,9 +78,10 @@ class Batches:
         parts: Sequence[Callable[[], Part]],
         tokenizers: Tokenizers,
         config: Config,
+        shard: Shard | None = None,
     ):
         def group(number: int) -> Grouped:
-            return Grouped(parts[number](), number, tokenizers, config)
+            return Grouped(parts[number](), number, tokenizers, config, shard is not None)
 
         def order(epoch: int) -> list[Planned]:
             return self._group(epoch % len(parts)).order(epoch)
@@ -87,6 +92,7 @@ class Batches:
         self._num_parts = len(parts)
         self._tokenizers = tokenizers
         self._config = config
+        self._shard = shard
         first = self._group(0)
         self.shapes = first.shapes
         self.num_too_long = first.num_too_long
@@ -143,20 +149,25 @@ class Batches:
         if self._config.subword_alpha:
             texts = [part.pairs[i].source for i in clean] + [one.text for one in noised]
             seeds = np.random.SeedSequence([self._config.seed, step]).generate_state(2)
-            sources = self._sampled(0, sources, texts, int(seeds[0]))
+            limits = (self._config.max_pieces,) * 2 if self._shard is None else shape
+            sources = self._sampled(0, sources, texts, int(seeds[0]), limits[0])
             targets = self._sampled(
-                1, targets, [part.pairs[i].target for i in pairs], int(seeds[1])
+                1, targets, [part.pairs[i].target for i in pairs], int(seeds[1]), limits[1]
             )
-            shape = (max(map(len, sources)) + 1, max(map(len, targets)) + 1)
-        return _pad(sources, targets, *shape)
+            if self._shard is None:
+                shape = (max(map(len, sources)) + 1, max(map(len, targets)) + 1)
+        if self._shard is None:
+            return _pad(sources, targets, *shape)
+        process, num_processes, num_devices = self._shard
+        of_device = -(-batch_size(shape, self._config) // num_devices)
+        rows = of_device * num_devices // num_processes
+        mine = slice(process * rows, (process + 1) * rows)
+        return _pad(sources[mine], targets[mine], *shape, num_rows=rows)
 
-    def _sampled(self, side: int, plain: list, texts: list[str], seed: int) -> list:
-        """Ids of random segmentations; `plain` where the segmentation exceeds `max_pieces`."""
+    def _sampled(self, side: int, plain: list, texts: list[str], seed: int, most: int) -> list:
+        """Ids of random segmentations; `plain` for `most` or more tokens, EOS not counted."""
         sampled = self._tokenizers[side].sample(texts, self._config.subword_alpha, seed)
-        return [
-            new if len(new) < self._config.max_pieces else old
-            for new, old in zip(sampled, plain, strict=True)
-        ]
+        return [new if len(new) < most else old for new, old in zip(sampled, plain, strict=True)]
 
 
 def _pad(
@@ -164,11 +175,14 @@ def _pad(
     targets: Sequence[Sequence[int]],
     source_length: int,
     target_length: int,
+    num_rows: int = 0,
 ) -> Batch:
-    source = np.full((len(sources), source_length), PAD_ID, np.int32)
-    target_in = np.full((len(sources), target_length), PAD_ID, np.int32)
-    target_out = np.full((len(sources), target_length), PAD_ID, np.int32)
-    target_in[:, 0] = BOS_ID
+    """Batch of the pairs, with rows of padding up to `num_rows`."""
+    num_rows = max(num_rows, len(sources))
+    source = np.full((num_rows, source_length), PAD_ID, np.int32)
+    target_in = np.full((num_rows, target_length), PAD_ID, np.int32)
+    target_out = np.full((num_rows, target_length), PAD_ID, np.int32)
+    target_in[: len(sources), 0] = BOS_ID
     for row, (s, t) in enumerate(zip(sources, targets, strict=True)):
         source[row, : len(s)] = s
         source[row, len(s)] = EOS_ID

@@ -37,6 +37,11 @@ class Planned(NamedTuple):
     noised: Sequence[Noised] = ()
 
 
+def batch_size(shape: tuple[int, int], config: Config) -> int:
+    """Number of rows of a batch of padded shape `(S, T)`, before noise."""
+    return max(1, config.batch_tokens // sum(shape))
+
+
 class Grouped:
     """Pairs of a part and pairs joined from them, as ids, in buckets of equal padded shape.
 
@@ -45,6 +50,7 @@ class Grouped:
         number: Index of the part. Which pairs are joined depends on it and on the seed.
         tokenizers: Source and target tokenizers.
         config: Languages, seed, and the settings of the batches.
+        fixed_shapes: Whether noise must not make a batch larger or longer. Defaults to False.
 
     Raises:
         ValueError: If no pair has at most `config.max_pieces` pieces.
@@ -57,8 +63,16 @@ class Grouped:
         shapes: Padded shape `(S, T)` of each bucket.
     """
 
-    def __init__(self, part: Part, number: int, tokenizers: Tokenizers, config: Config):
+    def __init__(
+        self,
+        part: Part,
+        number: int,
+        tokenizers: Tokenizers,
+        config: Config,
+        fixed_shapes: bool = False,
+    ):
         self._tokenizers = tokenizers
+        self._fixed_shapes = fixed_shapes
         self._config = config
         self.pairs: list[Pair] = []
         self.sides: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
@@ -85,7 +99,7 @@ class Grouped:
         self._groups = plan_buckets(self.lengths, config.max_padding)
         longest = (self.lengths[group].max(axis=0) for group in self._groups)
         self.shapes = [(int(source), int(target)) for source, target in longest]
-        self._batch_sizes = [max(1, config.batch_tokens // sum(shape)) for shape in self.shapes]
+        self._batch_sizes = [batch_size(shape, config) for shape in self.shapes]
 
     def _add(self, part: Part) -> int:
         """Add the pairs of at most `max_pieces` pieces; return the number of longer ones."""
@@ -149,7 +163,8 @@ class Grouped:
         for batch, shape in enumerate(shapes):
             batches_of.setdefault(shape, []).append(batch)
         smallest_first = sorted(batches_of, key=sum)
-        most_tokens = MAX_GROWTH * self._config.batch_tokens
+        growth = 1 if self._fixed_shapes else MAX_GROWTH
+        most_tokens = growth * self._config.batch_tokens
 
         def place(batch: int, length: int, target_length: int) -> int | None:
             """Batch for a pair of `batch` whose source has a new length; None if there is none."""
@@ -162,7 +177,11 @@ class Grouped:
                     if (sizes[other] + 1) * sum(shapes[other]) <= most_tokens:
                         return other
             longer = (length, own_shape[1])
-            if length > self._config.max_pieces or sizes[batch] * sum(longer) > most_tokens:
+            if (
+                self._fixed_shapes
+                or length > self._config.max_pieces
+                or sizes[batch] * sum(longer) > most_tokens
+            ):
                 return None
             shapes[batch] = longer
             return batch

@@ -77,6 +77,9 @@ class Tokenizer:
         self.proto = proto
         self._graph: Any = None  # `GraphTokenizer`, made by `sample`
 
+    def __reduce__(self) -> tuple:
+        return Tokenizer, (self.proto,)
+
     @property
     def vocab_size(self) -> int:
         """Number of pieces, special pieces included."""

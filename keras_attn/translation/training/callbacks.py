@@ -8,6 +8,7 @@ import time
 import keras
 
 from keras_attn.translation.config import Config
+from keras_attn.translation.machine import processes
 from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.schedule import WarmUpStableDecay
 from keras_attn.translation.training.weight_average import WeightAverage
@@ -39,6 +40,7 @@ class Budget(keras.callbacks.Callback):
         self._seconds_before = float(state.seconds.numpy())
         self._start = time.monotonic()
         self.reserve_seconds = 0.0
+        self._common_left = 1.0  # of all processes
 
     @property
     def _step(self) -> int:
@@ -64,16 +66,36 @@ class Budget(keras.callbacks.Callback):
         done = self._step - self._step_before
         return (self._steps - self._step) * (time.monotonic() - self._start) / max(1, done)
 
+    def is_used_up(self) -> bool:
+        """Whether nothing is left, in all processes by the clock of the first."""
+        self._common_left = processes.by_first(lambda: self.left)
+        return not self._common_left
+
+    def on_train_begin(self, logs=None):
+        self.is_used_up()
+
     def on_train_batch_begin(self, batch, logs=None):
-        self._schedule.left.assign(self.left)
+        self._schedule.left.assign(self._common_left)
 
     def on_train_batch_end(self, batch, logs=None):
-        if not self.left:
+        if self.is_used_up():
             self.model.stop_training = True
 
     def on_epoch_end(self, epoch, logs=None):
-        if not self.left:  # validation used the rest of the budget
+        if self.is_used_up():  # validation used the rest of the budget
             self.model.stop_training = True
+
+
+class VariableValues(keras.callbacks.Callback):
+    """Callback that gives all variables their values after each batch on JAX.
+
+    Keras keeps the values elsewhere during an epoch. Place this callback before those that read or
+    assign variables.
+    """
+
+    def on_train_batch_end(self, batch, logs=None):
+        if keras.backend.backend() == "jax":
+            self.model.jax_state_sync()
 
 
 class Divergence(keras.callbacks.Callback):
@@ -131,7 +153,8 @@ class Checkpointing(keras.callbacks.Callback):
     def _save(self, loss: float) -> None:
         self._state.check_finite(loss)
         self._state.seconds.assign(self._budget.seconds)
-        self._state.save()
+        if processes.is_first():
+            self._state.save()
         self._last_save = time.monotonic()
         if self.interrupted:
             raise KeyboardInterrupt

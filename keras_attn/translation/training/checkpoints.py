@@ -11,14 +11,17 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
+from keras import ops, tree
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.machine import processes
 from keras_attn.translation.training.weight_average import WeightAverage
 
 PREFIX = "checkpoint-"  # followed by the step
@@ -88,6 +91,15 @@ def _name_in_optimizer(path: str) -> str:
     return found[0] if found else name
 
 
+def _in_tensorflow(variable: keras.Variable | tf.Variable) -> tf.Variable:
+    """The variable itself, or a copy of a variable of another backend for TensorFlow's files."""
+    if not isinstance(variable, keras.Variable):
+        return variable
+    if keras.backend.backend() == "tensorflow":
+        return variable.value
+    return tf.Variable(ops.convert_to_numpy(variable.value))
+
+
 class TrainingState:
     """Complete state of a training, saved and restored as one checkpoint.
 
@@ -95,7 +107,7 @@ class TrainingState:
         model: Built model.
         optimizer: Built optimizer of the model.
         average: Moving average of the trainable weights of the model.
-        step: Number of batches trained on, a TensorFlow variable.
+        step: Number of batches trained on, a Keras variable.
         folder: Folder of the checkpoints.
 
     Attributes:
@@ -117,7 +129,7 @@ class TrainingState:
         model: Transformer,
         optimizer: keras.optimizers.Optimizer,
         average: WeightAverage,
-        step: tf.Variable,
+        step: keras.Variable,
         folder: Path,
     ):
         self.step = step
@@ -127,18 +139,21 @@ class TrainingState:
         self._history = tf.Variable(
             tf.zeros([0, self._HISTORY[1]], tf.float64), shape=self._HISTORY, trainable=False
         )
-        self.best = [tf.Variable(value, trainable=False) for value in average.values]
-        self._weights = [weight.value for weight in model.trainable_variables]
+        self.best = [
+            keras.Variable(ops.copy(value), dtype=value.dtype, trainable=False)
+            for value in average.values
+        ]
+        self._weights = model.trainable_variables
         self._folder = folder
         self._damaged: set[Path] = set()
         trainable = list(named_weights.by_path(model.trainable_variables))
         weights = named_weights.by_path(model.weights)
         # Saved by number: names of the states of random generators differ from model to model.
-        seeds = [v.value for v in model.variables if all(v is not w for w in model.weights)]
+        seeds = [v for v in model.variables if all(v is not w for w in model.weights)]
         groups = {
-            "model": {path: weight.value for path, weight in weights.items()},
+            "model": weights,
             "seeds": {str(number): seed for number, seed in enumerate(seeds)},
-            "optimizer": {_name_in_optimizer(v.path): v.value for v in optimizer.variables},
+            "optimizer": {_name_in_optimizer(v.path): v for v in optimizer.variables},
             "average": dict(zip(trainable, average.values, strict=True)),
             "best": dict(zip(trainable, self.best, strict=True)),
             "position": {
@@ -155,8 +170,10 @@ class TrainingState:
                 "Each variable of the optimizer must have a name of its own. Received: "
                 f"{[variable.path for variable in optimizer.variables]}."
             )
-        self._names = [f"{group}/{name}" for group, named in groups.items() for name in named]
-        self._checkpoint = tf.train.Checkpoint(**groups)
+        self._groups: dict[str, dict[str, Any]] = groups
+        self._variables = {
+            f"{group}/{name}": one for group, named in groups.items() for name, one in named.items()
+        }
 
     @property
     def history(self) -> list[EpochRecord]:
@@ -186,7 +203,7 @@ class TrainingState:
         """
         reason = f"the loss is {loss:g}"
         if math.isfinite(loss):
-            if all(bool(tf.reduce_all(tf.math.is_finite(weight))) for weight in self._weights):
+            if all(bool(ops.all(ops.isfinite(weight.value))) for weight in self._weights):
                 return
             reason = "some weights are not finite"
         kept = newest_first(self._folder)
@@ -211,7 +228,8 @@ class TrainingState:
         for unfinished in self._folder.glob(f"{PREFIX}*_temp"):
             shutil.rmtree(unfinished)
         try:
-            self._checkpoint.write(str(path))
+            held = tree.map_structure(_in_tensorflow, self._groups)
+            tf.train.Checkpoint(**held).write(str(path))
         except tf.errors.OpError as error:
             raise OSError(
                 f"A checkpoint cannot be written to `{self._folder}`: {error.message}. Earlier "
@@ -233,11 +251,14 @@ class TrainingState:
         """
         warnings = []
         for path in newest_first(self._folder):
-            names: Sequence[str] = self._names
+            names: Sequence[str] = list(self._variables)
             try:
-                names = list(_keys_by_name(tf.train.load_checkpoint(str(path))))
-                if sorted(names) == sorted(self._names):
-                    self._checkpoint.read(str(path)).assert_consumed()
+                reader = tf.train.load_checkpoint(str(path))
+                keys = _keys_by_name(reader)
+                names = list(keys)
+                if sorted(names) == sorted(self._variables):
+                    for name, value in self._read(path, reader, keys).items():
+                        self._variables[name].assign(value)
             # TensorFlow raises many types of errors for a truncated file.
             except (
                 tf.errors.OpError,
@@ -259,9 +280,32 @@ class TrainingState:
             )
         return warnings
 
+    def _read(
+        self, path: Path, reader: tf.train.CheckpointReader, keys: dict[str, str]
+    ) -> dict[str, np.ndarray]:
+        """Values by name. Unlike the reader, `tf.train.Checkpoint` notices damaged files."""
+        shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+        held = {name: tf.Variable(tf.zeros(shapes[k], dtypes[k])) for name, k in keys.items()}
+        groups = {
+            group: {name: held[f"{group}/{name}"] for name in named}
+            for group, named in self._groups.items()
+        }
+        tf.train.Checkpoint(**groups).read(str(path)).assert_consumed()
+        return {name: variable.numpy() for name, variable in held.items()}
+
+    def share(self) -> None:
+        """Give all processes the state of the first one."""
+        if processes.count() == 1:
+            return
+        values = processes.by_first(
+            lambda: {name: np.asarray(one) for name, one in self._variables.items()}
+        )
+        for name, variable in self._variables.items():
+            variable.assign(values[name])
+
     def _check_names(self, path: Path, names: Sequence[str]) -> None:
         try:
-            named_weights.check_paths("Variables of the checkpoint", self._names, names)
+            named_weights.check_paths("Variables of the checkpoint", self._variables, names)
         except ValueError as error:
             raise ValueError(
                 f"The checkpoint `{path}` belongs to another model or version of keras_attn. "
@@ -271,7 +315,7 @@ class TrainingState:
     def _path(self, step: int) -> Path:
         return self._folder / f"{PREFIX}{step}"
 
-    def keep_if_best(self, bleu: float, averages: Sequence[tf.Variable]) -> bool:
+    def keep_if_best(self, bleu: float, averages: Sequence[keras.Variable]) -> bool:
         """Copy the averaged weights to `best` unless an earlier BLEU is higher.
 
         Args:
@@ -287,10 +331,10 @@ class TrainingState:
             return False
         self.best_bleu.assign(bleu)
         for best, average in zip(self.best, averages, strict=True):
-            best.assign(average)
+            best.assign(ops.copy(average))
         return True
 
     def use_best(self) -> None:
         """Copy `best` to the model."""
         for weight, best in zip(self._weights, self.best, strict=True):
-            weight.assign(best)
+            weight.assign(ops.copy(best))

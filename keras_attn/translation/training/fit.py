@@ -15,11 +15,13 @@ from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.machine import processes
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import (
     Budget,
     Checkpointing,
     Divergence,
+    VariableValues,
     WeightAveraging,
 )
 from keras_attn.translation.training.checkpoints import TrainingState
@@ -69,7 +71,7 @@ def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
     if config.patience and int(state.num_worse.numpy()) >= config.patience:
         return False
     # The best weights are set by a validation, so one batch and one validation always run.
-    return budget.left > 0 or float(state.best_bleu.numpy()) < 0
+    return not budget.is_used_up() or float(state.best_bleu.numpy()) < 0
 
 
 def fit(
@@ -108,7 +110,8 @@ def fit(
     trainer = Trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     state = TrainingState(model, trainer.optimizer, average, trainer.step, folder)
-    warnings = state.restore()
+    warnings = state.restore() if processes.is_first() else []
+    state.share()
 
     budget = Budget(config, state, trainer.schedule)
     first_step = int(state.step.numpy())
@@ -120,15 +123,16 @@ def fit(
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Checkpointing(state, budget)
     all_callbacks = [
+        VariableValues(),
         Divergence(state),
         WeightAveraging(average, config.average_interval),
-        progress,
+        *([progress] if processes.is_first() else []),
         checking,
         *callbacks,
         budget,
         saving,
     ]
-    with _obeying_ctrl_c(saving):
+    with _obeying_ctrl_c(saving), processes.ending_together():
         while not trainer.stop_training and _has_to_go_on(budget, state, config):
             step = int(state.step.numpy())
             epoch, done = divmod(step, batches.steps_per_epoch)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import tensorflow as tf
+import keras
+from keras import ops
+
+from keras_attn.translation.training import seeds
 
 
 class Sample(NamedTuple):
@@ -17,12 +20,12 @@ class Sample(NamedTuple):
             is not sampled.
     """
 
-    pieces: tf.Tensor
-    counts: tf.Tensor
-    places: tf.Tensor
+    pieces: Any
+    counts: Any
+    places: Any
 
 
-def draw_sample(targets: tf.Tensor, size: int, num_sampled: int, seed: tf.Tensor) -> Sample:
+def draw_sample(targets: Any, size: int, num_sampled: int, seed: Any) -> Sample:
     """Sample all target pieces, and other pieces uniformly without replacement.
 
     The sample has `num_sampled` pieces. A target represents itself. Each other sampled piece
@@ -35,39 +38,48 @@ def draw_sample(targets: tf.Tensor, size: int, num_sampled: int, seed: tf.Tensor
         targets: Piece ids, integers of any shape.
         size: Number of pieces in the vocabulary.
         num_sampled: Number of pieces to draw, at most `size`. If there are at least as many
-            distinct targets, the sample is the whole vocabulary.
+            distinct targets, the sample is the whole vocabulary. On a backend with static shapes,
+            the sample has at least one piece more than `targets` has elements.
         seed: Seed of the sample, integers `(2,)`.
 
     Returns:
-        A sample of `num_sampled` or `size` pieces.
+        The sample.
 
     Example:
 
-    >>> sample = draw_sample(tf.constant([4, 5]), size=8, num_sampled=3, seed=tf.constant([1, 2]))
-    >>> sorted(sample.counts.numpy().tolist())  # the third represents all other pieces
+    >>> sample = draw_sample(ops.array([4, 5]), 8, num_sampled=3, seed=seeds.of(1, 2))
+    >>> counts = ops.convert_to_numpy(sample.counts)
+    >>> sorted(counts.tolist())  # the third represents all other pieces
     [1.0, 1.0, 6.0]
     """
-    is_target = tf.math.bincount(tf.reshape(targets, [-1]), minlength=size, maxlength=size) > 0
-    num_targets = tf.math.count_nonzero(is_target, dtype=tf.int32)
-    number = tf.where(num_targets < num_sampled, num_sampled, size)
-    chances = tf.where(is_target, 2.0, tf.random.stateless_uniform([size], seed))
-    pieces = tf.math.top_k(chances, number, sorted=False).indices
-    others = tf.math.divide_no_nan(
-        tf.cast(size - num_targets, tf.float32), tf.cast(number - num_targets, tf.float32)
+    targets = ops.reshape(targets, (-1,))
+    is_target = ops.scatter_update(
+        ops.zeros((size,), bool), targets[:, None], ops.ones_like(targets, bool)
     )
-    counts = tf.where(tf.gather(is_target, pieces), 1.0, others)
-    places = tf.scatter_nd(pieces[:, None], tf.range(number), [size])
+    num_targets = ops.count_nonzero(is_target)
+    if keras.backend.backend() == "tensorflow":
+        number = ops.where(num_targets < num_sampled, num_sampled, size)
+    else:  # shapes are static there: the sample has room for targets that are all distinct
+        number = min(size, max(num_sampled, targets.shape[0] + 1))
+    chances = ops.where(is_target, 2.0, seeds.uniform((size,), seed))
+    pieces = ops.top_k(chances, number, sorted=False)[1]
+    others = ops.divide_no_nan(
+        ops.cast(size - num_targets, "float32"), ops.cast(number - num_targets, "float32")
+    )
+    counts = ops.where(ops.take(is_target, pieces), 1.0, others)
+    places = ops.scatter(pieces[:, None], ops.arange(number, dtype="int32"), (size,))
     return Sample(pieces, counts, places)
 
 
 def smoothed_cross_entropy(
-    rows: tf.Tensor,
-    kernel: tf.Tensor,
-    bias: tf.Tensor,
-    targets: tf.Tensor,
+    rows: Any,
+    kernel: Any,
+    bias: Any,
+    targets: Any,
     label_smoothing: float,
-    counts: tf.Tensor | None = None,
-) -> tf.Tensor:
+    counts: Any = None,
+    weights: Any = None,
+) -> Any:
     """Sum of the cross-entropy with label smoothing (Szegedy et al. 2016, section 7).
 
     With logits `l = row @ kernel + bias`, target `y`, smoothing `e` and a vocabulary of `V` pieces:
@@ -85,76 +97,97 @@ def smoothed_cross_entropy(
         targets: Column of the target of each row, integers `(N,)`.
         label_smoothing: `e`, from 0 to 1.
         counts: `c`, float32 `(C,)`, 1 for each target. Defaults to None, the whole vocabulary.
+        weights: Weight of each row in the sum, float32 `(N,)`. Defaults to None, 1 for all.
 
     Returns:
         The sum over all rows, a float32 scalar.
 
     Example:
 
-    >>> rows, kernel, targets = tf.zeros((2, 3)), tf.zeros((3, 8)), tf.constant([4, 5])
-    >>> round(float(smoothed_cross_entropy(rows, kernel, tf.zeros(8), targets, 0.1)), 4)  # 2 log 8
+    >>> rows, kernel, targets = ops.zeros((2, 3)), ops.zeros((3, 8)), ops.array([4, 5])
+    >>> cost = smoothed_cross_entropy(rows, kernel, ops.zeros(8), targets, 0.1)
+    >>> round(float(cost), 4)  # 2 log 8
     4.1589
     """
-    # Not compiled by XLA: in TensorFlow 2.21, two threads that run the same compiled reduction for
-    # the first time crash, and shards would do so (benchmarks/results/training.md).
-    counts = tf.ones_like(bias) if counts is None else counts
-    log_counts = tf.math.log(counts)
-    smooth = label_smoothing / tf.reduce_sum(counts) * counts
+    # TensorFlow does not compile this by XLA: in TensorFlow 2.21, two threads that run the same
+    # compiled reduction for the first time crash, and shards would do so
+    # (benchmarks/results/training.md). The gradient is written here to save passes over the logits.
+    counts = ops.ones_like(bias) if counts is None else counts
+    log_counts = ops.log(counts)
+    smooth = label_smoothing / ops.sum(counts) * counts
 
-    @tf.custom_gradient
-    def cost_of(rows: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor):
+    @ops.custom_gradient
+    def cost_of(rows: Any, kernel: Any, bias: Any):
         # c * exp(l) equals exp(l + log(c)), so an ordinary softmax is enough.
-        products = tf.cast(tf.matmul(rows, kernel), tf.float32)
-        weighted = tf.nn.bias_add(products, bias + log_counts)
-        shares = tf.nn.softmax(weighted)
+        products = ops.cast(ops.matmul(rows, kernel), "float32")
+        weighted = products + (bias + log_counts)
+        shares = ops.softmax(weighted)
         # The largest share is at least 1 / C. The share of the target may underflow to 0, so its
         # logarithm is not used.
-        log_totals = tf.reduce_max(weighted, axis=-1) - tf.math.log(tf.reduce_max(shares, axis=-1))
-        of_targets = tf.gather(weighted, targets, batch_dims=1)
-        of_all = tf.linalg.matvec(weighted, smooth) - tf.tensordot(smooth, log_counts, 1)
-        cost = tf.reduce_sum(log_totals - (1 - label_smoothing) * of_targets - of_all)
+        # With `initial`, TensorFlow needs no check that there are rows.
+        largest, share = (ops.max(x, axis=-1, initial=-1e9) for x in (weighted, shares))
+        log_totals = largest - ops.log(share)
+        of_targets = _at(weighted, targets)
+        of_all = ops.matmul(weighted, smooth[:, None])[:, 0] - ops.sum(smooth * log_counts)
+        costs = log_totals - (1 - label_smoothing) * of_targets - of_all
+        cost = ops.sum(costs if weights is None else weights * costs)
 
-        def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-            places = tf.stack([tf.range(tf.size(targets)), targets], axis=1)
-            wanted = tf.fill([tf.size(targets)], 1 - label_smoothing)
-            of_logits = tf.tensor_scatter_nd_sub(shares - smooth, places, wanted)
+        def gradient(*arguments: Any, upstream: Any = None) -> tuple[Any, Any, Any]:
+            upstream = arguments[0] if upstream is None else upstream
+            of_logits = shares - smooth
+            places = ops.stack([ops.arange(ops.shape(rows)[0], dtype="int32"), targets], axis=1)
+            wanted = _at(of_logits, targets) - (1 - label_smoothing)
+            of_logits = ops.scatter_update(of_logits, places, wanted)
+            if weights is not None:
+                of_logits = weights[:, None] * of_logits
             # Scaled after the products: these have fewer elements than the logits.
-            of_logits = tf.cast(of_logits, rows.dtype)
-            # The bias gradient is a product: `tf.reduce_sum` over rows is slow in bfloat16.
-            ones = tf.ones(tf.stack([1, tf.size(targets)]), rows.dtype)
+            of_logits = ops.cast(of_logits, rows.dtype)
+            # The bias gradient is a product: TensorFlow's sum over rows is slow in bfloat16.
+            ones = ops.ones((1, ops.shape(rows)[0]), rows.dtype)
             found = (
-                tf.matmul(of_logits, kernel, transpose_b=True),
-                tf.matmul(rows, of_logits, transpose_a=True),
-                tf.cast(tf.matmul(ones, of_logits)[0], tf.float32),
+                ops.matmul(of_logits, ops.transpose(kernel)),
+                ops.matmul(ops.transpose(rows), of_logits),
+                ops.cast(ops.matmul(ones, of_logits)[0], "float32"),
             )
-            return tuple(part * tf.cast(upstream, part.dtype) for part in found)
+            return tuple(part * ops.cast(upstream, part.dtype) for part in found)
 
         return cost, gradient
 
     return cost_of(rows, kernel, bias)
 
 
+def _at(rows: Any, columns: Any) -> Any:
+    """Element of each row `(N, C)` in a column `(N,)` of its own."""
+    if keras.backend.backend() == "tensorflow":  # where `take_along_axis` copies all rows
+        import tensorflow as tf
+
+        return tf.gather(rows, columns, batch_dims=1)
+    return ops.take_along_axis(rows, columns[:, None], axis=1)[:, 0]
+
+
 def smoothed_cross_entropy_of_logits(
-    logits: tf.Tensor, targets: tf.Tensor, label_smoothing: float
-) -> tf.Tensor:
+    logits: Any, targets: Any, label_smoothing: float, weights: Any = None
+) -> Any:
     """Sum of the cross-entropy with label smoothing, as of `smoothed_cross_entropy`.
 
     Args:
         logits: `(N, V)`.
         targets: Target of each row, integers `(N,)`.
         label_smoothing: `e`, from 0 to 1.
+        weights: Weight of each row in the sum, float32 `(N,)`. Defaults to None, 1 for all.
 
     Returns:
         The sum over all rows, a float32 scalar.
 
     Example:
 
-    >>> targets = tf.constant([4, 5])
-    >>> cost = smoothed_cross_entropy_of_logits(tf.zeros((2, 8)), targets, 0.1)
+    >>> targets = ops.array([4, 5])
+    >>> cost = smoothed_cross_entropy_of_logits(ops.zeros((2, 8)), targets, 0.1)
     >>> round(float(cost), 4)  # 2 log 8
     4.1589
     """
-    log_probs = tf.nn.log_softmax(tf.cast(logits, tf.float32))
-    of_targets = tf.gather(log_probs, targets, batch_dims=1)
-    of_all = tf.reduce_mean(log_probs, axis=-1)
-    return -tf.reduce_sum((1 - label_smoothing) * of_targets + label_smoothing * of_all)
+    log_probs = ops.log_softmax(ops.cast(logits, "float32"))
+    of_targets = _at(log_probs, targets)
+    of_all = ops.mean(log_probs, axis=-1)
+    costs = (1 - label_smoothing) * of_targets + label_smoothing * of_all
+    return -ops.sum(costs if weights is None else weights * costs)

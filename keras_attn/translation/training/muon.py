@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-import tensorflow as tf
+from keras import ops
 
 from keras_attn.translation.config import PRECISIONS
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class FusedMuon(keras.optimizers.Muon):
-    """Keras Muon with TensorFlow's fused Adam and a choice of precision.
+class Muon(keras.optimizers.Muon):
+    """Keras Muon with a choice of precision and of the interval between updates.
 
     A matrix `W` of shape `(m, n)` with gradient `G` is updated along the matrix with orthonormal
     rows or columns that is nearest to its momentum `M` (Jordan et al. 2024, "Muon"). The update is
@@ -26,8 +26,7 @@ class FusedMuon(keras.optimizers.Muon):
     `every=n`, momentum is updated every step, each matrix every n-th step with an n-times larger
     step. The matrices take turns.
 
-    Embeddings, vectors and layers in `exclude_layers` are updated by Adam (Kingma and Ba 2015): one
-    pass over each weight instead of a dozen in Keras.
+    Embeddings, vectors and layers in `exclude_layers` are updated by Adam (Kingma and Ba 2015).
 
     Args:
         learning_rate: Learning rate of the matrices, a number or a schedule. Defaults to 0.001.
@@ -42,7 +41,7 @@ class FusedMuon(keras.optimizers.Muon):
     Example:
 
     >>> weight = keras.Variable([1.0])
-    >>> FusedMuon(learning_rate=0.5, adam_lr_ratio=0.5).apply([tf.constant([3.0])], [weight])
+    >>> Muon(learning_rate=0.5, adam_lr_ratio=0.5).apply([ops.array([3.0])], [weight])
     >>> round(float(weight[0]), 3)
     0.75
     """
@@ -64,43 +63,27 @@ class FusedMuon(keras.optimizers.Muon):
         self.dtype = dtype
         self.every = every
 
-    def update_step(self, gradient, variable, learning_rate):
-        """Update one weight. Keras calls this for each weight."""
+    def _muon_update_step(self, gradient, variable, lr, m):
+        m.assign(self.momentum * m.value + gradient)
         index = self._get_variable_index(variable)
-        velocity = self.adam_velocities[index]
-        if velocity is None:
-            self._update_matrix(gradient, variable, learning_rate, index)
-            return
-        step = tf.cast(self.iterations + 1, tf.float32)
-        tf.raw_ops.ResourceApplyAdam(
-            var=variable.handle,
-            m=self.momentums[index].value.handle,
-            v=velocity.value.handle,
-            beta1_power=self.adam_beta_1**step,
-            beta2_power=self.adam_beta_2**step,
-            lr=tf.cast(learning_rate, tf.float32) * self.adam_lr_ratio,
-            beta1=self.adam_beta_1,
-            beta2=self.adam_beta_2,
-            epsilon=self.epsilon,
-            grad=gradient,
-        )
-
-    def _update_matrix(self, gradient, variable, learning_rate, index):
-        momentum = self.momentums[index].value
-        momentum.assign(self.momentum * momentum + gradient)
         # The index among the matrices, so that each step updates about the same number of them.
         turn = sum(velocity is None for velocity in self.adam_velocities[:index])
+        momentum = m.value
 
-        def go():
+        def updated():
             ahead = gradient + self.momentum * momentum if self.nesterov else momentum
             along = self.zeropower_via_newtonschulz5(ahead, self.ns_steps)
-            rate = self.every * tf.cast(learning_rate, tf.float32)
-            variable.assign_sub(self.lr_adjust(rate * along))
+            rate = self.every * ops.cast(lr, "float32")
+            return ops.convert_to_tensor(variable) - self.lr_adjust(rate * along)
 
         if self.every == 1:
-            go()
+            variable.assign(updated())
         else:
-            tf.cond(tf.equal((self.iterations + turn) % self.every, 0), go, lambda: None)
+            is_turn = ops.equal((self.iterations.value + turn) % self.every, 0)
+            self._assign_if(is_turn, variable, updated)
+
+    def _assign_if(self, condition, variable, value):
+        variable.assign(ops.cond(condition, value, lambda: ops.convert_to_tensor(variable)))
 
     def zeropower_via_newtonschulz5(self, x, steps):
         """Approximation of the matrix with orthonormal rows or columns nearest to `x`."""
@@ -110,22 +93,67 @@ class FusedMuon(keras.optimizers.Muon):
         return {**super().get_config(), "dtype": self.dtype, "every": self.every}
 
 
-# A `tf.function`, so that it is traced once for all matrices of the same shape.
-@tf.function(autograph=False)
 def _orthogonal(
-    matrix: tf.Tensor, steps: int, coefficients: tuple[float, float, float], dtype: str
-) -> tf.Tensor:
+    matrix: Any, steps: int, coefficients: tuple[float, float, float], dtype: str
+) -> Any:
     """Move the singular values of a matrix towards 1 by `steps` Newton-Schulz iterations.
 
     Each iteration maps a singular value `s` to `a s + b s^3 + c s^5`.
     """
     a, b, c = coefficients
     is_tall = matrix.shape[0] > matrix.shape[1]
-    x = tf.transpose(matrix) if is_tall else matrix
+    x = ops.transpose(matrix) if is_tall else matrix
     # The norm is computed in float32: bfloat16 is not exact enough to sum so many squares.
-    x = tf.cast(tf.math.divide_no_nan(x, tf.norm(x)), dtype)
+    x = ops.cast(ops.divide_no_nan(x, ops.norm(x)), dtype)
     for _ in range(steps):
-        square = tf.matmul(x, x, transpose_b=True)
-        x = a * x + tf.matmul(b * square + c * tf.matmul(square, square), x)
-    x = tf.cast(x, tf.float32)
-    return tf.transpose(x) if is_tall else x
+        square = ops.matmul(x, ops.transpose(x))
+        x = a * x + ops.matmul(b * square + c * ops.matmul(square, square), x)
+    x = ops.cast(x, "float32")
+    return ops.transpose(x) if is_tall else x
+
+
+if keras.backend.backend() == "tensorflow":
+    import tensorflow as tf
+
+    # Traced once for all matrices of the same shape.
+    _orthogonal = tf.function(_orthogonal, autograph=False)
+
+    @keras.saving.register_keras_serializable(package="keras_attn")
+    class FusedMuon(Muon):
+        """`Muon` with TensorFlow's fused Adam: one pass over each weight instead of a dozen.
+
+        Without XLA, each operation of Keras's Adam reads and writes a whole weight. A matrix that
+        has no turn is not written.
+
+        Args:
+            *arguments: Arguments of `Muon`.
+            **options: Arguments of `Muon`.
+
+        Example:
+
+        >>> weight = keras.Variable([1.0])
+        >>> FusedMuon(learning_rate=0.5, adam_lr_ratio=0.5).apply([ops.array([3.0])], [weight])
+        >>> round(float(weight[0]), 3)
+        0.75
+        """
+
+        def _adamw_update_step(self, gradient, variable, learning_rate, m, v):
+            step = tf.cast(self.iterations + 1, tf.float32)
+            tf.raw_ops.ResourceApplyAdam(
+                var=variable.handle,
+                m=m.value.handle,
+                v=v.value.handle,
+                beta1_power=self.adam_beta_1**step,
+                beta2_power=self.adam_beta_2**step,
+                lr=tf.cast(learning_rate, tf.float32),
+                beta1=self.adam_beta_1,
+                beta2=self.adam_beta_2,
+                epsilon=self.epsilon,
+                grad=gradient,
+            )
+
+        def _assign_if(self, condition, variable, value):
+            def assign():
+                variable.assign(value())
+
+            tf.cond(condition, assign, lambda: None)

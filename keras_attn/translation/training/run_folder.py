@@ -18,6 +18,7 @@ LOCK = ".lock"
 # even if the machine or the budget has changed.
 CHOSEN = (
     "precision",
+    "max_padding",
     "dropout",
     "subword_alpha",
     "adam_lr_ratio",

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import keras
-import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.training import sharding
-from keras_attn.translation.training.muon import FusedMuon
+from keras_attn.translation.training import muon, seeds
 from keras_attn.translation.training.schedule import WarmUpStableDecay
 from keras_attn.translation.training.translation_loss import TranslationLoss
 
 
-class Trainer(keras.Model):
-    """Keras model whose `fit` trains a `Transformer` with `TranslationLoss` and `FusedMuon`.
+class TrainingStep(keras.Model):
+    """Keras model whose `fit` trains a `Transformer` with `TranslationLoss` and Muon.
+
+    The part that all backends share; train with `Trainer`, which is of the backend in use.
 
     Args:
         model: Built model.
@@ -22,22 +25,24 @@ class Trainer(keras.Model):
 
     Attributes:
         schedule: Learning-rate schedule. Assign its `left` before each batch.
-        step: Number of batches trained on, a TensorFlow variable.
+        step: Number of batches trained on, a Keras variable.
     """
+
+    _optimizer_class = muon.Muon
 
     def __init__(self, model: Transformer, config: Config):
         super().__init__()
         self.model = model
-        self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.step = keras.Variable(0, dtype="int32", trainable=False)
         self._seed = config.seed
-        self._num_shards = sharding.num_shards(config.batch_tokens)
         num_sampled = int(config.sampled_share * model.decoder.vocab_size)
         self._loss_of = TranslationLoss(model, config.label_smoothing, num_sampled)
         self._mean_loss = keras.metrics.Mean(name="loss")
         self.schedule = WarmUpStableDecay(
             config.learning_rate, config.warmup_steps, config.cool_down, config.stable_steps
         )
-        optimizer = FusedMuon(
+        self._left = self.schedule.left  # `fit` must know it as a variable of this model
+        optimizer = self._optimizer_class(
             self.schedule,
             adam_lr_ratio=config.adam_lr_ratio,
             adam_beta_1=config.adam_beta_1,
@@ -51,23 +56,75 @@ class Trainer(keras.Model):
             gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
         )
         optimizer.build(model.trainable_variables)
-        self.compile(optimizer, jit_compile=False)
+        self.compile(optimizer, jit_compile=keras.backend.backend() == "jax")
+        self.built = True
 
     @property
     def metrics(self):
         return [self._mean_loss]
 
-    def train_step(self, data):
+    def _update(self, data: Any) -> dict[str, Any]:
+        """Train on a batch, and return the mean loss of the epoch so far."""
         (source, target_in), target_out = data
-        weights = self.model.trainable_variables
-        loss, gradients = sharding.loss_and_gradients(
-            self._loss_of,
-            [weight.value for weight in weights],
-            (source, target_in, target_out),
-            seed=tf.stack([tf.constant(self._seed, tf.int64), self.step]),
-            num_shards=self._num_shards,
-        )
-        self.optimizer.apply(gradients, weights)
+        seed = seeds.of(self._seed, self.step.value)
+        loss, gradients = self._loss_and_gradients((source, target_in, target_out), seed)
+        self.optimizer.apply(gradients, self.model.trainable_variables)
         self.step.assign_add(1)
         self._mean_loss.update_state(loss)
         return {"loss": self._mean_loss.result()}
+
+    def _loss_and_gradients(self, batch: Sequence[Any], seed: Any) -> tuple[Any, list[Any]]:
+        raise NotImplementedError
+
+
+if keras.backend.backend() == "jax":
+    import jax
+
+    class Trainer(TrainingStep):
+        """`TrainingStep` on JAX: a function of the state, compiled once for each shape."""
+
+        def train_step(self, state, data):
+            groups = (
+                self.trainable_variables,
+                self.non_trainable_variables,
+                self.optimizer.variables,
+                self.metrics_variables,
+            )
+            pairs = zip(sum(groups, []), sum(state, []), strict=True)
+            with keras.StatelessScope(state_mapping=pairs) as scope:
+                logs = self._update(data)
+            values = tuple([scope.get_current_value(one) for one in group] for group in groups)
+            return logs, values
+
+        def _loss_and_gradients(self, batch, seed):
+            source, target_in, target_out = batch
+            weights = self.model.trainable_variables
+            others = [(v, v.value) for v in self.model.non_trainable_variables]
+
+            def loss_of(values):
+                pairs = [*zip(weights, values, strict=True), *others]
+                with keras.StatelessScope(state_mapping=pairs):
+                    return self._loss_of(source, target_in, target_out, seed)
+
+            return jax.value_and_grad(loss_of)([weight.value for weight in weights])
+
+else:
+    from keras_attn.translation.training import sharding
+
+    class Trainer(TrainingStep):  # type: ignore[no-redef]
+        """`TrainingStep` on TensorFlow: a shard of the batch for each core, a fused optimizer."""
+
+        _optimizer_class = muon.FusedMuon
+
+        def __init__(self, model: Transformer, config: Config):
+            super().__init__(model, config)
+            self._num_shards = sharding.num_shards(config.batch_tokens)
+
+        def train_step(self, data):
+            return self._update(data)
+
+        def _loss_and_gradients(self, batch, seed):
+            weights = [weight.value for weight in self.model.trainable_variables]
+            return sharding.loss_and_gradients(
+                self._loss_of, weights, batch, seed, self._num_shards
+            )

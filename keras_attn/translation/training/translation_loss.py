@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import keras
-import tensorflow as tf
+from keras import ops
 
 from keras_attn.decoder import Decoder
 from keras_attn.transformer import Transformer
 from keras_attn.translation.special_ids import PAD_ID
+from keras_attn.translation.training import seeds
 from keras_attn.translation.training.loss import (
     Sample,
     draw_sample,
@@ -27,8 +28,8 @@ class Shared(NamedTuple):
             its logits in a way of its own.
     """
 
-    weights: list[tf.Tensor]
-    projection: tuple[tf.Tensor, ...]
+    weights: list[Any]
+    projection: tuple[Any, ...]
 
 
 class TranslationLoss:
@@ -64,8 +65,8 @@ class TranslationLoss:
     >>> model.build(((None, None), (None, None)))
     >>> model.set_weights([0 * weight for weight in model.get_weights()])  # all logits are 0
     >>> loss = TranslationLoss(model, label_smoothing=0.1)
-    >>> batch = [tf.constant(ids) for ids in ([[5, 3]], [[2]], [[3]])]
-    >>> round(float(loss(*batch, seed=tf.constant([1, 2]))), 4)  # log 8
+    >>> batch = [ops.array(ids) for ids in ([[5, 3]], [[2]], [[3]])]
+    >>> round(float(loss(*batch, seed=seeds.of(1, 2))), 4)  # log 8
     2.0794
     """
 
@@ -91,15 +92,15 @@ class TranslationLoss:
             for layer in model._flatten_layers()
             for generator in layer._seed_generators
         ]
+        known = {id(variable) for variable in (*self._weights, *self._seeds)}
+        self._others = [one for one in model.variables if id(one) not in known]
 
-    def __call__(
-        self, source: tf.Tensor, target_in: tf.Tensor, target_out: tf.Tensor, seed: tf.Tensor
-    ) -> tf.Tensor:
-        first, second = tf.unstack(tf.random.split(seed, 2))
+    def __call__(self, source: Any, target_in: Any, target_out: Any, seed: Any) -> Any:
+        first, second = seeds.split(seed, 2)
         shared = self.share(target_out, first)
         return self.of_shard(*shared, source, target_in, target_out, second)
 
-    def share(self, target_out: tf.Tensor, seed: tf.Tensor) -> tuple[Shared, Sample | None]:
+    def share(self, target_out: Any, seed: Any) -> tuple[Shared, Sample | None]:
         """Inputs common to all shards of a batch: weights and sampled pieces.
 
         Args:
@@ -110,7 +111,7 @@ class TranslationLoss:
             The shared tensors; the sample, or None for the whole vocabulary.
         """
         weights = [
-            tf.cast(weight.value, dtype)
+            ops.cast(weight.value, dtype)
             for weight, dtype in zip(self._weights, self._dtypes, strict=True)
         ]
         if not self._has_states:
@@ -119,17 +120,17 @@ class TranslationLoss:
         if self._num_sampled is not None:
             sample = draw_sample(target_out, decoder.vocab_size, self._num_sampled, seed)
         kernel, bias = decoder.output_projection(None if sample is None else sample.pieces)
-        return Shared(weights, (tf.cast(kernel, self._dtype), tf.identity(bias))), sample
+        return Shared(weights, (ops.cast(kernel, self._dtype), ops.cast(bias, "float32"))), sample
 
     def of_shard(
         self,
         shared: Shared,
         sample: Sample | None,
-        source: tf.Tensor,
-        target_in: tf.Tensor,
-        target_out: tf.Tensor,
-        seed: tf.Tensor,
-    ) -> tf.Tensor:
+        source: Any,
+        target_in: Any,
+        target_out: Any,
+        seed: Any,
+    ) -> Any:
         """Mean loss per token of a shard.
 
         Args:
@@ -140,32 +141,41 @@ class TranslationLoss:
             target_out: Target ids of the shard, int32 `(B, T)`.
             seed: Seed of dropout, integers `(2,)`.
         """
+        others = [(variable, variable.value) for variable in self._others]
         with keras.StatelessScope() as scope:
             # Not as `state_mapping`, which would cast the kernels to float32.
-            for pair in zip(self._weights, shared.weights, strict=True):
+            for pair in (*zip(self._weights, shared.weights, strict=True), *others):
                 scope.add_update(pair)
-            for state, one in zip(self._seeds, self._split(seed), strict=True):
-                scope.add_update((state, tf.cast(one, state.dtype)))
+            of_layers = seeds.split(seed, len(self._seeds))
+            for state, one in zip(self._seeds, of_layers, strict=True):
+                scope.add_update((state, ops.cast(one, state.dtype)))
             rows = self._states_or_logits(source, target_in)
-        targets = tf.reshape(target_out, [-1])
-        is_token = tf.where(tf.not_equal(targets, PAD_ID))[:, 0]
-        rows = tf.gather(tf.reshape(rows, [-1, rows.shape[-1]]), is_token)
-        targets = tf.gather(targets, is_token)
+        rows = ops.reshape(rows, (-1, rows.shape[-1]))
+        targets = ops.reshape(target_out, (-1,))
+        is_token: Any = ops.not_equal(targets, PAD_ID)
+        num_tokens = ops.cast(ops.maximum(ops.count_nonzero(is_token), 1), "float32")
+        weights = None
+        if keras.backend.backend() == "tensorflow":  # fewer rows cost less, where sizes may vary
+            (real,) = ops.nonzero(is_token)
+            rows, targets = ops.take(rows, real, axis=0), ops.take(targets, real)
+        else:
+            weights = ops.cast(is_token, "float32")
         if self._has_states:
             kernel, bias = shared.projection
             cost = smoothed_cross_entropy(
-                tf.cast(rows, self._dtype),
+                ops.cast(rows, self._dtype),
                 kernel,
                 bias,
-                targets if sample is None else tf.gather(sample.places, targets),
+                targets if sample is None else ops.take(sample.places, targets),
                 self._label_smoothing,
                 None if sample is None else sample.counts,
+                weights,
             )
         else:
-            cost = smoothed_cross_entropy_of_logits(rows, targets, self._label_smoothing)
-        return cost / tf.cast(tf.maximum(tf.size(targets), 1), tf.float32)
+            cost = smoothed_cross_entropy_of_logits(rows, targets, self._label_smoothing, weights)
+        return cost / num_tokens
 
-    def _states_or_logits(self, source: tf.Tensor, target_in: tf.Tensor) -> tf.Tensor:
+    def _states_or_logits(self, source: Any, target_in: Any) -> Any:
         """Decoder states `(B, T, D)`, or logits `(B, T, V)` of a model that computes its own."""
         model = self._model
         if not self._has_states:
@@ -173,8 +183,3 @@ class TranslationLoss:
         memory = model.encoder(source, training=True)
         mask = model.encoder.compute_mask(source)
         return model.decoder.states(target_in, memory, memory_mask=mask, training=True)
-
-    def _split(self, seed: tf.Tensor) -> list[tf.Tensor]:
-        """A seed for each seed generator of the model."""
-        number = len(self._seeds)
-        return tf.unstack(tf.random.split(seed, number)) if number else []

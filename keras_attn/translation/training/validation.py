@@ -6,17 +6,21 @@ import dataclasses
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
+from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.evaluation.metrics import bleu
+from keras_attn.translation.export import tensorflow_process
+from keras_attn.translation.machine import processes
+from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.weight_average import WeightAverage
@@ -30,6 +34,9 @@ def translate_with(
 ) -> Callable[[Sequence[str]], list[str]]:
     """Function that translates texts greedily with the current weights of `model`.
 
+    The search is the search of the export, so it runs on TensorFlow: in a process of its own if
+    training runs on another backend.
+
     Args:
         model: Built model.
         tokenizers: Tokenizers of the model.
@@ -38,6 +45,29 @@ def translate_with(
     Returns:
         Function from texts to translations, in the same order.
     """
+    if keras.backend.backend() == "tensorflow":
+        return _translate_here_with(model, tokenizers, config)
+    tensorflow_process.call(_keep, tokenizers, config)
+    return lambda texts: tensorflow_process.call(_translate, named_weights.of_model(model), texts)
+
+
+_kept: dict[str, Any] = {}  # in the process with TensorFlow: the model and its `translate`
+
+
+def _keep(tokenizers: Tokenizers, config: Config) -> None:
+    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
+    _kept.update(model=model, translate=_translate_here_with(model, tokenizers, config))
+
+
+def _translate(weights: dict[str, np.ndarray], texts: Sequence[str]) -> list[str]:
+    named_weights.assign(_kept["model"].weights, weights)
+    return _kept["translate"](texts)
+
+
+def _translate_here_with(
+    model: Transformer, tokenizers: Tokenizers, config: Config
+) -> Callable[[Sequence[str]], list[str]]:
+    """Function that translates texts as `translate_with`, on TensorFlow."""
     ids = tf.TensorSpec((None, None), tf.int32)
     greedy = dataclasses.replace(config, beam_size=1)
     slot_ids = SLOT_IDS if all(one.has_slots for one in tokenizers) else ()
@@ -68,7 +98,7 @@ class BestWeights(Protocol):
 
     num_worse: tf.Variable
 
-    def keep_if_best(self, bleu: float, averages: Sequence[tf.Variable]) -> bool: ...
+    def keep_if_best(self, bleu: float, averages: Sequence[keras.Variable]) -> bool: ...
 
     def remember(self, seconds: float, loss: float, bleu: float) -> None: ...
 
@@ -112,7 +142,8 @@ class Validation(keras.callbacks.Callback):
         super().__init__()
         stride = max(1, -(-len(examples) // config.validation_sentences))
         self._examples = examples[::stride]
-        self._translate = translate_with(model, tokenizers, config)
+        if processes.is_first():
+            self._translate = translate_with(model, tokenizers, config)
         self._target = config.target
         self._patience = config.patience
         self._average = average
@@ -121,11 +152,7 @@ class Validation(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         start = time.monotonic()
-        self._average.swap()
-        try:
-            translations = self._translate([example.source for example in self._examples])
-        finally:
-            self._average.swap()
+        translations = processes.by_first(self._translations)
         reached = bleu(translations, [e.references for e in self._examples], self._target)
         is_best = self._best.keep_if_best(reached, self._average.values)
         logs = {} if logs is None else logs
@@ -135,6 +162,8 @@ class Validation(keras.callbacks.Callback):
         self._clock.reserve_seconds = time.monotonic() - start
         if self._patience and int(self._best.num_worse.numpy()) >= self._patience:
             self.model.stop_training = True
+        if not processes.is_first():
+            return
         lines = [
             f"epoch {epoch + 1}: loss {loss:.3f}, validation BLEU {reached:.1f}"
             + (" (best so far)" if is_best else "")
@@ -145,3 +174,10 @@ class Validation(keras.callbacks.Callback):
             f"    {e.source}  →  {said}  (reference: {e.references[0]})" for e, said in samples
         ]
         print("\n".join(lines), file=sys.stderr, flush=True)
+
+    def _translations(self) -> list[str]:
+        self._average.swap()
+        try:
+            return self._translate([example.source for example in self._examples])
+        finally:
+            self._average.swap()

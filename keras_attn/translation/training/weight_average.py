@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import keras
-import tensorflow as tf
+from keras import ops
+
+from keras_attn.translation.machine import compiled
 
 
 class WeightAverage:
@@ -20,30 +23,41 @@ class WeightAverage:
         decay: Largest decay `d` per batch, from 0 to 1.
 
     Attributes:
-        values: Averages, TensorFlow variables.
-        num_batches: `n`, a TensorFlow variable.
+        values: Averages, Keras variables.
+        num_batches: `n`, a Keras variable.
     """
 
     def __init__(self, variables: Sequence[keras.Variable], decay: float):
-        self._followed = [variable.value for variable in variables]
+        self._followed = list(variables)
         self._decay = decay
-        self.values = [tf.Variable(value, trainable=False) for value in self._followed]
-        self.num_batches = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.values = [
+            keras.Variable(ops.copy(variable), dtype=variable.dtype, trainable=False)
+            for variable in variables
+        ]
+        self.num_batches = keras.Variable(0, dtype="int32", trainable=False)
+        self._update = compiled.update(
+            self._move, [*self._followed, *self.values, self.num_batches]
+        )
+        self._swap = compiled.update(self._exchange, [*self._followed, *self.values])
 
-    @tf.function
-    def update(self, step: tf.Tensor) -> None:
+    def update(self, step: Any) -> None:
         """Update the averages with the current weights, after `step` batches."""
-        known = tf.cast(self.num_batches, tf.float32)
-        more = tf.cast(step - self.num_batches, tf.float32)
-        keep = tf.minimum(self._decay, known / (known + 9.0)) ** more
-        for average, weight in zip(self.values, self._followed, strict=True):
-            average.assign_sub((1.0 - keep) * (average - weight))
-        self.num_batches.assign(step)
+        self._update(ops.convert_to_tensor(step, "int32"))
 
-    @tf.function
     def swap(self) -> None:
         """Exchange averages and weights; a second call restores them."""
+        self._swap()
+
+    def _move(self, step: Any) -> None:
+        known = ops.cast(self.num_batches.value, "float32")
+        more = ops.cast(step - self.num_batches.value, "float32")
+        keep = ops.minimum(self._decay, known / (known + 9.0)) ** more
         for average, weight in zip(self.values, self._followed, strict=True):
-            held = tf.identity(weight)
-            weight.assign(average)
+            average.assign_sub((1.0 - keep) * (average.value - weight.value))
+        self.num_batches.assign(step)
+
+    def _exchange(self) -> None:
+        for average, weight in zip(self.values, self._followed, strict=True):
+            held = ops.copy(weight.value)
+            weight.assign(average.value)
             average.assign(held)

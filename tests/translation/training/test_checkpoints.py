@@ -153,10 +153,10 @@ def test_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monke
     _, state = make_state(tmp_path, seed=1)
     state.save()
 
-    def fail(path):
+    def fail(checkpoint, path):
         raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")
 
-    monkeypatch.setattr(state._checkpoint, "write", fail)
+    monkeypatch.setattr(tf.train.Checkpoint, "write", fail)
     state.step.assign(1)
     with pytest.raises(OSError, match="No space left on device. Earlier checkpoints are intact"):
         state.save()

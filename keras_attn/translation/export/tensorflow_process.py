@@ -1,0 +1,84 @@
+"""Process with TensorFlow for what only TensorFlow can do, where training runs on JAX."""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+import keras
+
+from keras_attn.translation.machine import allocator, threads
+
+# The process computes on the CPU: the devices are in use by the training.
+ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
+
+
+def call(function: Callable, *arguments: Any) -> Any:
+    """Call a function where Keras runs on TensorFlow: here, or in a process of its own.
+
+    The process starts at the first call and ends with this one, so the function may keep state in
+    its module.
+
+    Args:
+        function: Function of a module.
+        *arguments: Arguments that can be pickled. A Keras model is pickled with its weights, and
+            unpickled as a model of the other backend.
+
+    Returns:
+        Result of the function, pickled if it comes from the process.
+
+    Raises:
+        OSError: If the process has ended.
+        Exception: What the function raises.
+    """
+    if keras.backend.backend() == "tensorflow":
+        return function(*arguments)
+    connection = _process()
+    try:
+        connection.send((function, arguments))
+        result, error = connection.recv()
+    except (EOFError, BrokenPipeError, ConnectionResetError) as lost:
+        raise OSError(
+            "The process with TensorFlow has ended, perhaps for lack of memory."
+        ) from lost
+    if error:
+        raise error
+    return result
+
+
+@functools.cache
+def _process() -> Connection:
+    ours, theirs = multiprocessing.Pipe()
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)  # read by a started process, and here no more
+    try:
+        context = multiprocessing.get_context("spawn")
+        context.Process(target=_serve, args=(theirs,), daemon=True).start()
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+    theirs.close()  # so that each end sees the end of the other
+    return ours
+
+
+def _serve(connection: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is obeyed by the training
+    allocator.keep_freed_memory()
+    threads.one_core_for_each_operation()
+    while True:
+        try:
+            function, arguments = connection.recv()
+        except EOFError:
+            return
+        try:
+            connection.send((function(*arguments), None))
+        except Exception as error:
+            connection.send((None, error))

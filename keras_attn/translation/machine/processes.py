@@ -1,0 +1,147 @@
+"""Processes that train one model together: on JAX, one or several for each host.
+
+The environment variables of `keras.distribution.initialize` tell a process of the others:
+
+    KERAS_DISTRIBUTION_JOB_ADDRESSES=10.0.0.1:1234     # address of process 0
+    KERAS_DISTRIBUTION_NUM_PROCESSES=2
+    KERAS_DISTRIBUTION_PROCESS_ID=0
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+Value = TypeVar("Value")
+
+_NUM_PROCESSES = "KERAS_DISTRIBUTION_NUM_PROCESSES"
+
+
+class Shard(NamedTuple):
+    """Share of a process in each batch: a block of rows.
+
+    Attributes:
+        process: Number of the process, from 0.
+        num_processes: Number of processes.
+        num_devices: Number of devices of all processes, each with the same number of rows.
+    """
+
+    process: int
+    num_processes: int
+    num_devices: int
+
+
+def join() -> None:
+    """Connect to the other processes, and share each batch between all devices of all processes.
+
+    Call this before JAX computes anything.
+
+    Raises:
+        ValueError: If the backend is not JAX and there are several processes.
+        OSError: If the other processes cannot be reached.
+    """
+    several = int(os.environ.get(_NUM_PROCESSES, "1")) > 1
+    if keras.backend.backend() != "jax":
+        if several:
+            raise ValueError(
+                "Several processes train on JAX only. "
+                f"Received: {_NUM_PROCESSES}={os.environ[_NUM_PROCESSES]}. Set KERAS_BACKEND=jax."
+            )
+        return
+    # TensorFlow prepares batches and files here: the memory of a GPU belongs to JAX.
+    tf.config.set_visible_devices([], "GPU")
+    if several:
+        try:
+            keras.distribution.initialize()
+        except RuntimeError as error:
+            raise OSError(f"The other processes cannot be reached: {error}") from error
+    if num_devices() > 1:
+        keras.distribution.set_distribution(
+            keras.distribution.DataParallel(auto_shard_dataset=False)
+        )
+
+
+def count() -> int:
+    """Number of processes."""
+    return _jax().process_count() if keras.backend.backend() == "jax" else 1
+
+
+def index() -> int:
+    """Number of this process, from 0."""
+    return _jax().process_index() if keras.backend.backend() == "jax" else 0
+
+
+def is_first() -> bool:
+    """Whether this process decides, validates, and writes files: process 0."""
+    return index() == 0
+
+
+def num_devices() -> int:
+    """Number of devices of all processes that share a batch; 1 on TensorFlow."""
+    return _jax().device_count() if keras.backend.backend() == "jax" else 1
+
+
+def shard() -> Shard | None:
+    """Share of this process in each batch, or None on TensorFlow, which takes any batch whole."""
+    if keras.backend.backend() != "jax":
+        return None
+    return Shard(index(), count(), num_devices())
+
+
+def leave() -> None:
+    """Part from the other processes after training, so that none waits for the export."""
+    if count() > 1:
+        _jax().distributed.shutdown()
+
+
+def by_first(call: Callable[[], Value]) -> Value:
+    """Result of a call that process 0 makes for all processes, which wait for it.
+
+    Args:
+        call: Function whose result can be pickled.
+    """
+    if count() == 1:
+        return call()
+    from jax.experimental.multihost_utils import broadcast_one_to_all
+
+    made = pickle.dumps(call()) if is_first() else b""
+    with ending_together():
+        data = np.frombuffer(made, np.uint8)
+        size = int(broadcast_one_to_all(np.int32(len(data))))
+        padded = np.zeros(size, np.uint8)
+        padded[: len(data)] = data
+        return pickle.loads(np.asarray(broadcast_one_to_all(padded), np.uint8).tobytes())
+
+
+@contextmanager
+def ending_together() -> Iterator[None]:
+    """End this process with a message if JAX raises an error because another process has ended.
+
+    The process ends at once: an ordinary end would wait for the other process.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if count() == 1 or type(error).__name__ != "JaxRuntimeError":
+            raise
+        print(
+            "error: Another process of this training has ended. Run the same command in all "
+            f"processes to resume from the last checkpoint ({str(error).splitlines()[0]}).",
+            file=sys.stderr,
+            flush=True,
+        )
+        os._exit(2)
+
+
+def _jax() -> Any:
+    import jax  # an optional dependency
+
+    return jax
