@@ -21,6 +21,7 @@ from keras_attn.translation.training.callbacks import (
     Budget,
     Checkpointing,
     Divergence,
+    FirstStep,
     VariableValues,
     WeightAveraging,
 )
@@ -110,8 +111,7 @@ def fit(
     trainer = Trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     state = TrainingState(model, trainer.optimizer, average, trainer.step, folder)
-    warnings = state.restore() if processes.is_first() else []
-    state.share()
+    warnings = state.restore()
 
     budget = Budget(config, state, trainer.schedule)
     first_step = int(state.step.numpy())
@@ -126,7 +126,7 @@ def fit(
         VariableValues(),
         Divergence(state),
         WeightAveraging(average, config.average_interval),
-        *([progress] if processes.is_first() else []),
+        *([FirstStep(progress.say), progress] if processes.is_first() else []),
         checking,
         *callbacks,
         budget,
