@@ -8,6 +8,7 @@ import pytest
 from train_command import TINY, command, write_corpus
 
 pytest.importorskip("jax")
+pytestmark = pytest.mark.slow  # two processes start, and shapes are compiled
 
 
 def test_the_command_on_jax_exports_a_model_that_translates(tmp_path):

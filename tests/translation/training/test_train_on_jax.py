@@ -99,6 +99,7 @@ def test_jax_and_tensorflow_learn_the_same(on_tensorflow, on_two_devices):
         np.testing.assert_allclose(one, other, atol=2e-4)
 
 
+@pytest.mark.slow
 def test_a_killed_process_ends_the_other_and_both_resume_to_the_same_weights(
     on_tensorflow, on_two_devices, tmp_path
 ):
