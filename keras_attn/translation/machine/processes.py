@@ -129,8 +129,10 @@ def ending_together() -> Iterator[None]:
     """
     try:
         yield
-    except RuntimeError as error:
-        if count() == 1 or type(error).__name__ != "JaxRuntimeError":
+    except (RuntimeError, ValueError) as error:
+        # JAX raises either type for a broken connection, without a type of its own.
+        is_of_jax = type(error).__name__ == "JaxRuntimeError" or "Gloo" in str(error)
+        if count() == 1 or not is_of_jax or "RESOURCE_EXHAUSTED" in str(error):
             raise
         print(
             "error: Another process of this training has ended. Run the same command in all "

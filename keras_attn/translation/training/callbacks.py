@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 import keras
 
@@ -96,6 +97,24 @@ class VariableValues(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         if keras.backend.backend() == "jax":
             self.model.jax_state_sync()
+
+
+class FirstStep(keras.callbacks.Callback):
+    """Callback that reports the time to the end of the first step, on JAX mostly of compilation.
+
+    Args:
+        say: Function that prints a line.
+    """
+
+    def __init__(self, say: Callable[[str], None]):
+        super().__init__()
+        self._say: Callable[[str], None] | None = say if keras.backend.backend() == "jax" else None
+        self._start = time.monotonic()
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self._say:
+            self._say(f"First step after {time.monotonic() - self._start:.0f} s.")
+            self._say = None
 
 
 class Divergence(keras.callbacks.Callback):

@@ -243,13 +243,23 @@ class TrainingState:
     def restore(self) -> list[str]:
         """Restore the newest readable checkpoint, if the folder has checkpoints.
 
+        The first process reads it for all processes.
+
         Returns:
             A warning for each damaged checkpoint.
 
         Raises:
             ValueError: If all checkpoints are damaged, or a checkpoint belongs to another model.
         """
-        warnings = []
+        values, warnings = processes.by_first(self._newest)
+        for name, value in values.items():
+            self._variables[name].assign(value)
+        return warnings
+
+    def _newest(self) -> tuple[dict[str, np.ndarray], list[str]]:
+        """Values of the newest readable checkpoint, none without checkpoints; and warnings."""
+        values: dict[str, np.ndarray] = {}
+        warnings: list[str] = []
         for path in newest_first(self._folder):
             names: Sequence[str] = list(self._variables)
             try:
@@ -257,8 +267,7 @@ class TrainingState:
                 keys = _keys_by_name(reader)
                 names = list(keys)
                 if sorted(names) == sorted(self._variables):
-                    for name, value in self._read(path, reader, keys).items():
-                        self._variables[name].assign(value)
+                    values = self._read(path, reader, keys)
             # TensorFlow raises many types of errors for a truncated file.
             except (
                 tf.errors.OpError,
@@ -272,19 +281,23 @@ class TrainingState:
                 warnings.append(f"the checkpoint `{path}` is damaged and ignored: {reason}")
             else:
                 self._check_names(path, names)
-                return warnings
+                return values, warnings
         if warnings:
             raise ValueError(
                 f"No checkpoint in `{self._folder}` can be read. Delete that folder to start "
                 f"again. Received: {'; '.join(warnings)}."
             )
-        return warnings
+        return values, warnings
 
     def _read(
         self, path: Path, reader: tf.train.CheckpointReader, keys: dict[str, str]
     ) -> dict[str, np.ndarray]:
         """Values by name. Unlike the reader, `tf.train.Checkpoint` notices damaged files."""
         shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+        for name, key in keys.items():
+            expected = tf.TensorShape(self._variables[name].shape)
+            if not expected.is_compatible_with(shapes[key]):
+                raise ValueError(f"{name} has shape {shapes[key]} where the model has {expected}")
         held = {name: tf.Variable(tf.zeros(shapes[k], dtypes[k])) for name, k in keys.items()}
         groups = {
             group: {name: held[f"{group}/{name}"] for name in named}
@@ -292,16 +305,6 @@ class TrainingState:
         }
         tf.train.Checkpoint(**groups).read(str(path)).assert_consumed()
         return {name: variable.numpy() for name, variable in held.items()}
-
-    def share(self) -> None:
-        """Give all processes the state of the first one."""
-        if processes.count() == 1:
-            return
-        values = processes.by_first(
-            lambda: {name: np.asarray(one) for name, one in self._variables.items()}
-        )
-        for name, variable in self._variables.items():
-            variable.assign(values[name])
 
     def _check_names(self, path: Path, names: Sequence[str]) -> None:
         try:

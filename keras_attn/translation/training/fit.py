@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from keras_attn.translation.training.callbacks import (
     Budget,
     Checkpointing,
     Divergence,
+    FirstStep,
     VariableValues,
     WeightAveraging,
 )
@@ -115,8 +117,7 @@ def fit(
     trainer = Trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     state = TrainingState(model, trainer.optimizer, average, trainer.step, folder)
-    warnings = state.restore() if processes.is_first() else []
-    state.share()
+    warnings = state.restore()
 
     budget = Budget(config, state, trainer.schedule)
     first_step = int(state.step.numpy())
@@ -125,7 +126,8 @@ def fit(
     if first_step:
         print(f"Resuming from step {first_step}.", file=sys.stderr)
     run_progress = run_progress or RunProgress({"training": budget.seconds_left})
-    run_progress.begin("training")
+    if processes.is_first():
+        run_progress.begin("training")
     progress = Progress(batches, budget, first_step, run_progress)
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Checkpointing(state, budget)
@@ -133,7 +135,7 @@ def fit(
         VariableValues(),
         Divergence(state),
         WeightAveraging(average, config.average_interval),
-        *([progress] if processes.is_first() else []),
+        *([FirstStep(partial(print, file=sys.stderr)), progress] if processes.is_first() else []),
         checking,
         *callbacks,
         budget,

@@ -153,7 +153,12 @@ class Validation(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         start = time.monotonic()
-        translations = processes.by_first(self._translations)
+        sources = [example.source for example in self._examples]
+        self._average.swap()
+        try:
+            translations = processes.by_first(lambda: self._translate(sources))
+        finally:
+            self._average.swap()
         reached = bleu(translations, [e.references for e in self._examples], self._target)
         is_best = self._best.keep_if_best(reached, self._average.values)
         logs = {} if logs is None else logs
@@ -178,10 +183,3 @@ class Validation(keras.callbacks.Callback):
                     f"    {example.source}  →  {translation}  (reference: {example.references[0]})"
                 ]
         print("\n".join(lines), file=sys.stderr, flush=True)
-
-    def _translations(self) -> list[str]:
-        self._average.swap()
-        try:
-            return self._translate([example.source for example in self._examples])
-        finally:
-            self._average.swap()

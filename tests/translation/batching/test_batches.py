@@ -11,6 +11,7 @@ from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.machine.processes import Shard
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
@@ -48,9 +49,9 @@ def part(sources, targets, weights=None):
 PLAIN = {"batch_tokens": 512, "max_pieces": 64, "noise": 0, "joined_share": 0}
 
 
-def batches_of(*parts, **options):
+def batches_of(*parts, shard=None, **options):
     reading = [lambda one=one: one for one in parts]
-    return Batches(reading, Tokenizers(Spelt(), Spelt()), Config(**{**PLAIN, **options}))
+    return Batches(reading, Tokenizers(Spelt(), Spelt()), Config(**{**PLAIN, **options}), shard)
 
 
 def sentences(num_pairs, seed=3):
@@ -301,9 +302,9 @@ def trained():
     )
 
 
-def real(trained, **options):
+def real(trained, shard=None, **options):
     pairs = Part([Pair(*texts) for texts in TEXTS], [1.0] * len(TEXTS))
-    return Batches([lambda: pairs], trained, Config(**{**PLAIN, **options}))
+    return Batches([lambda: pairs], trained, Config(**{**PLAIN, **options}), shard)
 
 
 def texts_of(trained, batches, start=0):
@@ -387,3 +388,36 @@ def test_noise_and_joined_pairs_are_the_same_from_any_step(trained):
     other = next(real(trained, **options, seed=5).stream(start))
     same = next(real(trained, **options).stream(start))
     assert other.source.shape != same.source.shape or (other.source != same.source).any()
+
+
+def test_batches_of_fixed_shapes_are_the_same_pairs_with_rows_of_padding():
+    free, fixed = (
+        batches_of(part(*sentences(300)), max_padding=0.2, shard=shard)
+        for shard in (None, Shard(0, 1, num_devices=4))
+    )
+    for one, other in zip(epoch(free), epoch(fixed), strict=True):
+        for ids, filled in zip(one, other, strict=True):
+            np.testing.assert_array_equal(filled[: len(ids)], ids)
+            assert (filled[len(ids) :] == PAD_ID).all()
+            assert len(filled) % 4 == 0
+    assert len({batch.source.shape + batch.target_in.shape for batch in epoch(fixed)}) == len(
+        fixed.shapes
+    )
+
+
+def test_the_shares_of_all_processes_are_the_batch():
+    one, *two = (
+        batches_of(part(*sentences(300)), shard=Shard(process, count, num_devices=2))
+        for process, count in ((0, 1), (0, 2), (1, 2))
+    )
+    for whole, *shares in zip(*map(epoch, (one, *two)), strict=True):
+        for ids, *blocks in zip(whole, *shares, strict=True):
+            assert len(blocks[0]) == len(blocks[1])
+            np.testing.assert_array_equal(np.concatenate(blocks), ids)
+
+
+def test_neither_noise_nor_sampling_changes_fixed_shapes(trained):
+    batches = real(trained, Shard(0, 1, 1), noise=1.0, subword_alpha=0.9, max_padding=0.2)
+    shapes = {(*batch.source.shape, batch.target_in.shape[1]) for batch in epoch(batches)}
+    assert {shape[1:] for shape in shapes} <= set(batches.shapes)
+    assert len(shapes) <= len(batches.shapes)

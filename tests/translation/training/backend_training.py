@@ -1,7 +1,8 @@
 """A training of `fit` on the backend and devices of the environment.
 
 `test_train_on_jax.py` runs it: `python backend_training.py FOLDER STEPS`. Losses and weights go to
-`FOLDER/result-PROCESS.npz`. Nothing is random but the initial weights and the order of the batches.
+`FOLDER/result-PROCESS.npz`. It starts from the weights in
+`FOLDER/initial.npz`, without dropout and with the whole vocabulary.
 """
 
 import sys
@@ -55,8 +56,8 @@ class Losses(keras.callbacks.Callback):
         print("step", flush=True)
 
 
-def train(folder, steps, initial=None):
-    """Losses, and weights by number; `initial` are the weights at the start."""
+def train(folder, steps, draw):
+    """Initial weights, which `draw` makes for their shapes; losses; weights after the training."""
     config = Config(**{**vars(CONFIG), "steps": steps})
     # Each validation would start a process with TensorFlow, which other tests do.
     validation.translate_with = lambda *arguments: lambda texts: list(texts)
@@ -68,20 +69,19 @@ def train(folder, steps, initial=None):
     batches = Batches([lambda: part], tokenizers, config, shard)
     keras.utils.set_random_seed(config.seed)
     model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
-    if initial is not None:
-        model.set_weights(initial)
+    initial = draw([weight.shape for weight in model.weights])
+    model.set_weights(initial)
     examples = [Example(pair.source, (pair.target,)) for pair in PAIRS[::12]]
     losses = Losses()
     run = fit(model, batches, tokenizers, examples, config, folder, [losses])
     assert run.steps == steps
-    return losses.values, model.get_weights()
+    return initial, losses.values, model.get_weights()
 
 
 if __name__ == "__main__":
     processes.join()
     folder, steps = Path(sys.argv[1]), int(sys.argv[2])
-    start = folder / "initial.npz"
-    initial = list(np.load(start).values()) if start.exists() else None
-    losses, weights = train(folder, steps, initial)
+    given = list(np.load(folder / "initial.npz").values())
+    _, losses, weights = train(folder, steps, lambda shapes: given)
     np.savez(folder / f"result-{processes.index()}.npz", losses, *weights)
     processes.leave()

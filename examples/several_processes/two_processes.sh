@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Train with two processes on this machine: bash two_processes.sh [options of train.py]
+#
+# Each process computes on one half of the cores. To resume, run the same command again.
+set -euo pipefail
+export KERAS_BACKEND=jax
+export KERAS_DISTRIBUTION_JOB_ADDRESSES=127.0.0.1:${PORT:-12345}
+export KERAS_DISTRIBUTION_NUM_PROCESSES=2
+train=$(dirname "$0")/../../train.py
+half=$(($(nproc) / 2))
+started=()
+for process in 0 1; do
+    cores=$((process * half))-$(((process + 1) * half - 1))
+    KERAS_DISTRIBUTION_PROCESS_ID=$process taskset --cpu-list "$cores" python "$train" "$@" &
+    started+=($!)
+done
+trap 'kill -INT "${started[@]}"' INT TERM
+status=0
+for pid in "${started[@]}"; do
+    wait "$pid" || status=$?
+done
+exit "$status"
