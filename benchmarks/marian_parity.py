@@ -30,7 +30,7 @@ from keras_attn.translation.corpus import sources
 from keras_attn.translation.importing import folder, vocabulary
 from keras_attn.translation.importing.vocabulary import SpecialTokens, Vocabulary
 from keras_attn.translation.model import make_model
-from keras_attn.translation.special_ids import BOS_ID, EOS_ID
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
@@ -208,7 +208,7 @@ def ids(side: Vocabulary, strings: list[str]) -> list[list[int]]:
 def largest_difference(
     version: Path, sides: list[Vocabulary], texts: dict[str, Any], expected: list[Any]
 ) -> float:
-    """Largest difference of a logit."""
+    """Largest difference of a logit, without those of padding and start, which are banned."""
     config = Config.load(version / EXTRA / CONFIG)
     sizes = [side.tokenizer.vocab_size for side in sides]
     model = make_model(sizes[0], sizes[1], config)
@@ -222,7 +222,7 @@ def largest_difference(
         inputs = np.array([[*source_ids, EOS_ID]]), np.array([[BOS_ID, *target_ids]])
         logits = np.asarray(model(inputs))[0]
         difference = np.abs(logits - np.array(theirs)[:, sides[1].rows])
-        worst = max(worst, float(np.delete(difference, BOS_ID, axis=1).max()))
+        worst = max(worst, float(np.delete(difference, [PAD_ID, BOS_ID], axis=1).max()))
     return worst
 
 
