@@ -73,9 +73,18 @@ class Models(Mapping[str, Versions]):
             RequestError: If there is none, or none yet.
         """
         found: dict[Pair, Versions] = {}
-        for one in self.values():
+        for one in self.translators_by_name().values():
             if one.current and (config := one.current.config):
                 found.setdefault((config.source, config.target), one)
+        return found
+
+    def translators_by_name(self) -> dict[str, Versions]:
+        """Served translators by the name of the model.
+
+        Raises:
+            RequestError: If there is none, or none yet.
+        """
+        found = {name: one for name, one in self.items() if one.current and one.current.config}
         if not found and not self.is_ready:
             raise RequestError(
                 "The model is being loaded.", HTTPStatus.SERVICE_UNAVAILABLE, RETRY_AFTER

@@ -188,6 +188,7 @@ SCHEMAS: dict[str, Schema] = {
             "max_characters": _NUMBER,
             "max_pieces": _NUMBER,
             "examples": _list(TEXT),
+            "facts": {"type": "object", "additionalProperties": TEXT},
             "models": _list(TEXT),
         }
     ),

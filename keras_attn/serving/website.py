@@ -16,7 +16,7 @@ from keras_attn.serving import openapi
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.models import Models
 from keras_attn.serving.settings import Settings
-from keras_attn.translation.config import Config
+from keras_attn.translation.config import AND, Config
 
 PAGE = Path(__file__).parent / "page"
 # Browsers must revalidate the files of the page, so that they never mix files of two releases.
@@ -57,7 +57,7 @@ class Website:
 
     async def _page_settings(self, request: Request) -> Response:
         """What the page shows of a translator: the one that the query names, or the first."""
-        translators = {one.name: one for one in self._models.translators().values()}
+        translators = self._models.translators_by_name()
         name = request.query_params.get("model", next(iter(translators)))
         if name not in translators:
             raise RequestError(f'There is no translator "{name}".', HTTPStatus.NOT_FOUND)
@@ -72,9 +72,22 @@ class Website:
                     "max_characters": self._settings.max_characters,
                     "max_pieces": config.max_pieces,
                     "examples": servable.examples,
+                    "facts": _facts(config),
                     "models": list(translators),
                 }
             )
+
+
+def _facts(config: Config) -> dict[str, str]:
+    """What a reader may want to know of a translator, by name."""
+    encoder, decoder = config.num_encoder_layers, config.num_decoder_layers
+    return {
+        "Trained on": AND.join(Path(name).name for name in config.data.split(AND)),
+        "Layers": f"{encoder} of the encoder, {decoder} of the decoder",
+        "Width": f"{config.num_hiddens}, with {config.num_heads} heads",
+        "Search": f"beam of {config.beam_size}" if config.beam_size > 1 else "greedy",
+        "Precision": config.serving_precision,
+    }
 
 
 def _shown(name: str) -> Callable[[Request], Awaitable[Response]]:

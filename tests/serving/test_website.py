@@ -25,6 +25,13 @@ def test_the_page_loads_nothing_from_elsewhere(client, examples):
         "max_characters": 300,
         "max_pieces": Config().max_pieces,
         "examples": examples,
+        "facts": {
+            "Trained on": Config().data,
+            "Layers": "4 of the encoder, 2 of the decoder",
+            "Width": "256, with 4 heads",
+            "Search": "beam of 4",
+            "Precision": "float32",
+        },
         "models": ["ja-en"],
     }
 

@@ -3,12 +3,15 @@
 import { Announcer } from "./announcer.js";
 import { Attention } from "./attention.js";
 import { AttentionView } from "./attention_view.js";
+import { copyBy } from "./clipboard.js";
 import { byId, element } from "./element.js";
 import { languageName } from "./languages.js";
 import { Latest } from "./latest.js";
 import { Problem } from "./problem.js";
+import { program } from "./program.js";
 import { SentenceChoice } from "./sentence_choice.js";
-import { Model, readSettings } from "./server.js";
+import { ADDRESS, Model, readSettings } from "./server.js";
+import { addressOf, sharedText } from "./shared_text.js";
 import { TranslationView } from "./translation_view.js";
 
 const PAUSE = 250; // milliseconds without typing before the server is asked
@@ -16,13 +19,15 @@ const PAUSE_COMPOSING = 1000; // while an input method still offers other charac
 
 const source = byId("source");
 const problem = new Problem(byId("problem"));
-const settings = await readSettings().catch((error) => {
+const asked = new URLSearchParams(location.search).get("model");
+const settings = await readSettings(asked).catch((error) => {
   problem.show(error.message, () => location.reload());
   throw error;
 });
 const languages = { source: language(settings.source), target: language(settings.target) };
 const model = new Model(settings.name);
-const translationView = new TranslationView(settings.target, new Announcer(byId("announcement")));
+const announcer = new Announcer(byId("announcement"));
+const translationView = new TranslationView(settings.target, announcer);
 const attentionProblem = new Problem(byId("attention-problem"));
 const sentenceChoice = new SentenceChoice(settings.source);
 const attentionView = new AttentionView(languages, settings.max_pieces);
@@ -32,7 +37,8 @@ let shown = null; // {text, best, attended} of the translation that is shown; `a
 
 introduce();
 listen();
-follow(0); // what the browser kept of the field when the page was loaded again
+source.value = sharedText() || source.value; // or what the browser kept when the page was loaded again
+follow(0);
 
 function language(code) {
   return { code, name: languageName(code) };
@@ -44,30 +50,55 @@ function introduce() {
   byId("title").setAttribute("aria-label", `${languages.source.name} to ${languages.target.name}`);
   document.title = `${languages.source.name} to ${languages.target.name} · ${settings.name}`;
   byId("model").textContent = `${settings.name}, version ${settings.version}`;
+  byId("models").replaceChildren(...settings.models.map(modelLink));
+  byId("models").hidden = settings.models.length < 2;
   byId("source-label").textContent = languages.source.name;
   byId("target-label").textContent = languages.target.name;
   source.lang = settings.source;
   byId("examples").append(...settings.examples.map(example));
   byId("examples").hidden = !settings.examples.length;
+  byId("facts").replaceChildren(
+    ...Object.entries(settings.facts).flatMap(([name, value]) => [
+      element("dt", {}, name),
+      element("dd", {}, String(value)),
+    ]),
+  );
+}
+
+function modelLink(name) {
+  const isShown = name === settings.name ? { "aria-current": "page" } : {};
+  return element("a", { href: `?model=${encodeURIComponent(name)}`, ...isShown }, name);
 }
 
 function example(sentence) {
   const button = element("button", { type: "button", lang: settings.source }, sentence);
-  button.addEventListener("click", () => {
-    source.value = sentence;
-    follow(0);
-  });
+  button.addEventListener("click", () => write(sentence));
   return element("li", {}, button);
 }
 
 function listen() {
   source.addEventListener("input", (event) => follow(event.isComposing ? PAUSE_COMPOSING : PAUSE));
   source.addEventListener("compositionend", () => follow(PAUSE));
+  byId("clear").addEventListener("click", () => {
+    write("");
+    source.focus(); // the button that had the focus is disabled
+  });
+  byId("share").addEventListener("click", share);
   byId("attention").addEventListener("toggle", () => {
     // A translation under way looks whether the section is open when it comes to it.
     if (shown && !latest.running) latest.run(attend, attentionFailed);
   });
   byId("sentence").addEventListener("change", () => follow(0));
+}
+
+function write(text) {
+  source.value = text;
+  follow(0);
+}
+
+function share() {
+  byId("link").textContent = addressOf(source.value);
+  copyBy(byId("share"), byId("link"), announcer);
 }
 
 /** Translate what is written, if nothing more is written for so long. */
@@ -76,6 +107,10 @@ function follow(pause) {
   clearTimeout(timer);
   latest.stop(); // its answer would be of an older text
   translationView.progress = "";
+  byId("clear").disabled = !text;
+  byId("share").disabled = !text.trim();
+  const snippets = program(ADDRESS, settings.name, text || settings.examples[0] || "");
+  for (const [name, snippet] of Object.entries(snippets)) byId(name).textContent = snippet;
   if (!isRightLength(text)) return;
   if (text.trim()) timer = setTimeout(() => latest.run((signal) => translate(text, signal), failed), pause);
   else clear();

@@ -7,14 +7,19 @@ const LONGEST_WAIT = 30; // seconds
 const PAGE = new URL(".", import.meta.url).pathname.replace(/\/$/, "");
 const SERVER = PAGE.replace(/\/page$/, "");
 
+/** The address of the server. */
+export const ADDRESS = location.origin + SERVER;
+
 /** Something that the reader is told: its message is a sentence. */
 export class ServerError extends Error {}
 
 /**
- * What the page is about: `{name, version, source, target, max_characters, max_pieces, examples}`.
+ * What the page is about: `{name, version, source, target, max_characters, max_pieces, examples,
+ * facts, models}`, of the model of that name, or of the first one of the server.
  */
-export async function readSettings() {
-  return answered(await patiently(`${PAGE}/settings.json`, {}));
+export async function readSettings(name) {
+  const query = name ? `?model=${encodeURIComponent(name)}` : "";
+  return answered(await patiently(`${PAGE}/settings.json${query}`, {}));
 }
 
 /** The model of that name. `signal` aborts a request; `waiting(seconds)` is told of each wait. */

@@ -1,6 +1,5 @@
+import { copyBy } from "./clipboard.js";
 import { byId, element } from "./element.js";
-
-const SAID_COPIED = 2000; // milliseconds
 
 /** The translation, the other hypotheses of the search, and a button that copies the first. */
 export class TranslationView {
@@ -15,7 +14,7 @@ export class TranslationView {
     this.#lang = lang;
     this.#announcer = announcer;
     this.#translation.lang = lang;
-    this.#copy.addEventListener("click", () => this.#copied());
+    this.#copy.addEventListener("click", () => copyBy(this.#copy, this.#translation, announcer));
   }
 
   /** Show `[{text, score}, ...]`, best first, and whether the model is not sure of the best. */
@@ -59,30 +58,8 @@ export class TranslationView {
     const label = element("span", { class: "visually-hidden" }, "score ");
     return element("li", {}, said, " ", element("span", { class: "score" }, label, number));
   }
-
-  async #copied() {
-    await copy(this.#translation);
-    this.#announcer.say("Copied.");
-    this.#copy.textContent = "Copied";
-    setTimeout(() => {
-      this.#copy.textContent = "Copy";
-    }, SAID_COPIED);
-  }
 }
 
 function nothing() {
   return element("span", { class: "quiet" }, "(nothing)");
-}
-
-async function copy(node) {
-  try {
-    await navigator.clipboard.writeText(node.textContent);
-  } catch {
-    // Browsers give the clipboard to pages of https or of this machine alone; a selection can always
-    // be copied.
-    const selection = getSelection();
-    selection.selectAllChildren(node);
-    document.execCommand("copy");
-    selection.removeAllRanges();
-  }
 }

@@ -43,6 +43,8 @@ def test_axe_finds_no_barrier_in_a_text_of_several_sentences(page, fake_server):
     page.attended()
     assert page.one("sentence").is_displayed()
     assert page.one("unsure").is_displayed()
+    for section in ("guide", "program", "about"):
+        page.all(f"#{section} > summary")[0].click()
     assert page.run("return axe.run()")["violations"] == []
 
 
@@ -100,15 +102,18 @@ def test_the_keyboard_alone_reaches_everything_and_shows_where_it_is(page, fake_
     reach("#source")
     press("猫")
     page.translated("猫")
+    reach("#clear")
+    reach("#share")
+    reach("#copy")
     reach("#examples button")
     press(Keys.ENTER)
     page.translated(page.all("#examples button")[0].text)
     page.attended()
-    reach("#copy")
-    reach("summary")
+    reach("#attention > summary")
     press(Keys.ENTER)
     assert not page.one("figure").is_displayed()
     press(Keys.ENTER)
+    reach("#guide summary")
     reach("#layer")
     press(Keys.ARROW_DOWN)
     assert page.one("layer").get_property("value") == "0"
@@ -183,6 +188,8 @@ def test_languages_are_marked(page, fake_server):
         "Japanese",
         "English",
         "Attention",
+        "From a program",
+        "Model",
     ]
 
 

@@ -35,6 +35,8 @@ def test_each_operation_is_shown_and_a_request_is_answered(docs, server):
     assert sorted(shown) == sorted(paths)
     predict = operations[shown.index("/v1/models/{model}:predict")]
     predict.find_element("css selector", "summary").click()
+    # The form is made when the browser tells that the operation is open.
+    WebDriverWait(docs, 30).until(lambda _: predict.find_elements("css selector", "button"))
     predict.find_element("css selector", "button").click()
     answer = predict.find_element("css selector", "form > pre")
     WebDriverWait(docs, 30).until(lambda _: answer.text.startswith("200"))

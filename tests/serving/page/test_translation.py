@@ -112,9 +112,29 @@ def test_an_emptied_field_empties_the_page(page, fake_server):
     assert not page.one("hypotheses").is_displayed()
 
 
+def test_a_text_is_cleared(page, fake_server):
+    fake_server()
+    assert not page.one("clear").is_enabled()
+    page.write("猫")
+    page.translated("猫")
+    page.one("clear").click()
+    assert page.one("source").get_property("value") == page.text("translation") == ""
+    assert page.driver.switch_to.active_element == page.one("source")
+    assert not page.one("clear").is_enabled()
+
+
+@pytest.mark.parametrize("screen", [(390, "light")])
+def test_on_a_phone_the_translation_comes_before_the_examples(page):
+    places = [page.one(name).rect["y"] for name in ("source", "translation", "examples")]
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize("lines", ["猫", LINES])
 @pytest.mark.parametrize("has_clipboard", [True, False])
-def test_the_translation_is_copied(page, fake_server, server, has_clipboard, lines):
+@pytest.mark.parametrize("button", ["copy", "share"])
+def test_the_translation_or_a_link_is_copied(
+    page, fake_server, server, button, has_clipboard, lines
+):
     fake_server()
     grant = {"origin": server, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     page.driver.execute_cdp_cmd("Browser.grantPermissions", grant)
@@ -124,6 +144,13 @@ def test_the_translation_is_copied(page, fake_server, server, has_clipboard, lin
     text = f"{has_clipboard} {lines}"
     page.set_text(text)
     page.translated(text)
-    page.one("copy").click()
-    page.wait("return document.getElementById('copy').textContent === 'Copied'")
-    assert page.run("return read()") == text
+    page.one(button).click()
+    page.wait(f"return document.getElementById('{button}').textContent === 'Copied'")
+    copied = page.run("return read()")
+    if button == "copy":
+        assert copied == text
+        return
+    assert copied.startswith(f"{server}/#") and copied.isascii()
+    page.driver.get("about:blank")
+    page.driver.get(copied)
+    page.wait("return document.getElementById('source').value === arguments[0]", text)
