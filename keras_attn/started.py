@@ -1,4 +1,4 @@
-"""How this process was started: as a command of this package, or as a program that imports it."""
+"""Start of this process: as a command of this package, or as a program that imports it."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Website:
         return JSONResponse(openapi.document(self._settings.root_path))
 
     async def _page_settings(self, request: Request) -> Response:
-        """What the page shows of a translator: the one that the query names, or the first."""
+        """Settings of the page for a translator: the one that the query names, or the first."""
         translators = self._models.translators_by_name()
         name = request.query_params.get("model", next(iter(translators)))
         if name not in translators:
@@ -79,7 +79,7 @@ class Website:
 
 
 def _facts(config: Config) -> dict[str, str]:
-    """What a reader may want to know of a translator, by name."""
+    """Facts about a translator for the readers of the page, by name."""
     encoder, decoder = config.num_encoder_layers, config.num_decoder_layers
     return {
         "Trained on": AND.join(Path(name).name for name in config.data.split(AND)),

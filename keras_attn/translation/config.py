@@ -349,7 +349,11 @@ class Config:
         10, "tokens added to the limit of --max-length-ratio, for short sources", "TOKENS", least=0
     )
     no_repeat_ngram: int = _search(
-        4, "never repeat an n-gram of this size in a translation; 0 allows it", "TOKENS", least=0
+        0,
+        "never repeat an n-gram of this size in a translation; 0 allows it",
+        "TOKENS",
+        least=0,
+        default_text="0; 4 for a large corpus",
     )
     serving_precision: str = _search(
         "float32",

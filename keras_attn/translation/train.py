@@ -112,7 +112,7 @@ def run(given: dict[str, Any]) -> None:
         if lock is None:  # the first process exports
             return
 
-        # SavedModel, and the score of the exported model, loaded from disk
+        # SavedModel
         progress.begin("export and scoring")
         scored = {
             "examples": pairs.test,
@@ -134,6 +134,7 @@ def run(given: dict[str, Any]) -> None:
                 },
             },
         }
+        # Score of the exported model, loaded from disk
         version, report = tensorflow_process.call(publish, model, tokenizers, config, out, scored)
         if earlier:
             warm_start.copy_origin(earlier, version)

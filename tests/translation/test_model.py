@@ -48,7 +48,7 @@ def strong(config):
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: str(options)[1:-1])
 def test_search_translates_as_the_layers_do_with_each_option(options):
-    config = dataclasses.replace(CONFIG, beam_size=1, no_repeat_ngram=0, **options)
+    config = dataclasses.replace(CONFIG, beam_size=1, **options)
     config.validate()
     model = strong(config)
     expected = [greedy(model, row[row != PAD_ID], config.max_pieces) for row in SOURCES]

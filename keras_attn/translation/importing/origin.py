@@ -16,7 +16,7 @@ _CITATION = re.compile(r"@\w+\{.*?\n\}", re.DOTALL)
 
 
 class Origin(NamedTuple):
-    """What the folder of a model states about it; empty where it states nothing.
+    """Origin of a model as its folder states it; empty where it states nothing.
 
     Attributes:
         name: Name of the model.

@@ -79,7 +79,9 @@ class Muon(keras.optimizers.Muon):
         if self.every == 1:
             variable.assign(updated())
         else:
-            is_turn = ops.equal((self.iterations.value + turn) % self.every, 0)
+            # A tensor if gradients are accumulated, else a variable.
+            iterations = ops.convert_to_tensor(self.iterations)
+            is_turn = ops.equal((iterations + turn) % self.every, 0)
             self._assign_if(is_turn, variable, updated)
 
     def _assign_if(self, condition, variable, value):

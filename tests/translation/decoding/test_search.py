@@ -88,7 +88,7 @@ def test_no_sources_have_no_translations(tiny_model):
 
 def test_a_beam_of_one_is_greedy_search(tiny_model):
     sources = random_sources([5, 8, 2])
-    config = Config(max_pieces=40, beam_size=1, no_repeat_ngram=0)
+    config = Config(max_pieces=40, beam_size=1)
     found = best_translations(tiny_model, tf.constant(sources), config)
     for row, source in enumerate(sources):
         expected = greedy(tiny_model, source[source != PAD_ID], config.max_pieces)

@@ -31,7 +31,6 @@ CONFIG = Config(
     ffn_num_hiddens=24,
     num_heads=2,
     beam_size=3,
-    no_repeat_ngram=0,  # both engines have such a rule, and not the same one
     length_penalty=0.0,  # the engine's penalty has another formula
 )
 

@@ -1,11 +1,17 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import keras_attn
+
+FOLDER = Path(keras_attn.__file__).parent / "translation" / "machine"
+# By its folder: the package would import TensorFlow, which prints lines of its own.
 CODE = """
 import os, sys
-from keras_attn.translation.machine import native_output
+sys.path.insert(0, {folder!r})
+import native_output
 with native_output.hidden():
     os.write(2, b"E0000 a.cc:3] native\\n")
     print("of Python", file=sys.stderr)
@@ -15,7 +21,7 @@ os.write(2, b"after\\n")
 
 
 def said(last):
-    code = CODE.format(last=last)
+    code = CODE.format(folder=str(FOLDER), last=last)
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     return ended.returncode, ended.stdout + ended.stderr
 

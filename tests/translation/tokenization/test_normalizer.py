@@ -53,7 +53,7 @@ def test_without_rules_only_white_space_changes():
     plain = sentencepiece.SentencePieceNormalizer(rule_name="identity")
     for text in texts:
         data = text.encode()
-        rows = tf.constant([[*data]], tf.int32, shape=(1, len(data)))
+        rows = tf.constant([[*data, utf8.NONE]])
         found = Normalizer(b"")(rows, tf.constant([len(data)]))
         code_points = found.code_points[0, : found.lengths[0]].numpy().tolist()
         assert "".join(map(chr, code_points)) == plain.normalize(text)
