@@ -85,7 +85,7 @@ def test_help_answers_in_a_third_of_a_second(start):
 )
 def test_without_an_extra_a_command_tells_how_to_install_it(arguments, extra, tmp_path):
     # An environment with the standard library and this project alone.
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "KERAS_BACKEND": "tensorflow"}
     command = [sys.executable, "-S", "-m", "keras_attn", *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert ended.returncode == 2
