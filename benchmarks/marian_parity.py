@@ -146,7 +146,7 @@ def make_texts(
 def compare(
     model: Path, shape: dict[str, Any], texts: dict[str, Any], python: Path, lines: Path
 ) -> list[tuple[str, bool]]:
-    """What to print of each comparison, and whether it found a difference."""
+    """Line to print of each comparison, and whether it found a difference."""
     shutil.rmtree(model, ignore_errors=True)
     model.mkdir()
     write(model / "shape.json", shape)

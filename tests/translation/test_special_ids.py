@@ -1,6 +1,6 @@
 import pytest
 
-from keras_attn.translation.decoding.beam_search import BLOCK
+from keras_attn.translation.decoding.vocabulary_blocks import BLOCK
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, SLOT_IDS, UNK_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.copied import SLOTS

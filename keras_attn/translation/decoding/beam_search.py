@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from keras_attn.translation.decoding.limits import FORBIDDEN_IDS, forbid, repetitions
+from keras_attn.translation.decoding.vocabulary_blocks import BLOCK, in_blocks, log_sum_exp
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 NEVER = float("-inf")
@@ -15,8 +16,6 @@ NEVER = float("-inf")
 ROOM = 16
 # Finished rows are removed from the search when at least 1/LEAVING of the rows are finished.
 LEAVING = 8
-# Number of tokens in a block of the vocabulary (see `BeamSearch._best_extensions`).
-BLOCK = 64
 
 # (last tokens (B, K) int32, position () int32, ancestors (B, K, C) int32, cache, memory) ->
 # (logits (B, K, V), cache)
@@ -301,10 +300,10 @@ class BeamSearch:
         hypothesis is always included, because it holds the special ids and their rules.
         """
         beam_size = self._beam_size
-        logits = _in_blocks(tf.cast(logits, tf.float32))  # (B, K, N, BLOCK)
+        logits = in_blocks(tf.cast(logits, tf.float32))  # (B, K, N, BLOCK)
         batch_size, num_blocks = tf.shape(logits)[0], logits.shape[2]
         highest = tf.reduce_max(logits, axis=-1)  # (B, K, N)
-        log_probs = beam.log_probs - _log_sum_exp(logits, highest)  # (B, K)
+        log_probs = beam.log_probs - log_sum_exp(logits, highest)  # (B, K)
         if self._no_repeat_ngram:
             barred = repetitions(beam.tokens, beam.step, self._no_repeat_ngram)
 
@@ -346,35 +345,6 @@ class BeamSearch:
         totals, best = tf.math.top_k(tf.reshape(totals, tf.stack([batch_size, width])), number)
         parent, block = (tf.gather(x, best // BLOCK, batch_dims=1) for x in (parent, block))
         return totals, parent, block * BLOCK + best % BLOCK
-
-
-def _in_blocks(logits: tf.Tensor) -> tf.Tensor:
-    """Reshape `(B, K, V)` to `(B, K, N, BLOCK)`, padded with -inf at the end."""
-    missing = -logits.shape[-1] % BLOCK
-    if missing:
-        logits = tf.pad(logits, [[0, 0], [0, 0], [0, missing]], constant_values=NEVER)
-    shape = tf.shape(logits)
-    return tf.reshape(logits, tf.stack([shape[0], shape[1], logits.shape[-1] // BLOCK, BLOCK]))
-
-
-def _log_sum_exp(logits: tf.Tensor, highest: tf.Tensor) -> tf.Tensor:
-    """Logarithm of the sum of the exponentials of all logits of a hypothesis, `(B, K)`.
-
-    Computed from the softmax of the likeliest token: `tf.nn.softmax` is the only pass over all
-    tokens for which TensorFlow makes no intermediate copy.
-
-    Args:
-        logits: `(B, K, N, BLOCK)`.
-        highest: Maximum of each block, `(B, K, N)`.
-    """
-    shape = tf.shape(logits)
-    block = tf.argmax(highest, axis=-1, output_type=tf.int32)[..., None]  # (B, K, 1)
-    token = tf.argmax(tf.gather(logits, block, batch_dims=2), axis=-1, output_type=tf.int32)
-    likeliest = (block * BLOCK + token)[..., 0]  # (B, K)
-    flat = tf.reshape(logits, tf.stack([shape[0] * shape[1], shape[2] * BLOCK]))
-    place = tf.stack([tf.range(shape[0] * shape[1]), tf.reshape(likeliest, [-1])], axis=-1)
-    probability = tf.reshape(tf.gather_nd(tf.nn.softmax(flat), place), shape[:2])
-    return tf.reduce_max(highest, axis=-1) - tf.math.log(probability)
 
 
 def _keep_rules(

@@ -6,7 +6,8 @@ import tensorflow as tf
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.decoding.beam_search import BLOCK, ROOM, BeamSearch, length_penalty
+from keras_attn.translation.decoding.beam_search import ROOM, BeamSearch, length_penalty
+from keras_attn.translation.decoding.vocabulary_blocks import BLOCK
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 V = 8
