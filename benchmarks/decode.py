@@ -2,9 +2,10 @@
 
 Compares the same weights and sentences, from strings to strings, in CTranslate2 (float32 and int8,
 with sentencepiece), in KerasHub (layers and samplers), and in our SavedModel (float32 and
-bfloat16). Each has a separate process with one thread for each core, and they take turns.
-Length penalties are 0, because CTranslate2 uses another formula. A ratio above 1 means that our
-SavedModel is faster. KerasHub and CTranslate2 are skipped if they are not installed.
+bfloat16). Each has a separate process for each way to use the cores, and they take turns; for each
+size of a request the fastest way is printed. Length penalties are 0, because CTranslate2 uses
+another formula. A ratio above 1 means that our SavedModel is faster. KerasHub and CTranslate2 are
+skipped if they are not installed.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ from keras_attn.translation.training import warm_start
 from keras_attn.translation.versions import CONFIG, EXTRA
 
 OURS = ("float32", "bfloat16")
+# Ways to use the cores. `shards`: one core for each operation and a shard of the request for each
+# core, as `Translator`, `keras-attn translate` and the server do. `operations`: each operation on
+# all cores, the default of TensorFlow. `workers`: a part of the request for each core.
+WAYS_OF_OURS = ("shards", "operations")
+WAYS_OF_CTRANSLATE2 = ("workers", "operations")
 BEAMS = (1, 4)
 # Requests of a turn, by texts in a request; a turn takes about a second.
 REQUESTS = {1: 16, 8: 4, 32: 2, 128: 1}
@@ -62,7 +68,7 @@ def main() -> int:
             models = export_all(version, beam_size, Path(folder) / f"beam_{beam_size}")
             print(f"\nBeam {beam_size}\n" if beam_size > 1 else "\nGreedy search\n", flush=True)
             peers = start(models, arguments.threads, sentences)
-            if "ctranslate2 float32" in peers:
+            if "ctranslate2 float32" in models:
                 compare(peers, models, sentences[: arguments.same])
             take_turns(peers, sentences, tokenizers, arguments.turns)
             for peer in peers.values():
@@ -100,7 +106,8 @@ def export_all(version: Path, beam_size: int, folder: Path) -> dict[str, Path]:
     models = {}
     for precision in OURS:
         served = dataclasses.replace(config, serving_precision=precision)
-        models[precision] = saved_model.export(model, tokenizers, served, folder / precision)
+        exported = saved_model.export(model, tokenizers, served, folder / precision)
+        models[precision] = exported.folder
     if importlib.util.find_spec("ctranslate2") is not None:
         ctranslate2.convert(models["float32"], folder / "ctranslate2")
         (folder / "ctranslate2" / "beam_size").write_text(str(beam_size))
@@ -111,31 +118,46 @@ def export_all(version: Path, beam_size: int, folder: Path) -> dict[str, Path]:
     return models
 
 
-def start(models: dict[str, Path], num_threads: int, sentences: list[str]) -> dict[str, Peer]:
-    """Start one process for each model and load the models."""
+def ways(name: str) -> tuple[str, ...]:
+    """Ways in which an engine may use the cores."""
+    if name in OURS:
+        return WAYS_OF_OURS
+    return WAYS_OF_CTRANSLATE2 if name.startswith("ctranslate2") else ("operations",)
+
+
+def start(
+    models: dict[str, Path], num_threads: int, sentences: list[str]
+) -> dict[tuple[str, str], Peer]:
+    """Start a process for each model and way to use the cores, and load the models."""
     peers = {}
-    print(f"{'':<22}{'load s':>8}{'first text s':>14}{'MiB on disk':>13}")
+    print(f"{'':<22}{'':<12}{'load s':>8}{'first text s':>14}{'MiB on disk':>13}")
     for name, folder in models.items():
-        peers[name] = Peer(name, ["decode_peers.py", name, str(num_threads)], num_threads)
-        loaded = peers[name].ask(load=str(folder))
-        first = peers[name].ask(texts=sentences[:1])
         # Without files that only conversion and training need.
         files = [path for path in folder.rglob("*") if path.is_file() and EXTRA not in path.parts]
         size = sum(path.stat().st_size for path in files) / 2**20
-        print(f"{name:<22}{loaded['seconds']:>8.1f}{first['seconds']:>14.2f}{size:>13.1f}")
+        for way in ways(name):
+            command = ["decode_peers.py", name, way, str(num_threads)]
+            peers[name, way] = peer = Peer(f"{name}, {way}", command, num_threads)
+            loaded = peer.ask(load=str(folder))
+            first = peer.ask(texts=sentences[:1])
+            print(f"{name:<22}{way:<12}{loaded['seconds']:>8.1f}", end="")
+            print(f"{first['seconds']:>14.2f}{size:>13.1f}")
     sys.stdout.flush()
     return peers
 
 
-def compare(peers: dict[str, Peer], models: dict[str, Path], sentences: list[str]) -> None:
+def compare(
+    peers: dict[tuple[str, str], Peer], models: dict[str, Path], sentences: list[str]
+) -> None:
     """Print the share of translations equal to those of CTranslate2, and the differences."""
     answers = {
         name: [
             text
             for batch in batches(sentences, 128)
-            for text in peers[name].ask(texts=batch)["texts"]
+            for text in peers[name, ways(name)[0]].ask(texts=batch)["texts"]
         ]
-        for name in (*OURS, "ctranslate2 float32", *(["keras_hub"] if "keras_hub" in peers else []))
+        for name in models
+        if name != "ctranslate2 int8"
     }
     theirs = answers.pop("ctranslate2 float32")
     print(f"\n{len(sentences):,} sentences, the same as CTranslate2's in float32:", flush=True)
@@ -163,14 +185,18 @@ def batches(sentences: list[str], size: int) -> Iterator[list[str]]:
 
 
 def take_turns(
-    peers: dict[str, Peer], sentences: list[str], tokenizers: Tokenizers, num_turns: int
+    peers: dict[tuple[str, str], Peer],
+    sentences: list[str],
+    tokenizers: Tokenizers,
+    num_turns: int,
 ) -> None:
-    """Print sentences/s and target tokens/s of each program, by texts in a request."""
+    """Print sentences/s and target tokens/s of each engine, by texts in a request."""
     print(f"\nMedian of {num_turns} turns; sentences/s, target tokens/s, and how much faster than")
-    print(f"each of the others float32 and bfloat16 are\n\n{'texts':>5}  {'':<22}", end="")
-    print(f"{'ms/request':>11}{'sent./s':>9}{'tokens/s':>10}" + "".join(f"{o:>10}" for o in OURS))
+    print("each of the others float32 and bfloat16 are; each in its fastest way to use the cores\n")
+    print(f"{'texts':>5}  {'':<22}{'':<12}{'ms/request':>11}{'sent./s':>9}{'tokens/s':>10}", end="")
+    print("".join(f"{name:>10}" for name in OURS))
     for size, num_requests in REQUESTS.items():
-        seconds: dict[str, list[float]] = {name: [] for name in peers}
+        seconds: dict[tuple[str, str], list[float]] = {name: [] for name in peers}
         num_tokens = 0
         for turn in range(-1, num_turns):  # one more turn for warm-up, not counted
             first = (turn + 1) * size * num_requests
@@ -181,20 +207,25 @@ def take_turns(
                 answers = [peers[name].ask(texts=batch) for batch in batches(texts, size)]
                 if turn >= 0:
                     seconds[name].append(sum(answer["seconds"] for answer in answers))
-                if turn >= 0 and name == OURS[0]:
+                if turn >= 0 and name == (OURS[0], WAYS_OF_OURS[0]):
                     said = [text for answer in answers for text in answer["texts"]]
                     num_tokens += sum(len(ids) + 1 for ids in tokenizers.target.encode(said))
         tokens_a_text = num_tokens / (num_turns * size * num_requests)
-        for name, its in seconds.items():
+        fastest: dict[str, str] = {}
+        for name, way in sorted(peers, key=lambda name: statistics.median(seconds[name])):
+            fastest.setdefault(name, way)
+        for name, way in ((name, fastest[name]) for name in dict.fromkeys(n for n, _ in peers)):
+            its = seconds[name, way]
             a_second = size * num_requests / statistics.median(its)
-            print(f"{size:>5}  {name:<22}{1000 * size / a_second:>11.1f}{a_second:>9.1f}", end="")
-            print(f"{a_second * tokens_a_text:>10.0f}", end="")
+            print(f"{size:>5}  {name:<22}{way:<12}{1000 * size / a_second:>11.1f}", end="")
+            print(f"{a_second:>9.1f}{a_second * tokens_a_text:>10.0f}", end="")
             for ours in OURS:
-                ratios = [a / b for a, b in zip(its, seconds[ours], strict=True)]
+                mine = seconds[ours, fastest[ours]]
+                ratios = [a / b for a, b in zip(its, mine, strict=True)]
                 print(f"{statistics.median(ratios):>10.2f}", end="")
             print(flush=True)
-    for name, peer in peers.items():
-        print(f"{name:<22} peak {peer.ask()['peak MiB']:,.0f} MiB")
+    for (name, way), peer in peers.items():
+        print(f"{name:<22}{way:<12} peak {peer.ask()['peak MiB']:,.0f} MiB")
 
 
 if __name__ == "__main__":

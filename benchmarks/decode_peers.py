@@ -1,4 +1,4 @@
-"""Process of one program in `decode.py`: `python decode_peers.py NAME THREADS`.
+"""Process of one program in `decode.py`: `python decode_peers.py NAME WAY THREADS`.
 
 Reads one JSON request from each line and writes one JSON line as answer. `{"load": folder}` loads
 an exported model, `{"texts": [...]}` translates a batch of strings, `{}` returns the peak memory.
@@ -14,20 +14,22 @@ from typing import Any
 from machine import memory_of_this_process
 from peer import answer_requests
 
+from keras_attn.translation import versions
+
 LONGEST = 128
 
 
 class Ours:
     """Our SavedModel, called by signature like in TensorFlow Serving."""
 
-    def __init__(self, num_threads: int):
+    def __init__(self, way: str):
         import tensorflow as tf
 
-        tf.config.threading.set_intra_op_parallelism_threads(num_threads)
         self._tf = tf
+        self._load = versions.load if way == "shards" else tf.saved_model.load
 
     def load(self, folder: Path) -> None:
-        self._loaded = self._tf.saved_model.load(str(folder))
+        self._loaded = self._load(versions.newest_version(folder))
         self._translate = self._loaded.signatures["serving_default"]
 
     def translate(self, texts: list[str]) -> list[str]:
@@ -38,8 +40,10 @@ class Ours:
 class CTranslate2:
     """CTranslate2 with the same weights, and sentencepiece for both sides."""
 
-    def __init__(self, compute_type: str, num_threads: int):
-        self._compute_type, self._num_threads = compute_type, num_threads
+    def __init__(self, compute_type: str, way: str, num_threads: int):
+        self._compute_type = compute_type
+        self._num_workers = num_threads if way == "workers" else 1
+        self._num_threads = num_threads // self._num_workers
 
     def load(self, folder: Path) -> None:
         import ctranslate2
@@ -48,7 +52,7 @@ class CTranslate2:
         self._translator = ctranslate2.Translator(
             str(folder),
             compute_type=self._compute_type,
-            inter_threads=1,
+            inter_threads=self._num_workers,
             intra_threads=self._num_threads,
         )
         self._source, self._target = (
@@ -61,6 +65,8 @@ class CTranslate2:
     def translate(self, texts: list[str]) -> list[str]:
         found = self._translator.translate_batch(
             self._source.encode(texts, out_type=str),
+            # Texts of a like length go to one worker.
+            max_batch_size=-(-len(texts) // self._num_workers),
             beam_size=self._beam_size,
             length_penalty=0,
             min_decoding_length=0,
@@ -86,16 +92,16 @@ class KerasHub:
         return self._translate(texts)
 
 
-def make(name: str, num_threads: int) -> Any:
+def make(name: str, way: str, num_threads: int) -> Any:
     if name == "keras_hub":
         return KerasHub(num_threads)
     if name.startswith("ctranslate2"):
-        return CTranslate2(name.split()[1], num_threads)
-    return Ours(num_threads)
+        return CTranslate2(name.split()[1], way, num_threads)
+    return Ours(way)
 
 
 def main() -> int:
-    engine = make(sys.argv[1], int(sys.argv[2]))
+    engine = make(sys.argv[1], sys.argv[2], int(sys.argv[3]))
 
     def answer(request: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}

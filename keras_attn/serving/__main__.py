@@ -103,8 +103,9 @@ def main(argv: list[str] | None = None, **prog: str) -> int:
         with logs.written_to_stderr():
             with native_output.hidden():
                 from keras_attn.serving import running
-                from keras_attn.translation.machine import devices
+                from keras_attn.translation.machine import devices, threads
 
+                threads.one_core_for_each_operation()
                 devices.open_devices()
             running.run(arguments.model, settings)
     except ModuleNotFoundError as error:

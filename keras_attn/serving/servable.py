@@ -15,6 +15,7 @@ from keras_attn.serving import examples
 from keras_attn.serving.errors import RequestError
 from keras_attn.translation.config import Config
 from keras_attn.translation.export.warmup_requests import FILE
+from keras_attn.translation.machine import threads
 from keras_attn.translation.versions import CONFIG, EXTRA
 
 # Inputs that hold for all texts of a request, however many there are: the terms of a glossary.
@@ -78,6 +79,7 @@ class Servable:
         self.folder = folder
         self.version = int(folder.name)
         self._loaded = tf.saved_model.load(str(folder))  # this reference keeps the variables alive
+        threads.one_core_for_each_shard(self._loaded)
         self.signatures = {
             name: Signature(
                 function,

@@ -118,7 +118,7 @@ def fault(version: Path, of_translator: bool = True) -> str:
 
 
 def load(version: Path, signatures: Iterable[str] = ()) -> Any:
-    """The SavedModel of a version, loaded by TensorFlow.
+    """The SavedModel of a version, loaded by TensorFlow, with a shard of each batch for each core.
 
     Args:
         version: Folder of the version.
@@ -130,6 +130,9 @@ def load(version: Path, signatures: Iterable[str] = ()) -> Any:
     """
     import tensorflow as tf  # takes seconds
 
+    from keras_attn.translation.machine import threads
+
+    threads.one_core_for_each_operation()
     try:
         loaded = tf.saved_model.load(str(version))
     except (OSError, ValueError, tf.errors.OpError) as error:
@@ -139,6 +142,7 @@ def load(version: Path, signatures: Iterable[str] = ()) -> Any:
     if missing:
         reason = f"it has no signature {', '.join(missing)}"
         raise ValueError(_cannot_be_loaded(version, reason))
+    threads.one_core_for_each_shard(loaded)
     return loaded
 
 

@@ -1,4 +1,4 @@
-"""Search for the best translations of a batch: compiled by XLA for small batches."""
+"""Search for the best translations of a batch: compiled by XLA for a single source."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from keras_attn.translation.decoding.limits import (
 from keras_attn.translation.decoding.steps import CachedSteps, Memory, WholePrefix, make_steps
 from keras_attn.translation.special_ids import PAD_ID, UNK_ID
 
-# A small batch is padded to one of these numbers of rows and to one of these lengths. Lengths above
-# the last are padded to a multiple of the last.
-ROWS = (1, 2, 4, 8)
+# A single source is padded to one of these lengths. Lengths above the last are padded to a multiple
+# of the last.
 LENGTHS = (16, 32, 64, 128)
 # Maximum number of source pieces, padding included, that are encoded at once.
 CELLS_AT_ONCE = 1024
@@ -29,10 +28,10 @@ CELLS_AT_ONCE = 1024
 class Search:
     """Beam search for a batch with the settings of `config`; a beam size of 1 is greedy search.
 
-    Batches of at most `ROWS[-1]` rows are padded to a fixed shape and searched by a program that
-    XLA compiles once for each shape: in small batches, overhead between matrix products dominates
-    (benchmarks/results/decode.md). Larger batches are searched without XLA: matrix products
-    dominate, and shapes change when finished rows are removed.
+    A single source is padded to one of a few lengths and searched by a program that XLA compiles
+    once for each length: overhead between matrix products dominates (benchmarks/results/decode.md).
+    Larger batches are searched without XLA: matrix products dominate, shapes change when finished
+    rows are removed, and programs of XLA do not run side by side.
 
     Args:
         model: Built model.
@@ -54,10 +53,10 @@ class Search:
 
         given = [tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((), tf.int32)]
         # `tf.function`, so that the signatures of a SavedModel share one graph of the search.
-        self._large = tf.function(functools.partial(search, at_once=False), input_signature=given)
+        self._batch = tf.function(functools.partial(search, at_once=False), input_signature=given)
         # A model of a user may do what XLA cannot compile.
         steps = make_steps(model, config.beam_size, in_place=False)
-        self._small = tf.function(
+        self._single = tf.function(
             functools.partial(search, at_once=True),
             input_signature=given,
             jit_compile=isinstance(steps, CachedSteps),
@@ -66,9 +65,9 @@ class Search:
     def __call__(self, source_ids: tf.Tensor, num_best: int = 1) -> Hypotheses:
         num_rows = tf.shape(source_ids)[0]
         found = tf.cond(
-            num_rows <= ROWS[-1],
-            lambda: self._small(_padded(source_ids), num_best),
-            lambda: self._large(source_ids, num_best),
+            num_rows <= 1,
+            lambda: self._single(_padded(source_ids), num_best),
+            lambda: self._batch(source_ids, num_best),
         )
         return Hypotheses(found.tokens[:num_rows, :num_best], found.scores[:num_rows, :num_best])
 
@@ -85,11 +84,11 @@ def _length_to_pad_to(length: tf.Tensor) -> tf.Tensor:
 
 
 def _padded(source_ids: tf.Tensor) -> tf.Tensor:
+    """At least one row, and one of the lengths that are compiled."""
     num_rows, length = tf.unstack(tf.shape(source_ids))
-    # `missing` must not be negative, even for a large batch: this branch is traced although it does
-    # not run, and the number of rows may be static.
-    enough = tf.maximum(tf.reduce_min(tf.where(num_rows <= ROWS, ROWS, ROWS[-1])), num_rows)
-    missing = [[0, enough - num_rows], [0, _length_to_pad_to(length) - length]]
+    # `missing` must not be negative, even for a batch: this branch is traced although it does not
+    # run, and the number of rows may be static.
+    missing = [[0, tf.maximum(1 - num_rows, 0)], [0, _length_to_pad_to(length) - length]]
     return tf.pad(source_ids, missing, constant_values=PAD_ID)
 
 
@@ -116,7 +115,7 @@ def best_translations(
     """
     lengths = num_tokens(source_ids)
     limits = length_limits(lengths, config)
-    limits = tf.where(lengths > 0, limits, 1)  # stop rows of padding early
+    limits = tf.where(lengths > 0, limits, 1)  # end rows of padding early
     steps = make_steps(model, config.beam_size, in_place=not at_once)
     search = BeamSearch(
         steps.step,

@@ -114,6 +114,7 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
         functions["attend"] = signatures.attend, [text]
     saved = tf.Module()
     saved.weights = [variable.value for variable in signatures.model.variables]
+    saved.num_shards = signatures.num_shards
     # Traced here, because the export of Keras traces each function twice.
     traced = {
         name: tf.function(function, input_signature=signature).get_concrete_function()

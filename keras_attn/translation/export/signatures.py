@@ -10,6 +10,7 @@ from keras_attn.translation.decoding.beam_search import Hypotheses, length_penal
 from keras_attn.translation.decoding.limits import num_tokens
 from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
+from keras_attn.translation.decoding.shards import in_shards
 from keras_attn.translation.decoding.teacher_forcing import attention_to_source, log_probabilities
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
@@ -19,6 +20,8 @@ from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 # Maximum number of rows searched at once, so that memory does not grow with a request.
 ROWS_AT_ONCE = 128
+# Number of shards of a large batch where no program sets it. On one core, two shards cost little.
+NUM_SHARDS = 2
 # A translation below this mean log probability of a token is uncertain. With the default training,
 # this marks two thirds of the bad translations of `tatoeba` (chrF below 30), one in eleven of the
 # good ones (chrF above 60), and 1% of `everyday`.
@@ -37,6 +40,8 @@ class Signatures:
         source: Source tokenizer in the graph.
         target: Target tokenizer in the graph.
         model: Trained model in the precision of serving.
+        num_shards: Number of shards of a large batch (`in_shards`), which a program that loads the
+            SavedModel may change.
     """
 
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
@@ -51,6 +56,7 @@ class Signatures:
         self._search_ids = Search(self.model, config, slot_ids)
         self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
         self._is_imported = tokenizers.source.is_imported
+        self.num_shards = tf.Variable(NUM_SHARDS, trainable=False, name="num_shards")
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Best translation of each text; signature `serving_default`."""
@@ -210,29 +216,29 @@ class Signatures:
         def unfinished(done: tf.Tensor, *found: tf.Tensor) -> tf.Tensor:
             return done < num_parts
 
-        def extend(
-            done: tf.Tensor, translations: tf.Tensor, scores: tf.Tensor, is_uncertain: tf.Tensor
-        ):
-            source_ids = _with_end(ordered[done : done + ROWS_AT_ONCE])
-            found = self._search_ids(source_ids, num_best)
-            return (
-                done + ROWS_AT_ONCE,
-                tf.concat([translations, self._text(found.tokens)], axis=0),
-                tf.concat([scores, found.scores], axis=0),
-                tf.concat([is_uncertain, self._is_uncertain(source_ids, found)], axis=0),
-            )
+        outputs = (
+            tf.TensorSpec([num_best], tf.string),
+            tf.TensorSpec([num_best], tf.float32),
+            tf.TensorSpec([], tf.bool),
+        )
 
-        shape = tf.TensorShape([None, num_best])
+        def search(source_ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+            found = self._search_ids(source_ids, num_best)
+            return self._text(found.tokens), found.scores, self._is_uncertain(source_ids, found)
+
+        def extend(done: tf.Tensor, *found: tf.Tensor):
+            source_ids = _with_end(ordered[done : done + ROWS_AT_ONCE])
+            new = in_shards(search, source_ids, self.num_shards, outputs)
+            longer = (tf.concat(parts, axis=0) for parts in zip(found, new, strict=True))
+            return done + ROWS_AT_ONCE, *longer
+
+        empty = [tf.zeros([0, *spec.shape], spec.dtype) for spec in outputs]
+        shapes = [tf.TensorShape([None, *spec.shape]) for spec in outputs]
         _, *found = tf.while_loop(
             unfinished,
             extend,
-            (
-                tf.constant(0),
-                tf.zeros([0, num_best], tf.string),
-                tf.zeros([0, num_best]),
-                tf.zeros([0], tf.bool),
-            ),
-            shape_invariants=(tf.TensorShape([]), shape, shape, tf.TensorShape([None])),
+            (tf.constant(0), *empty),
+            shape_invariants=(tf.TensorShape([]), *shapes),
         )
         as_given = tf.argsort(order)
         translations, scores, is_uncertain = (tf.gather(part, as_given) for part in found)

@@ -66,6 +66,9 @@ class Translator:
     def load(cls, path: str | os.PathLike) -> Translator:
         """Load a translator from the folder of a version, or the newest from a folder of versions.
 
+        On 2 to 4 cores without a GPU, this sets TensorFlow to one core for each operation, unless
+        TensorFlow has run operations before. Batches are divided among the cores.
+
         Raises:
             ValueError: If there is no exported translator, or this version of keras_attn cannot
                 load it.

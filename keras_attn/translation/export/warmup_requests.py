@@ -8,7 +8,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from keras_attn.translation.decoding.search import LENGTHS, ROWS
+from keras_attn.translation.decoding.search import LENGTHS
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization.in_graph import NUM_TEXTS
 from keras_attn.translation.tokenization.tokenizer import MIN_VOCAB_SIZE, Tokenizer
@@ -31,7 +31,7 @@ def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
     lengths = [length for length in LENGTHS if length < 2 * max_pieces]
     with tf.io.TFRecordWriter(str(extra / FILE)) as file:
         for request in (text(tokenizer, min(length, max_pieces)) for length in lengths):
-            for number in sorted({*ROWS, *NUM_TEXTS}):
+            for number in NUM_TEXTS:
                 file.write(_prediction_log(BATCHED, [request] * number))
             file.write(_prediction_log(SINGLE, [request]))
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+from typing import Any
 
 import tensorflow as tf
 
-# Maximum number of cores for one operation per core, and for one shard per core in training.
+# Maximum number of cores for one operation per core, and for one shard per core.
 # Measured on 2 cores. With many cores, shards would be small, and each core reads all weights.
 MAX_CORES = 4
 
@@ -24,6 +25,17 @@ def one_core_for_each_operation() -> None:
         with contextlib.suppress(RuntimeError):
             tf.config.threading.set_intra_op_parallelism_threads(1)
             tf.config.threading.set_inter_op_parallelism_threads(cores)
+
+
+def one_core_for_each_shard(loaded: Any) -> None:
+    """Let a loaded translator divide a batch among the cores of this process (`in_shards`).
+
+    Args:
+        loaded: SavedModel, as `tf.saved_model.load` returns it. Nothing changes if it is no
+            translator or an earlier version of keras_attn exported it.
+    """
+    if hasattr(loaded, "num_shards"):
+        loaded.num_shards.assign(min(num_cores(), MAX_CORES))
 
 
 def num_cores() -> int:

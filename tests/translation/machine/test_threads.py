@@ -3,7 +3,9 @@ import subprocess
 import sys
 
 import pytest
+import tensorflow as tf
 
+from keras_attn.translation.machine import threads
 from keras_attn.translation.machine.threads import num_cores
 
 
@@ -23,3 +25,19 @@ def test_only_few_cores_get_an_operation_each(cores, expected):
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert [int(number) for number in found.stdout.split()] == expected
+
+
+@pytest.mark.parametrize(("cores", "expected"), [(1, 1), (3, 3), (16, threads.MAX_CORES)])
+def test_a_loaded_translator_has_a_shard_for_each_core(cores, expected, monkeypatch, tmp_path):
+    monkeypatch.setattr(threads, "num_cores", lambda: cores)
+    module = tf.Module()
+    module.num_shards = tf.Variable(2)
+    tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    threads.one_core_for_each_shard(loaded)
+    assert loaded.num_shards.numpy() == expected
+
+
+def test_another_saved_model_is_left_as_it_is(tmp_path):
+    tf.saved_model.save(tf.Module(), str(tmp_path))
+    threads.one_core_for_each_shard(tf.saved_model.load(str(tmp_path)))
