@@ -12,11 +12,14 @@ import json
 import sys
 import time
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 from peer import answer_requests
+
+from keras_attn.translation import versions
 
 
 def main() -> None:
@@ -27,7 +30,7 @@ def answer_directly(version: str) -> None:
     """`{"translate": [...]}` returns translations; `{"rows": N, "seconds": S}`, sentences/s."""
     import tensorflow as tf
 
-    loaded = tf.saved_model.load(version)
+    loaded = versions.load(Path(version))
     translate = loaded.signatures["serving_default"]
     texts: list[str] = []
 

@@ -2,8 +2,11 @@
 
 A model takes about as long for a few rows as for one row. Requests wait in a queue; a free thread
 takes as many requests for the same signature of the same version as fit into a batch. Requests with
-different glossaries are never in one batch. If a thread is free when a request arrives, the request
-waits up to `batch_wait` seconds for others.
+different glossaries are never in one batch.
+
+Clients that wait for their answer before they ask again come back together. So a free thread waits,
+up to `batch_wait` seconds, until as many rows are there as at the end of the last batch. A lone
+client never waits.
 """
 
 from __future__ import annotations
@@ -68,6 +71,8 @@ class Batcher:
         self._num_running = 0
         self._running: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
+        # Rows that are waited for: those of the last batch, and those that waited at its end.
+        self._num_expected = settings.batch_rows
         self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="batch")
 
     @property
@@ -111,15 +116,22 @@ class Batcher:
         self._threads.shutdown()
 
     def _run_when_due(self) -> None:
-        """Start full batches on free threads; start a partial batch after `batch_wait`."""
+        """Start full batches on free threads, and a smaller one when it has waited long enough."""
         while self._has_free_thread and self.num_rows >= self._settings.batch_rows:
             self._run()
-        if self._has_free_thread and self._waiting and not self._timer:
-            loop = asyncio.get_running_loop()
+        if not self._has_free_thread or not self._waiting:
+            return
+        loop = asyncio.get_running_loop()
+        if self.num_rows >= self._num_expected:
+            # Not at once: further requests may be about to be read.
+            loop.call_soon(self._run_after_wait)
+        elif not self._timer:
             self._timer = loop.call_later(self._settings.batch_wait, self._run_after_wait)
 
     def _run_after_wait(self) -> None:
-        self._timer = None
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
         if self._has_free_thread and self._waiting:
             self._run()
             self._run_when_due()  # other requests may not have fitted into this batch
@@ -167,6 +179,7 @@ class Batcher:
                     request.answer.set_result(answer)
         finally:
             self._num_running -= 1
+            self._num_expected = sum(request.num_rows for request in batch) + self.num_rows
             self._run_when_due()
 
 

@@ -6,6 +6,8 @@ import dataclasses
 import re
 from dataclasses import dataclass
 
+from keras_attn.translation.machine import threads
+
 _ORIGIN = re.compile(r"https?://[^/\s]+")
 
 
@@ -20,9 +22,10 @@ class Settings:
         batch_rows: Maximum number of rows in a batch, at least 1. Defaults to 64.
         batch_characters: Maximum number of characters in a batch of several requests, at least 1,
             so that short texts do not wait for many long ones. Defaults to 10,000.
-        batch_wait: Seconds that a request waits for others to share its batch, while a thread is
-            free; at least 0. Defaults to 0.002.
-        threads: Number of batches computed at the same time, at least 1. Defaults to 2.
+        batch_wait: Maximum number of seconds that a request waits for others to share its batch,
+            while a thread is free; at least 0. Defaults to 0.01.
+        threads: Number of batches computed at the same time, at least 1. Defaults to one for every
+            4 cores, because up to 4 cores work on one batch.
         queue_rows: Maximum number of waiting rows, at least `max_rows`. Further requests get status
             503. Defaults to 1024.
         max_body: Maximum size of the body of a request, in bytes. Defaults to 1 MiB.
@@ -48,8 +51,8 @@ class Settings:
     grpc_port: int = 0
     batch_rows: int = 64
     batch_characters: int = 10_000
-    batch_wait: float = 0.002
-    threads: int = 2
+    batch_wait: float = 0.01
+    threads: int = max(1, threads.num_cores() // threads.MAX_CORES)
     queue_rows: int = 1024
     max_body: int = 2**20
     max_rows: int = 256

@@ -71,6 +71,28 @@ def test_a_request_alone_waits_no_longer_than_it_is_told():
     run(scenario, batch_wait=0.0)
 
 
+def test_a_lone_client_does_not_wait_after_its_first_request():
+    async def scenario(batcher, model):
+        start = asyncio.get_running_loop().time()
+        for number in range(4):
+            assert await ask(batcher, model, number) == [2 * number]
+        assert 0.5 <= asyncio.get_running_loop().time() - start < 0.9
+
+    run(scenario, batch_wait=0.5)
+
+
+def test_clients_that_come_back_one_after_the_other_share_a_batch_again():
+    async def scenario(batcher, model):
+        async def client(number):
+            await ask(batcher, model, number)
+            await asyncio.sleep(0.05 * number)
+            await ask(batcher, model, 10 + number)
+
+        await asyncio.gather(*map(client, range(3)))
+
+    assert run(scenario, batch_wait=0.5) == [[0, 1, 2], [10, 11, 12]]
+
+
 def test_a_full_batch_does_not_wait():
     async def scenario(batcher, model):
         await asyncio.gather(*(ask(batcher, model, n) for n in range(4)))

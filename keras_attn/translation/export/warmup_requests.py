@@ -37,7 +37,7 @@ def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
 
 
 def text(tokenizer: Tokenizer, length: int) -> str:
-    """Meaningless text of about `3/4 * length` pieces."""
+    """Meaningless sentence of about `3/4 * length` pieces."""
     words = list(islice(_words(tokenizer), 8)) or ["a"]
     found = ""
     for count in range(length):  # each word has at least one piece
@@ -53,8 +53,9 @@ def _words(tokenizer: Tokenizer) -> Iterator[str]:
     first = EOS_ID + 1 if tokenizer.is_imported else MIN_VOCAB_SIZE - 1
     for piece in range(first, tokenizer.vocab_size):
         word = tokenizer.decode([[piece]])[0].strip()
-        # The vocabulary of an imported model may hold the pieces of another language.
-        if word and (not tokenizer.is_imported or tokenizer.encode([word]) == [[piece]]):
+        # Letters only, because punctuation may end a sentence. The vocabulary of an imported model
+        # may hold the pieces of another language.
+        if word.isalpha() and (not tokenizer.is_imported or tokenizer.encode([word]) == [[piece]]):
             yield word
 
 

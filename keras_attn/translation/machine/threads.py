@@ -6,8 +6,6 @@ import contextlib
 import os
 from typing import Any
 
-import tensorflow as tf
-
 # Maximum number of cores for one operation per core, and for one shard per core.
 # Measured on 2 cores. With many cores, shards would be small, and each core reads all weights.
 MAX_CORES = 4
@@ -20,6 +18,8 @@ def one_core_for_each_operation() -> None:
     (benchmarks/results/training.md). Call this before TensorFlow runs its first operation; later
     calls have no effect.
     """
+    import tensorflow as tf  # takes seconds
+
     cores = num_cores()
     if 1 < cores <= MAX_CORES and not tf.config.list_physical_devices("GPU"):
         with contextlib.suppress(RuntimeError):

@@ -3,10 +3,11 @@ from tensorflow_serving.apis import prediction_log_pb2
 
 from keras_attn.translation.decoding.search import LENGTHS
 from keras_attn.translation.export import warmup_requests
+from keras_attn.translation.tokenization import sentences
 from keras_attn.translation.tokenization.in_graph import NUM_TEXTS
 from keras_attn.translation.tokenization.tokenizer import train
 
-TEXTS = ["猫が好きです", "犬が水を飲みます", "鳥は歌います"]
+TEXTS = ["。猫が好きです。", "。犬が水を飲みます。", "。鳥は歌います。"]
 
 
 def test_every_shape_that_is_compiled_is_asked_for_as_the_server_reads_it(tmp_path):
@@ -19,6 +20,8 @@ def test_every_shape_that_is_compiled_is_asked_for_as_the_server_reads_it(tmp_pa
         request = log.predict_log.request
         assert set(request.inputs) == {"text"}
         texts = [text.decode("utf-8") for text in tf.make_ndarray(request.inputs["text"])]
+        parts = sentences.split(tf.constant(texts)).text.numpy()
+        assert [part.decode() for part in parts if part] == texts  # they are not cut
         num_pieces = {len(ids) + 1 for ids in tokenizer.encode(texts)}
         (length,) = {min(length for length in LENGTHS if n <= length) for n in num_pieces}
         asked.append((request.model_spec.signature_name, len(texts), length))
