@@ -21,13 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import ray
-import tensorflow as tf
 from ray import serve
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from keras_attn.translation import Translator
-from keras_attn.translation.decoding.search import ROWS
 from keras_attn.translation.versions import newest_version
 
 
@@ -39,18 +37,17 @@ class Replica:
         folder: Folder of an exported version.
         batch_size: Maximum number of texts in a batch.
         batch_wait: Maximum seconds that a text waits for further texts of the batch.
-        num_threads: Number of TensorFlow threads. Use fewer than all cores if several replicas
-            share a machine.
+        cores: Number of cores that share a batch. Use fewer than all if several replicas share a
+            machine.
     """
 
-    def __init__(self, folder: str, batch_size: int, batch_wait: float, num_threads: int):
-        tf.config.threading.set_intra_op_parallelism_threads(num_threads)
-        self._translator = Translator.load(folder)
+    def __init__(self, folder: str, batch_size: int, batch_wait: float, cores: int):
+        self._translator = Translator.load(folder, cores)
         self._translate.set_max_batch_size(batch_size)
         self._translate.set_batch_wait_timeout_s(batch_wait)
-        # Compile the search for these batch sizes now, not during the first requests.
-        for number in {*ROWS, batch_size}:
-            self._translator(["a"] * number)
+        # Compile the search now, not during the first requests.
+        for number in {1, batch_size}:
+            self._translator(["aあ"] * number)
 
     async def __call__(self, request: Request) -> JSONResponse:
         try:

@@ -117,12 +117,13 @@ def fault(version: Path, of_translator: bool = True) -> str:
     return ""
 
 
-def load(version: Path, signatures: Iterable[str] = ()) -> Any:
+def load(version: Path, signatures: Iterable[str] = (), cores: int | None = None) -> Any:
     """The SavedModel of a version, loaded by TensorFlow, with a shard of each batch for each core.
 
     Args:
         version: Folder of the version.
         signatures: Names of the signatures that the caller requires. Defaults to none.
+        cores: See `Translator.load`.
 
     Raises:
         ValueError: If the SavedModel is damaged, or an older version of keras_attn exported it
@@ -142,7 +143,7 @@ def load(version: Path, signatures: Iterable[str] = ()) -> Any:
     if missing:
         reason = f"it has no signature {', '.join(missing)}"
         raise ValueError(_cannot_be_loaded(version, reason))
-    threads.one_core_for_each_shard(loaded)
+    threads.one_core_for_each_shard(loaded, cores)
     return loaded
 
 

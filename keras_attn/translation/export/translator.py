@@ -63,19 +63,26 @@ class Translator:
         self.folder = folder
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Translator:
+    def load(cls, path: str | os.PathLike, cores: int | None = None) -> Translator:
         """Load a translator from the folder of a version, or the newest from a folder of versions.
 
         On 2 to 4 cores without a GPU, this sets TensorFlow to one core for each operation, unless
-        TensorFlow has run operations before. Batches are divided among the cores.
+        TensorFlow has run operations before.
+
+        Args:
+            path: Folder of a version, or of all versions.
+            cores: Number of cores that share a batch, at least 1. Give fewer than all if other
+                processes need the others. Defaults to all cores of the process, up to 4.
 
         Raises:
-            ValueError: If there is no exported translator, or this version of keras_attn cannot
-                load it.
+            ValueError: If there is no exported translator, this version of keras_attn cannot load
+                it, or `cores` is below 1.
         """
+        if cores is not None and cores < 1:
+            raise ValueError(f"`cores` must be at least 1. Received: cores={cores}.")
         folder = newest_version(Path(path))
         config = Config.load(folder / EXTRA / CONFIG)
-        loaded = versions.load(folder)
+        loaded = versions.load(folder, cores=cores)
         return cls(loaded, config, folder)
 
     def __call__(

@@ -27,15 +27,16 @@ def one_core_for_each_operation() -> None:
             tf.config.threading.set_inter_op_parallelism_threads(cores)
 
 
-def one_core_for_each_shard(loaded: Any) -> None:
+def one_core_for_each_shard(loaded: Any, cores: int | None = None) -> None:
     """Let a loaded translator divide a batch among the cores of this process (`in_shards`).
 
     Args:
         loaded: SavedModel, as `tf.saved_model.load` returns it. Nothing changes if it is no
             translator or an earlier version of keras_attn exported it.
+        cores: Number of cores. Defaults to all, up to `MAX_CORES`.
     """
     if hasattr(loaded, "num_shards"):
-        loaded.num_shards.assign(min(num_cores(), MAX_CORES))
+        loaded.num_shards.assign(cores or min(num_cores(), MAX_CORES))
 
 
 def num_cores() -> int:

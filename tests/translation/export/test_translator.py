@@ -20,6 +20,13 @@ def test_same_strings_alone_and_in_a_batch_and_empty_stays_empty(folder, texts):
     assert len({*together}) >= 4
 
 
+def test_any_number_of_cores_gives_the_same(folder, texts):
+    one, three = (Translator.load(folder, cores) for cores in (1, 3))
+    assert one(texts) == three(texts)
+    with pytest.raises(ValueError, match="`cores` must be at least 1. Received: cores=0."):
+        Translator.load(folder, cores=0)
+
+
 def test_nbest_begins_with_the_translation_and_its_scores_fall(folder, config, texts):
     translator = Translator.load(folder)
     found = translator.nbest(texts)
