@@ -72,8 +72,13 @@ export class Alternatives {
       }
       return button;
     });
-    const label = element("h4", { id: "instead-label" }, "Instead of ", ...named(said, this.#code));
-    label.append(", the model could have said");
+    const label = element(
+      "h4",
+      { id: "instead-label" },
+      "Instead of ",
+      element("b", {}, ...named(said, this.#code)),
+      ", the model could have said",
+    );
     const list = element("ol", { class: "shares", "aria-labelledby": label.id });
     list.append(...inItems(buttons));
     const others = buttons.filter((button) => !button.disabled);
