@@ -20,8 +20,8 @@ _TERMS = {"木村": "Kimura"}
 _PAIR = {"source": "ja", "target": "en"}
 _SIGNATURES = (
     "Signatures of a translator: `serving_default` (text to translation), `nbest` (translations, "
-    "scores, is_uncertain), `glossary` (text, term, term_translation), `attend`, `sample`, `score`."
-    " The metadata list the inputs and outputs of each."
+    "scores, is_uncertain), `glossary` (text, term, term_translation), `attend`, `continue` (text, "
+    "prefix_pieces), `sample`, `score`. The metadata list the inputs and outputs of each."
 )
 
 # Statuses of errors, and the names of their responses.

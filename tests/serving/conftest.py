@@ -68,8 +68,8 @@ def write_echo():
 
     It has the signatures of a translator that the page asks for, and is there at once: what
     concerns the server and not what it serves is tested with it. It is not sure of a text with a
-    question mark. An older model has no examples and no glossary, and does not tell whether it is
-    sure.
+    question mark. An older model has no examples, no glossary, no self-attention and no
+    probabilities, and does not tell whether it is sure.
     """
 
     def write_echo(folder, version, is_older=False, pair=("ja", "en")):
@@ -100,20 +100,22 @@ def write_echo():
 
         @tf.function(input_signature=[texts])
         def attend(text):
-            source, target = _pieces(text), _pieces(_said(text, version))
-            weights = _weights(tf.shape(target)[1], tf.shape(source)[1])
-            return {
-                "translation": _said(text, version),
-                "source_pieces": source,
-                "target_pieces": target,
-                "weights": tf.tile(weights[None], [tf.size(text), 1, 1, 1, 1]),
-            }
+            return _attended(text, _said(text, version), _pieces(_said(text, version)), is_older)
+
+        prefixes = tf.TensorSpec([None, None], tf.string, "prefix_pieces")
+
+        @tf.function(input_signature=[texts, prefixes])
+        def continue_(text, prefix_pieces):
+            """The prefix is the translation."""
+            is_end = tf.equal(prefix_pieces, "</s>")
+            said = tf.strings.reduce_join(tf.where(is_end, "", prefix_pieces), axis=1)
+            return _attended(text, said, _pieces(said), is_older)
 
         folder.mkdir(parents=True, exist_ok=True)
         aside = folder / f".{version}"
         signatures = {"serving_default": echo, "nbest": nbest, "attend": attend}
         if not is_older:
-            signatures["glossary"] = glossary
+            signatures |= {"glossary": glossary, "continue": continue_}
         tf.saved_model.save(tf.Module(), str(aside), signatures=signatures)
         (aside / EXTRA).mkdir(exist_ok=True)
         if not is_older:
@@ -126,6 +128,33 @@ def write_echo():
 
 def _said(text, version):
     return tf.where(text == "", "", tf.strings.join([f"{version}: ", text]))
+
+
+def _attended(text, translation, target, is_older):
+    source = _pieces(text)
+    num_sources, num_targets = tf.shape(source)[1], tf.shape(target)[1]
+
+    def of_all(row):
+        return tf.tile(row[None], [tf.size(text), *[1] * row.shape.rank])
+
+    seen = {
+        "translation": translation,
+        "source_pieces": source,
+        "target_pieces": target,
+        "weights": of_all(_weights(num_targets, num_sources)),
+    }
+    if is_older:
+        return seen
+    others = tf.tile([[["a", "b", "c", "</s>"]]], [tf.size(text), num_targets, 1])
+    return {
+        **seen,
+        "encoder_weights": of_all(_weights(num_sources, num_sources)),
+        "decoder_weights": of_all(tf.linalg.eye(num_targets, batch_shape=[1, 3])),
+        "probabilities": tf.where(target == "", 0.0, 0.75),
+        "alternatives": tf.concat([target[..., None], others], axis=2),
+        "alternative_probabilities": tf.where(target == "", 0.0, 1.0)[..., None]
+        * [0.75, 0.125, 0.0625, 0.03125, 0.03],
+    }
 
 
 def _pieces(text):

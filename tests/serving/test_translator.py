@@ -73,6 +73,29 @@ def test_attention_with_its_pieces(predict, translator):
     assert found["target_pieces"] == expected.target_pieces
     np.testing.assert_allclose(found["weights"], expected.weights, atol=1e-6)
 
+    np.testing.assert_allclose(found["encoder_weights"], expected.encoder_weights, atol=1e-6)
+    np.testing.assert_allclose(found["decoder_weights"], expected.decoder_weights, atol=1e-6)
+    np.testing.assert_allclose(found["probabilities"], expected.probabilities, atol=1e-6)
+    assert found["alternatives"] == expected.alternatives
+
+
+def test_translations_that_begin_with_given_pieces_in_rows_and_in_columns(predict, translator):
+    (seen,) = predict(signature_name="attend", instances=[TEXT])["predictions"]
+    prefix = [seen["target_pieces"][0], seen["alternatives"][1][1]]
+    expected = translator.continue_from(TEXT, prefix)
+    assert expected.target_pieces[:2] == prefix
+    rows = [
+        {"text": TEXT, "prefix_pieces": prefix},
+        {"text": TEXT, "prefix_pieces": ["", ""]},  # padding
+    ]
+    found = predict(signature_name="continue", instances=rows)["predictions"]
+    assert [row["translation"] for row in found] == [expected.translation, seen["translation"]]
+    inputs = {"text": [TEXT], "prefix_pieces": [prefix]}
+    columns = predict(signature_name="continue", inputs=inputs)["outputs"]
+    assert columns["target_pieces"] == [expected.target_pieces]
+    wrong = predict(signature_name="continue", instances=[{"text": TEXT, "prefix_pieces": "a"}])
+    assert "error" in wrong
+
 
 def test_a_sample_by_its_seed_in_columns(predict, translator):
     inputs = {"text": [TEXT], "seed": 3, "temperature": 0.8, "top_k": 0, "top_p": 1.0}

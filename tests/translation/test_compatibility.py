@@ -33,6 +33,17 @@ def test_answers_are_those_of_then(stored):
     assert [one.score for one in best] == pytest.approx(answers["scores"], abs=1e-3)
 
 
+def test_attention_is_read_and_what_a_model_lacks_is_none(stored):
+    translator, answers = stored
+    seen = translator.attend(answers["texts"][0])
+    assert seen.translation == answers["translations"][0]
+    np.testing.assert_allclose(seen.weights.sum(-1), 1, rtol=1e-4)
+    if "continue" not in answers["signatures"]:
+        assert seen.encoder_weights is seen.alternatives is seen.probabilities is None
+        with pytest.raises(ValueError, match="must have the signature 'continue' for this call"):
+            translator.continue_from(answers["texts"][0], [])
+
+
 def test_configuration_is_read(stored):
     translator, answers = stored
     assert answers["configuration"].items() <= vars(translator.config).items()

@@ -1,51 +1,65 @@
-import { readPieces } from "./pieces.js";
+import { readPiece, readPieces } from "./pieces.js";
+import { Weights } from "./weights.js";
 
-/** In place of the number of a layer or head: the average of all. */
-export const ALL = "all";
+const START = readPiece("<s>"); // what the decoder reads first
 
-/**
- * The attention of a translation (T pieces) to its text (S pieces), by layer and head.
- *
- * A piece is chosen by `{target, source}`, numbers or null: a target piece, which looked; a source
- * piece, which was looked at; or both.
- */
+/** What the model tells of a translation: its pieces, attention weights and probabilities. */
 export class Attention {
-  #weights; // [layers][heads][T][S]
+  #kinds = new Map();
 
-  constructor({ translation, source_pieces, target_pieces, weights }) {
-    this.translation = translation;
-    this.sources = readPieces(source_pieces);
-    this.targets = readPieces(target_pieces);
-    this.#weights = weights;
+  /** `answer` is that of the server; an older model does not tell everything. */
+  constructor(answer, { source, target }) {
+    this.translation = answer.translation;
+    this.sources = readPieces(answer.source_pieces);
+    this.targets = readPieces(answer.target_pieces);
+    this.options = options(answer, this.targets);
+    const [ofSource, ofTarget] = [source, target].map(({ name }) => `${name} pieces`);
+    this.#add("cross", answer.weights, {
+      sources: this.sources,
+      targets: this.targets,
+      languages: { source, target },
+      labels: { source: ofSource, target: ofTarget },
+    });
+    this.#add("encoder", answer.encoder_weights, {
+      sources: this.sources,
+      targets: this.sources,
+      languages: { source, target: source },
+      labels: { source: `${ofSource}, looked at`, target: `${ofSource}, looking` },
+    });
+    this.#add("decoder", answer.decoder_weights, {
+      sources: [START, ...this.targets.slice(0, -1)],
+      targets: this.targets,
+      languages: { source: target, target },
+      labels: { source: `${ofTarget} before`, target: ofTarget },
+    });
   }
 
-  get numLayers() {
-    return this.#weights.length;
+  /** Names of the kinds of attention: of "cross", "encoder" and "decoder". */
+  get kinds() {
+    return [...this.#kinds.keys()];
   }
 
-  get numHeads() {
-    return this.#weights[0].length;
+  /** The weights of a kind. */
+  of(kind) {
+    return this.#kinds.get(kind);
   }
 
-  /** Weights `[T][S]` of a layer and a head, or the average over `ALL` of them. */
-  matrix(layer, head) {
-    const layers = layer === ALL ? this.#weights : [this.#weights[layer]];
-    const heads = layers.flatMap((all) => (head === ALL ? all : [all[head]]));
-    return this.targets.map((_, t) =>
-      this.sources.map((_, s) => heads.reduce((sum, one) => sum + one[t][s], 0) / heads.length),
-    );
+  #add(kind, numbers, pieces) {
+    if (numbers?.length) this.#kinds.set(kind, new Weights(numbers, pieces));
   }
 }
 
-/** The lines of a matrix `[T][S]` that a choice leaves, `{target, source, weight}`. */
-export function chosenWeights(matrix, chosen) {
-  return matrix.flatMap((row, target) =>
-    row
-      .map((weight, source) => ({ target, source, weight }))
-      .filter(
-        (line) =>
-          (chosen.target === null || chosen.target === line.target) &&
-          (chosen.source === null || chosen.source === line.source),
-      ),
-  );
+/**
+ * For each target piece `{probability, alternatives}`, the likeliest pieces in its place, each
+ * `{piece, probability}`; null for a model that does not tell.
+ */
+function options({ probabilities, alternatives, alternative_probabilities }, targets) {
+  if (!alternatives) return null;
+  return targets.map((_, t) => ({
+    probability: probabilities[t],
+    alternatives: readPieces(alternatives[t]).map((piece, i) => ({
+      piece,
+      probability: alternative_probabilities[t][i],
+    })),
+  }));
 }

@@ -1,34 +1,60 @@
-import { ALL } from "./attention.js";
+import { Alternatives } from "./alternatives.js";
 import { sameChoice } from "./choosing.js";
 import { byId, element } from "./element.js";
 import { HeatMap } from "./heat_map.js";
 import { Lines } from "./lines.js";
+import { Multiples } from "./multiples.js";
+import { languageOf } from "./pieces.js";
 import { summary } from "./summary.js";
+import { ALL } from "./weights.js";
 
 const DRAWINGS = { lines: Lines, "heat-map": HeatMap };
 
 /**
- * The section on attention: what was chosen of layers, heads and drawings, and the drawing.
+ * The section on attention: what was chosen of kinds, layers, heads and drawings, the drawing, and
+ * what else the model could have said.
  *
  * `languages` is `{source, target}`, each `{code, name}`; `maxPieces` is the number of pieces that the
- * model reads at once.
+ * model reads at once. `goOn(pieces)` is told which pieces another translation is to begin with.
  */
 export class AttentionView {
   #languages;
   #maxPieces;
   #attention = null;
+  #best = null; // `{attention, best}`, the way back from another translation
+  #weights; // of the chosen kind
   #matrix;
   #drawing;
   #chosen = null; // stays until another is chosen
   #pointedAt = null; // shown instead, as long as the pointer is there
   #form = byId("choices");
   #figure = byId("figure");
+  #multiples;
+  #alternatives;
 
-  constructor(languages, maxPieces) {
+  constructor(languages, maxPieces, goOn) {
     this.#languages = languages;
     this.#maxPieces = maxPieces;
+    this.#multiples = new Multiples(byId("multiples"), (layer, head) => {
+      byId("layer").value = layer ?? ALL;
+      byId("head").value = head ?? ALL;
+      this.#weigh();
+    });
+    this.#alternatives = new Alternatives(
+      byId("alternatives"),
+      languages.target,
+      (place, piece) => {
+        const before = this.#attention.targets.slice(0, place);
+        goOn([...before, piece].map(({ raw }) => raw));
+      },
+    );
+    byId("alternative").querySelector("button").addEventListener("click", () => {
+      this.show(this.#best.attention, this.#best.best);
+      this.#alternatives.focus(0); // the button that had the focus is gone
+    });
     this.#form.addEventListener("change", (event) => {
-      if (event.target.name === "drawing") this.#draw();
+      if (event.target.id === "kind") this.#chosen = this.#pointedAt = null; // of other pieces
+      if (event.target.name === "drawing" || event.target.id === "kind") this.#draw();
       this.#weigh();
     });
     this.#form.addEventListener("submit", (event) => event.preventDefault());
@@ -40,16 +66,25 @@ export class AttentionView {
    * shows of this sentence alone, or null where it shows that of several.
    */
   show(attention, best) {
-    this.#attention = attention;
-    this.#chosen = this.#pointedAt = null; // of pieces that are gone
-    byId("words").style.minHeight = "";
-    setOptions(byId("layer"), "layers", "Layer", attention.numLayers);
-    setOptions(byId("head"), "heads", "Head", attention.numHeads);
+    this.#best = { attention, best };
+    byId("alternative").hidden = true;
+    this.#show(attention);
     this.#showOther(best);
-    this.#form.hidden = false;
-    this.stale = false;
-    this.#draw();
-    this.#weigh();
+  }
+
+  /** Show another translation of that sentence, for which the piece at `place` was chosen. */
+  showAlternative(attention, place) {
+    this.#show(attention);
+    byId("other-translation").hidden = true;
+    const { code } = this.#languages.target;
+    const piece = attention.targets[place];
+    const said = element("q", { lang: code }, attention.translation);
+    const words = attention.translation
+      ? ["Another translation", ...from(piece, code), ": ", said]
+      : ["The model has no translation that begins so."];
+    byId("alternative").querySelector("p").replaceChildren(...words);
+    byId("alternative").hidden = false;
+    this.#alternatives.focus(place);
   }
 
   /** Whether what is shown belongs to an earlier text. */
@@ -62,13 +97,44 @@ export class AttentionView {
     this.#form.hidden = true;
     this.stale = false;
     byId("other-translation").hidden = true;
+    byId("alternative").hidden = true;
+    this.#multiples.clear();
+    this.#alternatives.clear();
     this.#figure.replaceChildren();
     byId("looked-at").replaceChildren();
   }
 
+  #show(attention) {
+    this.#attention = attention;
+    this.#chosen = this.#pointedAt = null; // of pieces that are gone
+    byId("words").style.minHeight = "";
+    this.#offerKinds();
+    this.#form.hidden = false;
+    this.stale = false;
+    this.#draw();
+    this.#weigh();
+    this.#alternatives.show(attention);
+  }
+
+  #offerKinds() {
+    const { kinds } = this.#attention;
+    const [source, target] = [this.#languages.source.name, this.#languages.target.name];
+    const names = {
+      cross: `cross-attention: ${target} to ${source}`,
+      encoder: `encoder self-attention: ${source} to ${source}`,
+      decoder: `decoder self-attention: ${target} to ${target}`,
+    };
+    const options = kinds.map((kind) => element("option", { value: kind }, names[kind]));
+    offer(byId("kind"), options);
+    byId("kind-choice").hidden = kinds.length < 2;
+  }
+
   #draw() {
+    this.#weights = this.#attention.of(byId("kind").value);
+    offer(byId("layer"), each("layers", "Layer", this.#weights.numLayers));
+    offer(byId("head"), each("heads", "Head", this.#weights.numHeads));
     const Drawing = DRAWINGS[new FormData(this.#form).get("drawing")];
-    this.#drawing = new Drawing(this.#attention, this.#languages, {
+    this.#drawing = new Drawing(this.#weights, {
       choose: (chosen) => {
         this.#chosen = chosen;
         this.#mark();
@@ -80,18 +146,21 @@ export class AttentionView {
       },
     });
     this.#figure.replaceChildren(this.#drawing.element);
+    this.#multiples.show(this.#weights);
   }
 
   #weigh() {
-    this.#matrix = this.#attention.matrix(byId("layer").value, byId("head").value);
+    const [layer, head] = [byId("layer").value, byId("head").value];
+    this.#matrix = this.#weights.matrix(layer, head);
     this.#drawing.show(this.#matrix);
+    this.#multiples.mark(layer, head);
     this.#mark();
   }
 
   #mark() {
     const shown = this.#pointedAt ?? this.#chosen;
     this.#drawing.mark(shown);
-    const words = shown ? summary(this.#attention, this.#matrix, shown, this.#languages) : [];
+    const words = shown ? summary(this.#weights, this.#matrix, shown) : [];
     byId("looked-at").replaceChildren(...words);
     // It never becomes lower again: at the end of the page, the drawing would move under the pointer.
     byId("words").style.minHeight = `${byId("words").offsetHeight}px`;
@@ -113,14 +182,25 @@ export class AttentionView {
   }
 }
 
-/** The average and each of `count`, counted from 1; what was chosen stays chosen. */
-function setOptions(select, plural, name, count) {
-  if (select.options.length === count + 1) return;
+/** Options for the average and each of `count`, counted from 1. */
+function each(plural, name, count) {
+  const numbers = Array.from({ length: count }, (_, i) => i);
+  const options = numbers.map((i) => element("option", { value: i }, `${name} ${i + 1}`));
+  return [element("option", { value: ALL }, `average of all ${plural}`), ...options];
+}
+
+/** Offer these options; what was chosen stays chosen where it is still offered. */
+function offer(select, options) {
+  if (select.options.length === options.length) return;
   const { value } = select;
-  const each = Array.from({ length: count }, (_, i) =>
-    element("option", { value: i }, `${name} ${i + 1}`),
-  );
-  select.replaceChildren(element("option", { value: ALL }, `average of all ${plural}`), ...each);
+  select.replaceChildren(...options);
   select.value = value;
-  if (select.selectedIndex < 0) select.value = ALL;
+  if (select.selectedIndex < 0) select.selectedIndex = 0;
+}
+
+/** From which piece on a translation is another. */
+function from(piece, code) {
+  return piece.kind === "text"
+    ? [" from ", element("b", { lang: languageOf(piece, code) }, piece.name), " on"]
+    : [];
 }

@@ -13,9 +13,8 @@ export class HeatMap {
   #rows; // of cells: the headings of the columns, then for each target its heading and weights
   #marked = [];
 
-  constructor(attention, languages, handlers) {
-    const { sources, targets } = attention;
-    const corner = element("td", {}, hidden(`${languages.target.name} by ${languages.source.name}`));
+  constructor({ sources, targets, languages, labels }, handlers) {
+    const corner = element("td", {}, hidden(`${labels.target} by ${labels.source}`));
     const headings = sources.map((piece) => heading(piece, "col", languages.source.code));
     const rows = targets.map((piece) => [
       heading(piece, "row", languages.target.code),
@@ -26,7 +25,7 @@ export class HeatMap {
       "table",
       // Each cell can be gone to, as in a spreadsheet, so it is a grid to assistive technology.
       { role: "grid", "aria-readonly": "true" },
-      element("caption", { class: "visually-hidden" }, caption(languages)),
+      element("caption", { class: "visually-hidden" }, caption(labels)),
       element("thead", {}, element("tr", {}, ...this.#rows[0])),
       element("tbody", {}, ...rows.map((cells) => element("tr", {}, ...cells))),
     );
@@ -79,5 +78,5 @@ function hidden(text) {
 }
 
 function caption({ source, target }) {
-  return `How much each ${target.name} piece, a row, looked at each ${source.name} piece, a column`;
+  return `How much the pieces of the rows looked at those of the columns. Rows: ${target}. Columns: ${source}.`;
 }

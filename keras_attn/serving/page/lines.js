@@ -1,8 +1,8 @@
-import { chosenWeights } from "./attention.js";
 import { follow } from "./choosing.js";
 import { drawing, element } from "./element.js";
 import { languageOf } from "./pieces.js";
 import { inList, rove } from "./roving.js";
+import { chosenWeights } from "./weights.js";
 
 const EVERYTHING = { target: null, source: null };
 // Weights below are not drawn: thousands of lines that nobody sees. A chosen piece has few.
@@ -15,7 +15,6 @@ const LEAST_OF_CHOSEN = 0.005;
  * other or side by side, and the lines go between the sides that face each other.
  */
 export class Lines {
-  #attention;
   #matrix;
   #chosen = null;
   #inner;
@@ -23,16 +22,15 @@ export class Lines {
   #sources;
   #targets;
 
-  constructor(attention, languages, handlers) {
-    this.#attention = attention;
-    this.#sources = attention.sources.map((piece) => option(piece, languages.source.code));
-    this.#targets = attention.targets.map((piece) => option(piece, languages.target.code));
+  constructor({ sources, targets, languages, labels }, handlers) {
+    this.#sources = sources.map((piece) => option(piece, languages.source.code));
+    this.#targets = targets.map((piece) => option(piece, languages.target.code));
     this.#inner = element(
       "div",
       { class: "pieces-and-lines" },
       this.#canvas,
-      list(this.#sources, languages.source, "source"),
-      list(this.#targets, languages.target, "target"),
+      list(this.#sources, labels.source, "source"),
+      list(this.#targets, labels.target, "target"),
     );
     this.element = element("div", { class: "scroll" }, this.#inner);
     const choices = new Map([
@@ -97,8 +95,8 @@ function option(piece, code) {
   return item;
 }
 
-function list(items, { name }, side) {
-  const label = element("h3", { class: "side", id: `${side}-pieces` }, `${name} pieces`);
+function list(items, name, side) {
+  const label = element("h3", { class: "side", id: `${side}-pieces` }, name);
   const list = element(
     "ul",
     { role: "listbox", "aria-labelledby": label.id, class: "pieces" },

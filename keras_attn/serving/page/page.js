@@ -30,7 +30,7 @@ const announcer = new Announcer(byId("announcement"));
 const translationView = new TranslationView(settings.target, announcer);
 const attentionProblem = new Problem(byId("attention-problem"));
 const sentenceChoice = new SentenceChoice(settings.source);
-const attentionView = new AttentionView(languages, settings.max_pieces);
+const attentionView = new AttentionView(languages, settings.max_pieces, goOn);
 const latest = new Latest();
 let timer = 0;
 let shown = null; // {text, best, attended} of the translation that is shown; `attended` is a sentence
@@ -170,8 +170,27 @@ async function attend(signal) {
   if (signal.aborted) return;
   attentionProblem.clear();
   translationView.progress = "";
-  attentionView.show(new Attention(attended), sentenceChoice.isOnly ? shown.best : null);
+  attentionView.show(new Attention(attended, languages), sentenceChoice.isOnly ? shown.best : null);
   shown.attended = sentence;
+}
+
+/** Continue the translation after these pieces, the last of which was chosen. */
+function goOn(pieces) {
+  const go = async (signal) => {
+    attentionView.stale = true;
+    const answer = await model.continueFrom(shown.attended, pieces, { signal, waiting });
+    if (signal.aborted) return;
+    attentionProblem.clear();
+    translationView.progress = "";
+    const attention = new Attention(answer, languages);
+    attentionView.showAlternative(attention, pieces.length - 1);
+    const said = element("span", { lang: settings.target }, answer.translation);
+    announcer.say("Another translation: ", said);
+  };
+  latest.run(go, (error) => {
+    attentionView.stale = false; // the pieces that one can choose from stay
+    attentionFailed(error, () => goOn(pieces));
+  });
 }
 
 function waiting(seconds) {
@@ -187,10 +206,10 @@ function failed(error) {
   });
 }
 
-function attentionFailed(error) {
+function attentionFailed(error, again = () => latest.run(attend, attentionFailed)) {
   translationView.progress = "";
   attentionProblem.show(error.message, () => {
     byId("attention").querySelector("summary").focus();
-    latest.run(attend, attentionFailed);
+    again();
   });
 }

@@ -5,12 +5,18 @@ const MARK = "▁"; // where a word begins
 /**
  * What is shown of a piece.
  *
- * `kind` is "text", "space", "byte", "end" or "unknown"; `text` is drawn, `name` is said, in English
- * where the piece is no text, and `beginsWord` tells whether there is a space before it.
+ * `kind` is "text", "space", "byte", "start", "end" or "unknown"; `text` is drawn, `name` is said, in
+ * English where the piece is no text, and `beginsWord` tells whether there is a space before it. `raw`
+ * is the piece as the server has it.
  */
 export function readPiece(piece) {
+  return { ...parts(piece), raw: piece };
+}
+
+function parts(piece) {
   const byte = /^<0x([0-9A-F]{2})>$/.exec(piece);
   if (byte) return special("byte", byte[1], `byte ${byte[1]}`);
+  if (piece === "<s>") return special("start", "start", "the start");
   if (piece === "</s>") return special("end", "end", "the end");
   if (piece === "<unk>") return special("unknown", "?", "an unknown piece");
 

@@ -35,27 +35,39 @@ export class Model {
    * sure of the best; false for a model that does not tell.
    */
   async nbest(text, options) {
-    const answer = await this.#predict("nbest", text, options);
+    const answer = await this.#predict("nbest", wellFormed(text), options);
     const hypotheses = answer.translations
       .map((translation, i) => ({ text: translation, score: answer.scores[i] }))
       .filter(({ score }, i) => i === 0 || score !== null); // less than asked for were found
     return { hypotheses, isUncertain: answer.is_uncertain === true };
   }
 
-  /** `{translation, source_pieces, target_pieces, weights}`. */
+  /**
+   * `{translation, source_pieces, target_pieces, weights}` and, of a model that is not older,
+   * `{encoder_weights, decoder_weights, probabilities, alternatives, alternative_probabilities}`.
+   */
   attend(text, options) {
-    return this.#predict("attend", text, options);
+    return this.#predict("attend", wellFormed(text), options);
   }
 
-  async #predict(signature, text, { signal, waiting }) {
-    // Half a character, as a paste may bring it, is no text for the server.
-    const instances = [text.toWellFormed?.() ?? text];
-    const body = JSON.stringify({ signature_name: signature, instances });
+  /** The same, of the best translation that begins with these target pieces. */
+  continueFrom(text, prefixPieces, options) {
+    const instance = { text: wellFormed(text), prefix_pieces: prefixPieces };
+    return this.#predict("continue", instance, options);
+  }
+
+  async #predict(signature, instance, { signal, waiting }) {
+    const body = JSON.stringify({ signature_name: signature, instances: [instance] });
     const headers = { "Content-Type": "application/json" };
     const options = { method: "POST", headers, body, signal };
     const { predictions } = await answered(await patiently(this.#url, options, waiting));
     return predictions[0];
   }
+}
+
+/** Half a character, as a paste may bring it, is no text for the server. */
+function wellFormed(text) {
+  return text.toWellFormed?.() ?? text;
 }
 
 /** JSON with the numbers that it does not know, as TensorFlow Serving writes them; these are null. */

@@ -1,14 +1,14 @@
-import { chosenWeights } from "./attention.js";
 import { element } from "./element.js";
 import { languageOf } from "./pieces.js";
+import { chosenWeights } from "./weights.js";
 
 const MOST = 4; // pieces that are named
 const LEAST = 0.01;
 
 /** What a choice shows, in words: nodes of a sentence. */
-export function summary(attention, matrix, chosen, { source, target }) {
-  const sourceName = (s) => name(attention.sources[s], source.code);
-  const targetName = (t) => name(attention.targets[t], target.code);
+export function summary({ sources, targets, languages }, matrix, chosen) {
+  const sourceName = (s) => name(sources[s], languages.source.code);
+  const targetName = (t) => name(targets[t], languages.target.code);
   const found = chosenWeights(matrix, chosen)
     .filter(({ weight }) => weight >= LEAST || chosenBoth(chosen))
     .sort((one, other) => other.weight - one.weight)

@@ -11,6 +11,11 @@ from keras_attn.translation.special_ids import BOS_ID, PAD_ID, UNK_ID
 FORBIDDEN_IDS = (PAD_ID, UNK_ID, BOS_ID)
 
 
+def forbidden_ids(config: Config) -> tuple[int, ...]:
+    """Ids that no translation of a search with these settings contains."""
+    return tuple(id for id in FORBIDDEN_IDS if id != UNK_ID or not config.allow_unknown)
+
+
 def num_tokens(ids: tf.Tensor) -> tf.Tensor:
     """Number of tokens of each row without padding, int32 `(B,)`."""
     return tf.reduce_sum(tf.cast(tf.not_equal(ids, PAD_ID), tf.int32), axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from typing import Any
 
 import tensorflow as tf
 
@@ -10,13 +10,14 @@ from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import BeamSearch, Hypotheses
 from keras_attn.translation.decoding.limits import (
-    FORBIDDEN_IDS,
+    forbidden_ids,
     length_limits,
     length_minimums,
     num_tokens,
 )
+from keras_attn.translation.decoding.prefix import beginning_with
 from keras_attn.translation.decoding.steps import CachedSteps, Memory, WholePrefix, make_steps
-from keras_attn.translation.special_ids import PAD_ID, UNK_ID
+from keras_attn.translation.special_ids import PAD_ID
 
 # A single source is padded to one of these lengths. Lengths above the last are padded to a multiple
 # of the last.
@@ -48,19 +49,25 @@ class Search:
     """
 
     def __init__(self, model: Transformer, config: Config, slot_ids: tuple[int, ...] = ()):
-        def search(source_ids: tf.Tensor, num_best: tf.Tensor, at_once: bool) -> Hypotheses:
-            return best_translations(model, source_ids, config, num_best, at_once, slot_ids)
+        self._config, self._slot_ids = config, slot_ids
+        self._steps = make_steps(model, config.beam_size, in_place=False)
+        self._encode = _in_graph(self._steps)
+        in_place = make_steps(model, config.beam_size, in_place=True)
+
+        def search_batch(source_ids: tf.Tensor, num_best: tf.Tensor) -> Hypotheses:
+            memory = _encode_in_groups(self._encode, source_ids)
+            return _search(in_place, memory, config, num_best, slot_ids=slot_ids)
+
+        def search_single(source_ids: tf.Tensor, num_best: tf.Tensor) -> Hypotheses:
+            memory = self._steps.encode(source_ids)
+            return _search(self._steps, memory, config, num_best, True, slot_ids)
 
         given = [tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((), tf.int32)]
         # `tf.function`, so that the signatures of a SavedModel share one graph of the search.
-        self._batch = tf.function(functools.partial(search, at_once=False), input_signature=given)
+        self._batch = tf.function(search_batch, input_signature=given)
         # A model of a user may do what XLA cannot compile.
-        steps = make_steps(model, config.beam_size, in_place=False)
-        self._single = tf.function(
-            functools.partial(search, at_once=True),
-            input_signature=given,
-            jit_compile=isinstance(steps, CachedSteps),
-        )
+        can_compile = isinstance(self._steps, CachedSteps)
+        self._single = tf.function(search_single, input_signature=given, jit_compile=can_compile)
 
     def __call__(self, source_ids: tf.Tensor, num_best: int = 1) -> Hypotheses:
         num_rows = tf.shape(source_ids)[0]
@@ -70,6 +77,18 @@ class Search:
             lambda: self._batch(source_ids, num_best),
         )
         return Hypotheses(found.tokens[:num_rows, :num_best], found.scores[:num_rows, :num_best])
+
+    def beginning_with(self, prefix: tf.Tensor, source_ids: tf.Tensor) -> Hypotheses:
+        """Hypotheses of each source that begin with given tokens, the first the best.
+
+        Args:
+            prefix: Ids that each hypothesis begins with, EOS included where a hypothesis ends with
+                it, int32 `(B, P)`, padded with id 0. Ids beyond the maximum length have no effect.
+                A row with a prefix that the rules forbid has no hypotheses.
+            source_ids: See `Search`.
+        """
+        memory = self._encode(source_ids)
+        return _search(self._steps, memory, self._config, 1, True, self._slot_ids, prefix)
 
 
 def num_positions(config: Config) -> int:
@@ -113,12 +132,29 @@ def best_translations(
     Returns:
         `config.beam_size` hypotheses of each source, of which the first `num_best` are its best.
     """
+    steps = make_steps(model, config.beam_size, in_place=not at_once)
+    memory = (
+        steps.encode(source_ids) if at_once else _encode_in_groups(_in_graph(steps), source_ids)
+    )
+    return _search(steps, memory, config, num_best, at_once, slot_ids)
+
+
+def _search(
+    steps: CachedSteps | WholePrefix,
+    memory: Memory,
+    config: Config,
+    num_best: int | tf.Tensor,
+    at_once: bool = False,
+    slot_ids: tuple[int, ...] = (),
+    prefix: tf.Tensor | None = None,
+) -> Hypotheses:
+    """Search with encoded sources; a prefix is for `at_once` only. See `best_translations`."""
+    source_ids = memory.source_ids
     lengths = num_tokens(source_ids)
     limits = length_limits(lengths, config)
     limits = tf.where(lengths > 0, limits, 1)  # end rows of padding early
-    steps = make_steps(model, config.beam_size, in_place=not at_once)
     search = BeamSearch(
-        steps.step,
+        steps.step if prefix is None else beginning_with(prefix, limits, steps.step),
         config.beam_size,
         # Without length penalty, greedy search stops at the first finished hypothesis.
         config.length_penalty if config.beam_size > 1 else 0.0,
@@ -128,13 +164,12 @@ def best_translations(
         config.length_penalty_offset,
         config.early_stopping,
         config.certain_end,
-        tuple(id for id in FORBIDDEN_IDS if id != UNK_ID or not config.allow_unknown),
+        forbidden_ids(config),
     )
     has_slot = tf.reduce_any(
         source_ids[:, None] == tf.constant(slot_ids, tf.int32)[:, None], axis=-1
     )
     minimums = length_minimums(lengths, limits, config)
-    memory = steps.encode(source_ids) if at_once else _encode_in_groups(steps, source_ids)
     cache = steps.make_cache(tf.shape(source_ids)[0], memory)
     if not at_once:
         return search(cache, memory, limits, minimums, has_slot, num_best)
@@ -142,13 +177,15 @@ def best_translations(
     return search.at_once(cache, memory, limits, minimums, longest, has_slot, num_best)
 
 
-def _encode_in_groups(steps: CachedSteps | WholePrefix, source_ids: tf.Tensor) -> Memory:
+def _in_graph(steps: CachedSteps | WholePrefix) -> Any:
+    """Encoder of the steps as a `tf.function`, so that its callers share one graph."""
+    return tf.function(steps.encode, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+
+
+def _encode_in_groups(encode: Any, source_ids: tf.Tensor) -> Memory:
     """Memory of sources in ascending order of length, encoded in groups with little padding."""
     lengths = num_tokens(source_ids)
     batch_size, longest = tf.unstack(tf.shape(source_ids))
-
-    ids = tf.TensorSpec((None, None), tf.int32)
-    encode = tf.function(steps.encode, input_signature=[ids])
     nothing = tf.nest.map_structure(
         lambda part: tf.TensorArray(
             part.dtype, size=0, dynamic_size=True, infer_shape=False, element_shape=part.shape

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
@@ -30,26 +32,54 @@ def log_probabilities(
     return -tf.reduce_sum(tf.where(tf.equal(target_ids, PAD_ID), 0.0, losses), axis=1)
 
 
-def attention_to_source(
-    model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor
-) -> tf.Tensor:
-    """Cross-attention weights of each piece of a given translation over the source.
+class Reading(NamedTuple):
+    """Computations of a model that reads given translations.
+
+    Attributes:
+        probabilities: Probability of each token at each position, float32 `(B, T, V)`.
+        cross: Cross-attention weights, float32 `(B, layers, H, T, S)`; 0 for padding. None if the
+            model returns none; so are the other weights.
+        encoder: Weights of the self-attention of the encoder, float32 `(B, layers, H, S, S)`.
+        decoder: Weights of the self-attention of the decoder, float32 `(B, layers, H, T, T)`. The
+            keys are the inputs of the decoder: BOS, then the pieces before the last.
+    """
+
+    probabilities: tf.Tensor
+    cross: tf.Tensor | None
+    encoder: tf.Tensor | None
+    decoder: tf.Tensor | None
+
+
+def read(model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor) -> Reading:
+    """Probabilities and attention weights under given translations, from one forward pass.
 
     Args:
-        model: Trained model.
+        model: Trained model with attention weights.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
-
-    Returns:
-        Cross-attention weights, float32 `(B, layers, H, T, S)`; 0 for padding.
     """
-    _, weights = model(
+    logits, weights = model(
         (source_ids, _shifted(target_ids)), training=False, return_attention_scores=True
     )
-    layers = [f"decoder/block_{i}/cross_attention" for i in range(model.decoder.num_layers)]
-    stacked = tf.stack([weights[layer] for layer in layers], axis=1)
-    is_piece = tf.not_equal(target_ids, PAD_ID)[:, None, None, :, None]
-    return tf.where(is_piece, tf.cast(stacked, tf.float32), 0.0)
+
+    def stacked(stack: str, layer: str, query_ids: tf.Tensor) -> tf.Tensor | None:
+        found = [weights.get(f"{block}/{layer}") for block in _blocks(model, stack)]
+        if any(one is None for one in found):
+            return None
+        is_piece = tf.not_equal(query_ids, PAD_ID)[:, None, None, :, None]
+        return tf.where(is_piece, tf.cast(tf.stack(found, axis=1), tf.float32), 0.0)
+
+    return Reading(
+        tf.nn.softmax(tf.cast(logits, tf.float32)),
+        stacked("decoder", "cross_attention", target_ids),
+        stacked("encoder", "self_attention", source_ids),
+        stacked("decoder", "self_attention", target_ids),
+    )
+
+
+def _blocks(model: Transformer, stack: str) -> list[str]:
+    num_layers = getattr(model, stack).num_layers
+    return [f"{stack}/block_{i}" for i in range(num_layers)]
 
 
 def _shifted(target_ids: tf.Tensor) -> tf.Tensor:

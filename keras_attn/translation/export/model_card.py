@@ -55,7 +55,11 @@ model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]
 | `score` | `text (B,)`, `translation (B,)` | `log_probability (B,)` |
 | `sample` | `text (B,)`, `seed`, `temperature`, `top_k`, `top_p` | `translation (B,)` |
 | `attend` | `text (B,)` | `translation (B,)`, `source_pieces (B, S)`, `target_pieces (B, T)`, \
-`weights (B, layers, H, T, S)` |
+`weights (B, layers, H, T, S)`, `encoder_weights (B, layers, H, S, S)`, \
+`decoder_weights (B, layers, H, T, T)`, `probabilities (B, T)`, `alternatives (B, T, 5)`, \
+`alternative_probabilities (B, T, 5)` |
+| `continue` | `text (B,)`, `prefix_pieces (B, P)` | those of `attend`, for the best translation \
+that begins with the pieces |
 
 Scores are log probabilities divided by `{penalty}`. `serving_default`, `glossary` and `nbest`
 translate each sentence by itself and keep line breaks; the other signatures truncate text to

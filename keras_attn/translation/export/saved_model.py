@@ -111,7 +111,9 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
     }
     # A subclass may have a `call` without attention weights.
     if "return_attention_scores" in inspect.signature(model.call).parameters:
+        pieces = tf.TensorSpec((None, None), tf.string, name="prefix_pieces")
         functions["attend"] = signatures.attend, [text]
+        functions["continue"] = signatures.continue_, [text, pieces]
     saved = tf.Module()
     saved.weights = [variable.value for variable in signatures.model.variables]
     saved.num_shards = signatures.num_shards

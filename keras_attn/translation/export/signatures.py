@@ -11,7 +11,8 @@ from keras_attn.translation.decoding.limits import num_tokens
 from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.decoding.shards import in_shards
-from keras_attn.translation.decoding.teacher_forcing import attention_to_source, log_probabilities
+from keras_attn.translation.decoding.teacher_forcing import log_probabilities
+from keras_attn.translation.export.attended import Attended
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
 from keras_attn.translation.tokenization import copied, language_tokens, sentences
@@ -29,7 +30,9 @@ UNCERTAIN_BELOW = -0.7
 
 
 class Signatures:
-    """Functions of a SavedModel; the signatures have the same names, except `translate`.
+    """Functions of a SavedModel; the signatures have the same names, except two.
+
+    `translate` is `serving_default`, and `continue_` is `continue`.
 
     Args:
         model: Trained model.
@@ -55,6 +58,7 @@ class Signatures:
         slot_ids = SLOT_IDS if all(one.has_slots for one in tokenizers) else ()
         self._search_ids = Search(self.model, config, slot_ids)
         self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
+        self._attended = Attended(self.model, config, self.source, self.target, slot_ids)
         self._is_imported = tokenizers.source.is_imported
         self.num_shards = tf.Variable(NUM_SHARDS, trainable=False, name="num_shards")
 
@@ -106,22 +110,33 @@ class Signatures:
         return {"log_probability": log_probabilities(self.model, source_ids, target_ids)}
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Translation of each text and its cross-attention weights; text is truncated.
+        """Translation of each text and what `Attended` gives of it; text is truncated."""
+        given, literals = self._protect(text)
+        source_ids = self._source_ids(given)
+        return self._attend(source_ids, self._search_ids(source_ids), literals)
 
-        Pieces are padded with empty strings, weights `(B, layers, H, T, S)` with zeros.
+    def continue_(self, text: tf.Tensor, prefix_pieces: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Outputs of `attend` for the best translation that begins with given target pieces.
+
+        `prefix_pieces (B, P)` are pieces as `attend` gives them, padded with empty strings. The
+        translation is empty where the rules of the search forbid the prefix, or where a piece is
+        not in the vocabulary.
         """
         given, literals = self._protect(text)
         source_ids = self._source_ids(given)
-        found = self._search_ids(source_ids)
+        prefix = self._attended.prefix_ids(prefix_pieces, literals)
+        found = self._search_ids.beginning_with(prefix, source_ids)
+        return self._attend(source_ids, found, literals)
+
+    def _attend(
+        self, source_ids: tf.Tensor, found: Hypotheses, literals: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         tokens = _nothing_for_nothing(source_ids, found.tokens[:, 0])
-        target_ids = _with_end(_without_padding(tokens))
-        weights = attention_to_source(self.model, source_ids, target_ids)
         translation = self.target.detokenize(_without_padding(tokens))
+        translation = self._restore(translation, literals)
         return {
-            "translation": self._restore(translation, literals),
-            "source_pieces": _pieces(self.source, source_ids, literals),
-            "target_pieces": _pieces(self.target, target_ids, literals),
-            "weights": weights,
+            "translation": tf.where(tf.math.is_inf(found.scores[:, 0]), "", translation),
+            **self._attended(source_ids, _with_end(_without_padding(tokens)), literals),
         }
 
     def _protect(
@@ -267,11 +282,3 @@ def _nothing_for_nothing(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Ten
 
 def _without_padding(ids: tf.Tensor) -> tf.RaggedTensor:
     return tf.RaggedTensor.from_tensor(ids, padding=PAD_ID)
-
-
-def _pieces(tokenizer: GraphTokenizer, ids: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
-    """Piece of each id, with the spans in the places of slots; empty for padding."""
-    pieces = tf.where(tf.equal(ids, PAD_ID), "", tokenizer.id_to_string(ids))
-    for number, slot in enumerate(copied.SLOTS):
-        pieces = tf.where(tf.equal(pieces, slot), literals[:, number, None], pieces)
-    return pieces

@@ -30,12 +30,36 @@ class Hypothesis(NamedTuple):
 
 
 class Attention(NamedTuple):
-    """Translation, pieces of both sides, and cross-attention weights `(layers, H, T, S)`."""
+    """Translation, pieces of both sides, attention weights and probabilities.
+
+    Attributes:
+        translation: Translation of the text.
+        source_pieces: Source pieces, EOS included.
+        target_pieces: Target pieces, EOS included.
+        weights: Cross-attention weights `(layers, H, T, S)`; 0 layers if the model returns none.
+        encoder_weights: Weights of the self-attention of the encoder, `(layers, H, S, S)`. None if
+            the model returns none, or was exported before they were added; so are the next fields.
+        decoder_weights: Weights of the self-attention of the decoder, `(layers, H, T, T)`. The keys
+            are the inputs of the decoder: BOS, then all target pieces but the last.
+        probabilities: Probability of each target piece after the pieces before it, `(T,)`.
+        alternatives: Likeliest pieces at each position, likeliest first; empty strings where fewer
+            are allowed.
+        alternative_probabilities: Probability of each alternative, `(T, 5)`.
+    """
 
     translation: str
     source_pieces: list[str]
     target_pieces: list[str]
     weights: np.ndarray
+    encoder_weights: np.ndarray | None = None
+    decoder_weights: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
+    alternatives: list[list[str]] | None = None
+    alternative_probabilities: np.ndarray | None = None
+
+
+# Outputs of `attend` that a model may lack.
+_OPTIONAL = Attention._fields[4:]
 
 
 class Translator:
@@ -170,16 +194,36 @@ class Translator:
         return [_decode(translation) for translation in found["translation"].numpy()]
 
     def attend(self, text: str) -> Attention:
-        """Translation of one text, with the cross-attention weights of each piece."""
+        """Translation of one text, with attention weights and probabilities of each piece."""
+        return self._attention("attend", text)
+
+    def continue_from(self, text: str, prefix_pieces: Sequence[str]) -> Attention:
+        """Best translation that begins with given pieces, as `attend` returns it.
+
+        Args:
+            text: String in the source language.
+            prefix_pieces: Target pieces as `attend` returns them, for example the first target
+                pieces and one of the alternatives to the next. The translation is empty if the
+                model cannot begin so.
+        """
+        pieces = _encode("prefix_pieces", prefix_pieces)[None]
+        return self._attention("continue", text, {"prefix_pieces": pieces})
+
+    def _attention(
+        self, signature: str, text: str, shared: Mapping[str, tf.Tensor] | None = None
+    ) -> Attention:
         if not isinstance(text, str):
             raise ValueError(f"`text` must be a string. Received: {type(text).__name__}.")
-        (row,) = self._ask("attend", 1, text=[text])
-        return Attention(
-            _decode(row["translation"]),
-            [_decode(piece) for piece in row["source_pieces"]],
-            [_decode(piece) for piece in row["target_pieces"]],
-            row["weights"],
+        (row,) = self._ask(signature, 1, shared, text=[text])
+        sources, targets = (
+            [_decode(piece) for piece in row[f"{side}_pieces"]] for side in ("source", "target")
         )
+        none = np.zeros((0, 0, len(targets), len(sources)), np.float32)
+        weights = row.get("weights", none)
+        optional = {name: row.get(name) for name in _OPTIONAL}
+        if "alternatives" in row:
+            optional["alternatives"] = [[_decode(x) for x in some] for some in row["alternatives"]]
+        return Attention(_decode(row["translation"]), sources, targets, weights, **optional)
 
     def _function(self, signature: str) -> Any:
         if signature not in self._loaded.signatures:

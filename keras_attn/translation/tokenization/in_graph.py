@@ -196,6 +196,14 @@ class GraphTokenizer:
         """Piece of each id, with U+2581 for a space."""
         return tf.gather(tf.constant(self._pieces), ids)
 
+    def string_to_id(self, pieces: tf.Tensor) -> tf.Tensor:
+        """Id of each piece, int32; the unknown id for strings that are not in the vocabulary."""
+        distinct, place = tf.unique(tf.reshape(pieces, [-1]))
+        is_piece = tf.equal(distinct[:, None], self.id_to_string(tf.range(len(self._pieces))))
+        ids = tf.argmax(tf.cast(is_piece, tf.int8), axis=1, output_type=tf.int32)
+        ids = tf.where(tf.reduce_any(is_piece, axis=1), ids, UNK_ID)
+        return tf.reshape(tf.gather(ids, place), tf.shape(pieces))
+
     def _at_once(self, text: tf.Tensor, cut_rows: Any) -> tuple[tf.Tensor, tf.Tensor]:
         """Concatenated ids of all texts, and the number of ids of each text."""
         num_texts, longest = tf.size(text), _longest(text)

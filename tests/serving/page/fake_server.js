@@ -19,12 +19,41 @@ function nbest(translation, more = {}) {
   return { body: { predictions: [hypotheses] } };
 }
 
-// Each target piece looks at one source piece almost alone.
-function attend(translation, targets = ["▁x", "</s>"], sources = ["▁", "猫", "</s>"]) {
+// Each target piece looks at one source piece almost alone. `more` as for `nbest`.
+function attend(
+  translation,
+  targets = ["▁x", "</s>"],
+  sources = ["▁", "猫", "</s>"],
+  more = {},
+) {
   const weight = (t, s) => (s === (t + 1) % sources.length ? 0.98 : 0.02 / (sources.length - 1));
   const weights = [[targets.map((_, t) => sources.map((_, s) => weight(t, s)))]];
-  const attended = { translation, source_pieces: sources, target_pieces: targets, weights };
+  const attended = { translation, source_pieces: sources, target_pieces: targets, weights, ...more };
   return { body: { predictions: [attended] } };
+}
+
+// The answer of a model of 3 layers and 2 heads that tells everything. Each head of the encoder looks
+// that far to the left, and the decoder looks at its first input.
+function attendAll(targets, sources = ["▁", "猫", "</s>"]) {
+  const heads = (rows, columns, isSeen) =>
+    [0, 1, 2].map((layer) =>
+      [0, 1].map((head) =>
+        rows.map((_, t) =>
+          columns.map((_, s) => Number(isSeen(t, s, (2 * layer + head) % columns.length))),
+        ),
+      ),
+    );
+  const others = ["▁b", "▁c", "<0xE3>", "</s>"];
+  const translation = targets.join("").replace("</s>", "").replaceAll("▁", " ").trim();
+  const all = {
+    weights: heads(targets, sources, (t, s, n) => s === (t + n) % sources.length),
+    encoder_weights: heads(sources, sources, (t, s, n) => s === Math.max(t - n, 0)),
+    decoder_weights: heads(targets, targets, (t, s) => s === 0),
+    probabilities: targets.map((_, t) => 0.5 - t / 16),
+    alternatives: targets.map((piece) => [piece, ...others.filter((one) => one !== piece), ""]),
+    alternative_probabilities: targets.map((_, t) => [0.5 - t / 16, 0.25, 0.125, 0.001, 0]),
+  };
+  return attend(translation, targets, sources, all);
 }
 
 // The text itself as its translation.

@@ -49,6 +49,47 @@ def test_axe_finds_no_barrier_in_a_text_of_several_sentences(page, fake_server):
 
 
 @pytest.mark.parametrize("screen", SCREENS)
+def test_axe_finds_no_barrier_in_all_heads_and_in_what_could_have_been_said(page, fake_server):
+    page.run(AXE.read_text("utf-8"))
+    fake_server(
+        """(signature, text) => signature === "nbest" ? nbest(text)
+            : attendAll(text.prefix_pieces ?? ["▁x", "▁y", "</s>"])"""
+    )
+    page.write("猫")
+    page.attended()
+    page.all("#multiples button")[3].click()
+    page.all("#alternatives .shares button")[1].click()
+    assert page.run("return axe.run()")["violations"] == []
+    page.all("#instead button")[1].click()
+    page.wait("return !document.getElementById('alternative').hidden")
+    for kind in page.all("#kind option")[1:]:
+        kind.click()
+        assert page.run("return axe.run()")["violations"] == []
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_many_heads_and_long_pieces_never_scroll_sideways(page, fake_server):
+    fake_server(
+        """(signature, text) => {
+            if (signature === "nbest") return nbest(text);
+            const targets = [...(text.prefix_pieces ?? []), ..."ab", "▁" + "W".repeat(200), "</s>"];
+            const told = attendAll(targets, Array(40).fill("友達")).body.predictions[0];
+            const heads = Array(12).fill(Array(16).fill(told.weights[0][0]));
+            return { body: { predictions: [{ ...told, weights: heads }] } };
+        }"""
+    )
+    page.write("猫")
+    page.attended()
+    assert len(page.all("#multiples button")) == 192
+    page.all("#alternatives .shares button")[2].click()
+    page.all("#instead button")[1].click()
+    page.wait("return !document.getElementById('alternative').hidden")
+    assert page.run(
+        "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+
+
+@pytest.mark.parametrize("screen", SCREENS)
 def test_the_page_never_scrolls_sideways(page, fake_server):
     fake_server(
         """(signature, text) => signature === "nbest" ? nbest(text)

@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from keras_attn import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import length_penalty
 from keras_attn.translation.decoding.limits import num_tokens
 from keras_attn.translation.decoding.search import best_translations
-from keras_attn.translation.decoding.teacher_forcing import attention_to_source, log_probabilities
+from keras_attn.translation.decoding.teacher_forcing import log_probabilities, read
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 SOURCES = np.array([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]], np.int32)
@@ -44,18 +45,57 @@ def test_search_gives_the_score_that_forced_decoding_gives(tiny_model, alpha):
         )
 
 
-def test_attention_is_that_of_every_decoder_layer_and_zero_for_padding(tiny_model):
+def test_attention_is_that_of_every_layer_and_zero_for_padding(tiny_model):
     targets = np.array([[5, 6, EOS_ID], [EOS_ID, 0, 0], [8, EOS_ID, 0]], np.int32)
-    weights = attention_to_source(tiny_model, tf.constant(SOURCES), tf.constant(targets)).numpy()
-    assert weights.shape == (3, 2, 3, 3, 4)
-    for row in range(3):
-        said, read = (targets[row] != PAD_ID).sum(), (SOURCES[row] != PAD_ID).sum()
-        np.testing.assert_allclose(weights[row, :, :, :said].sum(-1), 1, rtol=1e-5)
-        assert not weights[row, :, :, said:].any()
-        assert not weights[row, ..., read:].any()
+    reading = read(tiny_model, tf.constant(SOURCES), tf.constant(targets))
     _, by_layer = tiny_model(
         (SOURCES[:1], np.array([[BOS_ID, 5, 6]])), return_attention_scores=True
     )
-    np.testing.assert_allclose(
-        weights[0, 1], by_layer["decoder/block_1/cross_attention"][0], rtol=1e-5
-    )
+    for weights, name, queries, keys in (
+        (reading.cross, "decoder/block_{}/cross_attention", targets, SOURCES),
+        (reading.encoder, "encoder/block_{}/self_attention", SOURCES, SOURCES),
+        (reading.decoder, "decoder/block_{}/self_attention", targets, targets),
+    ):
+        weights = weights.numpy()
+        assert weights.shape == (3, 2, 3, queries.shape[1], keys.shape[1])
+        for row in range(3):
+            num_queries, num_keys = ((ids[row] != PAD_ID).sum() for ids in (queries, keys))
+            np.testing.assert_allclose(weights[row, :, :, :num_queries].sum(-1), 1, rtol=1e-5)
+            assert not weights[row, :, :, num_queries:].any()
+            assert not weights[row, ..., num_keys:].any()
+        for layer in range(2):
+            np.testing.assert_allclose(
+                weights[0, layer], by_layer[name.format(layer)][0], rtol=1e-4, atol=1e-6
+            )
+    later = np.triu(np.ones((3, 3), bool), 1)
+    assert not reading.decoder.numpy()[..., later].any()
+
+
+def test_probabilities_are_those_of_each_prefix_alone(tiny_model):
+    target = [5, 6, 9, EOS_ID]
+    reading = read(tiny_model, tf.constant(SOURCES[:1]), tf.constant([target]))
+    for t in range(len(target)):
+        logits = tiny_model((SOURCES[:1, :3], np.array([[BOS_ID, *target[:t]]])))
+        expected = np.exp(log_softmax(np.asarray(logits, np.float64))[0, -1])
+        np.testing.assert_allclose(reading.probabilities[0, t], expected, rtol=1e-4)
+
+
+class Quiet(Transformer):
+    """Transformer that returns the cross-attention weights only."""
+
+    def call(self, inputs, return_attention_scores=False, training=None):
+        found = super().call(inputs, return_attention_scores, training)
+        if not return_attention_scores:
+            return found
+        logits, weights = found
+        return logits, {name: one for name, one in weights.items() if "cross" in name}
+
+
+def test_weights_that_a_model_does_not_return_are_none(tiny_model):
+    quiet = Quiet.from_config(tiny_model.get_config())
+    quiet.build(((None, None), (None, None)))
+    quiet.set_weights(tiny_model.get_weights())
+    ids = tf.constant(SOURCES), tf.constant([[5, EOS_ID]] * 3)
+    expected, found = (read(model, *ids) for model in (tiny_model, quiet))
+    assert found.encoder is None and found.decoder is None
+    np.testing.assert_allclose(found.cross, expected.cross)

@@ -53,6 +53,7 @@ def test_no_text_gives_no_rows_in_any_signature(served):
     assert served.translate(none)["translation"].shape == (0,)
     assert served.nbest(none)["scores"].shape == (0, CONFIG.beam_size)
     assert served.score(none, none)["log_probability"].shape == (0,)
+    assert served.attend(none)["alternatives"].shape[0] == 0
 
 
 def one(served, text, **terms):
@@ -108,6 +109,52 @@ def test_samples_and_attention_copy_too(served):
     seen = served.attend(text)
     assert seen["translation"][0].numpy() == served.translate(text)["translation"][0].numpy()
     assert {b"{name}", b"1,234"} <= set(seen["source_pieces"][0].numpy())
+
+
+def test_the_likeliest_piece_is_that_of_the_search_step_and_has_the_probability_of_a_score(served):
+    seen = served.attend(TEXTS[:4])
+    pieces, alternatives = seen["target_pieces"].numpy(), seen["alternatives"].numpy()
+    probabilities = seen["probabilities"].numpy()
+    found = served.nbest(TEXTS[:3])["scores"][:, 0].numpy()
+    lengths = (pieces != b"").sum(1)
+    for row in range(3):
+        total = np.log(probabilities[row, : lengths[row]]).sum()
+        penalty = ((CONFIG.length_penalty_offset + lengths[row]) / 6) ** CONFIG.length_penalty
+        np.testing.assert_allclose(total / penalty, found[row], rtol=1e-3)
+        # Forced decoding of the first pieces alone.
+        ids = served.target.string_to_id(tf.constant(pieces[row : row + 1, : lengths[row]]))
+        source = served._source_ids(TEXTS[row : row + 1])
+        inputs = tf.concat([[[2]], ids[:, :-1]], axis=1)
+        logits = served.model((source, inputs))[0].numpy()
+        logits[:, [0, 1, 2, *range(4, 12)]] = -np.inf  # forbidden ids, and slots
+        logits[24:, 4:] = -np.inf  # after the maximum length
+        likeliest = served.target.id_to_string(tf.argmax(logits, -1, tf.int32)).numpy()
+        assert alternatives[row, : lengths[row], 0].tolist() == likeliest.tolist()
+    assert (alternatives[pieces == b""] == b"").all()
+    assert not seen["alternative_probabilities"].numpy()[pieces == b""].any()
+    assert pieces[3].tolist() == [b"</s>"] + [b""] * (pieces.shape[1] - 1)
+
+
+def test_texts_go_on_from_the_pieces_of_each_also_from_copied_ones(served):
+    text = tf.constant(["庭に{name}が1234咲く。", "{name}と{name}が咲く。", PAIRS[0].source])
+    seen = served.attend(text)
+    pieces = seen["target_pieces"].numpy()
+    again = served.continue_(text, tf.constant(pieces))
+    np.testing.assert_array_equal(again["target_pieces"], pieces)
+    np.testing.assert_array_equal(again["translation"], seen["translation"])
+    begin = tf.constant([["{name}", "", "1,234"], ["{name}", "{name}", ""], ["▁", "", ""]])
+    found = served.continue_(text, begin)
+    assert [row[:2] for row in found["target_pieces"].numpy().tolist()[:2]] == [
+        [b"{name}", b"1,234"],
+        [b"{name}", b"{name}"],
+    ]
+    translations = [one.decode() for one in found["translation"].numpy()]
+    assert translations[0].startswith("{name}1,234") and translations[0].count("{name}") == 1
+    assert translations[1].startswith("{name}{name}")
+    # A span that the source does not have.
+    none = served.continue_(text[:1], tf.constant([["{name}", "{name}"]]))
+    assert none["translation"][0] == b""
+    assert served.continue_(text[:0], tf.zeros([0, 0], tf.string))["translation"].shape == (0,)
 
 
 def test_tokenizers_without_slots_copy_nothing_but_translate(served, monkeypatch):

@@ -79,6 +79,56 @@ def test_attention_has_a_row_for_each_piece_said_and_a_column_for_each_piece_rea
     np.testing.assert_allclose(seen.weights.sum(-1), 1, rtol=1e-5)
 
 
+def test_weights_of_self_attention_and_probabilities_of_each_piece(folder):
+    translator = Translator.load(folder)
+    seen = translator.attend("猫が手紙を書いた。")
+    num_sources, num_targets = len(seen.source_pieces), len(seen.target_pieces)
+    assert seen.encoder_weights.shape == (1, 2, num_sources, num_sources)
+    assert seen.decoder_weights.shape == (1, 2, num_targets, num_targets)
+    for weights in (seen.encoder_weights, seen.decoder_weights):
+        np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-5)
+    assert seen.probabilities.shape == (num_targets,)
+    (expected,) = translator.nbest(["猫が手紙を書いた。"])
+    penalty = ((5 + num_targets) / 6) ** translator.config.length_penalty
+    assert np.log(seen.probabilities).sum() / penalty == pytest.approx(expected[0].score, rel=1e-3)
+    assert seen.alternative_probabilities.shape == (num_targets, 5)
+    assert (np.diff(seen.alternative_probabilities) <= 0).all()
+    assert all(len(set(some)) == 5 for some in seen.alternatives[:-1])
+    for piece, probability, alternatives, likelihoods in zip(
+        seen.target_pieces,
+        seen.probabilities,
+        seen.alternatives,
+        seen.alternative_probabilities,
+        strict=True,
+    ):
+        if piece in alternatives:
+            assert likelihoods[alternatives.index(piece)] == pytest.approx(probability)
+        else:
+            assert probability <= likelihoods[-1]
+
+
+def test_a_translation_goes_on_from_given_pieces(folder):
+    translator = Translator.load(folder)
+    text = "猫が手紙を書いた。"
+    seen = translator.attend(text)
+    again = translator.continue_from(text, seen.target_pieces[:2])
+    assert again.translation == seen.translation
+    np.testing.assert_allclose(again.probabilities, seen.probabilities, rtol=1e-3)
+    other = next(piece for piece in seen.alternatives[1] if piece != seen.target_pieces[1])
+    changed = translator.continue_from(text, [seen.target_pieces[0], other])
+    assert changed.target_pieces[:2] == [seen.target_pieces[0], other]
+    # The same pieces before it.
+    np.testing.assert_allclose(changed.probabilities[0], seen.probabilities[0], rtol=1e-3)
+    likelihood = seen.alternative_probabilities[1, seen.alternatives[1].index(other)]
+    assert changed.probabilities[1] == pytest.approx(likelihood, rel=1e-3)
+    ended = translator.continue_from(text, [seen.target_pieces[0], "</s>"])
+    assert ended.target_pieces == [seen.target_pieces[0], "</s>"]
+    assert translator.continue_from(text, ["no piece"]).translation == ""
+    assert translator.continue_from("", ["no piece"]).translation == ""
+    with pytest.raises(ValueError, match="`prefix_pieces` must be a list of strings"):
+        translator.continue_from(text, "a")
+
+
 def test_long_text_is_translated_sentence_by_sentence(folder, pairs):
     translator = Translator.load(folder)
     sentences = [pair.source for pair in pairs]

@@ -88,6 +88,19 @@ def test_pieces_are_those_of_the_package(kind):
     assert [piece.decode() for piece in pieces] == package(kind).id_to_piece(numbers)
 
 
+@KINDS
+def test_string_of_a_piece_gives_its_id(kind):
+    graph = GRAPHS[kind]
+    numbers = tf.reshape(tf.range(10, 22), [2, 6])
+    assert (
+        graph.string_to_id(graph.id_to_string(numbers)).numpy().tolist() == numbers.numpy().tolist()
+    )
+    pieces = tf.constant([["no piece", "</s>"], ["<0x41>", "no piece"]])
+    unknown, end = package(kind).unk_id(), package(kind).eos_id()
+    found = graph.string_to_id(pieces).numpy().tolist()
+    assert found == [[unknown, end], [package(kind).piece_to_id("<0x41>"), unknown]]
+
+
 def test_characters_that_become_many_more_find_room():
     texts = ["\ufdfa" * 20, "本"]
     assert TOKENIZE["unigram"](tf.constant(texts)).to_list() == package("unigram").encode(texts)

@@ -1,0 +1,119 @@
+"""Pieces, attention weights and probabilities of a translation: outputs of two signatures."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from keras_attn.transformer import Transformer
+from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.alternatives import likeliest_tokens
+from keras_attn.translation.decoding.teacher_forcing import read
+from keras_attn.translation.special_ids import PAD_ID
+from keras_attn.translation.tokenization import copied
+from keras_attn.translation.tokenization.in_graph import GraphTokenizer
+
+# Number of likeliest pieces at each position.
+NUM_ALTERNATIVES = 5
+
+
+class Attended:
+    """Reading of translations by the model, with pieces as strings.
+
+    Args:
+        model: Model with attention weights.
+        config: Configuration of the model.
+        source: Source tokenizer in the graph.
+        target: Target tokenizer in the graph.
+        slot_ids: Ids of the slots, see `BeamSearch`.
+
+    Call arguments:
+        source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
+        target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
+        literals: Spans of each slot, strings `(B, slots)`; see `copied.protect`.
+
+    Returns:
+        `source_pieces (B, S)` and `target_pieces (B, T)`, padded with empty strings;
+        `weights (B, layers, H, T, S)` of cross-attention, `encoder_weights (B, layers, H, S, S)`
+        and `decoder_weights (B, layers, H, T, T)` of self-attention, padded with zeros;
+        `probabilities (B, T)` of the target pieces; `alternatives (B, T, 5)`, the likeliest pieces
+        at each position, and `alternative_probabilities (B, T, 5)`. Weights that the model does not
+        return are left out.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        config: Config,
+        source: GraphTokenizer,
+        target: GraphTokenizer,
+        slot_ids: tuple[int, ...],
+    ):
+        self._model, self._config = model, config
+        self._source, self._target = source, target
+        self._slot_ids = slot_ids
+        ids = tf.TensorSpec((None, None), tf.int32)
+        # `tf.function`, so that the signatures of a SavedModel share one graph of the model.
+        self._read = tf.function(
+            self._outputs, input_signature=[ids, ids, tf.TensorSpec((None, None), tf.string)]
+        )
+
+    def __call__(
+        self, source_ids: tf.Tensor, target_ids: tf.Tensor, literals: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        return self._read(source_ids, target_ids, literals)
+
+    def prefix_ids(self, pieces: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
+        """Ids of target pieces, as the outputs have them.
+
+        Args:
+            pieces: Target pieces, strings `(B, P)`, padded with empty strings.
+            literals: Spans of each slot, strings `(B, slots)`.
+
+        Returns:
+            Int32 `(B, P)`, padded with id 0.
+        """
+        for number, slot in enumerate(copied.SLOTS):
+            literal = literals[:, number, None]
+            is_literal = tf.equal(pieces, literal) & tf.not_equal(literal, "")
+            # The other occurrences are of later slots with the same span.
+            nth = tf.cumsum(tf.cast(is_literal, tf.int32), axis=1)
+            pieces = tf.where(is_literal & (nth == 1), slot, pieces)
+        pieces = tf.ragged.boolean_mask(pieces, tf.not_equal(pieces, "")).to_tensor("")
+        return tf.where(tf.equal(pieces, ""), PAD_ID, self._target.string_to_id(pieces))
+
+    def _outputs(
+        self, source_ids: tf.Tensor, target_ids: tf.Tensor, literals: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        reading = read(self._model, source_ids, target_ids)
+        alternatives, likelihoods = likeliest_tokens(
+            reading.probabilities,
+            source_ids,
+            target_ids,
+            self._config,
+            NUM_ALTERNATIVES,
+            self._slot_ids,
+        )
+        probabilities = tf.gather(reading.probabilities, target_ids, batch_dims=2)
+        weights = {
+            "weights": reading.cross,
+            "encoder_weights": reading.encoder,
+            "decoder_weights": reading.decoder,
+        }
+        return {
+            "source_pieces": _pieces(self._source, source_ids, literals),
+            "target_pieces": _pieces(self._target, target_ids, literals),
+            "probabilities": tf.where(tf.equal(target_ids, PAD_ID), 0.0, probabilities),
+            "alternatives": _pieces(self._target, alternatives, literals),
+            "alternative_probabilities": likelihoods,
+            **{name: one for name, one in weights.items() if one is not None},
+        }
+
+
+def _pieces(tokenizer: GraphTokenizer, ids: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
+    """Piece of each id, with the spans in the places of slots; empty for padding."""
+    pieces = tf.where(tf.equal(ids, PAD_ID), "", tokenizer.id_to_string(ids))
+    of_row = [-1] + [1] * (ids.shape.rank - 1)
+    for number, slot in enumerate(copied.SLOTS):
+        literal = tf.reshape(literals[:, number], of_row)
+        pieces = tf.where(tf.equal(pieces, slot), literal, pieces)
+    return pieces
