@@ -1,4 +1,4 @@
-"""What else the model could have said, and going on from there."""
+"""Probabilities of pieces and alternatives to them, on the page."""
 
 import pytest
 from selenium.webdriver import ActionChains, Keys
