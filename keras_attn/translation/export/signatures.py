@@ -21,7 +21,8 @@ from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 # Maximum number of rows searched at once, so that memory does not grow with a request.
 ROWS_AT_ONCE = 128
-# Number of shards of a large batch where no program sets it. On one core, two shards cost little.
+# Number of shards of a large batch where no program sets it. On a single core, two shards take a
+# quarter longer than one (benchmarks/results/decode.md).
 NUM_SHARDS = 2
 # A translation below this mean log probability of a token is uncertain. With the default training,
 # this marks two thirds of the bad translations of `tatoeba` (chrF below 30), one in eleven of the
