@@ -23,7 +23,7 @@ from keras_attn import Transformer
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import load_corpus
-from keras_attn.translation.decoding.beam_search import NEVER
+from keras_attn.translation.decoding.beams import NEVER
 from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.evaluation.metrics import bleu
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID

@@ -10,7 +10,7 @@ from keras import backend, ops
 from keras_attn.relative import OffsetTerms, by_offset, by_pair
 from keras_attn.softmax import weigh
 
-# Up to so many queries, such as in decoding, transposing the scores is faster than `einsum`.
+# Up to this number of queries, such as in decoding, transposing the scores is faster than `einsum`.
 FEW_ROWS = 8
 
 

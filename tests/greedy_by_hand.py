@@ -7,7 +7,7 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID
 
 
 def greedy(model, source, max_pieces):
-    """Greedy translation of the ids of one source; the whole target anew for each token."""
+    """Greedy translation of the ids of one source; the whole target again for each token."""
     limit = min(2 * len(source) + 10, max_pieces)
     said = []
     while len(said) < limit:

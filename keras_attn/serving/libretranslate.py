@@ -45,7 +45,7 @@ class Question(NamedTuple):
         has_scores: Whether the response has the scores of the translations, and whether the model
             is unsure.
         terms: Inputs of the signature `glossary` for the glossary of the request, if it has one.
-        detects: Whether the response tells the language of the texts.
+        detects: Whether the response has the language of the texts.
     """
 
     texts: list[str]
@@ -168,7 +168,7 @@ def answer(
         )
         if asked.has_scores:
             found["scores"] = scores
-            if "is_uncertain" in outputs:  # older versions do not tell
+            if "is_uncertain" in outputs:  # older versions have no such output
                 found["isUncertain"] = outputs["is_uncertain"].tolist()
     else:
         rows = [[text] for text in to_json(outputs["translation"], "translation")]

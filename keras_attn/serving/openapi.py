@@ -180,12 +180,17 @@ def _libretranslate() -> dict[str, Any]:
         "/translate/stream": _post(
             _LIBRE,
             "Translation of a long text, sentence by sentence",
-            "This server's own. `q` is one text, which may be longer than texts elsewhere, and "
-            "neither `alternatives` nor `scores` are allowed. Events have JSON data: `sentence` "
-            "(index, source, translation) for each sentence in order, then `done` "
-            "(translatedText), or `error` (error).",
+            "This server's own. `q` is one text, which may be longer than texts elsewhere, without "
+            "`alternatives`. Events have JSON data: `sentence` (index, source, before, "
+            "translation; with `scores` also score and isUncertain) for each sentence in order, "
+            "then `done` (translatedText), or `error` (error). `before` is the text between this "
+            "translation and the one before it.",
             body="TranslateRequest",
-            requests={name: requests[name] for name in ("text", "glossary")},
+            requests={
+                "text": requests["text"],
+                "glossary": requests["glossary"],
+                "scores": {"q": _TEXT, "scores": True, **_PAIR},
+            },
             answer="text/event-stream",
             errors=_OF_MODEL,
         ),

@@ -190,6 +190,7 @@ SCHEMAS: dict[str, Schema] = {
             "examples": _list(TEXT),
             "facts": {"type": "object", "additionalProperties": TEXT},
             "models": _list(TEXT),
+            "can_stream": {"type": "boolean"},
         }
     ),
 }

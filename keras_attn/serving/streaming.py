@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from keras_attn.serving.errors import RequestError
@@ -70,14 +71,14 @@ async def events(
         RequestError: If the request is for more than one translation, or the first sentence cannot
             be translated. A later error is an event `error`, the last one.
     """
-    if asked.is_list or asked.alternatives or asked.has_scores:
+    if asked.is_list or asked.alternatives:
         raise RequestError(
             "A stream is for the translation of one text: 'q' must be a text, without "
-            "'alternatives' and 'scores'."
+            "'alternatives'."
         )
     texts, around = await asyncio.to_thread(split, asked.texts[0], asked.pair[1])
     inference.check_lengths({"text": to_array(texts, tf.string)})
-    translated = around[0]
+    translated = ""
     start, size = 0, 1
     with versions.use(None) as servable:
         while start < len(texts):
@@ -92,12 +93,27 @@ async def events(
                     raise
                 yield event("error", error=error.message)
                 return
-            for translation in to_json(outputs["translation"], "translation"):
-                yield event("sentence", index=start, source=texts[start], translation=translation)
+            for found in _translations(outputs):
+                parts = {"before": around[start], **found}
+                yield event("sentence", index=start, source=texts[start], **parts)
+                translated += parts["before"] + parts["translation"]
                 start += 1
-                translated += translation + around[start]
             size = min(2 * size, most_at_once)
-    yield event("done", translatedText=translated)
+    yield event("done", translatedText=translated + around[-1])
+
+
+def _translations(outputs: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Best translation of each sentence, with score and `isUncertain` if the outputs have them."""
+    if "scores" not in outputs:
+        texts = to_json(outputs["translation"], "translation")
+        return [{"translation": text} for text in texts]
+    best = {
+        "translation": to_json(outputs["translations"][:, 0], "translations"),
+        "score": to_json(outputs["scores"][:, 0], "scores"),
+    }
+    if "is_uncertain" in outputs:  # older versions have no such output
+        best["isUncertain"] = outputs["is_uncertain"].tolist()
+    return [dict(zip(best, found, strict=True)) for found in zip(*best.values(), strict=True)]
 
 
 async def with_first(first: bytes, others: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -63,6 +63,7 @@ class Website:
             raise RequestError(f'There is no translator "{name}".', HTTPStatus.NOT_FOUND)
         with translators[name].use(None) as servable:
             config = cast(Config, servable.config)
+            pair = (config.source, config.target)
             return JSONResponse(
                 {
                     "name": name,
@@ -74,6 +75,8 @@ class Website:
                     "examples": servable.examples,
                     "facts": _facts(config),
                     "models": list(translators),
+                    # A stream chooses its model by languages.
+                    "can_stream": self._models.translators().get(pair) is translators[name],
                 }
             )
 

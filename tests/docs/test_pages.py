@@ -113,16 +113,3 @@ def test_every_page_is_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for page in PAGES:
         assert str(page.relative_to(DOCS)) in navigation
-
-
-# Paraphrases in place of the terms that people search for, and words of no use to a reader.
-UNCLEAR = re.compile(r"\b(dearer|anew|learn\w* by heart|of old|thereof|whilst|hitherto)\b")
-
-
-@pytest.mark.parametrize(
-    "page",
-    WRITTEN,
-    ids=name_of,
-)
-def test_pages_use_plain_words(page):
-    assert UNCLEAR.findall(text_of(page)) == []

@@ -14,6 +14,7 @@ from keras_attn.serving.streaming import split
 
 PAIR = {"source": "ja", "target": "en"}
 TEXT = "犬だ。\n\n「猫？」と言う。鳥だ！🐦魚だ。\n牛"
+BETWEEN = ["", "\n\n", " ", "🐦 ", "\n"]
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +48,23 @@ def test_each_sentence_is_an_event_and_the_last_has_the_whole(client):
     assert [name for name, _ in parts] == ["sentence"] * 5
     sources = ["犬だ。", "「猫？」と言う。", "鳥だ！", "魚だ。", "牛"]
     assert [data for _, data in parts] == [
-        {"index": index, "source": source, "translation": f"1: {source}"}
-        for index, source in enumerate(sources)
+        {"index": index, "source": source, "before": before, "translation": f"1: {source}"}
+        for index, (source, before) in enumerate(zip(sources, BETWEEN, strict=True))
     ]
     assert name == "done"
-    said = "1: 犬だ。\n\n1: 「猫？」と言う。 1: 鳥だ！🐦 1: 魚だ。\n1: 牛"
-    assert last == {"translatedText": said}
+    whole = "".join(f"{data['before']}{data['translation']}" for _, data in parts)
+    assert whole == "1: 犬だ。\n\n1: 「猫？」と言う。 1: 鳥だ！🐦 1: 魚だ。\n1: 牛"
+    assert last == {"translatedText": whole}
+
+
+def test_scores_are_those_of_a_request_for_each_sentence(client):
+    *parts, _ = events(client.post("/translate/stream", json={"q": TEXT, "scores": True, **PAIR}))
+    for _, data in parts:
+        document = {"q": data["source"], "scores": True, **PAIR}
+        alone = client.post("/translate", json=document).json()
+        assert data["translation"] == alone["translatedText"]
+        assert [data["score"]] == alone["scores"]
+        assert data["isUncertain"] == alone["isUncertain"]
 
 
 def test_a_text_may_be_longer_than_its_sentences(client):

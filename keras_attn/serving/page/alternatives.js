@@ -3,8 +3,8 @@ import { languageOf } from "./pieces.js";
 import { inList, rove } from "./roving.js";
 
 /**
- * The probability of each piece of a translation and, for a chosen piece, what else the model could
- * have said there. `goOn(place, piece)` is told which piece is to come at that place instead.
+ * The probability of each piece of a translation and, for a chosen piece, the alternatives of the
+ * model. `goOn(place, piece)` is called with the alternative that the reader chooses.
  */
 export class Alternatives {
   #box;
@@ -26,7 +26,7 @@ export class Alternatives {
     });
   }
 
-  /** Show the probabilities of these pieces, of a model that tells them. */
+  /** Show the probabilities of these pieces, if the model gives them. */
   show(attention) {
     this.#attention = attention;
     this.#box.hidden = attention.options === null;
@@ -61,10 +61,10 @@ export class Alternatives {
       this.#panel.replaceChildren();
       return;
     }
-    const said = this.#attention.targets[place];
+    const chosen = this.#attention.targets[place];
     const buttons = this.#attention.options[place].alternatives.map(({ piece, probability }) => {
       const button = this.#button(piece, probability);
-      if (piece.raw === said.raw) {
+      if (piece.raw === chosen.raw) {
         button.setAttribute("aria-current", "true");
         button.disabled = true;
       } else {
@@ -76,8 +76,8 @@ export class Alternatives {
       "h4",
       { id: "instead-label" },
       "Instead of ",
-      element("b", {}, ...named(said, this.#code)),
-      ", the model could have said",
+      element("b", {}, ...named(chosen, this.#code)),
+      ", the model could have written",
     );
     const list = element("ol", { class: "shares", "aria-labelledby": label.id });
     list.append(...inItems(buttons));
@@ -94,7 +94,7 @@ export class Alternatives {
   }
 }
 
-/** The piece as it is drawn, and said where it is no text. */
+/** The piece as it is drawn, with a name for screen readers where it is no text. */
 function named(piece, code) {
   const drawn = element("span", { lang: languageOf(piece, code), class: piece.kind }, piece.text);
   if (piece.kind === "text") return [drawn];

@@ -1,8 +1,8 @@
-const STILL = 1000; // milliseconds without news before any is said
+const STILL = 1000; // milliseconds without a change before the last change is announced
 
 /**
- * Tells a screen reader what changed, once it has stopped changing: a translation that follows the
- * typing would talk without end.
+ * Announces changes to a screen reader once they have stopped: a translation that follows the typing
+ * would talk without end.
  */
 export class Announcer {
   #region;
@@ -12,8 +12,8 @@ export class Announcer {
     this.#region = region;
   }
 
-  /** Say these strings of English and elements, unless something else is to be said soon. */
-  say(...parts) {
+  /** Announce English strings and elements, unless another announcement follows soon. */
+  announce(...parts) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#region.replaceChildren(...parts), STILL);
   }

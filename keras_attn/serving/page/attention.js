@@ -3,11 +3,11 @@ import { Weights } from "./weights.js";
 
 const START = readPiece("<s>"); // what the decoder reads first
 
-/** What the model tells of a translation: its pieces, attention weights and probabilities. */
+/** Pieces, attention weights and probabilities of a translation. */
 export class Attention {
   #kinds = new Map();
 
-  /** `answer` is that of the server; an older model does not tell everything. */
+  /** `answer` is the server's; the answer of an older model lacks some of it. */
   constructor(answer, { source, target }) {
     this.translation = answer.translation;
     this.sources = readPieces(answer.source_pieces);
@@ -24,7 +24,7 @@ export class Attention {
       sources: this.sources,
       targets: this.sources,
       languages: { source, target: source },
-      labels: { source: `${ofSource}, looked at`, target: `${ofSource}, looking` },
+      labels: { source: `${ofSource}, attended to`, target: `${ofSource}, attending` },
     });
     this.#add("decoder", answer.decoder_weights, {
       sources: [START, ...this.targets.slice(0, -1)],
@@ -51,7 +51,7 @@ export class Attention {
 
 /**
  * For each target piece `{probability, alternatives}`, the likeliest pieces in its place, each
- * `{piece, probability}`; null for a model that does not tell.
+ * `{piece, probability}`; null for an older model.
  */
 function options({ probabilities, alternatives, alternative_probabilities }, targets) {
   if (!alternatives) return null;

@@ -11,11 +11,11 @@ import { ALL } from "./weights.js";
 const DRAWINGS = { lines: Lines, "heat-map": HeatMap };
 
 /**
- * The section on attention: what was chosen of kinds, layers, heads and drawings, the drawing, and
- * what else the model could have said.
+ * The section on attention: the choice of kind, layer, head and drawing, the drawing, and the
+ * alternatives of the model.
  *
  * `languages` is `{source, target}`, each `{code, name}`; `maxPieces` is the number of pieces that the
- * model reads at once. `goOn(pieces)` is told which pieces another translation is to begin with.
+ * model reads at once. `goOn(pieces)` is called with the pieces that another translation begins with.
  */
 export class AttentionView {
   #languages;
@@ -78,9 +78,9 @@ export class AttentionView {
     byId("other-translation").hidden = true;
     const { code } = this.#languages.target;
     const piece = attention.targets[place];
-    const said = element("q", { lang: code }, attention.translation);
+    const quoted = element("q", { lang: code }, attention.translation);
     const words = attention.translation
-      ? ["Another translation", ...from(piece, code), ": ", said]
+      ? ["Another translation", ...from(piece, code), ": ", quoted]
       : ["The model has no translation that begins so."];
     byId("alternative").querySelector("p").replaceChildren(...words);
     byId("alternative").hidden = false;

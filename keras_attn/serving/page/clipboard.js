@@ -1,14 +1,14 @@
-const SAID_COPIED = 2000; // milliseconds
+const SHOWN_COPIED = 2000; // milliseconds
 
-/** Copy the text of an element that is on the page, and say so on the button that was pressed. */
+/** Copy the text of an element that is on the page, and confirm it on the button that was pressed. */
 export async function copyBy(button, node, announcer) {
   await copy(node);
-  announcer.say("Copied.");
+  announcer.announce("Copied.");
   button.dataset.label ??= button.textContent;
   button.textContent = "Copied";
   setTimeout(() => {
     button.textContent = button.dataset.label;
-  }, SAID_COPIED);
+  }, SHOWN_COPIED);
 }
 
 async function copy(node) {

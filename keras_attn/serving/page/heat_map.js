@@ -78,5 +78,5 @@ function hidden(text) {
 }
 
 function caption({ source, target }) {
-  return `How much the pieces of the rows looked at those of the columns. Rows: ${target}. Columns: ${source}.`;
+  return `How much the pieces of the rows attended to the pieces of the columns. Rows: ${target}. Columns: ${source}.`;
 }

@@ -10,12 +10,14 @@ import { Latest } from "./latest.js";
 import { Problem } from "./problem.js";
 import { program } from "./program.js";
 import { SentenceChoice } from "./sentence_choice.js";
+import { sentences } from "./sentences.js";
 import { ADDRESS, Model, readSettings } from "./server.js";
 import { addressOf, sharedText } from "./shared_text.js";
 import { TranslationView } from "./translation_view.js";
 
 const PAUSE = 250; // milliseconds without typing before the server is asked
 const PAUSE_COMPOSING = 1000; // while an input method still offers other characters for the last ones
+const MANY = 5; // sentences of a text that is translated sentence by sentence
 
 const source = byId("source");
 const problem = new Problem(byId("problem"));
@@ -25,7 +27,7 @@ const settings = await readSettings(asked).catch((error) => {
   throw error;
 });
 const languages = { source: language(settings.source), target: language(settings.target) };
-const model = new Model(settings.name);
+const model = new Model(settings);
 const announcer = new Announcer(byId("announcement"));
 const translationView = new TranslationView(settings.target, announcer);
 const attentionProblem = new Problem(byId("attention-problem"));
@@ -85,7 +87,7 @@ function listen() {
   });
   byId("share").addEventListener("click", share);
   byId("attention").addEventListener("toggle", () => {
-    // A translation under way looks whether the section is open when it comes to it.
+    // A running translation checks at its end whether the section is open.
     if (shown && !latest.running) latest.run(attend, attentionFailed);
   });
   byId("sentence").addEventListener("change", () => follow(0));
@@ -101,7 +103,7 @@ function share() {
   copyBy(byId("share"), byId("link"), announcer);
 }
 
-/** Translate what is written, if nothing more is written for so long. */
+/** Translate the text, if it does not change for `pause` milliseconds. */
 function follow(pause) {
   const text = source.value;
   clearTimeout(timer);
@@ -146,7 +148,8 @@ async function translate(text, signal) {
   if (text !== shown?.text) {
     translationView.progress = "Translating …";
     attentionView.stale = true;
-    const answer = await model.nbest(text, { signal, waiting });
+    const isLong = settings.can_stream && sentences(text, settings.source).length >= MANY;
+    const answer = await (isLong ? stream(text, signal) : model.nbest(text, { signal, waiting }));
     if (signal.aborted) return;
     translationView.progress = "";
     translationView.show(answer);
@@ -156,6 +159,16 @@ async function translate(text, signal) {
   await attend(signal).catch((error) => {
     if (!signal.aborted) attentionFailed(error);
   });
+}
+
+/** Translate a long text and show what is there of the translation. */
+function stream(text, signal) {
+  const grown = (translation) => {
+    if (signal.aborted) return;
+    if (shown) clear(); // the attention belongs to another text
+    translationView.grow(translation);
+  };
+  return model.stream(text, grown, { signal, waiting });
 }
 
 async function attend(signal) {
@@ -184,8 +197,8 @@ function goOn(pieces) {
     translationView.progress = "";
     const attention = new Attention(answer, languages);
     attentionView.showAlternative(attention, pieces.length - 1);
-    const said = element("span", { lang: settings.target }, answer.translation);
-    announcer.say("Another translation: ", said);
+    const translation = element("span", { lang: settings.target }, answer.translation);
+    announcer.announce("Another translation: ", translation);
   };
   latest.run(go, (error) => {
     attentionView.stale = false; // the pieces that one can choose from stay
@@ -199,9 +212,9 @@ function waiting(seconds) {
 
 function failed(error) {
   translationView.progress = "";
-  attentionView.stale = false; // it belongs to the translation, which stays too
+  attentionView.stale = false; // it belongs to the translation, which stays, too
   problem.show(error.message, () => {
-    source.focus(); // the button that had the focus goes
+    source.focus(); // the button that had the focus is removed
     follow(0);
   });
 }

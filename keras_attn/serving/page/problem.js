@@ -1,6 +1,6 @@
 import { element } from "./element.js";
 
-/** Says what went wrong, beside what it concerns. */
+/** An error message next to what it concerns. */
 export class Problem {
   #box;
   #message = "";
@@ -11,7 +11,7 @@ export class Problem {
 
   /** Show `message`, with a button where `again` can be tried. */
   show(message, again = null) {
-    if (message === this.#message) return; // said anew, it would be read out anew
+    if (message === this.#message) return; // a screen reader would read it out again
     this.#message = message;
     const parts = [element("span", {}, message)];
     if (again) {

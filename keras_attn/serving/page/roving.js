@@ -36,7 +36,7 @@ export function inList(length) {
     })[key];
 }
 
-/** Keys in a grid of so many rows and columns, numbered row by row; edges hold. */
+/** Keys in a grid whose items are numbered row by row; they do not leave the grid. */
 export function inGrid(rows, columns) {
   return (key, i) => {
     const row = Math.floor(i / columns);

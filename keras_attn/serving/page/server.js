@@ -1,7 +1,13 @@
-/** Requests to the server that this page came from, in the form of TensorFlow Serving's REST API. */
+/**
+ * Requests to the server that this page came from: TensorFlow Serving's REST API, and the stream of a
+ * long text.
+ */
+
+import { readEvents } from "./events.js";
 
 const TRIES = 5;
 const LONGEST_WAIT = 30; // seconds
+const JSON_BODY = { "Content-Type": "application/json" };
 
 // Found from this module, so that the page works under any path of a proxy.
 const PAGE = new URL(".", import.meta.url).pathname.replace(/\/$/, "");
@@ -10,47 +16,79 @@ const SERVER = PAGE.replace(/\/page$/, "");
 /** The address of the server. */
 export const ADDRESS = location.origin + SERVER;
 
-/** Something that the reader is told: its message is a sentence. */
+/** An error whose message is a sentence for the reader. */
 export class ServerError extends Error {}
 
 /**
- * What the page is about: `{name, version, source, target, max_characters, max_pieces, examples,
- * facts, models}`, of the model of that name, or of the first one of the server.
+ * Settings of the page: `{name, version, source, target, max_characters, max_pieces, examples, facts,
+ * models, can_stream}`, of the model with that name, or of the first model of the server.
  */
 export async function readSettings(name) {
   const query = name ? `?model=${encodeURIComponent(name)}` : "";
   return answered(await patiently(`${PAGE}/settings.json${query}`, {}));
 }
 
-/** The model of that name. `signal` aborts a request; `waiting(seconds)` is told of each wait. */
+/**
+ * The model of these settings. `signal` aborts a request; `waiting(seconds)` is called before each wait
+ * for a busy server.
+ */
 export class Model {
   #url;
+  #pair;
 
-  constructor(name) {
+  constructor({ name, source, target }) {
     this.#url = `${SERVER}/v1/models/${encodeURIComponent(name)}:predict`;
+    this.#pair = { source, target };
   }
 
   /**
-   * `{hypotheses, isUncertain}`: `[{text, score}, ...]`, best first, and whether the model is not
-   * sure of the best; false for a model that does not tell.
+   * `{hypotheses, isUncertain}`: `[{text, score}, ...]`, best first, and whether the model is unsure
+   * of the best; false for an older model, whose answers lack it.
    */
   async nbest(text, options) {
     const answer = await this.#predict("nbest", wellFormed(text), options);
     const hypotheses = answer.translations
       .map((translation, i) => ({ text: translation, score: answer.scores[i] }))
-      .filter(({ score }, i) => i === 0 || score !== null); // less than asked for were found
+      .filter(({ score }, i) => i === 0 || score !== null); // the search found fewer
     return { hypotheses, isUncertain: answer.is_uncertain === true };
   }
 
   /**
-   * `{translation, source_pieces, target_pieces, weights}` and, of a model that is not older,
+   * The result of `nbest` with one hypothesis, for a long text, which is translated sentence by
+   * sentence. `grown(translation)` is called after each sentence.
+   */
+  async stream(text, grown, { signal, waiting }) {
+    const body = JSON.stringify({ q: wellFormed(text), scores: true, ...this.#pair });
+    const options = { method: "POST", headers: JSON_BODY, body, signal };
+    const response = await patiently(`${SERVER}/translate/stream`, options, waiting);
+    if (!response.ok) return answered(response); // which throws
+    let [translation, isUncertain] = ["", false];
+    try {
+      for await (const { name, data } of readEvents(response)) {
+        if (name === "error") throw new ServerError(data.error);
+        if (name === "done") {
+          const hypotheses = [{ text: data.translatedText, score: null }];
+          return { hypotheses, isUncertain };
+        }
+        translation += data.before + data.translation;
+        isUncertain ||= data.isUncertain === true;
+        grown(translation);
+      }
+    } catch (error) {
+      if (signal.aborted || error instanceof ServerError) throw error;
+    }
+    throw new ServerError("The server stopped before the end of the text.");
+  }
+
+  /**
+   * `{translation, source_pieces, target_pieces, weights}` and, unless the model is older,
    * `{encoder_weights, decoder_weights, probabilities, alternatives, alternative_probabilities}`.
    */
   attend(text, options) {
     return this.#predict("attend", wellFormed(text), options);
   }
 
-  /** The same, of the best translation that begins with these target pieces. */
+  /** The result of `attend` for the best translation that begins with these target pieces. */
   continueFrom(text, prefixPieces, options) {
     const instance = { text: wellFormed(text), prefix_pieces: prefixPieces };
     return this.#predict("continue", instance, options);
@@ -58,8 +96,7 @@ export class Model {
 
   async #predict(signature, instance, { signal, waiting }) {
     const body = JSON.stringify({ signature_name: signature, instances: [instance] });
-    const headers = { "Content-Type": "application/json" };
-    const options = { method: "POST", headers, body, signal };
+    const options = { method: "POST", headers: JSON_BODY, body, signal };
     const { predictions } = await answered(await patiently(this.#url, options, waiting));
     return predictions[0];
   }
@@ -70,7 +107,7 @@ function wellFormed(text) {
   return text.toWellFormed?.() ?? text;
 }
 
-/** JSON with the numbers that it does not know, as TensorFlow Serving writes them; these are null. */
+/** JSON with `NaN` and `Infinity`, as TensorFlow Serving writes them; they become null. */
 export function readJson(text) {
   // Whole strings match first, so that what is written in them stays.
   const known = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?Infinity|NaN/g, (token) =>
@@ -79,7 +116,7 @@ export function readJson(text) {
   return JSON.parse(known);
 }
 
-/** A response; a server that is busy or still loads is asked again when it says. */
+/** A response; a server that is busy or loading is asked again after the time that it names. */
 async function patiently(url, options, waiting = () => {}) {
   for (let tries = 1; ; tries++) {
     const response = await asked(url, options);

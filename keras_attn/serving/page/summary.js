@@ -16,14 +16,14 @@ export function summary({ sources, targets, languages }, matrix, chosen) {
 
   const beginning =
     chosen.target === null
-      ? [sourceName(chosen.source), found.length ? " was looked at by " : " was hardly looked at"]
-      : [targetName(chosen.target), " looked at "];
-  const looked = found.flatMap((line, i) => [
+      ? [sourceName(chosen.source), found.length ? " was attended to by " : " was hardly attended to"]
+      : [targetName(chosen.target), " attended to "];
+  const attended = found.flatMap((line, i) => [
     i ? ", " : "",
     chosen.target === null ? targetName(line.target) : sourceName(line.source),
     ` ${Math.round(100 * line.weight)}%`,
   ]);
-  return [...beginning, ...looked, "."];
+  return [...beginning, ...attended, "."];
 }
 
 function name(piece, code) {

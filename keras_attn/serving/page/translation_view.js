@@ -17,16 +17,23 @@ export class TranslationView {
     this.#copy.addEventListener("click", () => copyBy(this.#copy, this.#translation, announcer));
   }
 
-  /** Show `[{text, score}, ...]`, best first, and whether the model is not sure of the best. */
+  /** Show `[{text, score}, ...]`, best first, and whether the model is unsure of the best. */
   show({ hypotheses, isUncertain }) {
     const { text } = hypotheses[0];
-    if (text !== this.#text || isUncertain === this.#unsure.hidden) this.#say(text, isUncertain);
+    if (text !== this.#text || isUncertain === this.#unsure.hidden) this.#announce(text, isUncertain);
     this.#set(text);
     this.#unsure.hidden = !isUncertain;
     const items = hypotheses.map((hypothesis) => this.#item(hypothesis));
     byId("hypotheses").querySelector("ol").replaceChildren(...items);
     byId("hypotheses").hidden = items.length < 2;
     if (!text) this.#translation.replaceChildren(nothing());
+  }
+
+  /** Show the translation of the first sentences of a long text. */
+  grow(text) {
+    this.#set(text);
+    this.#unsure.hidden = true;
+    byId("hypotheses").hidden = true;
   }
 
   /** What the reader waits for, or "". */
@@ -41,9 +48,9 @@ export class TranslationView {
     byId("hypotheses").hidden = true;
   }
 
-  #say(text, isUncertain) {
+  #announce(text, isUncertain) {
     const hint = isUncertain ? [" ", this.#unsure.textContent] : [];
-    this.#announcer.say(element("span", { lang: this.#lang }, text), ...hint);
+    this.#announcer.announce(element("span", { lang: this.#lang }, text), ...hint);
   }
 
   #set(text) {
@@ -53,10 +60,10 @@ export class TranslationView {
   }
 
   #item({ text, score }) {
-    const said = text ? element("span", { lang: this.#lang }, text) : nothing();
+    const shown = text ? element("span", { lang: this.#lang }, text) : nothing();
     const number = score === null ? "" : score.toFixed(2).replace("-", "−");
     const label = element("span", { class: "visually-hidden" }, "score ");
-    return element("li", {}, said, " ", element("span", { class: "score" }, label, number));
+    return element("li", {}, shown, " ", element("span", { class: "score" }, label, number));
   }
 }
 

@@ -6,7 +6,7 @@ export const ALL = "all";
  * sources. `languages` is `{source, target}`, each `{code, name}`; `labels` has a name for each side.
  *
  * A piece is chosen by `{target, source}`, numbers or null: a target piece, which looked; a source
- * piece, which was looked at; or both.
+ * piece, which was attended to; or both.
  */
 export class Weights {
   #numbers; // [layers][heads][T][S]

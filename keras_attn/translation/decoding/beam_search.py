@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import tensorflow as tf
 
-from keras_attn.translation.decoding.limits import FORBIDDEN_IDS, forbid, repetitions
-from keras_attn.translation.decoding.vocabulary_blocks import BLOCK, in_blocks, log_sum_exp
+from keras_attn.translation.decoding.beams import NEVER, Beam, Hypotheses, Rows
+from keras_attn.translation.decoding.extensions import Extensions
+from keras_attn.translation.decoding.limits import FORBIDDEN_IDS
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
-NEVER = float("-inf")
 # Number of positions by which the buffers grow.
 ROOM = 16
 # Finished rows are removed from the search when at least 1/LEAVING of the rows are finished.
@@ -24,41 +24,6 @@ LEAVING = 8
 # or -1 after the current position. Each tensor of the cache is `(B, any, C, ...)` and is not
 # reordered when the ranks of hypotheses change. Each tensor of the memory is `(B, ...)`.
 Step = Callable[[tf.Tensor, tf.Tensor, tf.Tensor, Any, Any], tuple[tf.Tensor, Any]]
-
-
-class Hypotheses(NamedTuple):
-    """Hypotheses of each row, best first.
-
-    Attributes:
-        tokens: Token ids without EOS, padded at the end, int32 `(B, K, L)`.
-        scores: Log probabilities divided by the length penalty, float32 `(B, K)`; -inf if a row
-            has fewer than `K` hypotheses.
-    """
-
-    tokens: tf.Tensor
-    scores: tf.Tensor
-
-
-class Rows(NamedTuple):
-    """Constants of the rows that are still searched."""
-
-    num_best: tf.Tensor  # int32 (): number of hypotheses to find
-    index: tf.Tensor  # int32 (B,): index of each row in the batch
-    limits: tf.Tensor  # int32 (B,): maximum length, EOS not counted
-    minimums: tf.Tensor  # int32 (B,): minimum length, EOS not counted
-    memory: Any  # tensors (B, ...)
-
-
-class Beam(NamedTuple):
-    """State of beam search between two steps."""
-
-    step: tf.Tensor  # int32 (): position of the next token
-    tokens: tf.Tensor  # int32 (B, K, C): unfinished hypotheses, padded at the end
-    log_probs: tf.Tensor  # float32 (B, K): their log probabilities, best first; -inf if missing
-    slots_left: tf.Tensor  # bool (B, K, slots): whether they may still have each slot
-    ancestors: tf.Tensor  # int32 (B, K, C): see `Step`
-    ended: Hypotheses  # (B, K): finished hypotheses, the best K by score
-    cache: Any
 
 
 def length_penalty(num_tokens: tf.Tensor, alpha: float, offset: float = 5.0) -> tf.Tensor:
@@ -86,8 +51,8 @@ class BeamSearch:
         alpha: Exponent of the length penalty; 0 turns it off. Defaults to 1.
         no_repeat_ngram: Size of n-grams that a translation must not repeat; 0 turns the rule off.
             Defaults to 0.
-        slot_ids: Consecutive ids below `BLOCK` that a translation may have once, and only if its
-            source has them. Defaults to none.
+        slot_ids: Consecutive ids below `vocabulary_blocks.BLOCK` that a translation may have once,
+            and only if its source has them. Defaults to none.
         offset: Offset of the length penalty. Defaults to 5.
         early_stopping: `"exact"`, as described above; `"heuristic"`: a row is finished when its
             `beam_size` finished hypotheses have better scores than the best unfinished one, divided
@@ -114,12 +79,18 @@ class BeamSearch:
         self._step = step
         self._beam_size = beam_size
         self._alpha = alpha
-        self._no_repeat_ngram = no_repeat_ngram
         self._slot_ids = slot_ids
         self._offset = offset
         self._early_stopping = early_stopping
-        self._certain_end = certain_end
-        self._forbidden_ids = forbidden_ids
+        self._best_extensions = Extensions(
+            beam_size,
+            no_repeat_ngram,
+            slot_ids,
+            certain_end,
+            forbidden_ids,
+            # A row ends with the first end that is found.
+            can_omit_scores=beam_size == 1 and not alpha,
+        )
 
     def __call__(
         self,
@@ -129,6 +100,7 @@ class BeamSearch:
         minimums: tf.Tensor,
         has_slot: tf.Tensor | None = None,
         num_best: int | tf.Tensor = 1,
+        scored: bool | tf.Tensor = True,
     ) -> Hypotheses:
         """Search with dynamic shapes: finished rows are removed, and buffers grow when needed.
 
@@ -140,12 +112,14 @@ class BeamSearch:
             has_slot: Whether the source of each row has each of `slot_ids`, boolean
                 `(B, len(slot_ids))`. Defaults to False everywhere.
             num_best: Number of hypotheses to find, from 1 to `K`. Defaults to 1.
+            scored: Whether the scores are needed. Without them, greedy search is faster: it
+                computes no log probabilities, and the scores have no meaning. Defaults to True.
 
         Returns:
             Hypotheses of each row, of which the first `num_best` are its best.
         """
         batch_size = tf.shape(limits)[0]
-        rows = Rows(tf.convert_to_tensor(num_best), tf.range(batch_size), limits, minimums, memory)
+        rows = _rows(limits, minimums, memory, num_best, scored)
         found = self._no_hypotheses(batch_size)
 
         def unfinished(rows: Rows, beam: Beam, found: Hypotheses) -> tf.Tensor:
@@ -186,6 +160,7 @@ class BeamSearch:
         longest: tf.Tensor,
         has_slot: tf.Tensor | None = None,
         num_best: int | tf.Tensor = 1,
+        scored: bool | tf.Tensor = True,
     ) -> Hypotheses:
         """Search with static shapes, for XLA; finds the same hypotheses as `__call__`.
 
@@ -197,12 +172,13 @@ class BeamSearch:
             longest: Upper bound of `limits`, int32 `()`.
             has_slot: See `__call__`.
             num_best: See `__call__`.
+            scored: See `__call__`.
 
         Returns:
             Hypotheses of each row, of which the first `num_best` are its best.
         """
         batch_size = tf.shape(limits)[0]
-        rows = Rows(tf.convert_to_tensor(num_best), tf.range(batch_size), limits, minimums, memory)
+        rows = _rows(limits, minimums, memory, num_best, scored)
         # One more position than the longest translation, for EOS.
         beam = _make_room(self._start(batch_size, cache, has_slot), longest + 1)
         return _ended(self._extend_until(rows, beam, batch_size))
@@ -290,94 +266,18 @@ class BeamSearch:
         is_done = self._done(rows, extended)[:, None]
         return extended._replace(log_probs=tf.where(is_done, NEVER, totals))
 
-    def _best_extensions(
-        self, rows: Rows, beam: Beam, logits: tf.Tensor, number: int
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Log probabilities, parents and tokens of the best extended hypotheses, `(B, number)`.
 
-        The vocabulary is divided into blocks. The `number` best extensions are in the `number`
-        blocks with the highest maxima, so only these blocks are sorted. The first block of each
-        hypothesis is always included, because it holds the special ids and their rules.
-        """
-        beam_size = self._beam_size
-        logits = in_blocks(tf.cast(logits, tf.float32))  # (B, K, N, BLOCK)
-        batch_size, num_blocks = tf.shape(logits)[0], logits.shape[2]
-        highest = tf.reduce_max(logits, axis=-1)  # (B, K, N)
-        log_probs = beam.log_probs - log_sum_exp(logits, highest)  # (B, K)
-        if self._no_repeat_ngram:
-            barred = repetitions(beam.tokens, beam.step, self._no_repeat_ngram)
-
-            def without_barred() -> tuple[tf.Tensor, tf.Tensor]:
-                allowed = forbid(logits, barred)
-                return allowed, tf.reduce_max(allowed, axis=-1)
-
-            # Most steps repeat nothing; they do not copy the logits.
-            logits, highest = tf.cond(
-                tf.reduce_any(barred != PAD_ID), without_barred, lambda: (logits, highest)
-            )
-
-        others = tf.where(
-            (rows.limits <= beam.step)[:, None, None],
-            NEVER,
-            highest[:, :, 1:] + log_probs[..., None],
-        )
-        others_each = num_blocks - 1
-        num_others = beam_size * others_each
-        _, best = tf.math.top_k(
-            tf.reshape(others, tf.stack([batch_size, num_others])), min(number, num_others)
-        )
-        # The first blocks of all hypotheses, then the best of the other blocks.
-        first = tf.zeros(tf.stack([batch_size, beam_size]), tf.int32)
-        # `max(..., 1)` avoids a division by 0 if there is one block only; `best` is empty then.
-        block = tf.concat([first, best % max(others_each, 1) + 1], axis=1)
-        parent = tf.concat([first + tf.range(beam_size), best // max(others_each, 1)], axis=1)
-
-        row = tf.range(batch_size)[:, None] * beam_size + parent
-        totals = tf.gather(tf.reshape(logits, [-1, BLOCK]), row * num_blocks + block)
-        totals = totals + tf.gather(log_probs, parent, batch_dims=1)[..., None]
-        totals = _keep_rules(rows, beam, totals, beam_size, self._slot_ids, self._forbidden_ids)
-        if self._certain_end:
-            must_end = (rows.limits <= beam.step)[:, None, None]
-            is_end = must_end & (tf.range(BLOCK) == EOS_ID)
-            first_blocks = tf.where(is_end, beam.log_probs[..., None], totals[:, :beam_size])
-            totals = tf.concat([first_blocks, totals[:, beam_size:]], axis=1)
-        width = tf.shape(block)[1] * BLOCK
-        totals, best = tf.math.top_k(tf.reshape(totals, tf.stack([batch_size, width])), number)
-        parent, block = (tf.gather(x, best // BLOCK, batch_dims=1) for x in (parent, block))
-        return totals, parent, block * BLOCK + best % BLOCK
-
-
-def _keep_rules(
-    rows: Rows,
-    beam: Beam,
-    totals: tf.Tensor,
-    beam_size: int,
-    slot_ids: tuple[int, ...],
-    forbidden_ids: tuple[int, ...],
-) -> tf.Tensor:
-    """Set forbidden tokens, slots, and EOS outside the length limits, to -inf.
-
-    Args:
-        rows: Rows with their length limits.
-        beam: Beam with the current step.
-        totals: Log probabilities `(B, blocks, BLOCK)`; the first blocks of all hypotheses are at
-            the beginning.
-        beam_size: Number of first blocks.
-        slot_ids: See `BeamSearch`.
-        forbidden_ids: See `BeamSearch`.
-    """
-    must_end = (rows.limits <= beam.step)[:, None, None]
-    can_end = (rows.minimums <= beam.step)[:, None, None]
-    token = tf.range(BLOCK)
-    is_end = token == EOS_ID
-    is_forbidden = tf.reduce_any(token[:, None] == tf.constant(forbidden_ids), axis=-1)
-    is_forbidden = is_forbidden | (is_end & ~can_end) | (~is_end & must_end)  # (B, 1, BLOCK)
-    if slot_ids:
-        around = [slot_ids[0], BLOCK - slot_ids[-1] - 1]
-        is_forbidden = is_forbidden | tf.pad(~beam.slots_left, [[0, 0], [0, 0], around])
-    first = tf.where(is_forbidden, NEVER, totals[:, :beam_size])
-    others = tf.where(must_end, NEVER, totals[:, beam_size:])
-    return tf.concat([first, others], axis=1)
+def _rows(
+    limits: tf.Tensor,
+    minimums: tf.Tensor,
+    memory: Any,
+    num_best: int | tf.Tensor,
+    scored: bool | tf.Tensor,
+) -> Rows:
+    """All rows of a batch, in order."""
+    index = tf.range(tf.shape(limits)[0])
+    num_best, scored = tf.convert_to_tensor(num_best), tf.convert_to_tensor(scored)
+    return Rows(num_best, scored, index, limits, minimums, memory)
 
 
 def _ended(beam: Beam) -> Hypotheses:

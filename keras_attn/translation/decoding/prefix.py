@@ -6,7 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from keras_attn.translation.decoding.beam_search import NEVER, Step
+from keras_attn.translation.decoding.beam_search import Step
+from keras_attn.translation.decoding.beams import NEVER
 from keras_attn.translation.special_ids import PAD_ID
 
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.limits import is_forbidden, length_limits, num_tokens
-from keras_attn.translation.decoding.steps import make_steps
+from keras_attn.translation.decoding.steps import Memory, make_steps
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 
@@ -35,7 +35,7 @@ def truncate(logits: tf.Tensor, top_k: tf.Tensor, top_p: tf.Tensor) -> tf.Tensor
 
 def sample_translations(
     model: Transformer,
-    source_ids: tf.Tensor,
+    memory: Memory,
     config: Config,
     seed: tf.Tensor,
     temperature: tf.Tensor,
@@ -46,7 +46,7 @@ def sample_translations(
 
     Args:
         model: Trained model.
-        source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
+        memory: Memory of the sources (`Search.encode`).
         config: Configuration of the model.
         seed: Random seed, int32 `()`.
         temperature: Divisor of the logits, above 0, float32 `()`. Values below 1 make likely tokens
@@ -57,14 +57,13 @@ def sample_translations(
     Returns:
         Target ids without EOS, padded with id 0, int32 `(B, L)`.
     """
-    limits = length_limits(num_tokens(source_ids), config)
+    limits = length_limits(num_tokens(memory.source_ids), config)
     longest = tf.reduce_max(tf.concat([limits, [1]], 0))
     # Not in place: TensorFlow makes the empty caches of all layers one tensor.
     steps = make_steps(model, beam_size=1, in_place=False)
-    memory = steps.encode(source_ids)
     cache = tf.nest.map_structure(
         lambda part: tf.pad(part, [[0, 0], [0, 0], [0, longest], [0, 0]]),
-        steps.make_cache(tf.shape(source_ids)[0], memory),
+        steps.make_cache(tf.size(limits), memory),
     )
     places = tf.range(longest)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.beam_search import BeamSearch, Hypotheses
+from keras_attn.translation.decoding.beam_search import BeamSearch
+from keras_attn.translation.decoding.beams import Hypotheses
 from keras_attn.translation.decoding.limits import (
     forbidden_ids,
     length_limits,
@@ -43,38 +45,51 @@ class Search:
     Call arguments:
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         num_best: Number of hypotheses of each source, from 1 to `config.beam_size`. Defaults to 1.
+        scored: Whether the scores are needed (`BeamSearch`). Defaults to True.
 
     Returns:
         The `num_best` best hypotheses of each source.
+
+    Attributes:
+        encode: `tf.function` that maps source ids to their memory.
     """
 
     def __init__(self, model: Transformer, config: Config, slot_ids: tuple[int, ...] = ()):
         self._config, self._slot_ids = config, slot_ids
         self._steps = make_steps(model, config.beam_size, in_place=False)
-        self._encode = _in_graph(self._steps)
+        self.encode = _in_graph(self._steps)
         in_place = make_steps(model, config.beam_size, in_place=True)
 
-        def search_batch(source_ids: tf.Tensor, num_best: tf.Tensor) -> Hypotheses:
-            memory = _encode_in_groups(self._encode, source_ids)
-            return _search(in_place, memory, config, num_best, slot_ids=slot_ids)
+        def search_batch(
+            source_ids: tf.Tensor, num_best: tf.Tensor, scored: tf.Tensor
+        ) -> Hypotheses:
+            memory = _encode_in_groups(self.encode, source_ids)
+            return _search(in_place, memory, config, num_best, scored, False, slot_ids)
 
-        def search_single(source_ids: tf.Tensor, num_best: tf.Tensor) -> Hypotheses:
-            memory = self._steps.encode(source_ids)
-            return _search(self._steps, memory, config, num_best, True, slot_ids)
+        def search_single(
+            source_ids: tf.Tensor, num_best: tf.Tensor, scored: tf.Tensor
+        ) -> Hypotheses:
+            memory = self.encode(source_ids)
+            return _search(self._steps, memory, config, num_best, scored, True, slot_ids)
 
-        given = [tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((), tf.int32)]
+        given = [
+            tf.TensorSpec((None, None), tf.int32),
+            tf.TensorSpec((), tf.int32),
+            tf.TensorSpec((), tf.bool),
+        ]
         # `tf.function`, so that the signatures of a SavedModel share one graph of the search.
-        self._batch = tf.function(search_batch, input_signature=given)
+        graph = partial(tf.function, input_signature=given, autograph=False)
+        self._batch = graph(search_batch)
         # A model of a user may do what XLA cannot compile.
         can_compile = isinstance(self._steps, CachedSteps)
-        self._single = tf.function(search_single, input_signature=given, jit_compile=can_compile)
+        self._single = graph(search_single, jit_compile=can_compile)
 
-    def __call__(self, source_ids: tf.Tensor, num_best: int = 1) -> Hypotheses:
+    def __call__(self, source_ids: tf.Tensor, num_best: int = 1, scored: bool = True) -> Hypotheses:
         num_rows = tf.shape(source_ids)[0]
         found = tf.cond(
             num_rows <= 1,
-            lambda: self._single(_padded(source_ids), num_best),
-            lambda: self._batch(source_ids, num_best),
+            lambda: self._single(_padded(source_ids), num_best, scored),
+            lambda: self._batch(source_ids, num_best, scored),
         )
         return Hypotheses(found.tokens[:num_rows, :num_best], found.scores[:num_rows, :num_best])
 
@@ -87,8 +102,15 @@ class Search:
                 A row with a prefix that the rules forbid has no hypotheses.
             source_ids: See `Search`.
         """
-        memory = self._encode(source_ids)
-        return _search(self._steps, memory, self._config, 1, True, self._slot_ids, prefix)
+        memory = self.encode(source_ids)
+        return _search(
+            self._steps,
+            memory,
+            self._config,
+            at_once=True,
+            slot_ids=self._slot_ids,
+            prefix=prefix,
+        )
 
 
 def num_positions(config: Config) -> int:
@@ -116,6 +138,7 @@ def best_translations(
     source_ids: tf.Tensor,
     config: Config,
     num_best: int | tf.Tensor = 1,
+    scored: bool | tf.Tensor = True,
     at_once: bool = False,
     slot_ids: tuple[int, ...] = (),
 ) -> Hypotheses:
@@ -126,6 +149,7 @@ def best_translations(
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         config: Configuration of the model.
         num_best: Number of hypotheses to find, from 1 to `config.beam_size`. Defaults to 1.
+        scored: Whether the scores are needed (`BeamSearch`). Defaults to True.
         at_once: Whether to search with static shapes, for XLA. Defaults to False.
         slot_ids: See `Search`. Defaults to none.
 
@@ -136,14 +160,15 @@ def best_translations(
     memory = (
         steps.encode(source_ids) if at_once else _encode_in_groups(_in_graph(steps), source_ids)
     )
-    return _search(steps, memory, config, num_best, at_once, slot_ids)
+    return _search(steps, memory, config, num_best, scored, at_once, slot_ids)
 
 
 def _search(
     steps: CachedSteps | WholePrefix,
     memory: Memory,
     config: Config,
-    num_best: int | tf.Tensor,
+    num_best: int | tf.Tensor = 1,
+    scored: bool | tf.Tensor = True,
     at_once: bool = False,
     slot_ids: tuple[int, ...] = (),
     prefix: tf.Tensor | None = None,
@@ -172,14 +197,15 @@ def _search(
     minimums = length_minimums(lengths, limits, config)
     cache = steps.make_cache(tf.shape(source_ids)[0], memory)
     if not at_once:
-        return search(cache, memory, limits, minimums, has_slot, num_best)
+        return search(cache, memory, limits, minimums, has_slot, num_best, scored)
     longest = length_limits(tf.shape(source_ids)[1], config)
-    return search.at_once(cache, memory, limits, minimums, longest, has_slot, num_best)
+    return search.at_once(cache, memory, limits, minimums, longest, has_slot, num_best, scored)
 
 
 def _in_graph(steps: CachedSteps | WholePrefix) -> Any:
     """Encoder of the steps as a `tf.function`, so that its callers share one graph."""
-    return tf.function(steps.encode, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+    ids = tf.TensorSpec((None, None), tf.int32)
+    return tf.function(steps.encode, input_signature=[ids], autograph=False)
 
 
 def _encode_in_groups(encode: Any, source_ids: tf.Tensor) -> Memory:

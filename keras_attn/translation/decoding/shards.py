@@ -32,7 +32,7 @@ def in_shards(
         function: Maps int32 ids `(rows, S)` to tensors with `rows` as the first axis.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         num_shards: Number of shards, at least 1. Small batches have fewer.
-        outputs: Specs of the outputs, without the first axis.
+        outputs: Specs of the outputs, without the first axis. Sizes may be unknown.
 
     Returns:
         The outputs of all rows, in the order of `source_ids`.
@@ -43,7 +43,8 @@ def in_shards(
     missing = rows_each * num_shards - num_rows
     padded = tf.pad(source_ids, [[0, missing], [0, 0]], constant_values=PAD_ID)
     dealt = _swap(tf.reshape(padded, tf.stack([rows_each, num_shards, -1])))
-    of_shard = tf.function(function, input_signature=[tf.TensorSpec([None, None], tf.int32)])
+    ids = tf.TensorSpec([None, None], tf.int32)
+    of_shard = tf.function(function, input_signature=[ids], autograph=False)
     concrete = of_shard.get_concrete_function()
     # Not `tf.map_fn`, which computes one shard after the other.
     found = tf.raw_ops.MapDefun(
@@ -54,8 +55,8 @@ def in_shards(
         output_shapes=[[None, *spec.shape] for spec in outputs],
     )
     return [
-        tf.reshape(_swap(part), [-1, *spec.shape])[:num_rows]
-        for part, spec in zip(found, outputs, strict=True)
+        tf.reshape(_swap(part), tf.concat([[-1], tf.shape(part)[2:]], 0))[:num_rows]
+        for part in found
     ]
 
 

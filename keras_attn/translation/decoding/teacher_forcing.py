@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -25,18 +26,36 @@ def log_probabilities(
     Returns:
         float32 `(B,)`.
     """
-    logits = model((source_ids, _shifted(target_ids)), training=False)  # (B, T, V)
+    logits = model((source_ids, _shifted(target_ids)), training=False)
+    return log_probabilities_of(logits, target_ids)
+
+
+def log_probabilities_of(logits: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
+    """Log probabilities of complete translations, from the logits at each position.
+
+    Args:
+        logits: Logits of the tokens at each position, `(B, T, V)`.
+        target_ids: See `log_probabilities`.
+
+    Returns:
+        float32 `(B,)`.
+    """
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
         labels=target_ids, logits=tf.cast(logits, tf.float32)
     )
     return -tf.reduce_sum(tf.where(tf.equal(target_ids, PAD_ID), 0.0, losses), axis=1)
 
 
+def gives_attention(model: Transformer) -> bool:
+    """Whether the model can return attention weights; a subclass may not."""
+    return "return_attention_scores" in inspect.signature(model.call).parameters
+
+
 class Reading(NamedTuple):
     """Computations of a model that reads given translations.
 
     Attributes:
-        probabilities: Probability of each token at each position, float32 `(B, T, V)`.
+        logits: Logits of the tokens at each position, `(B, T, V)`.
         cross: Cross-attention weights, float32 `(B, layers, H, T, S)`; 0 for padding. None if the
             model returns none; so are the other weights.
         encoder: Weights of the self-attention of the encoder, float32 `(B, layers, H, S, S)`.
@@ -44,23 +63,26 @@ class Reading(NamedTuple):
             keys are the inputs of the decoder: BOS, then the pieces before the last.
     """
 
-    probabilities: tf.Tensor
+    logits: tf.Tensor
     cross: tf.Tensor | None
     encoder: tf.Tensor | None
     decoder: tf.Tensor | None
 
 
 def read(model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor) -> Reading:
-    """Probabilities and attention weights under given translations, from one forward pass.
+    """Logits and attention weights under given translations, from one forward pass.
+
+    A model whose `call` returns no attention weights has logits only.
 
     Args:
-        model: Trained model with attention weights.
+        model: Trained model.
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
     """
-    logits, weights = model(
-        (source_ids, _shifted(target_ids)), training=False, return_attention_scores=True
-    )
+    sides = (source_ids, _shifted(target_ids))
+    if not gives_attention(model):
+        return Reading(model(sides, training=False), None, None, None)
+    logits, weights = model(sides, training=False, return_attention_scores=True)
 
     def stacked(stack: str, layer: str, query_ids: tf.Tensor) -> tf.Tensor | None:
         found = [weights.get(f"{block}/{layer}") for block in _blocks(model, stack)]
@@ -70,7 +92,7 @@ def read(model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor) -> Re
         return tf.where(is_piece, tf.cast(tf.stack(found, axis=1), tf.float32), 0.0)
 
     return Reading(
-        tf.nn.softmax(tf.cast(logits, tf.float32)),
+        logits,
         stacked("decoder", "cross_attention", target_ids),
         stacked("encoder", "self_attention", source_ids),
         stacked("decoder", "self_attention", target_ids),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.alternatives import likeliest_tokens
+from keras_attn.translation.decoding.groups import in_groups
 from keras_attn.translation.decoding.teacher_forcing import read
 from keras_attn.translation.special_ids import PAD_ID
 from keras_attn.translation.tokenization import copied
@@ -20,7 +23,7 @@ class Attended:
     """Reading of translations by the model, with pieces as strings.
 
     Args:
-        model: Model with attention weights.
+        model: Trained model.
         config: Configuration of the model.
         source: Source tokenizer in the graph.
         target: Target tokenizer in the graph.
@@ -48,19 +51,29 @@ class Attended:
         target: GraphTokenizer,
         slot_ids: tuple[int, ...],
     ):
-        self._model, self._config = model, config
+        self._config = config
         self._source, self._target = source, target
         self._slot_ids = slot_ids
         ids = tf.TensorSpec((None, None), tf.int32)
         # `tf.function`, so that the signatures of a SavedModel share one graph of the model.
-        self._read = tf.function(
-            self._outputs, input_signature=[ids, ids, tf.TensorSpec((None, None), tf.string)]
-        )
+        graph = partial(tf.function, autograph=False)
+        self._read = graph(partial(read, model), input_signature=[ids, ids])
+        literals = tf.TensorSpec((None, None), tf.string)
+        self._describe = graph(self._outputs, input_signature=[ids, ids, literals])
 
     def __call__(
         self, source_ids: tf.Tensor, target_ids: tf.Tensor, literals: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        return self._read(source_ids, target_ids, literals)
+        outputs = tf.nest.map_structure(
+            lambda spec: tf.TensorSpec(spec.shape[1:], spec.dtype),
+            self._describe.get_concrete_function().structured_outputs,
+        )
+        positions = tf.maximum(tf.shape(source_ids)[1], tf.shape(target_ids)[1])
+        return in_groups(self._describe, (source_ids, target_ids, literals), positions, outputs)
+
+    def logits(self, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
+        """Logits of the tokens at each position of a translation, `(B, T, V)`."""
+        return self._read(source_ids, target_ids).logits
 
     def prefix_ids(self, pieces: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
         """Ids of target pieces, as the outputs have them.
@@ -84,16 +97,17 @@ class Attended:
     def _outputs(
         self, source_ids: tf.Tensor, target_ids: tf.Tensor, literals: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        reading = read(self._model, source_ids, target_ids)
+        reading = self._read(source_ids, target_ids)
+        distributions = tf.nn.softmax(tf.cast(reading.logits, tf.float32))  # (B, T, V)
         alternatives, likelihoods = likeliest_tokens(
-            reading.probabilities,
+            distributions,
             source_ids,
             target_ids,
             self._config,
             NUM_ALTERNATIVES,
             self._slot_ids,
         )
-        probabilities = tf.gather(reading.probabilities, target_ids, batch_dims=2)
+        probabilities = tf.gather(distributions, target_ids, batch_dims=2)
         weights = {
             "weights": reading.cross,
             "encoder_weights": reading.encoder,

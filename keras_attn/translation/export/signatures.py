@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import tensorflow as tf
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.beam_search import Hypotheses, length_penalty
+from keras_attn.translation.decoding.beam_search import length_penalty
+from keras_attn.translation.decoding.beams import Hypotheses
+from keras_attn.translation.decoding.groups import in_groups
 from keras_attn.translation.decoding.limits import num_tokens
 from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.decoding.shards import in_shards
-from keras_attn.translation.decoding.teacher_forcing import log_probabilities
+from keras_attn.translation.decoding.teacher_forcing import log_probabilities_of
 from keras_attn.translation.export.attended import Attended
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
@@ -62,17 +66,25 @@ class Signatures:
         self._attended = Attended(self.model, config, self.source, self.target, slot_ids)
         self._is_imported = tokenizers.source.is_imported
         self.num_shards = tf.Variable(NUM_SHARDS, trainable=False, name="num_shards")
+        # `tf.function`, so that the signatures of a SavedModel share these graphs.
+        graph = partial(tf.function, autograph=False)
+        strings, literals = (tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2))
+        number, boolean = (tf.TensorSpec([], dtype) for dtype in (tf.int32, tf.bool))
+        terms = [strings, strings]
+        self._protect = graph(self._with_slots, input_signature=[strings, *terms])
+        self._restore = graph(self._with_spans, input_signature=[strings, literals])
+        self._search = graph(self._translations, input_signature=[strings, *terms, number, boolean])
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Best translation of each text; signature `serving_default`."""
-        translations, _, _ = self._search(text, 1)
+        translations, _, _ = self._search(text, *_no_terms(), 1, False)
         return {"translation": translations[:, 0]}
 
     def glossary(
         self, text: tf.Tensor, term: tf.Tensor, term_translation: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Best translation of each text, with given translations of the terms `(G,)`."""
-        translations, _, _ = self._search(text, 1, term, term_translation)
+        translations, _, _ = self._search(text, term, term_translation, 1, False)
         return {"translation": translations[:, 0]}
 
     def nbest(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -82,8 +94,13 @@ class Signatures:
         sentences, and the score is the sum of their scores. `is_uncertain (B,)` marks texts with a
         best translation of low probability, and texts with characters that training hardly saw.
         """
-        translations, scores, is_uncertain = self._search(text, self._config.beam_size)
-        return {"translations": translations, "scores": scores, "is_uncertain": is_uncertain}
+        number = self._config.beam_size
+        translations, scores, is_uncertain = self._search(text, *_no_terms(), number, True)
+        return {
+            "translations": tf.ensure_shape(translations, [None, number]),
+            "scores": tf.ensure_shape(scores, [None, number]),
+            "is_uncertain": is_uncertain,
+        }
 
     def sample(
         self,
@@ -94,10 +111,11 @@ class Signatures:
         top_p: tf.Tensor,
     ) -> dict[str, tf.Tensor]:
         """Sampled translation of each text; text is truncated to `max_pieces`."""
-        given, literals = self._protect(text)
+        given, literals = self._protect(text, *_no_terms())
         source_ids = self._source_ids(given)
+        memory = self._search_ids.encode(source_ids)
         tokens = sample_translations(
-            self.model, source_ids, self._config, seed, temperature, top_k, top_p
+            self.model, memory, self._config, seed, temperature, top_k, top_p
         )
         tokens = _nothing_for_nothing(source_ids, tokens)
         translation = self.target.detokenize(_without_padding(tokens))
@@ -105,16 +123,26 @@ class Signatures:
 
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
         """Log probability of each translation; both sides are truncated to `max_pieces`."""
-        given, literals = self._protect(text)
+        given, literals = self._protect(text, *_no_terms())
         source_ids = self._source_ids(given)
         target_ids = self._ids(self.target, copied.with_slots(translation, literals))
-        return {"log_probability": log_probabilities(self.model, source_ids, target_ids)}
+
+        def log_probabilities(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
+            return log_probabilities_of(self._attended.logits(source_ids, target_ids), target_ids)
+
+        found = in_groups(
+            log_probabilities,
+            (source_ids, target_ids),
+            tf.shape(target_ids)[1],
+            tf.TensorSpec([], tf.float32),
+        )
+        return {"log_probability": found}
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translation of each text and what `Attended` gives of it; text is truncated."""
-        given, literals = self._protect(text)
+        given, literals = self._protect(text, *_no_terms())
         source_ids = self._source_ids(given)
-        return self._attend(source_ids, self._search_ids(source_ids), literals)
+        return self._attend(source_ids, self._search_ids(source_ids, scored=False), literals)
 
     def continue_(self, text: tf.Tensor, prefix_pieces: tf.Tensor) -> dict[str, tf.Tensor]:
         """Outputs of `attend` for the best translation that begins with given target pieces.
@@ -123,7 +151,7 @@ class Signatures:
         translation is empty where the rules of the search forbid the prefix, or where a piece is
         not in the vocabulary.
         """
-        given, literals = self._protect(text)
+        given, literals = self._protect(text, *_no_terms())
         source_ids = self._source_ids(given)
         prefix = self._attended.prefix_ids(prefix_pieces, literals)
         found = self._search_ids.beginning_with(prefix, source_ids)
@@ -140,18 +168,15 @@ class Signatures:
             **self._attended(source_ids, _with_end(_without_padding(tokens)), literals),
         }
 
-    def _protect(
-        self,
-        text: tf.Tensor,
-        term: tf.Tensor | None = None,
-        term_translation: tf.Tensor | None = None,
+    def _with_slots(
+        self, text: tf.Tensor, term: tf.Tensor, term_translation: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Texts with slots, and what takes their places (`copied.protect`)."""
         if not self._has_slots:
             return text, tf.fill([tf.size(text), len(copied.SLOTS)], "")
         return copied.protect(text, self._config.target, term, term_translation)
 
-    def _restore(self, translation: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
+    def _with_spans(self, translation: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
         """Translations with the spans in the places of their slots (`copied.restore`)."""
         if not self._has_slots:
             return translation
@@ -176,14 +201,17 @@ class Signatures:
         flat = _without_padding(tf.reshape(tokens, [shape[0] * shape[1], shape[2]]))
         return tf.reshape(self.target.detokenize(flat), shape[:2])
 
-    def _search(
+    def _translations(
         self,
         text: tf.Tensor,
-        num_best: int,
-        term: tf.Tensor | None = None,
-        term_translation: tf.Tensor | None = None,
+        term: tf.Tensor,
+        term_translation: tf.Tensor,
+        num_best: tf.Tensor,
+        scored: tf.Tensor,
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Translations and scores, both `(B, N)`, and `is_uncertain (B,)` of texts of any length.
+
+        Without `scored`, scores and `is_uncertain` have no meaning (`BeamSearch`).
 
         Sentences are translated one by one. Text without a letter of the source language, such as
         numbers, emoji and other scripts, is returned as given.
@@ -203,7 +231,7 @@ class Signatures:
         if self._is_imported:
             of_part = tf.gather(tf.gather(token, found.owner), owners)
             parts = tf.concat([self.source.language_ids(of_part), parts], axis=1)
-        translations, scores, is_uncertain = self._search_parts(parts, num_best)
+        translations, scores, is_uncertain = self._search_parts(parts, num_best, scored)
         num_sentences, num_texts = tf.size(given), tf.size(text)
         whole = tf.strings.unsorted_segment_join(
             translations, owners, num_sentences, separator=self._joiner
@@ -219,7 +247,7 @@ class Signatures:
         )
 
     def _search_parts(
-        self, parts: tf.RaggedTensor, num_best: int
+        self, parts: tf.RaggedTensor, num_best: tf.Tensor, scored: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Translations and scores, both `(parts, N)`, and `is_uncertain (parts,)`.
 
@@ -233,13 +261,13 @@ class Signatures:
             return done < num_parts
 
         outputs = (
-            tf.TensorSpec([num_best], tf.string),
-            tf.TensorSpec([num_best], tf.float32),
+            tf.TensorSpec([None], tf.string),
+            tf.TensorSpec([None], tf.float32),
             tf.TensorSpec([], tf.bool),
         )
 
         def search(source_ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-            found = self._search_ids(source_ids, num_best)
+            found = self._search_ids(source_ids, num_best, scored)
             return self._text(found.tokens), found.scores, self._is_uncertain(source_ids, found)
 
         def extend(done: tf.Tensor, *found: tf.Tensor):
@@ -248,7 +276,8 @@ class Signatures:
             longer = (tf.concat(parts, axis=0) for parts in zip(found, new, strict=True))
             return done + ROWS_AT_ONCE, *longer
 
-        empty = [tf.zeros([0, *spec.shape], spec.dtype) for spec in outputs]
+        size = {0: [0], 1: [0, num_best]}
+        empty = [tf.zeros(size[spec.shape.rank], spec.dtype) for spec in outputs]
         shapes = [tf.TensorShape([None, *spec.shape]) for spec in outputs]
         _, *found = tf.while_loop(
             unfinished,
@@ -268,6 +297,11 @@ class Signatures:
         # A character without a piece of its own was hardly seen in training.
         is_rare = tf.gather(tf.constant(self.source.is_rare), source_ids)
         return (mean < UNCERTAIN_BELOW) | tf.reduce_any(is_rare, axis=1)
+
+
+def _no_terms() -> tuple[tf.Tensor, tf.Tensor]:
+    """Terms of a glossary without terms, and their translations."""
+    return tf.zeros([0], tf.string), tf.zeros([0], tf.string)
 
 
 def _with_end(pieces: tf.RaggedTensor) -> tf.Tensor:

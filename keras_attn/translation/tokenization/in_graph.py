@@ -109,11 +109,13 @@ class GraphTokenizer:
         rows, lengths = tf.TensorSpec([None, None], tf.uint8), tf.TensorSpec([None], tf.int32)
         alpha, seed = tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.int32)
         self._cut, self._cut_sampled = (
-            tf.function(self._cut_rows, input_signature=signature, jit_compile=True)
+            tf.function(
+                self._cut_rows, input_signature=signature, jit_compile=True, autograph=False
+            )
             for signature in ([rows, lengths], [rows, lengths, alpha, seed])
         )
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Piece ids of each text.
 
@@ -167,7 +169,7 @@ class GraphTokenizer:
         values, counts = self._at_once(unify_in_graph(text), cut)
         return tf.RaggedTensor.from_row_lengths(values, tf.cast(counts, tf.int64), validate=False)
 
-    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)])
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)], autograph=False)
     def detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
         """Text of each row of ids; bytes that form no character become U+FFFD.
 
@@ -191,7 +193,7 @@ class GraphTokenizer:
         # Pieces of the other language keep a space at the beginning.
         return tf.strings.strip(joined) if self._is_imported else joined
 
-    @tf.function(input_signature=[tf.TensorSpec(None, tf.int32)])
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.int32)], autograph=False)
     def id_to_string(self, ids: tf.Tensor) -> tf.Tensor:
         """Piece of each id, with U+2581 for a space."""
         return tf.gather(tf.constant(self._pieces), ids)

@@ -105,7 +105,7 @@ def _orthogonal(
     a, b, c = coefficients
     is_tall = matrix.shape[0] > matrix.shape[1]
     x = ops.transpose(matrix) if is_tall else matrix
-    # The norm is computed in float32: bfloat16 is not exact enough to sum so many squares.
+    # The norm is computed in float32: bfloat16 is not exact enough for sums of many squares.
     x = ops.cast(ops.divide_no_nan(x, ops.norm(x)), dtype)
     for _ in range(steps):
         square = ops.matmul(x, ops.transpose(x))

@@ -72,8 +72,9 @@ def _translate_here_with(
     greedy = dataclasses.replace(config, beam_size=1)
     slot_ids = SLOT_IDS if all(one.has_slots for one in tokenizers) else ()
     search = tf.function(
-        lambda x: best_translations(model, x, greedy, slot_ids=slot_ids).tokens[:, 0],
+        lambda x: best_translations(model, x, greedy, scored=False, slot_ids=slot_ids).tokens,
         input_signature=[ids],
+        autograph=False,
     )
 
     def translate(texts: Sequence[str]) -> list[str]:
@@ -85,8 +86,9 @@ def _translate_here_with(
             source = np.full((len(rows), len(pieces[rows[-1]]) + 1), PAD_ID, np.int32)
             for row, i in enumerate(rows):
                 source[row, : len(pieces[i]) + 1] = [*pieces[i], EOS_ID]
-            said = [[i for i in line if i != PAD_ID] for line in search(source).numpy().tolist()]
-            for i, translation in zip(rows, tokenizers.target.decode(said), strict=True):
+            best = search(source).numpy()[:, 0].tolist()
+            found = [[i for i in line if i != PAD_ID] for line in best]
+            for i, translation in zip(rows, tokenizers.target.decode(found), strict=True):
                 translations[i] = translation
         return translations
 

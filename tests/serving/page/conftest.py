@@ -26,7 +26,7 @@ def screen():
 
 @pytest.fixture
 def page(driver, server, screen):
-    """The page, opened anew.
+    """The page, just opened.
 
     Whatever a test does, there is no error on the console and nothing is asked of another server.
     """

@@ -4,6 +4,7 @@ window.asked = [];
 window.texts = [];
 window.signals = [];
 window.fetch = async (url, { body, signal }) => {
+  if (url.endsWith("/translate/stream")) return streamed(JSON.parse(body), signal);
   const { signature_name, instances } = JSON.parse(body);
   asked.push(signature_name);
   texts.push(instances[0]);
@@ -12,6 +13,37 @@ window.fetch = async (url, { body, signal }) => {
   await new Promise((done) => setTimeout(done, 1000 * seconds));
   return new Response(JSON.stringify(answered.body), answered);
 };
+
+// The answer to a stream, `{ events, seconds }`: the events one by one, with that time before each, in
+// parts that end anywhere. Without an event `done` or `error`, the connection breaks.
+function streamed({ q }, signal) {
+  asked.push("stream");
+  texts.push(q);
+  signals.push(signal);
+  const { events, seconds = 0 } = answer("stream", q, asked.length);
+  const start = async (controller) => {
+    signal.addEventListener("abort", () => controller.error(signal.reason));
+    for (const [name, data] of events) {
+      await new Promise((done) => setTimeout(done, 1000 * seconds));
+      if (signal.aborted) return;
+      const bytes = new TextEncoder().encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+      const half = Math.floor(bytes.length / 2) + 1;
+      controller.enqueue(bytes.slice(0, half));
+      controller.enqueue(bytes.slice(half));
+    }
+    if (["done", "error"].includes(events.at(-1)[0])) controller.close();
+    else controller.error(new TypeError("network error"));
+  };
+  return new Response(new ReadableStream({ start: (controller) => void start(controller) }));
+}
+
+// An event for each of these translations.
+function sentencesOf(translations, more = {}) {
+  return translations.map((translation, index) => [
+    "sentence",
+    { index, source: "", before: index ? " " : "", translation, ...more },
+  ]);
+}
 
 // `more` holds further outputs, as `{ is_uncertain: true }`.
 function nbest(translation, more = {}) {

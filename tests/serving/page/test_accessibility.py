@@ -178,7 +178,7 @@ def test_the_keyboard_alone_reaches_everything_and_shows_where_it_is(page, fake_
     cell = press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
     assert cell == page.all("tbody tr:first-child td")[1]
     assert cell.text == "0.98"
-    assert page.text("looked-at") == "x looked at 猫 98%."
+    assert page.text("looked-at") == "x attended to 猫 98%."
 
 
 def test_a_screen_reader_is_told_once_the_typing_has_stopped(page, fake_server):

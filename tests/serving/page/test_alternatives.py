@@ -28,7 +28,7 @@ def test_each_piece_has_its_probability_and_others_that_could_have_come(attended
     assert names(attended, PIECES) == ["x 50%", "y 44%", "the end 38%"]
     assert names(attended, OTHERS) == []
     attended.all(PIECES)[1].click()
-    assert attended.text("instead").splitlines()[0] == "Instead of y, the model could have said"
+    assert attended.text("instead").splitlines()[0] == "Instead of y, the model could have written"
     assert names(attended, OTHERS) == [
         "y 44%",
         "b 25%",

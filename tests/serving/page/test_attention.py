@@ -58,7 +58,7 @@ def test_a_piece_under_the_pointer_or_in_focus_shows_what_it_looked_at(page, ask
 
     ActionChains(page.driver).move_to_element(piece).perform()
     assert len(page.all("svg path")) == (weights >= 0.005).sum()
-    first = piece.accessible_name + (" looked at" if side == "target" else " was looked at by")
+    first = piece.accessible_name + (" attended to" if side == "target" else " was attended to by")
     assert page.text("looked-at").startswith(first)
     assert f"{100 * weights.max():.0f}%" in page.text("looked-at")
     assert piece.get_attribute("aria-selected") == "true"

@@ -98,8 +98,8 @@ def test_each_kind_of_attention_has_its_own_pieces(page, fake_server):
     ]
     options[1].click()
     assert lists() == [
-        ("Japanese pieces, looked at", source),
-        ("Japanese pieces, looking", source),
+        ("Japanese pieces, attended to", source),
+        ("Japanese pieces, attending", source),
     ]
     assert {one.get_attribute("lang") for one in page.all(".target .text")} == {"ja"}
     page.choose("layer", "0")
@@ -110,7 +110,7 @@ def test_each_kind_of_attention_has_its_own_pieces(page, fake_server):
     page.all("#kind option")[2].click()
     assert lists() == [("English pieces before", ["start", "x", "y"]), ("English pieces", target)]
     page.all(".target li")[1].click()
-    assert page.text("looked-at") == "y looked at the start 100%."
+    assert page.text("looked-at") == "y attended to the start 100%."
 
 
 def test_an_older_model_has_cross_attention_alone(page, fake_server):

@@ -12,7 +12,7 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 V = 8
 WIDE = 2 * BLOCK + 7  # several blocks, the last of them filled up
-STATES = 5003  # of a model whose logits depend on all that was said; so many that none comes twice
+STATES = 5003  # of a model whose logits depend on all earlier tokens; enough that none recurs
 
 
 def next_state(state, token):
@@ -112,6 +112,7 @@ def search(
     at_once=False,
     has_slot=None,
     num_best=1,
+    scored=True,
     **options,
 ):
     """Best hypotheses of each row: a list of (score, tokens), best first."""
@@ -122,8 +123,8 @@ def search(
         rows = (tf.constant(first), tf.constant(limits), tf.constant(minimums))
         begin = (no_cache(beam_size, len(first)), *rows)
         if at_once:
-            return beams.at_once(*begin, max(limits), has_slot, num_best)
-        return beams(*begin, has_slot, num_best)
+            return beams.at_once(*begin, max(limits), has_slot, num_best, scored)
+        return beams(*begin, has_slot, num_best, scored)
 
     found = find()
     return [
@@ -196,6 +197,27 @@ def test_a_beam_of_one_without_a_penalty_is_greedy_search():
     greedily = [greedy_by_hand(table, *row) for row in zip(first, limits, strict=True)]
     found = search(table, first, limits, [0] * 4, 1, alpha=0.0)
     assert [row[0][1] for row in found] == greedily
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("rules", [{}, {"no_repeat_ngram": 2}, {"certain_end": True}])
+def test_greedy_search_without_scores_finds_the_same(at_once, rules):
+    random = np.random.default_rng(8)
+    table, limits = random.normal(0, 2, (STATES, WIDE)), [9, 4, 7, 1, 30]
+    rows = (table, [1, 2, 3, 4, 5], limits, [0, 3, 0, 1, 20], 1, at_once)
+    scored, unscored = (
+        search(*rows, alpha=0.0, scored=scored, **rules) for scored in (True, False)
+    )
+    assert [row[0][1] for row in unscored] == [row[0][1] for row in scored]
+    assert [row[0][0] for row in unscored] != [row[0][0] for row in scored]
+
+
+@pytest.mark.parametrize(("beam_size", "alpha"), [(1, 1.0), (3, 0.0)])
+def test_scores_that_decide_are_computed(beam_size, alpha):
+    random = np.random.default_rng(9)
+    rows = (random.normal(0, 2, (STATES, V)), [1, 2], [9, 9], [0, 0], beam_size)
+    asked, not_asked = (search(*rows, alpha=alpha, scored=scored) for scored in (True, False))
+    assert asked == not_asked
 
 
 def test_wider_beams_find_better_translations_on_average():

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.sampling import sample_translations, truncate
+from keras_attn.translation.decoding.steps import make_steps
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
 CONFIG = Config(max_pieces=20)
@@ -14,7 +15,8 @@ SOURCES = tf.constant([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]]
 
 def draw(model, seed, temperature=1.0, top_k=0, top_p=1.0, sources=SOURCES):
     numbers = tf.constant(temperature), tf.constant(top_k), tf.constant(top_p)
-    return sample_translations(model, sources, CONFIG, tf.constant(seed), *numbers).numpy()
+    memory = make_steps(model, 1, in_place=False).encode(tf.constant(sources))
+    return sample_translations(model, memory, CONFIG, tf.constant(seed), *numbers).numpy()
 
 
 @settings(deadline=None, max_examples=50)

@@ -52,6 +52,7 @@ def model_for(tokenizers, dtype="float32"):
         num_hiddens=16,
         ffn_num_hiddens=16,
         num_heads=2,
+        blockwise=False,  # as in training: graphs are smaller
         dtype=dtype,
     )
     model((np.ones((1, 1), int), np.ones((1, 1), int)))

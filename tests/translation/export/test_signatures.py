@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.export import signatures
 from keras_attn.translation.export.signatures import Signatures
+from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer
 
 # Sentences written for this test.
@@ -16,24 +16,41 @@ PAIRS = [
     Pair("夜は星が見える。", "You can see stars at night."),
 ]
 TEXTS = tf.constant([*(pair.source for pair in PAIRS), "", "花" * 60, "星が咲く。歌が見える。" * 4])
-CONFIG = Config(vocab_size=330, max_pieces=24, beam_size=2)
+CONFIG = Config(
+    vocab_size=330,
+    max_pieces=24,
+    beam_size=2,
+    num_encoder_layers=1,
+    num_decoder_layers=1,
+    num_hiddens=8,
+    ffn_num_hiddens=8,
+    num_heads=2,
+    precision="float32",
+)
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
+def make_signatures(tmp_path_factory):
+    """Function that returns signatures of the same model with graphs of their own."""
     tokenizers = tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, CONFIG)
-    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-    model = Transformer.from_sizes(*sizes, 1, 1, num_hiddens=8, ffn_num_hiddens=8, num_heads=2)
-    model.build(((None, None), (None, None)))
+    model = make_model(*(side.vocab_size for side in tokenizers), CONFIG)
     random = np.random.default_rng(6)
     model.set_weights([(w == 1) + random.normal(0, 0.5, w.shape) for w in model.get_weights()])
-    return Signatures(model, tokenizers, CONFIG)
+    return lambda: Signatures(model, tokenizers, CONFIG)
 
 
-def test_a_request_larger_than_what_is_searched_at_once_keeps_its_order(served, monkeypatch):
+@pytest.fixture(scope="module")
+def served(make_signatures):
+    return make_signatures()
+
+
+def test_a_request_larger_than_what_is_searched_at_once_keeps_its_order(
+    served, make_signatures, monkeypatch
+):
     expected = served.translate(TEXTS)["translation"].numpy().tolist()
     monkeypatch.setattr(signatures, "ROWS_AT_ONCE", 2)
-    assert served.translate(TEXTS)["translation"].numpy().tolist() == expected
+    few_at_once = make_signatures()
+    assert few_at_once.translate(TEXTS)["translation"].numpy().tolist() == expected
     assert expected[3] == b"" and all(text for i, text in enumerate(expected) if i != 3)
 
 
@@ -92,12 +109,15 @@ def test_terms_of_a_glossary_get_their_translations(served):
     assert one(served, PAIRS[1].source, **none) == one(served, PAIRS[1].source)
 
 
-def test_rare_characters_and_unlikely_translations_are_uncertain(served, monkeypatch):
+@pytest.mark.parametrize(
+    ("limit", "expected"), [(-1e9, [False, True, False]), (0.0, [True, True, False])]
+)
+def test_rare_characters_and_unlikely_translations_are_uncertain(
+    make_signatures, monkeypatch, limit, expected
+):
     texts = tf.constant([PAIRS[0].source, "庭に龘が咲く。", ""])
-    monkeypatch.setattr(signatures, "UNCERTAIN_BELOW", -1e9)
-    assert served.nbest(texts)["is_uncertain"].numpy().tolist() == [False, True, False]
-    monkeypatch.setattr(signatures, "UNCERTAIN_BELOW", 0.0)
-    assert served.nbest(texts)["is_uncertain"].numpy().tolist() == [True, True, False]
+    monkeypatch.setattr(signatures, "UNCERTAIN_BELOW", limit)
+    assert make_signatures().nbest(texts)["is_uncertain"].numpy().tolist() == expected
 
 
 def test_samples_and_attention_copy_too(served):

@@ -22,7 +22,7 @@ def make_model(spread=0.4, ffn_num_hiddens=16, **options):
 
 
 def make_batch(lengths=((3, 5), (6, 1), (2, 4)), seed=5):
-    """Source, target_in, target_out of pairs with so many pieces."""
+    """Source, target_in, target_out of pairs with these numbers of pieces."""
     random = np.random.default_rng(seed)
     source_length, target_length = (max(side) + 1 for side in zip(*lengths, strict=True))
     source, target_in, target_out = (

@@ -1,0 +1,49 @@
+"""Words of code and documentation are those that people search for."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("keras_attn", "benchmarks", "docs", "examples", "tests")
+# Paraphrases, old words and vague ones, and what to write instead.
+INSTEAD = {
+    "anew": "again",
+    "by heart": "overfitting",
+    "dearer": "more expensive",
+    "as above": "name what is meant",
+    "this hour": "name the run",
+    "so many": "name the number",
+    "said EOS": "finished",
+    "of old": "earlier",
+    "thereof": "of it",
+    "whilst": "while",
+    "hitherto": "until now",
+}
+TRANSLATED = ("docs/tutorials/ja", "docs/tutorials/ko")
+
+
+def written():
+    """Files with English text, by their path from the root."""
+    files = [*ROOT.glob("*.md"), *ROOT.glob("*.py")]
+    for folder in FOLDERS:
+        for end in ("py", "md", "js", "html"):
+            files += (ROOT / folder).rglob(f"*.{end}")
+    names = {path.relative_to(ROOT).as_posix(): path for path in files}
+    return {name: path for name, path in names.items() if not name.startswith(TRANSLATED)}
+
+
+@pytest.mark.parametrize("words", INSTEAD)
+def test_vague_words_are_not_used(words):
+    pattern = re.compile(rf"\b{words}\b", re.IGNORECASE)
+    files = written()
+    assert len(files) > 500
+    found = [
+        f"{name}:{number}: {line.strip()}"
+        for name, path in files.items()
+        if path != Path(__file__)
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
+        if pattern.search(line)
+    ]
+    assert found == [], f"write: {INSTEAD[words]}"
