@@ -8,6 +8,7 @@ import keras
 from keras import constraints, initializers, ops, regularizers
 
 from keras_attn.layer import Layer
+from keras_attn.sizes import kept_sizes
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -139,16 +140,6 @@ def _affine(x: Any, kernel: Any, bias: Any) -> Any:
         )
 
     return ops.add(ops.matmul(x, kernel), bias), gradient
-
-
-def kept_sizes(x: Any) -> tuple:
-    """Return the sizes of `x` for a reshape, with -1 in place of a single unknown size.
-
-    A size that is known only at run time would need operations of its own.
-    """
-    if tuple(x.shape).count(None) == 1 and 0 not in x.shape:
-        return tuple(-1 if size is None else size for size in x.shape)
-    return ops.shape(x)
 
 
 def project_heads(dense: Projection, x: Any, num_heads: int) -> Any:

@@ -12,7 +12,8 @@ OUTPUTS = [tf.TensorSpec([], tf.string), tf.TensorSpec([2], tf.int32)]
 def described(ids):
     """Text and sums of each row, as a search has them; and the number of rows of the shard."""
     sums = tf.reduce_sum(ids, axis=1)
-    return [tf.strings.as_string(sums), tf.stack([sums, tf.fill([tf.size(sums)], tf.shape(ids)[0])], 1)]
+    num_rows = tf.fill([tf.size(sums)], tf.shape(ids)[0])
+    return [tf.strings.as_string(sums), tf.stack([sums, num_rows], 1)]
 
 
 @pytest.mark.parametrize("num_shards", [1, 2, 3, 7])
