@@ -103,7 +103,7 @@ def test_documents_for_a_stream_and_for_the_language(client):
     streamed = {
         **hostile.LIBRETRANSLATE,
         "a list of texts": ({"q": ["a"], "source": "ja", "target": "en"}, 400),
-        "scores": ({"q": "a", "scores": True, "source": "ja", "target": "en"}, 400),
+        "scores": ({"q": "a", "scores": 1, "source": "ja", "target": "en"}, 400),
     }
     for name, (document, _) in streamed.items():
         response = client.post("/translate/stream", content=json.dumps(document))

@@ -33,6 +33,7 @@ def test_the_page_loads_nothing_from_elsewhere(client, examples):
             "Precision": "float32",
         },
         "models": ["ja-en"],
+        "can_stream": True,
     }
 
 

@@ -17,7 +17,7 @@ import { TranslationView } from "./translation_view.js";
 
 const PAUSE = 250; // milliseconds without typing before the server is asked
 const PAUSE_COMPOSING = 1000; // while an input method still offers other characters for the last ones
-const MANY = 5; // sentences of a text that is translated sentence by sentence
+const MANY = 10; // sentences of a text that is translated sentence by sentence
 
 const source = byId("source");
 const problem = new Problem(byId("problem"));
