@@ -124,7 +124,12 @@ class Servable:
         """Signature name and inputs of each warm-up request of the version."""
         path = self.folder / EXTRA / FILE
         if path.is_file():
-            for record in tf.data.TFRecordDataset([str(path)]).as_numpy_iterator():
+            options = tf.data.Options()
+            # The end of an iterator would wait for the thread that tunes it, up to 20 seconds, and
+            # the server would not answer.
+            options.autotune.enabled = False
+            records = tf.data.TFRecordDataset([str(path)]).with_options(options)
+            for record in list(records.as_numpy_iterator()):
                 request = prediction_log_pb2.PredictionLog.FromString(record).predict_log.request
                 inputs = {name: tf.make_ndarray(proto) for name, proto in request.inputs.items()}
                 yield request.model_spec.signature_name, inputs
