@@ -15,7 +15,6 @@ from keras_attn.heads import attend, match_batch
 from keras_attn.masks import hides_nothing, join_masks, seen, with_heads
 from keras_attn.relative import OffsetTerms
 from keras_attn.seen_by_blocks import seen_by_blocks
-from keras_attn.sizes import sizes
 
 # Number of attention weights of a batch at which computing block by block starts: 1 GiB in float32.
 # Below, keeping the weights for the gradient is faster than recomputing them.
@@ -64,7 +63,7 @@ def view_keys(
         needs_weights: Whether the caller needs the attention weights, which excludes blocks.
         blockwise: Whether to compute block by block. Defaults to None: decided by the sizes.
     """
-    batch_size, num_queries = sizes(queries)[:2]
+    batch_size, num_queries = ops.shape(queries)[:2]
     if blockwise is None:
         blockwise = _blocks_pay(queries, num_heads, num_keys)
     in_blocks = False if needs_weights else blockwise
@@ -168,7 +167,7 @@ def _saves_memory():
 
 def _blocks_pay(queries, num_heads, num_keys):
     """Whether to compute block by block: a boolean, or a tensor if the sizes are tensors."""
-    batch_size, num_queries = sizes(queries)[:2]
+    batch_size, num_queries = ops.shape(queries)[:2]
     is_known = isinstance(batch_size, int)
     num_rows = (batch_size if is_known else TYPICAL_BATCH_SIZE) * num_heads
     limit = max(BLOCKWISE_WEIGHTS, 1)  # never for 0 weights

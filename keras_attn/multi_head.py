@@ -23,10 +23,9 @@ from keras_attn.from_keras import copy_from_keras, warn_of_order
 from keras_attn.lora import Adaptable
 from keras_attn.masks import check_shapes, hide
 from keras_attn.positions import copy_position, deserialize_position, serialize_position
-from keras_attn.projection import ProjectingLayer, Projection, project_heads
+from keras_attn.projection import ProjectingLayer, Projection, kept_sizes, project_heads
 from keras_attn.relative import OffsetTerms, RelativePosition, check_positions
 from keras_attn.residual import make_norm
-from keras_attn.sizes import kept_sizes, sizes
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -266,9 +265,9 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         check_shapes(num_keys, self.num_heads, query=query, **inputs, **masks)
         masks |= {"use_causal_mask": use_causal_mask, "start": start, "window": self.window}
 
-        num_queries, num_keys = sizes(query)[1], sizes(all_keys)[axis]
+        sizes = ops.shape(query)[1], ops.shape(all_keys)[axis]
         view = view_keys(
-            query, num_keys, self.num_heads, masks, return_attention_scores, self.blockwise
+            query, sizes[1], self.num_heads, masks, return_attention_scores, self.blockwise
         )
         if not self._inputs_are_finite:
             query = hide(query, view.queries)
@@ -278,8 +277,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         queries = self._project_queries(query, start, positions)
         if cache is None:
             attended = self._project_keys(key, value, positions=positions)
-        position = self.position
-        terms = OffsetTerms() if position is None else position.terms(num_queries, num_keys, start)
+        terms = OffsetTerms() if self.position is None else self.position.terms(*sizes, start)
         sums, weights = attend_any_size(
             queries,
             attended["key"],

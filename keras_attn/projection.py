@@ -8,7 +8,6 @@ import keras
 from keras import constraints, initializers, ops, regularizers
 
 from keras_attn.layer import Layer
-from keras_attn.sizes import kept_sizes
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -22,7 +21,8 @@ class Projection(keras.layers.Dense):
     lora_enabled: bool
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
-        rows = ops.reshape(inputs, (-1, inputs.shape[-1]))
+        is_matrix = len(inputs.shape) == 2
+        rows = inputs if is_matrix else ops.reshape(inputs, (-1, inputs.shape[-1]))
         is_half = keras.backend.standardize_dtype(inputs.dtype) in ("bfloat16", "float16")
         on_tensorflow = keras.backend.backend() == "tensorflow"
         if training and is_half and self.bias is not None and on_tensorflow:
@@ -30,7 +30,7 @@ class Projection(keras.layers.Dense):
             made = made if self.activation is None else self.activation(made)
         else:
             made = super().call(rows, training=training)
-        return ops.reshape(made, (*kept_sizes(inputs)[:-1], self.units))
+        return made if is_matrix else ops.reshape(made, (*kept_sizes(inputs)[:-1], self.units))
 
     def save_own_variables(self, store: Any) -> None:
         if self.quantization_mode in ("gptq", "awq"):
@@ -142,9 +142,20 @@ def _affine(x: Any, kernel: Any, bias: Any) -> Any:
     return ops.add(ops.matmul(x, kernel), bias), gradient
 
 
+def kept_sizes(x: Any) -> tuple:
+    """Return the sizes of `x` for a reshape, with -1 in place of a single unknown size.
+
+    A size that is known only at run time would need operations of its own.
+    """
+    if tuple(x.shape).count(None) == 1 and 0 not in x.shape:
+        return tuple(-1 if size is None else size for size in x.shape)
+    return ops.shape(x)
+
+
 def project_heads(dense: Projection, x: Any, num_heads: int) -> Any:
     """Return `(B, T, D)` after a dense layer, split into heads: `(B, H, T, units / H)`."""
-    heads = ops.reshape(dense(x), (*kept_sizes(x)[:2], num_heads, dense.units // num_heads))
+    rows = dense(ops.reshape(x, (-1, x.shape[-1])))  # one reshape to heads, none to `(B, T, ...)`
+    heads = ops.reshape(rows, (*kept_sizes(x)[:2], num_heads, dense.units // num_heads))
     return ops.transpose(heads, (0, 2, 1, 3))
 
 
