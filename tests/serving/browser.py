@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
@@ -112,6 +113,16 @@ class Page:
         """Result of the script as soon as it is true."""
         return WebDriverWait(self.driver, seconds, 0.05).until(
             lambda driver: driver.execute_script(script, *arguments), f"never true: {script}"
+        )
+
+    def focused(self, name: str) -> None:
+        """Wait until the element of that accessible name has the focus.
+
+        Elements that the page replaces meanwhile are no failure.
+        """
+        WebDriverWait(self.driver, 20, 0.05, [StaleElementReferenceException]).until(
+            lambda driver: driver.switch_to.active_element.accessible_name == name,
+            f"never focused: {name}",
         )
 
     def write(self, text: str) -> None:

@@ -68,7 +68,7 @@ def test_keys_go_through_the_heads_and_choose_one(page, fake_server):
     assert [button.get_property("tabIndex") for button in buttons] == [0, -1, -1, -1, -1, -1]
     page.run("arguments[0].focus()", buttons[0])
     ActionChains(page.driver).send_keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER).perform()
-    assert page.driver.switch_to.active_element.accessible_name == "Layer 2, head 2"
+    page.focused("Layer 2, head 2")
     assert pressed(page) == ["Layer 2, head 2"]
     # Which stays chosen when the text changes.
     page.write("が")
