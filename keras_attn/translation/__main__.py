@@ -140,13 +140,14 @@ def _add_import_marian(commands: Any, prog: str) -> None:
         "import-marian",
         help="convert a Marian model, such as one of OPUS-MT, to a SavedModel",
         **form(
-            "Writes a Marian model, in the folder of its files for transformers, as the next "
-            "version of a translator. PyTorch is needed only for weights in pytorch_model.bin.",
+            "Writes a Marian model, in a folder of its files for transformers or of Marian's own "
+            "files, as the next version of a translator. PyTorch is needed only for weights in "
+            "pytorch_model.bin.",
             f"{prog} import-marian opus-mt-ja-en saved_models/opus-ja-en",
         ),
     )
     parser.add_argument(
-        "folder", type=Path, metavar="MARIAN", help="folder with config.json and the other files"
+        "folder", type=Path, metavar="MARIAN", help="folder with config.json or decoder.yml"
     )
     parser.add_argument("out", type=Path, metavar="FOLDER", help="folder of all versions")
     for side in ("source", "target"):

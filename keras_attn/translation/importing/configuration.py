@@ -8,9 +8,8 @@ from keras_attn.translation.config import Config
 
 # Activations by their names in transformers.
 _ACTIVATIONS = {"relu": "relu", "swish": "silu", "silu": "silu", "gelu": "gelu"}
-# Of `torch.nn.LayerNorm`, which transformers uses.
-_NORM_EPSILON = 1e-5
-# Defaults of transformers for files that lack an entry.
+# Defaults of transformers for files that lack an entry. The last two are entries of `npz.read`
+# alone.
 _DEFAULTS: dict[str, Any] = {
     "activation_function": "gelu",
     "scale_embedding": False,
@@ -24,6 +23,8 @@ _DEFAULTS: dict[str, Any] = {
     "max_length": 20,
     "no_repeat_ngram_size": 0,
     "renormalize_logits": False,
+    "norm_epsilon": 1e-5,  # of `torch.nn.LayerNorm`
+    "max_length_ratio": 0.0,
 }
 _SEARCHES = {False: "heuristic", True: "full", "never": "exact"}
 _NEEDED = (
@@ -129,6 +130,7 @@ def to_config(
         language_token: Token that is read before each text, or an empty string.
     """
     longest = min(settings["max_length"], settings["max_position_embeddings"])
+    ratio = settings["max_length_ratio"]
     return Config(
         data="",
         source=source,
@@ -143,7 +145,7 @@ def to_config(
         ffn_num_hiddens=settings["encoder_ffn_dim"],
         num_heads=settings["encoder_attention_heads"],
         position="sinusoidal_halves",
-        norm_epsilon=_NORM_EPSILON,
+        norm_epsilon=settings["norm_epsilon"],
         norm_first=False,
         activation=_ACTIVATIONS[settings["activation_function"]],
         use_bias=True,
@@ -157,8 +159,8 @@ def to_config(
         early_stopping=_SEARCHES[settings["early_stopping"]],
         certain_end=settings.forced_end,
         allow_unknown=unknown_id not in settings.banned_ids,
-        max_length_ratio=0.0,
+        max_length_ratio=ratio,
         # `max_length` counts the start and the end too.
-        max_length_extra=max(longest - 2, 1),
+        max_length_extra=0 if ratio else max(longest - 2, 1),
         no_repeat_ngram=settings["no_repeat_ngram_size"],
     )

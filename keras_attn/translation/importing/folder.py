@@ -1,14 +1,16 @@
-"""Files of a Marian model, in the folder that transformers writes."""
+"""Files of a Marian model, in the form that transformers writes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from keras_attn.translation.importing import safetensors
+from keras_attn.translation.importing.vocabulary import SpecialTokens
 
 CONFIG, TOKENIZER_CONFIG, GENERATION_CONFIG = (
     "config.json",
@@ -18,6 +20,64 @@ CONFIG, TOKENIZER_CONFIG, GENERATION_CONFIG = (
 SOURCE_MODEL, TARGET_MODEL = "source.spm", "target.spm"
 VOCABULARY, TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+class Files(NamedTuple):
+    """Contents of the files of a Marian model but its SentencePiece models.
+
+    Attributes:
+        config: Content of `config.json`.
+        generation: Content of `generation_config.json`.
+        vocabularies: Ids of the tokens of the source and of the target language.
+        names: Names of the files of the vocabularies.
+        special: Special tokens of the vocabularies.
+        source: Language code of the source text, or an empty string.
+        target: Language code of the target text, or an empty string.
+        weights: Weights by their names in transformers.
+    """
+
+    config: dict[str, Any]
+    generation: dict[str, Any]
+    vocabularies: tuple[dict[str, int], ...]
+    names: tuple[str, ...]
+    special: SpecialTokens
+    source: str
+    target: str
+    weights: Mapping[str, np.ndarray]
+
+
+def read(path: Path) -> Files:
+    """Files of a model that transformers wrote.
+
+    Raises:
+        ValueError: If a file is missing or cannot be read.
+    """
+    config = read_json(path, CONFIG)
+    of_tokenizer = read_json(path, TOKENIZER_CONFIG, needed=False)
+    special = SpecialTokens(
+        *(
+            _name(of_tokenizer.get(f"{name}_token", default))
+            for name, default in (("pad", "<pad>"), ("unk", "<unk>"), ("eos", "</s>"))
+        )
+    )
+    names = [VOCABULARY, VOCABULARY]
+    if config.get("share_encoder_decoder_embeddings") is False:
+        names[1] = TARGET_VOCABULARY
+    return Files(
+        config,
+        read_json(path, GENERATION_CONFIG, needed=False),
+        tuple(read_json(path, name) for name in names),
+        tuple(names),
+        special,
+        of_tokenizer.get("source_lang") or "",
+        of_tokenizer.get("target_lang") or "",
+        read_weights(path),
+    )
+
+
+def _name(token: str | dict[str, str]) -> str:
+    """Name of a special token, which may be an object with further entries."""
+    return token["content"] if isinstance(token, dict) else token
 
 
 def read_json(folder: Path, name: str, needed: bool = True) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Import of Marian models, such as those of OPUS-MT, from the folders that transformers writes."""
+"""Import of Marian models, such as those of OPUS-MT."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from keras_attn.translation import named_weights
 from keras_attn.translation.export import model_card, saved_model
 from keras_attn.translation.export.translator import Translator
-from keras_attn.translation.importing import configuration, folder, origin, vocabulary, weights
+from keras_attn.translation.importing import configuration, folder, npz, origin, vocabulary, weights
 from keras_attn.translation.importing.configuration import Settings
-from keras_attn.translation.importing.vocabulary import SpecialTokens, Vocabulary
+from keras_attn.translation.importing.vocabulary import Vocabulary
 from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, UNK_ID
 from keras_attn.translation.tokenization import language_tokens
@@ -25,7 +25,8 @@ def import_marian(
     Args:
         path: Folder with `config.json`, `model.safetensors` or `pytorch_model.bin`, `source.spm`,
             `target.spm` and `vocab.json`; `target_vocab.json`, `generation_config.json` and
-            `tokenizer_config.json` if the model has them.
+            `tokenizer_config.json` if the model has them. Or a folder as Marian and OPUS-MT write
+            it, with `decoder.yml`, the files that it names, `source.spm` and `target.spm`.
         out: Folder of all versions.
         source: Language code of the source text. Defaults to that of `tokenizer_config.json`.
         target: Language code of the target text. Defaults to that of `tokenizer_config.json`.
@@ -37,25 +38,14 @@ def import_marian(
             supported.
         OSError: If the version cannot be written.
     """
-    settings = configuration.Settings(
-        folder.read_json(path, folder.CONFIG),
-        folder.read_json(path, folder.GENERATION_CONFIG, needed=False),
-    )
-    of_tokenizer = folder.read_json(path, folder.TOKENIZER_CONFIG, needed=False)
-    special = SpecialTokens(
-        *(
-            _name(of_tokenizer.get(f"{name}_token", default))
-            for name, default in (("pad", "<pad>"), ("unk", "<unk>"), ("eos", "</s>"))
-        )
-    )
-    names = (folder.VOCABULARY, folder.VOCABULARY)
-    if not settings.is_shared:
-        names = (folder.VOCABULARY, folder.TARGET_VOCABULARY)
+    has_own_form = (path / npz.DECODER).is_file() and not (path / folder.CONFIG).is_file()
+    files = npz.read(path) if has_own_form else folder.read(path)
+    settings = configuration.Settings(files.config, files.generation)
     sides = [
-        vocabulary.convert(
-            folder.read_bytes(path, model), folder.read_json(path, name), special, name
+        vocabulary.convert(folder.read_bytes(path, model), ids, files.special, name)
+        for model, ids, name in zip(
+            (folder.SOURCE_MODEL, folder.TARGET_MODEL), files.vocabularies, files.names, strict=True
         )
-        for model, name in zip((folder.SOURCE_MODEL, folder.TARGET_MODEL), names, strict=True)
     ]
     _check_ids(settings, sides[1])
     tokenizers = Tokenizers(*(side.tokenizer for side in sides))
@@ -72,8 +62,7 @@ def import_marian(
             f"text with one of: {', '.join(languages)}.",
             stacklevel=2,
         )
-    source = source or of_tokenizer.get("source_lang") or ""
-    target = target or of_tokenizer.get("target_lang") or ""
+    source, target = source or files.source, target or files.target
     if not source or not target:
         raise ValueError(
             f"`source` and `target` must be given, because `{path}` does not state the languages. "
@@ -83,7 +72,7 @@ def import_marian(
         settings, int(sides[1].rows[UNK_ID]), source, target, language_token
     )
     config.validate()
-    values = weights.convert(folder.read_weights(path), settings, *(side.rows for side in sides))
+    values = weights.convert(files.weights, settings, *(side.rows for side in sides))
     model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
     named_weights.assign(model.weights, values)
     translator = saved_model.export(model, tokenizers, config, out)
@@ -91,11 +80,6 @@ def import_marian(
     origin.keep(found, path, translator.folder)
     model_card.write_imported(translator.folder, config, *found)
     return translator
-
-
-def _name(token: str | dict[str, str]) -> str:
-    """Name of a special token, which may be an object with further entries."""
-    return token["content"] if isinstance(token, dict) else token
 
 
 def _check_ids(settings: Settings, target: Vocabulary) -> None:

@@ -1,0 +1,86 @@
+"""BLEU by number of own pairs: `python benchmarks/own_sentences.py MODEL --minutes 2`.
+
+The pairs of one's own are random training pairs of `everyday`, whose sentences are generated; MODEL
+is a translator trained on `tatoeba` alone. Each number of pairs is trained on in three ways: by
+themselves, starting from MODEL, and starting from MODEL with each pair three times beside
+`tatoeba`. Prints BLEU on the test split of `everyday` and on that of `tatoeba`, which shows what is
+forgotten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+from machine import describe_machine
+
+from keras_attn.translation import Translator
+from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.evaluation.metrics import score
+
+TRAIN = Path(__file__).resolve().parent.parent / "train.py"
+NUMBERS = (500, 2_000, 5_000, 20_000)
+SEED = 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", type=Path, help="folder of a translator trained on tatoeba")
+    parser.add_argument("--minutes", type=float, default=2, help="of each training (default: 2)")
+    parser.add_argument("--numbers", type=int, nargs="+", default=NUMBERS, help="of own pairs")
+    arguments = parser.parse_args()
+    print(describe_machine(("tensorflow",)))
+    config = Translator.load(arguments.model).config
+    own, general = (
+        load_corpus(name, config.source, config.target) for name in ("everyday", "tatoeba")
+    )
+    tests = {"own": own.test, "tatoeba": general.test}
+    print(f"{'pairs':>7}  {'way':<22}" + "".join(f"{name:>14}" for name in tests))
+    show(0, "the model as it is", arguments.model, tests)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        held_out = folder / "test.tsv"
+        write(held_out, [(one.source, one.references[0]) for one in own.test])
+        pairs = Random(SEED).sample(own.train, max(arguments.numbers))
+        for number in arguments.numbers:
+            mine = folder / f"mine_{number}.tsv"
+            write(mine, pairs[:number])
+            start = ["--start-from", str(arguments.model)]
+            for way, options in {
+                "alone": ["--data", str(mine)],
+                "start from": ["--data", str(mine), *start],
+                "start from, + tatoeba": ["--data", f"tatoeba + {mine}=3", *start],
+            }.items():
+                out = folder / f"{number}_{way}"
+                command = [sys.executable, str(TRAIN), *options, "--out", str(out)]
+                command += ["--minutes", str(arguments.minutes), "--hold-out", str(held_out)]
+                command += ["--source", config.source, "--target", config.target]
+                subprocess.run(command, check=True, capture_output=True)
+                show(number, way, out, tests)
+    return 0
+
+
+def write(path: Path, pairs: Sequence[tuple[str, str]]) -> None:
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), "utf-8")
+
+
+def show(number: int, way: str, model: Path, tests: dict[str, list[Example]]) -> None:
+    """Print BLEU of the model on each test split."""
+    translator = Translator.load(model)
+    cells = []
+    for examples in tests.values():
+        translations = translator([example.source for example in examples])
+        references = [example.references for example in examples]
+        found = score(translations, references, translator.config.target)
+        cells.append(f"{found.bleu:.1f} ± {found.bleu_interval:.1f}")
+    print(f"{number:>7,}  {way:<22}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

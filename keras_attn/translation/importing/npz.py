@@ -1,0 +1,244 @@
+"""Files of a Marian model as Marian itself writes them: `.npz` weights and `decoder.yml`.
+
+OPUS-MT publishes its models so, and converts a part of them for transformers. What is read here has
+the names of transformers, so that both kinds of folder go the same way from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from keras_attn.translation.importing import folder
+from keras_attn.translation.importing.folder import Files
+from keras_attn.translation.importing.vocabulary import SpecialTokens
+from keras_attn.translation.named_weights import named
+
+DECODER = "decoder.yml"
+_OPTIONS = "special:model.yml"
+_LOGITS = "decoder_ff_logit_out"
+# Epsilon of layer normalisation in Marian's Transformer (`src/layers/constructors.h`).
+_NORM_EPSILON = 1e-6
+# Marian's default of `max-length-factor`: the longest translation, as a share of the source.
+_MAX_LENGTH_FACTOR = 3.0
+_LONGEST = 512
+_SPECIAL = SpecialTokens("<pad>", "<unk>", "</s>")
+# Options of Marian in the form of the OPUS-MT models. They are left out if they are default.
+_FORM = {
+    "type": ("transformer",),
+    "transformer-preprocess": ("",),
+    "transformer-postprocess": ("dan",),
+    "transformer-postprocess-emb": ("", "d"),
+    "transformer-decoder-autoreg": ("self-attention",),
+    "transformer-train-position-embeddings": ("false",),
+    "transformer-no-projection": ("false",),
+    "transformer-ffn-depth": ("2",),
+    # The GELU of Marian is x * sigmoid(1.702 x), which no activation of Keras is.
+    "transformer-ffn-activation": ("relu", "swish"),
+}
+# Parts of the names of a block's weights: of Marian, of transformers.
+_ATTENTIONS = {"self": "self_attn", "context": "encoder_attn"}
+_PROJECTIONS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
+_DENSE = {"1": "fc1", "2": "fc2"}
+
+
+def read(path: Path) -> Files:
+    """Files of a model in the names of transformers.
+
+    The start of the decoder, which has an embedding of zeros in Marian, is a padding token that is
+    added to the vocabularies, as in the models that transformers converts.
+
+    Raises:
+        ValueError: If a file is missing or cannot be read, or the model is of another form.
+    """
+    decoder = _read_yaml(path, DECODER)
+    name, vocabularies = _names(decoder)
+    arrays = _read_arrays(path, name)
+    options = _options(arrays.pop(_OPTIONS, None), name)
+    _check(options, decoder)
+    words = [_read_vocabulary(path, name) for name in vocabularies]
+    weights = _weights(arrays, options)
+    config = {
+        "model_type": "marian",
+        "vocab_size": len(words[0]),
+        "d_model": weights["model.encoder.embed_tokens.weight"].shape[1],
+        "pad_token_id": words[1][_SPECIAL.pad],
+        "eos_token_id": words[1].get(_SPECIAL.end, 0),
+        "activation_function": options["transformer-ffn-activation"],
+        "scale_embedding": True,
+        "share_encoder_decoder_embeddings": "Wemb" in arrays,
+        "tie_word_embeddings": "lm_head.weight" not in weights,
+        "max_position_embeddings": _LONGEST,
+        "dropout": _number(options, "transformer-dropout", 0.1),
+        "norm_epsilon": _NORM_EPSILON,
+    }
+    for side, depth in (("encoder", "enc-depth"), ("decoder", "dec-depth")):
+        config[f"{side}_layers"] = int(_number(options, depth))
+        config[f"{side}_attention_heads"] = int(_number(options, "transformer-heads"))
+        config[f"{side}_ffn_dim"] = weights[f"model.{side}.layers.0.fc1.weight"].shape[0]
+    banned = [words[1][_SPECIAL.pad]]
+    if decoder.get("allow-unk") != "true":
+        banned.append(words[1].get(_SPECIAL.unknown, 0))
+    generation = {
+        "num_beams": int(_number(decoder, "beam-size", 12)),
+        "length_penalty": _number(decoder, "normalize", 0.0),
+        "early_stopping": True,
+        "max_length": _LONGEST,
+        "max_length_ratio": _number(decoder, "max-length-factor", _MAX_LENGTH_FACTOR),
+        "bad_words_ids": [[i] for i in banned],
+    }
+    return Files(config, generation, tuple(words), tuple(vocabularies), _SPECIAL, "", "", weights)
+
+
+def _read_yaml(path: Path, name: str) -> dict[str, Any]:
+    """Content of a file of YAML, whose scalars stay text: a token may be `no` or `1`."""
+    return _parse_yaml(folder.read_bytes(path, name), f"{path / name}")
+
+
+def _parse_yaml(content: bytes, name: str) -> dict[str, Any]:
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        found = yaml.load(content.decode("utf-8"), Loader=loader)
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ValueError(f"`{name}` must be a file of YAML but cannot be read.") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"`{name}` must be a mapping of YAML. Received: {type(found)}.")
+    return found
+
+
+def _names(decoder: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Names of the file of weights and of the two vocabularies, all in the folder of the model."""
+    models, vocabularies = (decoder.get(entry) or [] for entry in ("models", "vocabs"))
+    if len(models) != 1 or len(vocabularies) != 2:
+        raise ValueError(
+            f"`{DECODER}` must have one model and two vocabularies. Received: models={models}, "
+            f"vocabs={vocabularies}."
+        )
+    return Path(models[0]).name, [Path(name).name for name in vocabularies]
+
+
+def _read_vocabulary(path: Path, name: str) -> dict[str, int]:
+    """Ids of the tokens of a language, with that of padding after them."""
+    try:
+        tokens = {token: int(number) for token, number in _read_yaml(path, name).items()}
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"`{path / name}` must be a YAML file with the id of each token. SentencePiece models "
+            "as vocabularies are not supported."
+        ) from error
+    return {**tokens, _SPECIAL.pad: len(tokens)}
+
+
+def _read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
+    folder.read_bytes(path, name)
+    try:
+        with np.load(path / name) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except Exception as error:  # zipfile, zlib and NumPy raise many types
+        raise ValueError(f"`{path / name}` is cut off or holds no arrays.") from error
+
+
+def _options(content: np.ndarray | None, name: str) -> dict[str, Any]:
+    """Options of the training, which are text in an array of bytes."""
+    if content is None:
+        raise ValueError(f"`{name}` must be the weights of a Marian model. It has no `{_OPTIONS}`.")
+    options = _parse_yaml(content.tobytes().rstrip(b"\0"), f"{name}: {_OPTIONS}")
+    missing = [
+        entry
+        for entry in ("enc-depth", "dec-depth", "transformer-heads", "transformer-ffn-activation")
+        if entry not in options
+    ]
+    if missing:
+        raise ValueError(
+            f"`{name}` must have all options of a Transformer. Received: no {', '.join(missing)}."
+        )
+    return options
+
+
+def _number(entries: Mapping[str, Any], name: str, default: float = 0.0) -> float:
+    try:
+        return float(entries.get(name, default))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"`{name}` of the Marian model must be a number. Received: {name}={entries[name]!r}."
+        ) from error
+
+
+def _check(options: Mapping[str, Any], decoder: Mapping[str, Any]) -> None:
+    wrong = [
+        f"{name}={options[name]!r}"
+        for name, known in _FORM.items()
+        if name in options and options[name] not in known
+    ]
+    if _number(decoder, "word-penalty", 0.0):
+        wrong.append(f"word-penalty={decoder['word-penalty']}")
+    if wrong:
+        raise ValueError(
+            "The Marian model must have the form of the OPUS-MT models: a Transformer with "
+            "normalisation after each sub-layer, relu or swish, and sinusoids as positions. "
+            f"Received: {', '.join(wrong)}."
+        )
+
+
+def _weights(arrays: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Weights by their names in transformers.
+
+    Raises:
+        ValueError: If one is missing, or there is another one.
+    """
+    names = dict(_block_names(options))
+    sides = ("encoder", "decoder")
+    tables = ["Wemb", "Wemb"] if "Wemb" in arrays else [f"{side}_Wemb" for side in sides]
+    bias = f"{_LOGITS}_b"
+    logits = [name for name in (f"{_LOGITS}_W", f"{_LOGITS}_Wt") if name in arrays]
+    wanted = {*names, *tables, bias, *logits}
+    missing, unknown = wanted - set(arrays), set(arrays) - wanted
+    if missing or unknown:
+        raise ValueError(
+            "The weights must be those of the model's options. Received: "
+            + " and ".join(
+                f"{what} {named(sorted(found))}"
+                for what, found in (("no", missing), ("besides,", unknown))
+                if found
+            )
+            + "."
+        )
+    # Dense kernels are transposed in transformers, and vectors have one axis.
+    found = {
+        theirs: array.reshape(-1) if array.shape[0] == 1 else array.T
+        for theirs, array in ((theirs, arrays[ours]) for ours, theirs in names.items())
+    }
+    for side, table in zip(sides, tables, strict=True):
+        found[f"model.{side}.embed_tokens.weight"] = _with_padding(arrays[table])
+    for name in logits:
+        matrix = arrays[name] if name.endswith("t") else arrays[name].T
+        found["lm_head.weight"] = _with_padding(matrix)
+    found["final_logits_bias"] = _with_padding(arrays[bias].reshape(-1, 1)).T
+    return {name: np.asarray(array, np.float32) for name, array in found.items()}
+
+
+def _with_padding(rows: np.ndarray) -> np.ndarray:
+    return np.pad(rows, ((0, 1), (0, 0)))
+
+
+def _block_names(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Name in Marian and in transformers of each weight of the blocks."""
+    for side, depth in (("encoder", "enc-depth"), ("decoder", "dec-depth")):
+        for number in range(int(_number(options, depth))):
+            ours, theirs = f"{side}_l{number + 1}", f"model.{side}.layers.{number}"
+            for attention in list(_ATTENTIONS)[: 1 if side == "encoder" else 2]:
+                here, there = f"{ours}_{attention}", f"{theirs}.{_ATTENTIONS[attention]}"
+                for letter, part in _PROJECTIONS.items():
+                    yield f"{here}_W{letter}", f"{there}.{part}.weight"
+                    yield f"{here}_b{letter}", f"{there}.{part}.bias"
+                yield f"{here}_Wo_ln_scale", f"{there}_layer_norm.weight"
+                yield f"{here}_Wo_ln_bias", f"{there}_layer_norm.bias"
+            for digit, part in _DENSE.items():
+                yield f"{ours}_ffn_W{digit}", f"{theirs}.{part}.weight"
+                yield f"{ours}_ffn_b{digit}", f"{theirs}.{part}.bias"
+            yield f"{ours}_ffn_ffn_ln_scale", f"{theirs}.final_layer_norm.weight"
+            yield f"{ours}_ffn_ffn_ln_bias", f"{theirs}.final_layer_norm.bias"
