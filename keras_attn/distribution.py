@@ -6,8 +6,10 @@ import keras
 
 # Projections whose columns are split over the devices, and those whose rows are: each product with
 # a split output is followed by one with a split input (Shoeybi et al. 2019, section 3).
-COLUMNS = "query|key|value|gate|inner|logits"
+COLUMNS = "query|key|value|gate|inner"
 ROWS = "output|outer"
+# Path of the logits, whose columns are the vocabulary.
+LOGITS = "(.*/)?logits"
 
 
 def layout_map(
@@ -16,8 +18,9 @@ def layout_map(
     """Return the layout of tensor parallelism for every layer of this package.
 
     Heads and inner features are split over the devices of one axis of the mesh (Shoeybi et al.
-    2019, section 3). The number of heads, the number of inner features and the width of the
-    embeddings must be multiples of the number of these devices. Keras distributes on JAX only.
+    2019, section 3). The number of heads, the number of inner features, the width of the embeddings
+    and the number of logits must be multiples of the number of these devices. Keras distributes on
+    JAX only.
 
     Args:
         device_mesh: The devices.
@@ -46,4 +49,5 @@ def layout_map(
     layouts[f"(.*/)?({COLUMNS})/bias"] = (axis,)
     layouts[f"(.*/)?({ROWS})/kernel"] = (axis, None)
     layouts["(.*/)?tokens/embeddings"] = (None, axis)
+    layouts[f"{LOGITS}/kernel"], layouts[f"{LOGITS}/bias"] = (None, axis), (axis,)
     return layouts

@@ -15,7 +15,7 @@ _METAVARS = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
 
 
 def make_parser(prog: str = "train.py") -> argparse.ArgumentParser:
-    """Parser with a flag for each field of `Config`, and `--out` and `--tensorboard`.
+    """Parser with a flag for each field of `Config`, and those of folders and devices.
 
     Args:
         prog: Start of the command line, for the help. Defaults to `"train.py"`.
@@ -55,6 +55,14 @@ def make_parser(prog: str = "train.py") -> argparse.ArgumentParser:
         type=Path,
         metavar="FOLDER",
         help="folder of curves for TensorBoard (default: no curves)",
+    )
+    devices = parser.add_argument_group("devices")
+    devices.add_argument(
+        "--model-devices",
+        type=int,
+        metavar="DEVICES",
+        help="on JAX, number of accelerators that hold the weights together, for a model too wide "
+        "for one; the others share the batch (default: 1)",
     )
     groups: dict[str, argparse._ArgumentGroup] = {}
     for field in dataclasses.fields(Config):

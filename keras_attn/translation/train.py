@@ -58,6 +58,7 @@ def run(given: dict[str, Any]) -> None:
     streams.print_utf8()
     allocator.keep_freed_memory()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
+    model_devices = given.pop("model_devices", 1)
     callbacks = [tensorboard.Curves(board)] if board else []
     earlier, given = warm_start.inherit(**given)
     wanted = Config(**given)
@@ -87,6 +88,7 @@ def run(given: dict[str, Any]) -> None:
     tokenizers = processes.by_first(lambda: tokenizer.load_or_train(work, pairs.train, config))
 
     # Batches
+    processes.split_model(model_devices, config, tokenizers.target.vocab_size)
     batched = Batches(pairs.parts, tokenizers, config, processes.shard())
     print(batched.summary())
 

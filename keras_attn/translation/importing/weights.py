@@ -44,7 +44,7 @@ def convert(
     Raises:
         ValueError: If a weight is missing, or the vocabulary does not fit.
     """
-    names = dict(_names(settings))
+    names = dict(names_of_blocks(settings))
     tables = _tables(weights, settings)
     missing = sorted(set(names.values()) - set(weights))
     if missing:
@@ -92,7 +92,7 @@ def _tables(weights: Mapping[str, np.ndarray], settings: Settings) -> tuple[np.n
     return tables[0], tables[1]
 
 
-def _names(settings: Settings) -> Iterator[tuple[str, str]]:
+def names_of_blocks(settings: Settings) -> Iterator[tuple[str, str]]:
     """Our path and the name in transformers of each weight of the blocks."""
     for side in ("encoder", "decoder"):
         attentions = list(_ATTENTION.items())[: 1 if side == "encoder" else 2]

@@ -20,6 +20,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from keras_attn.distribution import LOGITS, layout_map
+from keras_attn.translation.config import Config
+
 Value = TypeVar("Value")
 
 _NUM_PROCESSES = "KERAS_DISTRIBUTION_NUM_PROCESSES"
@@ -31,7 +34,8 @@ class Shard(NamedTuple):
     Attributes:
         process: Number of the process, from 0.
         num_processes: Number of processes.
-        num_devices: Number of devices of all processes, each with the same number of rows.
+        num_devices: Number of devices of all processes, or of groups of devices with one copy of
+            the weights, each with the same number of rows.
     """
 
     process: int
@@ -69,6 +73,56 @@ def join() -> None:
         )
 
 
+def split_model(num_parts: int, model: Config, num_logits: int) -> None:
+    """Split the weights of the model over devices, if they are more than one.
+
+    The devices of each such group compute the same rows of a batch. Call this before the model is
+    made.
+
+    Args:
+        num_parts: Number of devices for a copy of the weights.
+        model: Sizes of the model.
+        num_logits: Number of tokens in the target vocabulary.
+
+    Raises:
+        ValueError: If the devices or the sizes cannot be divided so.
+    """
+    if num_parts == 1:
+        return
+    given = f"Received: --model-devices {num_parts}"
+    if num_parts < 1:
+        raise ValueError(f"--model-devices must be at least 1. {given}.")
+    if keras.backend.backend() != "jax" or count() > 1:
+        raise ValueError(
+            "A model is split over the devices of one process, on JAX only "
+            f"(KERAS_BACKEND=jax). {given}, {keras.backend.backend()}, {count()} process(es)."
+        )
+    sizes = {
+        "the number of devices": num_devices(),
+        "--num-heads": model.num_heads,
+        "--num-kv-heads": model.num_kv_heads or model.num_heads,
+        "--num-hiddens": model.num_hiddens,
+        "--ffn-num-hiddens": model.ffn_num_hiddens,
+    }
+    odd = [f"{name} {size}" for name, size in sizes.items() if size % num_parts]
+    if odd:
+        raise ValueError(
+            "All sizes of the model and the number of devices must be multiples of "
+            f"--model-devices. {given}, {', '.join(odd)}."
+        )
+    devices = keras.distribution.list_devices()
+    shape = (len(devices) // num_parts, num_parts)
+    layouts = layout_map(keras.distribution.DeviceMesh(shape, ("batch", "model"), devices))
+    if num_logits % num_parts:  # each device has all of them
+        for weight in ("kernel", "bias"):
+            del layouts[f"{LOGITS}/{weight}"]
+    keras.distribution.set_distribution(
+        keras.distribution.ModelParallel(
+            layout_map=layouts, batch_dim_name="batch", auto_shard_dataset=False
+        )
+    )
+
+
 def count() -> int:
     """Number of processes."""
     return _jax().process_count() if keras.backend.backend() == "jax" else 1
@@ -85,8 +139,13 @@ def is_first() -> bool:
 
 
 def num_devices() -> int:
-    """Number of devices of all processes that share a batch; 1 on TensorFlow."""
-    return _jax().device_count() if keras.backend.backend() == "jax" else 1
+    """Number of devices, or of groups of devices, that share a batch; 1 on TensorFlow."""
+    if keras.backend.backend() != "jax":
+        return 1
+    distribution = keras.distribution.distribution()
+    if isinstance(distribution, keras.distribution.ModelParallel):
+        return distribution.device_mesh.shape[0]
+    return _jax().device_count()
 
 
 def shard() -> Shard | None:

@@ -1,5 +1,7 @@
+import keras
 import pytest
 
+from keras_attn.translation.config import Config
 from keras_attn.translation.machine import processes
 
 
@@ -18,3 +20,21 @@ def test_several_processes_on_tensorflow_are_refused(monkeypatch):
 def test_errors_that_no_other_process_causes_are_raised_as_they_are():
     with pytest.raises(ValueError, match="mine"), processes.ending_together():
         raise ValueError("mine")
+
+
+@pytest.mark.parametrize(
+    ("num_parts", "reason"),
+    [(0, "at least 1"), (2, "on JAX only .*--model-devices 2, tensorflow")],
+)
+def test_weights_that_cannot_be_split_are_refused(num_parts, reason):
+    with pytest.raises(ValueError, match=reason):
+        processes.split_model(num_parts, Config(), 8000)
+
+
+def test_sizes_that_are_no_multiples_are_named(monkeypatch):
+    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    monkeypatch.setattr(processes, "count", lambda: 1)
+    monkeypatch.setattr(processes, "num_devices", lambda: 6)
+    reason = r"--model-devices 3, --num-heads 4, --num-kv-heads 4, --num-hiddens 256"
+    with pytest.raises(ValueError, match=reason):
+        processes.split_model(3, Config(num_kv_heads=0, ffn_num_hiddens=600), 8000)

@@ -1,6 +1,7 @@
 """A training of `fit` on the backend and devices of the environment.
 
-`test_train_on_jax.py` runs it: `python backend_training.py FOLDER STEPS`. Losses and weights go to
+`test_train_on_jax.py` runs it: `python backend_training.py FOLDER STEPS PARTS`. The weights are
+split over that many devices. Losses and weights go to
 `FOLDER/result-PROCESS.npz`. It starts from the weights in
 `FOLDER/initial.npz`, without dropout and with the whole vocabulary.
 """
@@ -56,13 +57,14 @@ class Losses(keras.callbacks.Callback):
         print("step", flush=True)
 
 
-def train(folder, steps, draw):
+def train(folder, steps, draw, num_parts=1):
     """Initial weights, which `draw` makes for their shapes; losses; weights after the training."""
     config = Config(**{**vars(CONFIG), "steps": steps})
     # Each validation would start a process with TensorFlow, which other tests do.
     validation.translate_with = lambda *arguments: lambda texts: list(texts)
     callbacks.CHECKPOINT_SECONDS = 0.0
     tokenizers = processes.by_first(lambda: tokenizer.load_or_train(folder, PAIRS, config))
+    processes.split_model(num_parts, config, tokenizers.target.vocab_size)
     # Fixed shapes on TensorFlow too.
     shard = processes.shard() or processes.Shard(0, 1, 2)
     part = Part(PAIRS, [1.0] * len(PAIRS))
@@ -80,8 +82,8 @@ def train(folder, steps, draw):
 
 if __name__ == "__main__":
     processes.join()
-    folder, steps = Path(sys.argv[1]), int(sys.argv[2])
+    folder, steps, num_parts = Path(sys.argv[1]), *map(int, sys.argv[2:])
     given = list(np.load(folder / "initial.npz").values())
-    _, losses, weights = train(folder, steps, lambda shapes: given)
+    _, losses, weights = train(folder, steps, lambda shapes: given, num_parts)
     np.savez(folder / f"result-{processes.index()}.npz", losses, *weights)
     processes.leave()

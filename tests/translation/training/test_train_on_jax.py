@@ -15,13 +15,14 @@ from keras_attn.translation.training import callbacks, validation
 SCRIPT = Path(__file__).with_name("backend_training.py")
 STEPS = 12
 TWO_DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+FOUR_DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
 
 pytest.importorskip("jax")
 
 
-def start(folder, **environment):
+def start(folder, num_parts=1, **environment):
     return subprocess.Popen(
-        [sys.executable, str(SCRIPT), str(folder), str(STEPS)],
+        [sys.executable, str(SCRIPT), str(folder), str(STEPS), str(num_parts)],
         env={**os.environ, "KERAS_BACKEND": "jax", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -94,6 +95,16 @@ def copy_start(folder, other):
 def test_jax_and_tensorflow_learn_the_same(on_tensorflow, on_two_devices):
     _, expected_losses, expected_weights = on_tensorflow
     losses, weights = read(on_two_devices)
+    np.testing.assert_allclose(losses, expected_losses, rtol=1e-5)
+    for one, other in zip(weights, expected_weights, strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-4)
+
+
+def test_a_model_split_over_devices_learns_the_same(on_tensorflow, tmp_path):
+    folder, expected_losses, expected_weights = on_tensorflow
+    copy_start(folder, tmp_path)
+    finish(start(tmp_path, num_parts=2, **FOUR_DEVICES))
+    losses, weights = read(tmp_path)
     np.testing.assert_allclose(losses, expected_losses, rtol=1e-5)
     for one, other in zip(weights, expected_weights, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-4)
