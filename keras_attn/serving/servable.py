@@ -13,6 +13,7 @@ from tensorflow_serving.apis import prediction_log_pb2
 
 from keras_attn.serving import examples
 from keras_attn.serving.errors import RequestError
+from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.export.warmup_requests import FILE
 from keras_attn.translation.machine import threads
@@ -78,7 +79,8 @@ class Servable:
     def __init__(self, folder: Path):
         self.folder = folder
         self.version = int(folder.name)
-        self._loaded = tf.saved_model.load(str(folder))  # this reference keeps the variables alive
+        # This reference keeps the variables alive.
+        self._loaded = versions.load_on_saved_devices(folder)
         threads.one_core_for_each_shard(self._loaded)
         self.signatures = {
             name: Signature(

@@ -95,7 +95,10 @@ def _load_and_try(folder: Path, text: str) -> Translator:
 
 
 def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> None:
-    signatures = Signatures(model, tokenizers, config)
+    # On the processor, even if there is a GPU: `in_shards` has no kernel for a GPU, and cannot read
+    # the weights of another device. The devices are saved with the weights.
+    with tf.device("CPU:0"):
+        signatures = Signatures(model, tokenizers, config)
     text, translation = (
         tf.TensorSpec((None,), tf.string, name=name) for name in ("text", "translation")
     )
@@ -125,5 +128,8 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
     }
     # Without custom gradients: a server does not need them, and TensorFlow would keep those of
     # every loaded version until the process ends.
-    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    options = tf.saved_model.SaveOptions(
+        experimental_custom_gradients=False,
+        experimental_variable_policy="save_variable_devices",
+    )
     tf.saved_model.save(saved, str(folder), signatures=traced, options=options)

@@ -73,6 +73,30 @@ def test_exported_model_survives_a_move_and_a_process_without_the_package(folder
     assert together == alone == [e for e, t in zip(expected, texts, strict=True) if t in short]
 
 
+def test_weights_stay_on_the_processor_where_another_device_comes_first(folder, texts):
+    # A second device of the processor in the place of a GPU.
+    code = (
+        "import json, sys\n"
+        "import tensorflow as tf\n"
+        "(cpu,) = tf.config.list_physical_devices('CPU')\n"
+        "two = [tf.config.LogicalDeviceConfiguration()] * 2\n"
+        "tf.config.set_logical_device_configuration(cpu, two)\n"
+        "from keras_attn.translation import Translator\n"
+        "with tf.device('CPU:1'):\n"
+        "    translator = Translator.load(sys.argv[1])\n"
+        "    made = tf.Variable(0.0)\n"
+        "devices = {v.device[-5:] for v in translator._loaded.signatures['nbest'].variables}\n"
+        "said = translator(json.loads(sys.argv[2]))\n"
+        "print(json.dumps([made.device[-5:], sorted(devices), said]))\n"
+    )
+    command = [sys.executable, "-c", code, str(folder / "1"), json.dumps(texts)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    made, devices, said = json.loads(result.stdout.splitlines()[-1])
+    assert made == "CPU:1" and devices == ["CPU:0"]
+    assert said == Translator.load(folder)(texts)
+
+
 def test_model_has_only_operations_that_tensorflow_has(folder):
     code = (
         "from tensorflow.python.framework import op_def_registry\n"
