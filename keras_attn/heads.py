@@ -47,9 +47,6 @@ def times_transposed(left: Any, right: Any) -> Any:
     `ops.matmul` would need the copy in eager mode, for gradients and under XLA.
     """
     num_rows = left.shape[-2]
-    if num_rows == 1:  # a step of decoding: nothing needs to move
-        columns = ops.expand_dims(ops.squeeze(left, -2), -1)
-        return ops.expand_dims(ops.squeeze(ops.matmul(right, columns), -1), -2)
     if isinstance(num_rows, int) and num_rows <= FEW_ROWS:
         return ops.swapaxes(ops.matmul(right, ops.swapaxes(left, -1, -2)), -1, -2)
     # Without `optimize`, Keras transposes on TensorFlow too.

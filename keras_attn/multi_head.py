@@ -318,7 +318,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     def _combine(self, heads: Any, query: Any) -> Any:
         """Return the output `(B, T, D)` of heads `(B, H, T, V)`."""
         batch_size, _, num_queries, _ = kept_sizes(heads)
-        rows = heads if heads.shape[2] == 1 else ops.transpose(heads, (0, 2, 1, 3))
+        rows = ops.transpose(heads, (0, 2, 1, 3))
         rows = ops.reshape(rows, (batch_size, num_queries, self.num_heads * self._value_size))
         if self.use_gate:
             rows = rows * ops.sigmoid(self._gate_dense(query))

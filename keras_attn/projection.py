@@ -155,11 +155,8 @@ def kept_sizes(x: Any) -> tuple:
 def project_heads(dense: Projection, x: Any, num_heads: int) -> Any:
     """Return `(B, T, D)` after a dense layer, split into heads: `(B, H, T, units / H)`."""
     rows = dense(ops.reshape(x, (-1, x.shape[-1])))  # one reshape to heads, none to `(B, T, ...)`
-    batch_size, length = kept_sizes(x)[:2]
-    size = dense.units // num_heads
-    if x.shape[1] == 1:  # a step of decoding: nothing needs to move
-        return ops.reshape(rows, (batch_size, num_heads, 1, size))
-    return ops.transpose(ops.reshape(rows, (batch_size, length, num_heads, size)), (0, 2, 1, 3))
+    heads = ops.reshape(rows, (*kept_sizes(x)[:2], num_heads, dense.units // num_heads))
+    return ops.transpose(heads, (0, 2, 1, 3))
 
 
 def copy_initializer(initializer: Any) -> Any:
