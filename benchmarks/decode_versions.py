@@ -33,7 +33,7 @@ def main() -> int:
     sentences = [example.source for example in load_corpus("tatoeba").test]
     cores = threads.num_cores()
     peers = [
-        Peer(str(version), ["decode_peers.py", "ours", str(cores)], cores)
+        Peer(str(version), ["decode_peers.py", "ours", "shards", str(cores)], cores)
         for version in arguments.versions
     ]
     for peer in peers:
