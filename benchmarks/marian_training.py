@@ -68,10 +68,9 @@ def main() -> int:
     python = python_of("marian", out)
     peer = (python, Path(__file__).with_name("marian_peer.py"))
     command = (sys.executable, "-m", "keras_attn.translation", "import-marian")
-    marian, imported, trained, back, tuned = (
-        out / name for name in ("marian", "imported", "trained", "back", "tuned")
-    )
-    for path in (marian, imported, trained, back, tuned):
+    folders = [out / name for name in ("written", "imported", "trained", "back", "tuned")]
+    marian, imported, trained, back, tuned = folders
+    for path in folders:
         shutil.rmtree(path, ignore_errors=True)
 
     tatoeba, everyday = (load_corpus(name, "ja", "en") for name in ("tatoeba", "everyday"))
