@@ -61,7 +61,8 @@ def anchors(path):
 def source_of(page, target):
     """File that a link from `page` leads to, or None."""
     linked = (page.parent / target).resolve()
-    if linked.exists():
+    # The site has no files of other folders.
+    if linked.exists() and (linked.is_relative_to(DOCS) or not page.is_relative_to(DOCS)):
         return linked
     return MADE.get(str(linked.relative_to(DOCS))) if linked.is_relative_to(DOCS) else None
 
