@@ -59,6 +59,7 @@ def run(given: dict[str, Any]) -> None:
     allocator.keep_freed_memory()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
     model_devices = given.pop("model_devices", 1)
+    processes.check_parts(model_devices)
     callbacks = [tensorboard.Curves(board)] if board else []
     earlier, given = warm_start.inherit(**given)
     wanted = Config(**given)

@@ -15,8 +15,8 @@ FLAGS = {
 OTHERS = {bool: True, int: 3, float: 0.25, str: "own"}
 
 
-def test_flags_are_the_fields_and_two_folders():
-    assert set(FLAGS) == {*FIELDS, "out", "tensorboard"}
+def test_flags_are_the_fields_the_folders_and_the_devices():
+    assert set(FLAGS) == {*FIELDS, "out", "tensorboard", "model_devices"}
     assert all(action.help for action in FLAGS.values())
     # A value has a name that tells what it is; choices are named by themselves.
     named = [action for action in FLAGS.values() if action.nargs != 0 and not action.choices]

@@ -73,6 +73,32 @@ def join() -> None:
         )
 
 
+def check_parts(num_parts: int) -> None:
+    """Check that the devices can be divided into groups for a copy of the weights each.
+
+    Args:
+        num_parts: Number of devices of a group.
+
+    Raises:
+        ValueError: If they cannot.
+    """
+    given = f"Received: --model-devices {num_parts}"
+    if num_parts < 1:
+        raise ValueError(f"--model-devices must be at least 1. {given}.")
+    if num_parts == 1:
+        return
+    if keras.backend.backend() != "jax" or count() > 1:
+        raise ValueError(
+            "A model is split over the devices of one process, on JAX only "
+            f"(KERAS_BACKEND=jax). {given}, {keras.backend.backend()}, {count()} process(es)."
+        )
+    if num_devices() % num_parts:
+        raise ValueError(
+            "The number of devices must be a multiple of --model-devices. "
+            f"{given}, {num_devices()} device(s)."
+        )
+
+
 def split_model(num_parts: int, model: Config, num_logits: int) -> None:
     """Split the weights of the model over devices, if they are more than one.
 
@@ -87,18 +113,10 @@ def split_model(num_parts: int, model: Config, num_logits: int) -> None:
     Raises:
         ValueError: If the devices or the sizes cannot be divided so.
     """
+    check_parts(num_parts)
     if num_parts == 1:
         return
-    given = f"Received: --model-devices {num_parts}"
-    if num_parts < 1:
-        raise ValueError(f"--model-devices must be at least 1. {given}.")
-    if keras.backend.backend() != "jax" or count() > 1:
-        raise ValueError(
-            "A model is split over the devices of one process, on JAX only "
-            f"(KERAS_BACKEND=jax). {given}, {keras.backend.backend()}, {count()} process(es)."
-        )
     sizes = {
-        "the number of devices": num_devices(),
         "--num-heads": model.num_heads,
         "--num-kv-heads": model.num_kv_heads or model.num_heads,
         "--num-hiddens": model.num_hiddens,
@@ -107,8 +125,8 @@ def split_model(num_parts: int, model: Config, num_logits: int) -> None:
     odd = [f"{name} {size}" for name, size in sizes.items() if size % num_parts]
     if odd:
         raise ValueError(
-            "All sizes of the model and the number of devices must be multiples of "
-            f"--model-devices. {given}, {', '.join(odd)}."
+            "All sizes of the model must be multiples of --model-devices. "
+            f"Received: --model-devices {num_parts}, {', '.join(odd)}."
         )
     devices = keras.distribution.list_devices()
     shape = (len(devices) // num_parts, num_parts)

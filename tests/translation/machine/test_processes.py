@@ -35,6 +35,8 @@ def test_sizes_that_are_no_multiples_are_named(monkeypatch):
     monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
     monkeypatch.setattr(processes, "count", lambda: 1)
     monkeypatch.setattr(processes, "num_devices", lambda: 6)
+    with pytest.raises(ValueError, match=r"multiple of --model-devices.* 4, 6 device"):
+        processes.check_parts(4)
     reason = r"--model-devices 3, --num-heads 4, --num-kv-heads 4, --num-hiddens 256"
     with pytest.raises(ValueError, match=reason):
         processes.split_model(3, Config(num_kv_heads=0, ffn_num_hiddens=600), 8000)
