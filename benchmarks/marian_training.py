@@ -87,7 +87,7 @@ def main() -> int:
     # Of one sentence: texts of several are translated one by one.
     examples = [e for e in tatoeba.test if re.fullmatch(SENTENCE, e.source)][: arguments.sentences]
     sources = [example.source for example in examples]
-    write(out / "texts.json", {"strings": [], "pairs": [], "sentences": sources})
+    write(out / "texts.json", {"strings": sources[:1], "pairs": [], "sentences": sources})
     run(*peer, "answer", marian, out / "texts.json")
     answers = json.loads((marian / "answers.json").read_text(encoding="utf-8"))
     translations = {
