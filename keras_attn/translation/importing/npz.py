@@ -174,6 +174,8 @@ def _check(options: Mapping[str, Any], decoder: Mapping[str, Any]) -> None:
         for name, known in _FORM.items()
         if name in options and options[name] not in known
     ]
+    depths = ("enc-depth", "dec-depth")
+    wrong += [f"{name}={options[name]!r}" for name in depths if _number(options, name) < 1]
     if _number(decoder, "word-penalty", 0.0):
         wrong.append(f"word-penalty={decoder['word-penalty']}")
     if wrong:

@@ -191,6 +191,7 @@ def test_tokens_that_yaml_reads_as_other_things_stay_text(write, tmp_path):
         ({"options": {"type": "s2s"}}, "Received: type='s2s'"),
         ({"options": {"transformer-ffn-activation": "gelu"}}, "activation='gelu'"),
         ({"options": {"transformer-heads": None}}, "Received: no transformer-heads"),
+        ({"options": {"dec-depth": 0}}, "Received: dec-depth='0'"),
         ({"options": {"dec-depth": 3}}, "those of the model's options. Received: no "),
         ({"others": {"Wpos": np.ones((9, 8))}}, "Received: besides, Wpos"),
     ],
