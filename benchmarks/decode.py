@@ -70,7 +70,7 @@ def main() -> int:
             peers = start(models, arguments.threads, sentences)
             if "ctranslate2 float32" in models:
                 compare(peers, models, sentences[: arguments.same])
-            take_turns(peers, sentences, tokenizers, arguments.turns)
+            take_turns(peers, sentences, tokenizers, arguments.turns, REQUESTS)
             for peer in peers.values():
                 peer.end()
     return 0
@@ -189,13 +189,14 @@ def take_turns(
     sentences: list[str],
     tokenizers: Tokenizers,
     num_turns: int,
+    requests: dict[int, int],
 ) -> None:
     """Print sentences/s and target tokens/s of each engine, by texts in a request."""
     print(f"\nMedian of {num_turns} turns; sentences/s, target tokens/s, and how much faster than")
     print("each of the others float32 and bfloat16 are; each in its fastest way to use the cores\n")
     print(f"{'texts':>5}  {'':<22}{'':<12}{'ms/request':>11}{'sent./s':>9}{'tokens/s':>10}", end="")
     print("".join(f"{name:>10}" for name in OURS))
-    for size, num_requests in REQUESTS.items():
+    for size, num_requests in requests.items():
         seconds: dict[tuple[str, str], list[float]] = {name: [] for name in peers}
         num_tokens = 0
         for turn in range(-1, num_turns):  # one more turn for warm-up, not counted

@@ -9,7 +9,10 @@ from pathlib import Path
 # Arguments of each call of `pip install`, one call for each line.
 REQUIREMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "torch": (("torch==2.13.0", "numpy>=2", "sentencepiece"),),
-    "marian": (("torch==2.14.1", "numpy>=2", "sentencepiece==0.2.3", "transformers==5.24.0"),),
+    "marian": (
+        ("torch==2.14.1", "numpy>=2", "sentencepiece==0.2.3", "transformers==5.24.0"),
+        ("ctranslate2==4.8.5",),
+    ),
     "joeynmt": (
         ("torch==2.13.0", "numpy>=2.4,<2.5", "sentencepiece==0.2.0", "importlib_metadata"),
         ("datasets", "pandas", "matplotlib", "seaborn", "sacremoses", "subword-nmt"),

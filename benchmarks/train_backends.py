@@ -2,7 +2,9 @@
 
 Source and target tokens/s without padding of the configuration that `train.py` chooses for the
 corpus, each with the batches of its backend: TensorFlow, JAX, and two JAX processes that share the
-cores. They take turns; the first turn, which compiles each shape, is not counted.
+cores. A fourth, which trains on the rows of one of the two processes with the cores of one, shows
+what a step of two processes takes beyond the computation. They take turns; the first turn, which
+compiles each shape, is not counted.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from pathlib import Path
 from machine import describe_machine, num_cores
 
 PAIRS = ("ja", "en")
+ALONE = "one of the two, alone"
 
 
 def main() -> int:
@@ -29,6 +32,7 @@ def main() -> int:
     parser.add_argument("--batches", type=int, default=20, help="batches of a turn")
     parser.add_argument("--turns", type=int, default=3, help="turns of each that are counted")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--half", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
         work(arguments)
@@ -58,31 +62,38 @@ def take_turns(arguments: argparse.Namespace, folder: Path) -> None:
             start(folder, {**shared, "KERAS_DISTRIBUTION_PROCESS_ID": str(i)}, halves[i])
             for i in (0, 1)
         ],
+        ALONE: [start(folder, {"KERAS_BACKEND": "jax"}, halves[0], "--half")],
     }
-    speeds: dict[str, list[float]] = {name: [] for name in groups}
+    seconds_of: dict[str, list[float]] = {name: [] for name in groups}
+    tokens_of: dict[str, int] = {}
     first: dict[str, float] = {}
     for turn in range(arguments.turns + 1):
         for name, workers in groups.items():
             for worker in workers:
                 print("go", file=worker.stdin, flush=True)
             answers = [answer(worker) for worker in workers]
-            tokens, seconds = answers[0][0], max(seconds for _, seconds in answers)
+            tokens_of[name], seconds = answers[0][0], max(seconds for _, seconds in answers)
             if turn:
-                speeds[name].append(tokens / seconds)
+                seconds_of[name].append(seconds)
             else:
                 first[name] = seconds
-    print(f"\n{'':<20}{'tokens/s':>10}{'first turn s':>14}")
-    for name, found in speeds.items():
-        print(f"{name:<20}{statistics.median(found):>10,.0f}{first[name]:>14.0f}", flush=True)
+    print(f"\n{'':<24}{'tokens/s':>10}{'ms a step':>11}{'first turn s':>14}")
+    for name, found in seconds_of.items():
+        middle = statistics.median(found)
+        speed = "" if name == ALONE else f"{tokens_of[name] / middle:,.0f}"
+        milliseconds = 1000 * middle / arguments.batches
+        print(f"{name:<24}{speed:>10}{milliseconds:>11,.0f}{first[name]:>14.0f}", flush=True)
     for worker in sum(groups.values(), []):
         worker.stdin.close()
         worker.wait()
 
 
-def start(folder: Path, environment: dict[str, str], cores: set[int] | None = None):
+def start(
+    folder: Path, environment: dict[str, str], cores: set[int] | None = None, *options: str
+) -> subprocess.Popen:
     """Worker process with the arguments of this one."""
     return subprocess.Popen(
-        [sys.executable, *sys.argv, "--worker", str(folder)],
+        [sys.executable, *sys.argv, "--worker", str(folder), *options],
         env={**os.environ, **environment},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -121,7 +132,8 @@ def work(arguments: argparse.Namespace) -> None:
     config = presets.for_corpus(pairs.num_train, precision=arguments.precision, **fixed)
     folder = Path(tempfile.mkdtemp(dir=arguments.worker))
     tokenizers = processes.by_first(lambda: tokenizer.load_or_train(folder, pairs.train, config))
-    batches = Batches(pairs.parts, tokenizers, config, processes.shard())
+    shard = processes.Shard(0, 2, 2) if arguments.half else processes.shard()
+    batches = Batches(pairs.parts, tokenizers, config, shard)
     keras.utils.set_random_seed(config.seed)
     sizes = [one.vocab_size for one in tokenizers]
     trainer = Trainer(make_model(*sizes, config), config)

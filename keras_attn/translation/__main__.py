@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from keras_attn.command_line import add_version, form
 from keras_attn.extras import missing
+from keras_attn.translation.config import PRECISIONS
 from keras_attn.translation.corpus.cleaning import Pair, script_fault
 from keras_attn.translation.corpus.lines import utf8_lines
 from keras_attn.translation.machine import native_output, streams
@@ -163,6 +164,13 @@ def _add_import_marian(commands: Any, prog: str) -> None:
         metavar="TOKEN",
         help="token such as '>>por<<' that a model with several target languages reads before a "
         "text without one (default: none)",
+    )
+    parser.add_argument(
+        "--serving-precision",
+        default="float32",
+        choices=PRECISIONS,
+        help="precision of the exported model; bfloat16 is half the size and changes some "
+        "translations (default: float32)",
     )
 
 
@@ -347,6 +355,7 @@ def import_marian(arguments: argparse.Namespace) -> None:
         arguments.source,
         arguments.target,
         arguments.language_token,
+        arguments.serving_precision,
     )
     print(f"The model is in {translator.folder}.")
 

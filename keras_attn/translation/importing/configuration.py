@@ -118,7 +118,12 @@ def _without_none(entries: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_config(
-    settings: Settings, unknown_id: int, source: str, target: str, language_token: str
+    settings: Settings,
+    unknown_id: int,
+    source: str,
+    target: str,
+    language_token: str,
+    serving_precision: str = "float32",
 ) -> Config:
     """Configuration of the imported model.
 
@@ -128,6 +133,7 @@ def to_config(
         source: Language code of the source text.
         target: Language code of the target text.
         language_token: Token that is read before each text, or an empty string.
+        serving_precision: Precision of the exported model. Defaults to float32.
     """
     longest = min(settings["max_length"], settings["max_position_embeddings"])
     ratio = settings["max_length_ratio"]
@@ -163,4 +169,5 @@ def to_config(
         # `max_length` counts the start and the end too.
         max_length_extra=0 if ratio else max(longest - 2, 1),
         no_repeat_ngram=settings["no_repeat_ngram_size"],
+        serving_precision=serving_precision,
     )

@@ -18,7 +18,12 @@ from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 
 def import_marian(
-    path: Path, out: Path, source: str = "", target: str = "", language_token: str = ""
+    path: Path,
+    out: Path,
+    source: str = "",
+    target: str = "",
+    language_token: str = "",
+    serving_precision: str = "float32",
 ) -> Translator:
     """Write a Marian model as the next version of a translator.
 
@@ -69,7 +74,12 @@ def import_marian(
             f"Received: source={source!r}, target={target!r}."
         )
     config = configuration.to_config(
-        settings, int(sides[1].rows[UNK_ID]), source, target, language_token
+        settings,
+        int(sides[1].rows[UNK_ID]),
+        source,
+        target,
+        language_token,
+        serving_precision,
     )
     config.validate()
     values = weights.convert(files.weights, settings, *(side.rows for side in sides))

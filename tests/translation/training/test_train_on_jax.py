@@ -2,9 +2,11 @@
 
 import importlib.util
 import os
+import random
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +16,17 @@ from keras_attn.translation.training import callbacks, validation
 
 SCRIPT = Path(__file__).with_name("backend_training.py")
 STEPS = 12
+LONG_STEPS = 200
+KILLS = 20
 TWO_DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
 FOUR_DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
 
 pytest.importorskip("jax")
 
 
-def start(folder, num_parts=1, **environment):
+def start(folder, num_parts=1, steps=STEPS, **environment):
     return subprocess.Popen(
-        [sys.executable, str(SCRIPT), str(folder), str(STEPS), str(num_parts)],
+        [sys.executable, str(SCRIPT), str(folder), str(steps), str(num_parts)],
         env={**os.environ, "KERAS_BACKEND": "jax", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -30,13 +34,14 @@ def start(folder, num_parts=1, **environment):
     )
 
 
-def start_two(folder):
+def start_two(folder, steps):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
     return [
         start(
             folder,
+            steps=steps,
             KERAS_DISTRIBUTION_JOB_ADDRESSES=address,
             KERAS_DISTRIBUTION_NUM_PROCESSES="2",
             KERAS_DISTRIBUTION_PROCESS_ID=str(process),
@@ -111,23 +116,42 @@ def test_a_model_split_over_devices_learns_the_same(on_tensorflow, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_process_ends_the_other_and_both_resume_to_the_same_weights(
-    on_tensorflow, on_two_devices, tmp_path
-):
-    copy_start(on_tensorflow[0], tmp_path)
-    first, second = start_two(tmp_path)
-    for _ in range(STEPS * 2 // 3):
-        while second.stdout.readline() != "step\n":  # beside messages of the connection
-            assert second.poll() is None, second.stderr.read()
-    second.kill()
-    _, errors = first.communicate(timeout=120)
-    assert first.returncode == 2
-    assert "error: Another process of this training has ended." in errors
-    second.communicate()
-
-    finish(*start_two(tmp_path))
-    _, expected_weights = read(on_two_devices)
+def test_two_processes_learn_the_same_however_often_either_is_killed(on_tensorflow, tmp_path):
+    folders = {name: tmp_path / name for name in ("one", "two", "killed")}
+    for folder in folders.values():
+        folder.mkdir()
+        copy_start(on_tensorflow[0], folder)
+    finish(start(folders["one"], steps=LONG_STEPS, **TWO_DEVICES))
+    finish(*start_two(folders["two"], LONG_STEPS))
+    expected_losses, expected_weights = read(folders["one"])
     for process in (0, 1):
-        _, weights = read(tmp_path, process)
+        losses, weights = read(folders["two"], process)
+        np.testing.assert_allclose(losses, expected_losses, rtol=1e-5)
         for one, other in zip(weights, expected_weights, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-5)
+
+    draw = random.Random(0)
+    victims = [i % 2 for i in range(KILLS)]
+    draw.shuffle(victims)
+    for victim in victims:
+        kill_one(folders["killed"], victim, draw)
+    finish(*start_two(folders["killed"], LONG_STEPS))
+    _, expected_weights = read(folders["two"])
+    for process in (0, 1):
+        _, weights = read(folders["killed"], process)
+        for one, other in zip(weights, expected_weights, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def kill_one(folder, victim, draw):
+    """Kill a process in a random moment of a few steps; the other ends with a message."""
+    both = start_two(folder, LONG_STEPS)
+    for _ in range(draw.randint(1, LONG_STEPS // KILLS - 2)):
+        while both[victim].stdout.readline() != "step\n":  # beside messages of the connection
+            assert both[victim].poll() is None, both[victim].stderr.read()
+    time.sleep(draw.uniform(0, 0.1))
+    both[victim].kill()
+    _, errors = both[1 - victim].communicate(timeout=120)
+    assert both[1 - victim].returncode == 2, errors
+    assert "error: Another process of this training has ended." in errors
+    both[victim].communicate()
