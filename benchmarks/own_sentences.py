@@ -26,6 +26,7 @@ from keras_attn.translation.evaluation.metrics import score
 
 TRAIN = Path(__file__).resolve().parent.parent / "train.py"
 NUMBERS = (500, 2_000, 5_000, 20_000)
+WAYS = ("alone", "start from", "start from, + tatoeba")
 SEED = 0
 
 
@@ -34,6 +35,7 @@ def main() -> int:
     parser.add_argument("model", type=Path, help="folder of a translator trained on tatoeba")
     parser.add_argument("--minutes", type=float, default=2, help="of each training (default: 2)")
     parser.add_argument("--numbers", type=int, nargs="+", default=NUMBERS, help="of own pairs")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS, help="ways to train")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow",)))
     config = Translator.load(arguments.model).config
@@ -52,13 +54,15 @@ def main() -> int:
             mine = folder / f"mine_{number}.tsv"
             write(mine, pairs[:number])
             start = ["--start-from", str(arguments.model)]
-            for way, options in {
-                "alone": ["--data", str(mine)],
-                "start from": ["--data", str(mine), *start],
-                "start from, + tatoeba": ["--data", f"tatoeba + {mine}=3", *start],
-            }.items():
+            options = (
+                ["--data", str(mine)],
+                ["--data", str(mine), *start],
+                ["--data", f"tatoeba + {mine}=3", *start],
+            )
+            for way in arguments.ways:
                 out = folder / f"{number}_{way}"
-                command = [sys.executable, str(TRAIN), *options, "--out", str(out)]
+                command = [sys.executable, str(TRAIN), *options[WAYS.index(way)]]
+                command += ["--out", str(out)]
                 command += ["--minutes", str(arguments.minutes), "--hold-out", str(held_out)]
                 command += ["--source", config.source, "--target", config.target]
                 subprocess.run(command, check=True, capture_output=True)

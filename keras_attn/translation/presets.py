@@ -67,7 +67,9 @@ def for_corpus(num_pairs: int, **given: Any) -> Config:
     is_small = num_pairs < SMALL_CORPUS_PAIRS
     config = Config(**{**(SMALL_CORPUS if is_small else LARGE_CORPUS), **given})
     config.validate()
-    in_a_minute = _TOKENS_IN_A_MINUTE[config.precision] * (_SPEED_OF_SMALL if is_small else 1)
+    # A training on a small corpus may start from a large model.
+    is_fast = config.num_hiddens <= SMALL_CORPUS["num_hiddens"]
+    in_a_minute = _TOKENS_IN_A_MINUTE[config.precision] * (_SPEED_OF_SMALL if is_fast else 1)
     tokens = config.steps * config.batch_tokens or config.minutes * in_a_minute
     usual = (config.num_encoder_layers, config.num_decoder_layers)
     layers = usual if is_small else _up_to(tokens, LAYERS_UP_TO_TOKENS, usual)

@@ -53,6 +53,11 @@ def test_the_more_often_a_training_sees_each_pair_the_more_dropout_it_has(num_pa
     assert minutes == sorted(minutes)
 
 
+def test_a_large_model_on_a_small_corpus_warms_up_in_the_few_steps_that_it_has_time_for():
+    small, large = (for_corpus(2_000, minutes=1, num_hiddens=width) for width in (128, 256))
+    assert 0 < large.warmup_steps < small.warmup_steps / 2
+
+
 def test_dropout_that_is_given_stays():
     for minutes in (10, 60, 6000):
         assert for_corpus(200_000, minutes=minutes, dropout=0.2).dropout == 0.2

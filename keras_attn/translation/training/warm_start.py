@@ -27,7 +27,7 @@ KEPT = (
     *(field.name for field in fields(Config) if field.metadata["group"] == SEARCH),
 )
 # Trained weights need a lower learning rate than random weights.
-DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4, "warmup_steps": 200}
+DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4}
 
 
 def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
