@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
+import keras
 import tensorflow as tf
 
 from keras_attn.decoder import Decoder
@@ -139,7 +141,7 @@ class CachedSteps:
             }
             for own_cache, of_memory in zip(cache, memory.layers, strict=True)
         ]
-        with _caches_written_by(self._decoder, self._update):
+        with _as_in_a_search(self._decoder, self._update):
             logits, both = self._decoder(
                 last,
                 cache=both,
@@ -214,16 +216,33 @@ class WholePrefix:
 
 
 @contextmanager
-def _caches_written_by(decoder: Decoder, update: Update) -> Iterator[None]:
-    """Replace the method that writes to the caches of a decoder."""
-    layers = [x for x in decoder._flatten_layers() if isinstance(x, MultiHeadAttention)]
-    for layer in layers:
-        object.__setattr__(layer, "update_cache", update)
+def _as_in_a_search(decoder: Decoder, update: Update) -> Iterator[None]:
+    """Replace the methods of a decoder that write to caches and make tied logits."""
+    layers: list[tuple[Any, str, Any]] = [
+        (layer, "update_cache", update)
+        for layer in decoder._flatten_layers()
+        if isinstance(layer, MultiHeadAttention)
+    ]
+    embedding = decoder.embedding
+    if decoder.tie_embeddings and embedding.tokens.quantization_mode is None:
+        layers.append((embedding, "logits", partial(_tied_logits, embedding.tokens)))
+    for layer, name, method in layers:
+        object.__setattr__(layer, name, method)
     try:
         yield
     finally:
-        for layer in layers:
-            object.__delattr__(layer, "update_cache")
+        for layer, name, _ in layers:
+            object.__delattr__(layer, name)
+
+
+def _tied_logits(tokens: keras.layers.ReversibleEmbedding, x: tf.Tensor) -> tf.Tensor:
+    """Logits `(B, N, V)` as those of `TokenEmbedding`.
+
+    Keras transposes the table first. XLA would copy it at each step.
+    """
+    table = tf.cast(tf.convert_to_tensor(tokens.embeddings), x.dtype)
+    rows = tf.matmul(tf.reshape(x, [-1, tokens.output_dim]), table, transpose_b=True)
+    return tf.reshape(rows, [-1, x.shape[1], tokens.input_dim])
 
 
 def write_in_place(

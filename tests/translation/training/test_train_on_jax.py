@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -152,6 +153,11 @@ def kill_one(folder, victim, draw):
     time.sleep(draw.uniform(0, 0.1))
     both[victim].kill()
     _, errors = both[1 - victim].communicate(timeout=120)
-    assert both[1 - victim].returncode == 2, errors
-    assert "error: Another process of this training has ended." in errors
+    if victim == 0 and both[1].returncode != 2:
+        # JAX's own thread, which asks process 0 for news, may end the process before ours does.
+        assert both[1].returncode == -signal.SIGABRT, errors
+        assert "another task died" in errors
+    else:
+        assert both[1 - victim].returncode == 2, errors
+        assert "error: Another process of this training has ended." in errors
     both[victim].communicate()
