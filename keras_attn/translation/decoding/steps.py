@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from keras_attn.decoder import Decoder
 from keras_attn.decoder_block import DecoderBlock
+from keras_attn.embedding import TokenEmbedding
 from keras_attn.encoder import Encoder
 from keras_attn.multi_head import MultiHeadAttention
 from keras_attn.relative import RelativePosition
@@ -224,7 +225,8 @@ def _as_in_a_search(decoder: Decoder, update: Update) -> Iterator[None]:
         if isinstance(layer, MultiHeadAttention)
     ]
     embedding = decoder.embedding
-    if decoder.tie_embeddings and embedding.tokens.quantization_mode is None:
+    is_known = type(embedding).logits is TokenEmbedding.logits
+    if decoder.tie_embeddings and is_known and embedding.tokens.quantization_mode is None:
         layers.append((embedding, "logits", partial(_tied_logits, embedding.tokens)))
     for layer, name, method in layers:
         object.__setattr__(layer, name, method)

@@ -93,6 +93,32 @@ def test_a_hypothesis_sees_its_ancestors_and_nobody_else(position, beam_size):
         np.testing.assert_allclose(found, expected_logits(model, said, ancestors), atol=1e-3)
 
 
+@pytest.mark.parametrize("logits_bias", [False, True])
+def test_tied_logits_are_those_of_the_model_without_a_transposed_table(logits_bias):
+    model = Transformer.from_sizes(
+        13, 11, 2, 1, 12, 16, 2, tie_embeddings=True, logits_bias=logits_bias
+    )
+    model.build(((None, None), (None, None)))
+    random = np.random.default_rng(0)
+    model.set_weights([random.normal(0, 0.6, w.shape) for w in model.get_weights()])
+    said, ancestors = hypotheses()
+    steps = make_steps(model, 2, in_place=False)
+    found = follow(steps, said, ancestors)
+    np.testing.assert_allclose(found, expected_logits(model, said, ancestors), atol=1e-3)
+
+    memory = steps.encode(tf.constant(SOURCES))
+    cache = tf.nest.map_structure(
+        lambda part: tf.pad(part, [[0, 0], [0, 0], [0, 4], [0, 0]]),
+        steps.make_cache(len(SOURCES), memory),
+    )
+    seen = tf.zeros([3, 2, 4], tf.int32)
+    graph = tf.function(steps.step).get_concrete_function(
+        tf.constant(said[0]), tf.constant(0), seen, cache, memory
+    )
+    shapes = [made.shape for op in graph.graph.get_operations() for made in op.outputs]
+    assert tf.TensorShape([12, 11]) not in shapes
+
+
 def test_logits_of_a_model_in_bfloat16_are_near(tiny_model):
     said, ancestors = hypotheses()
     expected = expected_logits(tiny_model, said, ancestors)
