@@ -35,7 +35,7 @@ SHAPE = {
     "decoder_layers": 6,
     "pieces": 16_000,
 }
-REQUESTS = {1: 8, 8: 2, 32: 1}
+REQUESTS = {1: 4, 8: 1, 32: 1}
 BEAMS = (1, 4)
 # In the environment "marian".
 PEERS = ("ctranslate2 float32", "ctranslate2 int8", "transformers")
