@@ -7,12 +7,10 @@ an exported model, `{"texts": [...]}` translates a batch of strings, `{}` return
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
-from machine import memory_of_this_process
-from peer import answer_requests
+from peer import translate_requests
 
 from keras_attn.translation import versions
 
@@ -100,23 +98,5 @@ def make(name: str, way: str, num_threads: int) -> Any:
     return Ours(way)
 
 
-def main() -> int:
-    engine = make(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-
-    def answer(request: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        start = time.perf_counter()
-        if "load" in request:
-            engine.load(Path(request["load"]))
-        elif "texts" in request:
-            found["texts"] = engine.translate(request["texts"])
-        found["seconds"] = time.perf_counter() - start
-        found["peak MiB"] = memory_of_this_process("VmHWM") / 2**20
-        return found
-
-    answer_requests(answer)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    translate_requests(make(sys.argv[1], sys.argv[2], int(sys.argv[3])))

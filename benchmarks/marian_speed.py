@@ -100,10 +100,13 @@ def import_for(marian: Path, out: Path, beam_size: int, precision: str) -> Path:
 
 def start(name: str, way: str, model: Path, beam_size: int, python: Path, num_threads: int) -> Peer:
     """Process of an engine that has loaded its model."""
-    script = "decode_peers.py" if name in OURS else "marian_speed_peer.py"
-    command = [script, name, way, str(num_threads)]
-    peer = Peer(f"{name}, {way}", command, num_threads, None if name in OURS else python)
-    peer.ask(load=str(model), beam_size=beam_size)
+    command = [name, way, str(num_threads)]
+    if name in OURS:
+        peer = Peer(f"{name}, {way}", ["decode_peers.py", *command], num_threads)
+    else:
+        command = ["marian_speed_peer.py", *command, str(beam_size)]
+        peer = Peer(f"{name}, {way}", command, num_threads, python)
+    peer.ask(load=str(model))
     return peer
 
 

@@ -8,9 +8,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from machine import memory_of_this_process
 
 
 class Peer:
@@ -69,3 +72,27 @@ def answer_requests(answer: Callable[[dict[str, Any]], Any]) -> None:
     os.dup2(2, 1)
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), file=answers)
+
+
+def translate_requests(engine: Any) -> None:
+    """Main loop of a process that translates.
+
+    `{"load": folder}` loads a model, `{"texts": [...]}` translates, `{}` does neither. Each answer
+    has the seconds, and the peak memory of the process.
+
+    Args:
+        engine: Object with `load(folder)` and `translate(texts)`.
+    """
+
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        start = time.perf_counter()
+        if "load" in request:
+            engine.load(Path(request["load"]))
+        elif "texts" in request:
+            found["texts"] = engine.translate(request["texts"])
+        found["seconds"] = time.perf_counter() - start
+        found["peak MiB"] = memory_of_this_process("VmHWM") / 2**20
+        return found
+
+    answer_requests(answer)
