@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from keras_attn.command_line import add_version, form
 from keras_attn.extras import missing
-from keras_attn.translation.config import PRECISIONS
 from keras_attn.translation.corpus.cleaning import Pair, script_fault
 from keras_attn.translation.corpus.lines import utf8_lines
+from keras_attn.translation.importing import command as import_command
 from keras_attn.translation.machine import native_output, streams
 from keras_attn.translation.versions import EXTRA, ORIGIN
 
@@ -121,7 +121,7 @@ def add_commands(commands: Any, prog: str) -> None:
         "ja-en-ctranslate2",
     )
     convert.add_argument("out", type=Path, metavar="FOLDER", help="folder to write; must not exist")
-    _add_import_marian(commands, prog)
+    import_command.add(commands, prog)
 
 
 def _adding_to(commands: Any, prog: str) -> Callable[..., argparse.ArgumentParser]:
@@ -134,44 +134,6 @@ def _adding_to(commands: Any, prog: str) -> Callable[..., argparse.ArgumentParse
         return parser
 
     return add
-
-
-def _add_import_marian(commands: Any, prog: str) -> None:
-    parser = commands.add_parser(
-        "import-marian",
-        help="convert a Marian model, such as one of OPUS-MT, to a SavedModel",
-        **form(
-            "Writes a Marian model, in a folder of its files for transformers or of Marian's own "
-            "files, as the next version of a translator. PyTorch is needed only for weights in "
-            "pytorch_model.bin.",
-            f"{prog} import-marian opus-mt-ja-en saved_models/opus-ja-en",
-        ),
-    )
-    parser.add_argument(
-        "folder", type=Path, metavar="MARIAN", help="folder with config.json or decoder.yml"
-    )
-    parser.add_argument("out", type=Path, metavar="FOLDER", help="folder of all versions")
-    for side in ("source", "target"):
-        parser.add_argument(
-            f"--{side}",
-            default="",
-            metavar="LANGUAGE",
-            help=f"language code of the {side} text (default: as in the folder)",
-        )
-    parser.add_argument(
-        "--language-token",
-        default="",
-        metavar="TOKEN",
-        help="token such as '>>por<<' that a model with several target languages reads before a "
-        "text without one (default: none)",
-    )
-    parser.add_argument(
-        "--serving-precision",
-        default="float32",
-        choices=PRECISIONS,
-        help="precision of the exported model; bfloat16 is half the size and changes some "
-        "translations (default: float32)",
-    )
 
 
 def parse_arguments(
@@ -346,20 +308,6 @@ def ctranslate2(translator: Translator, arguments: argparse.Namespace) -> None:
     ctranslate2.convert(translator.folder, arguments.out)
 
 
-def import_marian(arguments: argparse.Namespace) -> None:
-    from keras_attn.translation.importing import marian
-
-    translator = marian.import_marian(
-        arguments.folder,
-        arguments.out,
-        arguments.source,
-        arguments.target,
-        arguments.language_token,
-        arguments.serving_precision,
-    )
-    print(f"The model is in {translator.folder}.")
-
-
 COMMANDS = {
     "translate": translate,
     "score": score,
@@ -382,7 +330,7 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _warn(message)
             if arguments.command == "import-marian":
-                import_marian(arguments)
+                import_command.run(arguments)
             else:
                 translator = Translator.load(arguments.model)
         if arguments.command in COMMANDS:

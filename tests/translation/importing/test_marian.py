@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn.translation import Translator, named_weights
 from keras_attn.translation import __main__ as command
+from keras_attn.translation import named_weights
 from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.importing.marian import import_marian
@@ -135,21 +135,6 @@ def test_folders_that_are_no_model_are_named_in_one_sentence(
     assert said.startswith("error: ")
     assert reason in said
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.filterwarnings("ignore:The model has several target languages")
-def test_weights_are_half_the_size_in_bfloat16(tiny, imported, tmp_path):
-    command_line = ["import-marian", str(tiny), str(tmp_path), "--target", "fr"]
-    assert not command.main([*command_line, "--serving-precision", "bfloat16"])
-    half = Translator.load(tmp_path)
-    sizes = [
-        (one.folder / "variables" / "variables.data-00000-of-00001").stat().st_size
-        for one in (half, imported)
-    ]
-    assert 0.4 < sizes[0] / sizes[1] < 0.6
-    texts = ["青い机が上にある。", ">>eng<<青い机が上にある。"]
-    scores = [one.score(texts, ["The box.", "The box."]) for one in (half, imported)]
-    np.testing.assert_allclose(*scores, rtol=0.05)
 
 
 def test_a_language_token_must_be_one_of_the_model(tiny, tmp_path):
