@@ -24,15 +24,21 @@ class Peer:
         command: Script in this folder, and arguments of the script.
         num_threads: Number of OpenMP threads.
         python: Interpreter. Defaults to the interpreter of this process.
+        backend: Backend of Keras. Defaults to TensorFlow.
     """
 
     def __init__(
-        self, name: str, command: list[str], num_threads: int, python: Path | None = None
+        self,
+        name: str,
+        command: list[str],
+        num_threads: int,
+        python: Path | None = None,
+        backend: str = "tensorflow",
     ) -> None:
         self.name = name
         script, *arguments = command
         environment = {
-            "KERAS_BACKEND": "tensorflow",
+            "KERAS_BACKEND": backend,
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "OMP_NUM_THREADS": str(num_threads),
         }

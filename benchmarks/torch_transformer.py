@@ -51,7 +51,9 @@ class Translator(nn.Module):
         self, target: torch.Tensor, memory: torch.Tensor, is_padding: torch.Tensor
     ) -> torch.Tensor:
         """Logits of the next token at each target position."""
-        hidden = nn.Transformer.generate_square_subsequent_mask(target.shape[1])
+        hidden = nn.Transformer.generate_square_subsequent_mask(
+            target.shape[1], device=target.device
+        )
         x = self.transformer.decoder(
             self._embed(self.target, target),
             memory,
@@ -81,9 +83,12 @@ class Training:
         model: New `Translator`.
         config: Fields of our `Config` as a dict.
         precision: `"float32"`, or `"bfloat16"` for autocast.
+        compiled: Whether `torch.compile` compiles model and loss. Defaults to False.
     """
 
-    def __init__(self, model: Translator, config: dict[str, Any], precision: str):
+    def __init__(
+        self, model: Translator, config: dict[str, Any], precision: str, compiled: bool = False
+    ):
         self.model = model
         self._config = config
         self._autocast = precision == "bfloat16"
@@ -102,16 +107,17 @@ class Training:
         self._schedule = torch.optim.lr_scheduler.LambdaLR(
             self._optimizer, lambda n: min((n + 1) / warmup, math.sqrt(warmup / (n + 1)))
         )
+        self._device = self._parameters[0].device
+        self._loss_of = torch.compile(self._mean_loss) if compiled else self._mean_loss
         self._averages = [parameter.detach().clone() for parameter in self._parameters]
         self._steps = 0
 
     def step(self, batch: Batch) -> None:
-        source, target_in, target_out = (torch.from_numpy(ids).long() for ids in batch)
+        source, target_in, target_out = (
+            torch.from_numpy(ids).to(self._device).long() for ids in batch
+        )
         self.model.train()
-        with torch.autocast("cpu", torch.bfloat16, enabled=self._autocast):
-            logits = self.model(source, target_in)
-        loss = self._loss(logits.flatten(0, 1).float(), target_out.flatten())
-        loss.backward()
+        self._loss_of(source, target_in, target_out).backward()
         nn.utils.clip_grad_norm_(self._parameters, self._config["clip_norm"], foreach=True)
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
@@ -120,6 +126,13 @@ class Training:
         with torch.no_grad():
             torch._foreach_lerp_(self._averages, self._parameters, 1 - keep)
         self._steps += 1
+
+    def _mean_loss(
+        self, source: torch.Tensor, target_in: torch.Tensor, target_out: torch.Tensor
+    ) -> torch.Tensor:
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._autocast):
+            logits = self.model(source, target_in)
+        return self._loss(logits.flatten(0, 1).float(), target_out.flatten())
 
     def swap(self) -> None:
         """Swap weights and averaged weights; a second call restores them."""

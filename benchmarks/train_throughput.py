@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Any
 
 import joeynmt_training
-import numpy as np
 from environments import python_of
 from keras_attn_data import cache
 from machine import describe_machine, num_cores
+from operations import logits_of_a_token, operations
 from peer import Peer
 from training_peers import RECIPE, Batch, write_batches
 
@@ -142,31 +142,6 @@ def row(
             pairs = zip(speeds[name], speeds[other], strict=True)
             line += f"{statistics.median(a / b for a, b in pairs):>20.2f}"
     return line
-
-
-def logits_of_a_token(name: str, vocab_size: int) -> int:
-    """Number of logits computed for a target token; ours samples the vocabulary in training."""
-    return int(Config.sampled_share * vocab_size) if name.startswith("ours") else vocab_size
-
-
-def operations(some: list[Batch], fields: dict[str, Any], num_logits: int) -> float:
-    """Multiplications and additions for the tokens of some batches, forward and backward.
-
-    Counts products with weights, and attention; a causal mask halves the products of attention. The
-    backward pass counts twice the forward pass.
-    """
-    width, inner = fields["num_hiddens"], fields["ffn_num_hiddens"]
-    block = 8 * width**2 + 4 * width * inner  # one token, self-attention and feed-forward
-    total = 0.0
-    for source, _, target in some:
-        s, t = ((ids != PAD_ID).sum(axis=1).astype(float) for ids in (source, target))
-        encoder = s * block + 4 * s * s * width
-        decoder = t * (block + 4 * width**2) + s * 4 * width**2 + 2 * t * t * width
-        decoder += 4 * t * s * width
-        total += float(np.sum(fields["num_encoder_layers"] * encoder))
-        total += float(np.sum(fields["num_decoder_layers"] * decoder))
-        total += float(np.sum(t * 2 * width * num_logits))
-    return 3 * total
 
 
 def measure_joeynmt(

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from machine import describe_machine, num_cores
+from operations import logits_of_a_token, operations
 from peer import Peer
-from train_throughput import PRODUCT, logits_of_a_token, operations
+from train_throughput import PRODUCT
 from training_peers import Batch, write_batches
 
 from keras_attn.translation.config import Config

@@ -1,10 +1,10 @@
-"""Process of one program in `train_throughput.py` and `training_cost.py`.
+"""Process of one program in `train_throughput.py`, `training_cost.py` and `train_gpu.py`.
 
 `python training_peers.py NAME PRECISION` runs `ours`, `keras_hub`, `torch` or `product`
 on all cores. Reads one JSON request from each line and writes one JSON line as answer:
 
 - `{"load": FILE, "config": ...}` loads the batches of `write_batches`;
-- `{"steps": N}` trains on the first N batches and returns the seconds;
+- `{"steps": N}` trains on N batches, from the first, and returns the seconds;
 - `{"product": SIZE}` returns the operations/s of a product of square matrices.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,14 @@ def main() -> None:
         "keras_hub": train_keras_hub,
         "torch": train_torch,
     }
-    train: Train
+    train: Train | None = None
 
     def answer(request: dict[str, Any]) -> Any:
         nonlocal train
         if "product" in request:
             return product_speed(request["product"], precision)
         if "load" in request:
+            train = None  # frees its memory before more is taken
             batches = read_batches(Path(request["load"]))
             train = make[name](batches, request["config"], precision)
             return None
@@ -71,17 +72,28 @@ def read_batches(path: Path) -> list[Batch]:
 
 def product_speed(size: int, precision: str) -> float:
     """Operations/s of the fastest of several products."""
-    import tensorflow as tf
+    import keras
+    from keras import ops
 
-    matrix = tf.cast(tf.random.normal((size, size)), precision)
-    product = tf.function(lambda: tf.reduce_max(tf.matmul(matrix, matrix)))
-    product()
+    matrix = ops.cast(keras.random.normal((size, size)), precision)
+    product = compiled(lambda x: ops.max(ops.matmul(x, x)))
     seconds = []
-    for _ in range(5):
+    for _ in range(6):  # the first compiles
         start = time.perf_counter()
-        product().numpy()
+        float(product(matrix))
         seconds.append(time.perf_counter() - start)
     return 2 * size**3 / min(seconds)
+
+
+def compiled(call: Callable) -> Callable:
+    """The function as a graph of the backend."""
+    if os.environ["KERAS_BACKEND"] == "jax":
+        import jax
+
+        return jax.jit(call)
+    import tensorflow as tf
+
+    return tf.function(call)
 
 
 def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
@@ -89,21 +101,29 @@ def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     from keras_attn.translation.config import Config
     from keras_attn.translation.machine import allocator, threads
     from keras_attn.translation.model import make_model
-    from keras_attn.translation.training.callbacks import WeightAveraging
+    from keras_attn.translation.training.callbacks import VariableValues, WeightAveraging
     from keras_attn.translation.training.train_step import Trainer
     from keras_attn.translation.training.weight_average import WeightAverage
 
-    allocator.keep_freed_memory()
-    threads.one_core_for_each_operation()
+    on_jax = os.environ["KERAS_BACKEND"] == "jax"
+    if not on_jax:
+        allocator.keep_freed_memory()
+        threads.one_core_for_each_operation()
     config = Config(**{**fields, "precision": precision})
     model = make_model(config.vocab_size, config.vocab_size, config)
     trainer = Trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
-    dataset = as_dataset(batches)
+    dataset = None if on_jax else as_dataset(batches)
 
     def train(steps: int) -> None:
-        callbacks = [WeightAveraging(average, config.average_interval)]
-        trainer.fit(dataset, steps_per_epoch=steps, verbose=0, shuffle=False, callbacks=callbacks)
+        callbacks = [VariableValues(), WeightAveraging(average, config.average_interval)]
+        trainer.fit(
+            dataset or endless(batches),
+            steps_per_epoch=steps,
+            verbose=0,
+            shuffle=False,
+            callbacks=callbacks,
+        )
 
     return train
 
@@ -144,36 +164,43 @@ def train_keras_hub(batches: list[Batch], fields: dict, precision: str) -> Train
     return lambda steps: model.fit(dataset, steps_per_epoch=steps, verbose=0, shuffle=False)
 
 
+def endless(batches: list[Batch]) -> Iterator[Any]:
+    """The batches for Keras `fit`, again and again."""
+    while True:
+        for source, target_in, target_out in batches:
+            yield (source, target_in), target_out
+
+
 def as_dataset(batches: list[Batch]) -> Any:
     """Endless dataset of the batches for Keras `fit`, starting with the first batch."""
     import tensorflow as tf
 
     ids = tf.TensorSpec((None, None), tf.int32)
 
-    def examples() -> Any:
-        while True:
-            for source, target_in, target_out in batches:
-                yield (source, target_in), target_out
-
-    dataset = tf.data.Dataset.from_generator(examples, output_signature=((ids, ids), ids))
+    dataset = tf.data.Dataset.from_generator(
+        lambda: endless(batches), output_signature=((ids, ids), ids)
+    )
     options = tf.data.Options()
     options.autotune.enabled = False  # as in `Batches.dataset`: autotuning would delay some turns
     return dataset.prefetch(4).with_options(options)
 
 
 def train_torch(batches: list[Batch], fields: dict, precision: str) -> Train:
-    """Training loop of `torch_transformer.py`."""
+    """Training loop of `torch_transformer.py`, compiled where there is a graphics card."""
     import torch
     from torch_transformer import Training, Translator
 
     torch.set_num_threads(num_cores())
     torch.manual_seed(0)
+    has_card = torch.cuda.is_available()
     model = Translator(fields["vocab_size"], fields["vocab_size"], fields)
-    training = Training(model, fields, precision)
+    training = Training(model.to("cuda" if has_card else "cpu"), fields, precision, has_card)
 
     def train(steps: int) -> None:
-        for batch in batches[:steps]:
-            training.step(batch)
+        for step in range(steps):
+            training.step(batches[step % len(batches)])
+        if has_card:
+            torch.cuda.synchronize()
 
     return train
 

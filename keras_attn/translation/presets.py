@@ -28,6 +28,27 @@ LARGE_CORPUS: dict[str, Any] = {"minutes": 7.7, "no_repeat_ngram": 4}
 # Values for a backend that compiles each shape of the batches: more padding needs fewer shapes.
 FIXED_SHAPES: dict[str, Any] = {"max_padding": 0.2}
 
+# The same for a graphics card or another accelerator, where a shape takes long to compile beside
+# the time of a step.
+FIXED_SHAPES_ON_ACCELERATOR: dict[str, Any] = {"max_padding": 0.4}
+
+# Values for an accelerator (benchmarks/results/training.md): updates of all matrices cost little
+# there. Random segmentations, made by the processor, could not keep up with it.
+ON_ACCELERATOR: dict[str, Any] = {
+    "matrix_update_interval": 1,
+    "sampled_share": 1.0,
+    "subword_alpha": 0.0,
+}
+LARGE_ON_ACCELERATOR: dict[str, Any] = {
+    "num_encoder_layers": 6,
+    "num_decoder_layers": 3,
+    "num_hiddens": 512,
+    "ffn_num_hiddens": 2048,
+    "num_heads": 8,
+}
+# Tokens of a batch for each accelerator.
+BATCH_TOKENS_ON_ACCELERATOR = 32_768
+
 # Layers of encoder and decoder of a large corpus, by the most tokens that the training processes.
 # A short training learns more with fewer layers, because it processes more tokens. Measured up to
 # 8 million tokens and for an hour; the bounds between are interpolated
@@ -60,16 +81,32 @@ _TOKENS_OF_A_PAIR = 22
 # on two processors, 1,330,000 with 2+1 layers; 1,540,000 with the sizes of small corpora.
 _TOKENS_IN_A_MINUTE = {"float32": 400_000, "bfloat16": 900_000}
 _SPEED_OF_SMALL = 3
+# Of an accelerator, with 6+3 layers of width 512.
+_TOKENS_IN_A_MINUTE_ON_ACCELERATOR = 40_000_000
 
 
-def for_corpus(num_pairs: int, **given: Any) -> Config:
-    """Configuration for a corpus of `num_pairs` training pairs, with the `given` values."""
+def for_corpus(num_pairs: int, num_accelerators: int = 0, **given: Any) -> Config:
+    """Configuration for a corpus.
+
+    Args:
+        num_pairs: Number of training pairs.
+        num_accelerators: Number of accelerators that share a batch. Defaults to 0, a processor.
+        **given: Values that the user set; they are kept.
+    """
     is_small = num_pairs < SMALL_CORPUS_PAIRS
-    config = Config(**{**(SMALL_CORPUS if is_small else LARGE_CORPUS), **given})
+    usual_values = SMALL_CORPUS if is_small else LARGE_CORPUS
+    if num_accelerators:
+        given = {**ON_ACCELERATOR, **given}
+        if not is_small:
+            batch = {"batch_tokens": num_accelerators * BATCH_TOKENS_ON_ACCELERATOR}
+            usual_values = {**usual_values, **LARGE_ON_ACCELERATOR, **batch}
+    config = Config(**{**usual_values, **given})
     config.validate()
     # A training on a small corpus may start from a large model.
     is_fast = config.num_hiddens <= SMALL_CORPUS["num_hiddens"]
     in_a_minute = _TOKENS_IN_A_MINUTE[config.precision] * (_SPEED_OF_SMALL if is_fast else 1)
+    if num_accelerators:
+        in_a_minute = num_accelerators * _TOKENS_IN_A_MINUTE_ON_ACCELERATOR
     tokens = config.steps * config.batch_tokens or config.minutes * in_a_minute
     usual = (config.num_encoder_layers, config.num_decoder_layers)
     layers = usual if is_small else _up_to(tokens, LAYERS_UP_TO_TOKENS, usual)

@@ -44,11 +44,13 @@ def run(given: dict[str, Any]) -> None:
         threads.one_core_for_each_operation()
         processes.join()
         devices.open_devices()
+    from keras_attn_data import cache
+
     from keras_attn.translation.batching.batches import Batches
     from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
     from keras_attn.translation.export import tensorflow_process
     from keras_attn.translation.export.publish import publish
-    from keras_attn.translation.machine import allocator, precision
+    from keras_attn.translation.machine import allocator, compiled, precision
     from keras_attn.translation.machine.run_progress import RunProgress
     from keras_attn.translation.model import make_model
     from keras_attn.translation.tokenization import tokenizer
@@ -78,8 +80,15 @@ def run(given: dict[str, Any]) -> None:
     asked = set(given)
     given = {**run_folder.unfinished_settings(work), **given, "data": pairs.name}
     given.setdefault("precision", precision.fastest())
-    given = {**(presets.FIXED_SHAPES if on_jax else {}), **given}
-    config = processes.by_first(lambda: presets.for_corpus(pairs.num_train, **given))
+    num_accelerators = len(devices.accelerators())
+    if num_accelerators:  # programs for a processor compile in seconds
+        compiled.keep(cache.folder() / "programs")
+    if on_jax:
+        of_accelerator = presets.FIXED_SHAPES_ON_ACCELERATOR
+        given = {**(of_accelerator if num_accelerators else presets.FIXED_SHAPES), **given}
+    config = processes.by_first(
+        lambda: presets.for_corpus(pairs.num_train, num_accelerators, **given)
+    )
     print(presets.summary(config, asked))
     lock = run_folder.prepare_folder(config, work) if processes.is_first() else None
 

@@ -85,3 +85,17 @@ def test_the_summary_marks_what_was_chosen():
     text = summary(for_corpus(1_000, **given), given)
     assert "width 64, feed-forward 512*, 4 heads, vocabulary 3,000*" in text
     assert text.endswith(", 500 steps (* chosen)")
+
+
+def test_accelerators_get_a_wider_model_and_a_batch_for_each():
+    processor, one, four = (for_corpus(200_000, number) for number in (0, 1, 4))
+    assert processor.num_hiddens < one.num_hiddens == four.num_hiddens
+    assert four.batch_tokens == 4 * one.batch_tokens > processor.batch_tokens
+    assert one.num_hiddens % one.num_heads == 0
+    assert for_corpus(200_000, 1, num_hiddens=256, num_heads=4).num_hiddens == 256
+    assert for_corpus(1_000, 1).num_hiddens == for_corpus(1_000).num_hiddens
+
+
+def test_accelerators_do_not_wait_for_random_segmentations():
+    assert for_corpus(200_000, 1, minutes=90).subword_alpha == 0
+    assert for_corpus(200_000, 1, minutes=90, subword_alpha=0.3).subword_alpha == 0.3

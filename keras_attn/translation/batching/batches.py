@@ -137,6 +137,21 @@ class Batches:
         noised = sum(len(n.ids) + 1 + part.lengths[n.pair, 1] for n in planned.noised)
         return int(part.lengths[planned.clean].sum() + noised)
 
+    def fixed_shapes(self, start_step: int = 0) -> list[tuple[int, int, int]]:
+        """Shapes `(B, S, T)` of the batches of an epoch, in the order in which they come.
+
+        Args:
+            start_step: First step of the epoch. Defaults to 0.
+
+        Raises:
+            ValueError: If the batches have no fixed shapes, because there is no `shard`.
+        """
+        if self._shard is None:
+            raise ValueError("Without a shard, the shapes of batches are not fixed.")
+        steps = range(start_step, start_step + self.steps_per_epoch)
+        shapes = dict.fromkeys(self._at(step)[1].shape for step in steps)
+        return [(_rows_of_process(one, self._config, self._shard), *one) for one in shapes]
+
     def _at(self, step: int) -> tuple[Grouped, Planned]:
         epoch, index = divmod(step, self.steps_per_epoch)
         order = self._order(epoch)
@@ -159,16 +174,20 @@ class Batches:
                 shape = (max(map(len, sources)) + 1, max(map(len, targets)) + 1)
         if self._shard is None:
             return _pad(sources, targets, *shape)
-        process, num_processes, num_devices = self._shard
-        of_device = -(-batch_size(shape, self._config) // num_devices)
-        rows = of_device * num_devices // num_processes
-        mine = slice(process * rows, (process + 1) * rows)
+        rows = _rows_of_process(shape, self._config, self._shard)
+        mine = slice(self._shard.process * rows, (self._shard.process + 1) * rows)
         return _pad(sources[mine], targets[mine], *shape, num_rows=rows)
 
     def _sampled(self, side: int, plain: list, texts: list[str], seed: int, most: int) -> list:
         """Ids of random segmentations; `plain` for `most` or more tokens, EOS not counted."""
         sampled = self._tokenizers[side].sample(texts, self._config.subword_alpha, seed)
         return [new if len(new) < most else old for new, old in zip(sampled, plain, strict=True)]
+
+
+def _rows_of_process(shape: tuple[int, int], config: Config, shard: Shard) -> int:
+    """Number of rows of a process in a batch of fixed shape `(S, T)`."""
+    of_device = -(-batch_size(shape, config) // shard.num_devices)
+    return of_device * shard.num_devices // shard.num_processes
 
 
 def _pad(

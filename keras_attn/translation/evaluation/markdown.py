@@ -43,12 +43,14 @@ def report_lines(report: Report, folder: Path) -> list[str]:
         lines += table(("characters", "sentences", "BLEU"), rows)
     if report.history:
         names = report.history[0]._fields
-        epochs = [
+        validations = [
             [str(number), *map(legend.readable, names, row)]
             for number, row in enumerate(report.history, start=1)
         ]
         lines += ["", "## Learning", ""]
-        lines += table(["epoch", *(legend.LEARNING.get(name, name) for name in names)], epochs)
+        lines += table(
+            ["validation", *(legend.LEARNING.get(name, name) for name in names)], validations
+        )
     for picture in FIGURES:
         if (folder / picture).is_file():
             lines += ["", f"![{_title(Path(picture).stem)}]({picture})"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -31,6 +33,11 @@ if keras.backend.backend() == "jax":
 
         return assign
 
+    def keep(folder: Path) -> None:
+        """Keep compiled programs in a folder for later processes, unless the user chose another."""
+        if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+            jax.config.update("jax_compilation_cache_dir", str(folder))
+
 else:
     import tensorflow as tf
 
@@ -41,3 +48,6 @@ else:
     def update(call: Callable[..., None], variables: Sequence[keras.Variable]) -> Callable:
         """Compile a function that reads and assigns `variables` and no others."""
         return tf.function(call, autograph=False)
+
+    def keep(folder: Path) -> None:
+        """Nothing: TensorFlow's programs belong to a process."""

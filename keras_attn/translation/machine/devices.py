@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from pathlib import Path
 
+import keras
 import tensorflow as tf
 
 from keras_attn.translation.machine.threads import num_cores
@@ -26,6 +28,23 @@ def open_devices() -> int:
     return len(tf.config.list_logical_devices())
 
 
+def accelerators() -> list[str]:
+    """Names of the graphics cards and other accelerators of all processes that train together.
+
+    Example:
+
+    >>> "CPU" in "".join(accelerators())
+    False
+    """
+    if keras.backend.backend() == "jax":
+        import jax  # an optional dependency
+
+        return [device.device_kind for device in jax.devices() if device.platform != "cpu"]
+    cards = tf.config.list_physical_devices("GPU")
+    found = map(tf.config.experimental.get_device_details, cards)
+    return [details.get("device_name", "GPU") for details in found]
+
+
 def describe() -> str:
     """Processor, number of cores and graphics cards, for reports.
 
@@ -36,9 +55,8 @@ def describe() -> str:
     """
     cores = num_cores()
     parts = [f"{_processor()}, {cores} CPU core{'s' * (cores != 1)}"]
-    for card in tf.config.list_physical_devices("GPU"):
-        details = tf.config.experimental.get_device_details(card)
-        parts.append(details.get("device_name", card.name))
+    counts = Counter(accelerators())
+    parts += [f"{number} × {name}" if number > 1 else name for name, number in counts.items()]
     return ", ".join(parts)
 
 

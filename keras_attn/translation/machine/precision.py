@@ -7,7 +7,7 @@ import time
 from keras import ops
 
 from keras_attn.translation.config import PRECISIONS
-from keras_attn.translation.machine import compiled
+from keras_attn.translation.machine import compiled, devices
 
 # Smallest speed-up of matrix products for which bfloat16 is used: casts between types cost time.
 WORTHWHILE_SPEEDUP = 1.3
@@ -33,7 +33,9 @@ def fastest() -> str:
 
 
 def _seconds_of_a_product(dtype: str) -> float:
-    matrix = ops.ones((1024, 1024), dtype)
+    # Large enough that starting the product takes no part of the time.
+    size = 8192 if devices.accelerators() else 1024
+    matrix = ops.ones((size, size), dtype)
     product = compiled.function(lambda matrix: ops.max(ops.matmul(matrix, matrix)))
     product(matrix)
     times = []

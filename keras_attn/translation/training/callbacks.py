@@ -17,7 +17,22 @@ from keras_attn.translation.training.weight_average import WeightAverage
 CHECKPOINT_SECONDS = 120.0
 
 
-class Budget(keras.callbacks.Callback):
+class StepCounter(keras.callbacks.Callback):
+    """Callback that counts the steps of the model.
+
+    Reading the step of the model instead would wait for an accelerator at each batch.
+    """
+
+    step_number = 0
+
+    def on_train_begin(self, logs=None):
+        self.step_number = int(self.model.step.numpy())
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.step_number += 1
+
+
+class Budget(StepCounter):
     """Callback that stops training when the budget of steps or minutes is used up.
 
     Place it after `Validation` in the list of callbacks: the time of validation counts.
@@ -37,15 +52,11 @@ class Budget(keras.callbacks.Callback):
         self._budget = 60 * config.minutes
         self._state = state
         self._schedule = schedule
-        self._step_before = self._step
+        self.step_number = self._step_before = int(state.step.numpy())
         self._seconds_before = float(state.seconds.numpy())
         self._start = time.monotonic()
         self.reserve_seconds = 0.0
         self._common_left = 1.0  # of all processes
-
-    @property
-    def _step(self) -> int:
-        return int(self._state.step.numpy())
 
     @property
     def seconds(self) -> float:
@@ -56,7 +67,7 @@ class Budget(keras.callbacks.Callback):
     def left(self) -> float:
         """Remaining fraction of the budget, from 1 to 0."""
         if self._steps:
-            return max(0.0, 1 - self._step / self._steps)
+            return max(0.0, 1 - self.step_number / self._steps)
         return max(0.0, self._budget - self.reserve_seconds - self.seconds) / self._budget
 
     @property
@@ -64,8 +75,8 @@ class Budget(keras.callbacks.Callback):
         """Seconds until the budget is used up; estimated from the speed if it is in steps."""
         if not self._steps:
             return self.left * self._budget
-        done = self._step - self._step_before
-        return (self._steps - self._step) * (time.monotonic() - self._start) / max(1, done)
+        done = self.step_number - self._step_before
+        return (self._steps - self.step_number) * (time.monotonic() - self._start) / max(1, done)
 
     def is_used_up(self) -> bool:
         """Whether nothing is left, in all processes by the clock of the first."""
@@ -73,12 +84,14 @@ class Budget(keras.callbacks.Callback):
         return not self._common_left
 
     def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
         self.is_used_up()
 
     def on_train_batch_begin(self, batch, logs=None):
         self._schedule.left.assign(self._common_left)
 
     def on_train_batch_end(self, batch, logs=None):
+        super().on_train_batch_end(batch, logs)
         if self.is_used_up():
             self.model.stop_training = True
 
@@ -117,21 +130,25 @@ class FirstStep(keras.callbacks.Callback):
             self._say = None
 
 
-class Divergence(keras.callbacks.Callback):
+class Divergence(StepCounter):
     """Callback that ends a training whose loss or weights are no longer finite.
 
     Place it first: such weights are then neither averaged, validated nor saved.
 
     Args:
         state: Training state to check.
+        every: Number of batches between two checks of the loss, at least 1. A check waits for an
+            accelerator.
     """
 
-    def __init__(self, state: TrainingState):
+    def __init__(self, state: TrainingState, every: int):
         super().__init__()
         self._state = state
+        self._every = every
 
     def on_train_batch_end(self, batch, logs=None):
-        if not math.isfinite(logs["loss"]):
+        super().on_train_batch_end(batch, logs)
+        if self.step_number % self._every == 0 and not math.isfinite(logs["loss"]):
             self._state.check_finite(logs["loss"])
 
     def on_epoch_end(self, epoch, logs=None):
@@ -179,7 +196,7 @@ class Checkpointing(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
-class WeightAveraging(keras.callbacks.Callback):
+class WeightAveraging(StepCounter):
     """Callback that updates the moving average every `every` batches and after each epoch.
 
     An update reads all weights and writes all averages, so frequent updates take time.
@@ -195,7 +212,8 @@ class WeightAveraging(keras.callbacks.Callback):
         self._every = every
 
     def on_train_batch_end(self, batch, logs=None):
-        if int(self.model.step.numpy()) % self._every == 0:
+        super().on_train_batch_end(batch, logs)
+        if self.step_number % self._every == 0:
             self._average.update(self.model.step)
 
     def on_epoch_end(self, epoch, logs=None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -128,12 +128,14 @@ def fit(
     run_progress = run_progress or RunProgress({"training": budget.seconds_left})
     if processes.is_first():
         run_progress.begin("training")
-    progress = Progress(batches, budget, first_step, run_progress)
+    progress = Progress(
+        batches, budget, first_step, run_progress, loss_every=config.average_interval
+    )
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Checkpointing(state, budget)
     all_callbacks = [
         VariableValues(),
-        Divergence(state),
+        Divergence(state, config.average_interval),
         WeightAveraging(average, config.average_interval),
         *([FirstStep(partial(print, file=sys.stderr)), progress] if processes.is_first() else []),
         checking,
@@ -141,7 +143,10 @@ def fit(
         budget,
         saving,
     ]
-    with _obeying_ctrl_c(saving), processes.ending_together():
+    if processes.shard():
+        trainer.compile_for(batches.fixed_shapes(first_step))
+    with _obeying_ctrl_c(saving), processes.ending_together(), ExitStack() as at_end:
+        at_end.callback(trainer.stop_compiling)
         while not trainer.stop_training and _has_to_go_on(budget, state, config):
             step = int(state.step.numpy())
             epoch, done = divmod(step, batches.steps_per_epoch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import keras
@@ -64,28 +65,50 @@ class Muon(keras.optimizers.Muon):
         self.every = every
 
     def _muon_update_step(self, gradient, variable, lr, m):
-        m.assign(self.momentum * m.value + gradient)
-        index = self._get_variable_index(variable)
+        self._update_matrices([(gradient, variable, m)], lr, self._turn_of(variable))
+
+    def _turn_of(self, variable):
+        """Step, from 0 to `every - 1`, at which a matrix is updated."""
         # The index among the matrices, so that each step updates about the same number of them.
-        turn = sum(velocity is None for velocity in self.adam_velocities[:index])
-        momentum = m.value
+        before = self.adam_velocities[: self._get_variable_index(variable)]
+        return sum(velocity is None for velocity in before) % self.every
+
+    def _update_matrices(self, matrices, lr, turn):
+        """Update matrices of equal turn, given as gradient, variable and momentum."""
+        for gradient, _, m in matrices:
+            m.assign(self.momentum * m.value + gradient)
+        variables = [variable for _, variable, _ in matrices]
+        momenta = [m.value for _, _, m in matrices]
 
         def updated():
-            ahead = gradient + self.momentum * momentum if self.nesterov else momentum
-            along = self.zeropower_via_newtonschulz5(ahead, self.ns_steps)
+            ahead = momenta
+            if self.nesterov:
+                pairs = zip(matrices, momenta, strict=True)
+                ahead = [matrix[0] + self.momentum * value for matrix, value in pairs]
             rate = self.every * ops.cast(lr, "float32")
-            return ops.convert_to_tensor(variable) - self.lr_adjust(rate * along)
+            return [
+                ops.convert_to_tensor(variable) - self.lr_adjust(rate * along)
+                for variable, along in zip(variables, self._directions(ahead), strict=True)
+            ]
 
         if self.every == 1:
-            variable.assign(updated())
+            self._assign(variables, updated())
         else:
             # A tensor if gradients are accumulated, else a variable.
             iterations = ops.convert_to_tensor(self.iterations)
             is_turn = ops.equal((iterations + turn) % self.every, 0)
-            self._assign_if(is_turn, variable, updated)
+            self._assign_if(is_turn, variables, updated)
 
-    def _assign_if(self, condition, variable, value):
-        variable.assign(ops.cond(condition, value, lambda: ops.convert_to_tensor(variable)))
+    def _directions(self, matrices):
+        return [self.zeropower_via_newtonschulz5(matrix, self.ns_steps) for matrix in matrices]
+
+    def _assign(self, variables, values):
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
+
+    def _assign_if(self, condition, variables, values):
+        kept = [ops.convert_to_tensor(variable) for variable in variables]
+        self._assign(variables, ops.cond(condition, values, lambda: kept))
 
     def zeropower_via_newtonschulz5(self, x, steps):
         """Approximation of the matrix with orthonormal rows or columns nearest to `x`."""
@@ -98,20 +121,21 @@ class Muon(keras.optimizers.Muon):
 def _orthogonal(
     matrix: Any, steps: int, coefficients: tuple[float, float, float], dtype: str
 ) -> Any:
-    """Move the singular values of a matrix towards 1 by `steps` Newton-Schulz iterations.
+    """Move the singular values of matrices `(..., m, n)` towards 1 by Newton-Schulz iterations.
 
     Each iteration maps a singular value `s` to `a s + b s^3 + c s^5`.
     """
     a, b, c = coefficients
-    is_tall = matrix.shape[0] > matrix.shape[1]
-    x = ops.transpose(matrix) if is_tall else matrix
+    is_tall = matrix.shape[-2] > matrix.shape[-1]
+    x = ops.swapaxes(matrix, -2, -1) if is_tall else matrix
     # The norm is computed in float32: bfloat16 is not exact enough for sums of many squares.
-    x = ops.cast(ops.divide_no_nan(x, ops.norm(x)), dtype)
+    norm = ops.sqrt(ops.sum(ops.square(x), axis=(-2, -1), keepdims=True))
+    x = ops.cast(ops.divide_no_nan(x, norm), dtype)
     for _ in range(steps):
-        square = ops.matmul(x, ops.transpose(x))
+        square = ops.matmul(x, ops.swapaxes(x, -2, -1))
         x = a * x + ops.matmul(b * square + c * ops.matmul(square, square), x)
     x = ops.cast(x, "float32")
-    return ops.transpose(x) if is_tall else x
+    return ops.swapaxes(x, -2, -1) if is_tall else x
 
 
 if keras.backend.backend() == "tensorflow":
@@ -154,8 +178,49 @@ if keras.backend.backend() == "tensorflow":
                 grad=gradient,
             )
 
-        def _assign_if(self, condition, variable, value):
-            def assign():
-                variable.assign(value())
+        def _assign_if(self, condition, variables, values):
+            tf.cond(condition, lambda: self._assign(variables, values()), lambda: None)
 
-            tf.cond(condition, assign, lambda: None)
+elif keras.backend.backend() == "jax":
+
+    @keras.saving.register_keras_serializable(package="keras_attn")
+    class StackedMuon(Muon):
+        """`Muon` that updates matrices of one shape together.
+
+        There is less to compile, and an accelerator has fewer and larger products to compute.
+
+        Args:
+            *arguments: Arguments of `Muon`.
+            **options: Arguments of `Muon`.
+
+        Example:
+
+        >>> weight = keras.Variable([1.0])
+        >>> StackedMuon(learning_rate=0.5, adam_lr_ratio=0.5).apply([ops.array([3.0])], [weight])
+        >>> round(float(weight[0]), 3)
+        0.75
+        """
+
+        def _backend_update_step(self, grads, trainable_variables, learning_rate):
+            together = defaultdict(list)
+            for gradient, variable in zip(grads, trainable_variables, strict=True):
+                index = self._get_variable_index(variable)
+                if self.adam_velocities[index] is None:
+                    sizes = tuple(sorted(variable.shape))
+                    matrix = gradient, variable, self.momentums[index]
+                    together[sizes, self._turn_of(variable)].append(matrix)
+                else:
+                    self.update_step(gradient, variable, learning_rate)
+            for (_, turn), matrices in together.items():
+                self._update_matrices(matrices, learning_rate, turn)
+
+        def _directions(self, matrices):
+            def wide(x):
+                return ops.transpose(x) if x.shape[0] > x.shape[1] else x
+
+            stacked = ops.stack([wide(matrix) for matrix in matrices])
+            found = self.zeropower_via_newtonschulz5(stacked, self.ns_steps)
+            return [
+                along if along.shape == matrix.shape else ops.transpose(along)
+                for along, matrix in zip(ops.unstack(found), matrices, strict=True)
+            ]

@@ -26,6 +26,8 @@ class Progress(keras.callbacks.Callback):
         clock: Estimate of the remaining training time.
         start_step: Number of steps of earlier runs.
         run_progress: Progress of the whole run, which is updated after each step.
+        loss_every: Number of steps after which the loss is read again. Reading it waits for an
+            accelerator.
 
     Attributes:
         tokens_per_second: Mean number of source and target tokens per second, padding not counted.
@@ -33,12 +35,20 @@ class Progress(keras.callbacks.Callback):
             of a graph.
     """
 
-    def __init__(self, batches: Batches, clock: Clock, start_step: int, run_progress: RunProgress):
+    def __init__(
+        self,
+        batches: Batches,
+        clock: Clock,
+        start_step: int,
+        run_progress: RunProgress,
+        loss_every: int,
+    ):
         super().__init__()
         self._batches = batches
         self._clock = clock
         self._step = start_step
         self._run_progress = run_progress
+        self._loss_every, self._loss = loss_every, ""
         self._epoch = 0
         self._tokens = 0
         self._seconds = 0.0
@@ -61,7 +71,9 @@ class Progress(keras.callbacks.Callback):
         self._step += 1
         logs = {} if logs is None else logs
         details = [f"epoch {self._epoch + 1}", f"step {self._step:,}"]
-        details += [f"loss {logs['loss']:.3f}"] if "loss" in logs else []
+        if self._step % self._loss_every == 0 and "loss" in logs:
+            self._loss = f"loss {logs['loss']:.3f}"
+        details += [self._loss] if self._loss else []
         details += [f"{self.tokens_per_second:,.0f} tokens/s"] if self._seconds else []
         self._run_progress.update("  ".join(details), self._clock.seconds_left)
         logs["tokens_per_second"] = self.tokens_per_second  # for the callbacks after this one

@@ -76,24 +76,81 @@ class TrainingStep(keras.Model):
     def _loss_and_gradients(self, batch: Sequence[Any], seed: Any) -> tuple[Any, list[Any]]:
         raise NotImplementedError
 
+    def compile_for(self, shapes: Sequence[tuple[int, int, int]]) -> None:
+        """Begin to compile the step for batches of these shapes `(B, S, T)`, in the background.
+
+        For several devices, and on TensorFlow, a shape is prepared when its first batch comes.
+        """
+
+    def stop_compiling(self) -> None:
+        """Leave out the shapes of `compile_for` whose compilation has not begun."""
+
 
 if keras.backend.backend() == "jax":
     import jax
 
+    from keras_attn.translation.training.compiled_steps import CompiledSteps
+
     class Trainer(TrainingStep):
         """`TrainingStep` on JAX: a function of the state, compiled once for each shape."""
 
-        def train_step(self, state, data):
-            groups = (
+        _optimizer_class = muon.StackedMuon
+
+        def __init__(self, model: Transformer, config: Config):
+            super().__init__(model, config)
+            # Keras asks for them several times a step and collects them again each time. A function,
+            # because Keras would track a list.
+            kinds = ("trainable_variables", "non_trainable_variables", "metrics_variables")
+            found = {kind: getattr(super(TrainingStep, self), kind) for kind in kinds}
+            self._found = found.__getitem__
+            self._steps = CompiledSteps(self.train_step)
+
+        def compile_for(self, shapes):
+            if keras.distribution.distribution() is None:
+                state = tuple([one.value for one in group] for group in self._groups)
+                for rows, source, target in shapes:
+                    lengths = (source, target, target)
+                    ids = [jax.ShapeDtypeStruct((rows, one), "int32") for one in lengths]
+                    self._steps.begin(state, ((ids[0], ids[1]), ids[2]))
+
+        def stop_compiling(self):
+            self._steps.stop()
+
+        def make_train_function(self, force=False):
+            if keras.distribution.distribution() is None:
+                self.train_function = lambda state, batches: self._steps(state, next(batches))
+            else:
+                super().make_train_function(force)
+
+        @property
+        def trainable_variables(self):
+            return self._found("trainable_variables")
+
+        @property
+        def non_trainable_variables(self):
+            return self._found("non_trainable_variables")
+
+        @property
+        def metrics_variables(self):
+            return self._found("metrics_variables")
+
+        @property
+        def _groups(self):
+            """Variables of the state, in the groups and the order of Keras `fit`."""
+            return (
                 self.trainable_variables,
                 self.non_trainable_variables,
                 self.optimizer.variables,
                 self.metrics_variables,
             )
-            pairs = zip(sum(groups, []), sum(state, []), strict=True)
+
+        def train_step(self, state, data):
+            pairs = zip(sum(self._groups, []), sum(state, []), strict=True)
             with keras.StatelessScope(state_mapping=pairs) as scope:
                 logs = self._update(data)
-            values = tuple([scope.get_current_value(one) for one in group] for group in groups)
+            values = tuple(
+                [scope.get_current_value(one) for one in group] for group in self._groups
+            )
             return logs, values
 
         def _loss_and_gradients(self, batch, seed):

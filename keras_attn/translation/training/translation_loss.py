@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import keras
@@ -117,8 +118,11 @@ class TranslationLoss:
         if not self._has_states:
             return Shared(weights, ()), None
         decoder, sample = self._model.decoder, None
-        if self._num_sampled is not None:
-            sample = draw_sample(target_out, decoder.vocab_size, self._num_sampled, seed)
+        number = decoder.vocab_size if self._num_sampled is None else self._num_sampled
+        if keras.backend.backend() != "tensorflow":  # `draw_sample` makes room for all targets
+            number = max(number, math.prod(target_out.shape) + 1)
+        if number < decoder.vocab_size:
+            sample = draw_sample(target_out, decoder.vocab_size, number, seed)
         kernel, bias = decoder.output_projection(None if sample is None else sample.pieces)
         return Shared(weights, (ops.cast(kernel, self._dtype), ops.cast(bias, "float32"))), sample
 

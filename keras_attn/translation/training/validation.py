@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ from keras_attn.translation.training.weight_average import WeightAverage
 
 NUM_SAMPLES = 3
 BATCH_SIZE = 64
+# A training in minutes spends at most about this share of them on validation.
+MAX_SHARE = 0.2
 
 
 def translate_with(
@@ -113,12 +116,17 @@ class Clock(Protocol):
     @property
     def seconds(self) -> float: ...
 
+    @property
+    def left(self) -> float: ...
+
 
 class Validation(keras.callbacks.Callback):
     """Callback that prints BLEU and sample translations and keeps the best averaged weights.
 
-    Validation runs after each epoch. A sample is printed again only if its translation has changed.
-    Training stops after `config.patience` validations without a higher BLEU; 0 is no limit.
+    Validation runs after each epoch, and after the last batch of a training. With a budget in
+    minutes, epochs that are short beside a validation are passed over: at most a fifth of the time
+    goes into validation. A sample is printed again only if its translation has changed. Training
+    stops after `config.patience` validations without a higher BLEU; 0 is no limit.
 
     Args:
         model: Model in training.
@@ -148,12 +156,16 @@ class Validation(keras.callbacks.Callback):
             self._translate = translate_with(model, tokenizers, config)
         self._target = config.target
         self._patience = config.patience
+        self._in_minutes = not config.steps
+        self._last = -math.inf  # end of the last validation
         self._average = average
         self._best = best
         self._clock = clock
         self._shown: dict[str, str] = {}
 
     def on_epoch_end(self, epoch, logs=None):
+        if self._in_minutes and processes.by_first(self._is_too_early):
+            return
         start = time.monotonic()
         sources = [example.source for example in self._examples]
         self._average.swap()
@@ -167,7 +179,8 @@ class Validation(keras.callbacks.Callback):
         logs["val_bleu"] = reached  # for the callbacks after this one
         loss = float(logs.get("loss", float("nan")))
         self._best.remember(self._clock.seconds, loss, reached)
-        self._clock.reserve_seconds = time.monotonic() - start
+        self._last = time.monotonic()
+        self._clock.reserve_seconds = self._last - start
         if self._patience and int(self._best.num_worse.numpy()) >= self._patience:
             self.model.stop_training = True
         if not processes.is_first():
@@ -185,3 +198,10 @@ class Validation(keras.callbacks.Callback):
                     f"    {example.source}  →  {translation}  (reference: {example.references[0]})"
                 ]
         print("\n".join(lines), file=sys.stderr, flush=True)
+
+    def _is_too_early(self) -> bool:
+        """Whether a validation now would exceed its share of the time since the last one."""
+        if self.model.stop_training or not self._clock.left:
+            return False
+        since = time.monotonic() - self._last
+        return self._clock.reserve_seconds > MAX_SHARE * (since + self._clock.reserve_seconds)

@@ -400,9 +400,11 @@ def test_batches_of_fixed_shapes_are_the_same_pairs_with_rows_of_padding():
             np.testing.assert_array_equal(filled[: len(ids)], ids)
             assert (filled[len(ids) :] == PAD_ID).all()
             assert len(filled) % 4 == 0
-    assert len({batch.source.shape + batch.target_in.shape for batch in epoch(fixed)}) == len(
-        fixed.shapes
-    )
+    seen = dict.fromkeys((*one.source.shape, one.target_in.shape[1]) for one in epoch(fixed))
+    assert len(seen) == len(fixed.shapes)
+    assert fixed.fixed_shapes() == list(seen)
+    with pytest.raises(ValueError, match="Without a shard"):
+        free.fixed_shapes()
 
 
 def test_the_shares_of_all_processes_are_the_batch():

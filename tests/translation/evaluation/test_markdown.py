@@ -60,7 +60,7 @@ def test_it_shows_how_training_went(tmp_path):
     history = [EpochRecord(1000, 61.254, 5.12345, 12.5), EpochRecord(2000, 122.9, 4.5, 20.25)]
     text = markdown(dataclasses.replace(report_with(), history=history), tmp_path)
     assert (
-        "| epoch | batches | seconds | training loss | validation BLEU |\n"
+        "| validation | batches | seconds | training loss | validation BLEU |\n"
         "| --- | --- | --- | --- | --- |\n"
         "| 1 | 1,000 | 61 | 5.123 | 12.5 |\n| 2 | 2,000 | 123 | 4.500 | 20.2 |\n"
     ) in text

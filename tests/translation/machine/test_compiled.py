@@ -1,4 +1,9 @@
+import os
+import subprocess
+import sys
+
 import keras
+import pytest
 from keras import ops
 
 from keras_attn.translation.machine import compiled
@@ -19,3 +24,22 @@ def test_an_update_assigns_its_variables():
     for expected in (10.0, 50.0):
         update(ops.array(5.0))
         assert (float(one), float(other)) == (expected, expected + 1)
+
+
+def test_programs_of_jax_are_kept_for_later_processes(tmp_path):
+    pytest.importorskip("jax")
+    script = (
+        "import pathlib, sys, jax\n"
+        "from keras_attn.translation.machine import compiled\n"
+        "compiled.keep(pathlib.Path(sys.argv[1]))\n"
+        "compiled.function(lambda x: x * 7 + 1)(3.0)\n"
+    )
+    environment = {
+        **os.environ,
+        "KERAS_BACKEND": "jax",
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+    environment.pop("JAX_COMPILATION_CACHE_DIR", None)
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True, env=environment)
+    assert any(tmp_path.iterdir())

@@ -10,6 +10,7 @@ def test_weights_are_averaged_every_few_batches_and_after_each_epoch():
     average = SimpleNamespace(update=lambda step: taken.append(int(step.numpy())))
     averaging = WeightAveraging(average, every=3)
     averaging.set_model(SimpleNamespace(step=step))
+    averaging.on_train_begin()
     for epoch in range(2):
         for batch in range(5):
             step.assign_add(1)

@@ -20,7 +20,11 @@ def shown(monkeypatch):
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     run_progress = RunProgress({"training": 60.0, "export": 40.0})
     run_progress.begin("training")
-    return progress.Progress(TenTokens(), Clock(), 0, run_progress), run_progress, now
+    return (
+        progress.Progress(TenTokens(), Clock(), 0, run_progress, loss_every=2),
+        run_progress,
+        now,
+    )
 
 
 def test_counts_real_tokens_per_second_without_the_first_step(shown):
@@ -38,7 +42,7 @@ def test_the_run_progress_gets_step_loss_and_speed_and_the_time_left(shown):
     now[0] += 31.0
     logs = {"loss": 1.25}
     callback.on_train_batch_end(0, logs)
-    assert run_progress.line().startswith("epoch 2  step 1  loss 1.250  16% done, 2:45 left")
+    assert run_progress.line().startswith("epoch 2  step 1  16% done, 2:45 left")
     now[0] += 4.0
     callback.on_train_batch_end(1, logs)
     assert run_progress.line().startswith("epoch 2  step 2  loss 1.250  2 tokens/s  ")

@@ -98,9 +98,13 @@ def copy_start(folder, other):
         (other / name).write_bytes((folder / name).read_bytes())
 
 
-def test_jax_and_tensorflow_learn_the_same(on_tensorflow, on_two_devices):
-    _, expected_losses, expected_weights = on_tensorflow
-    losses, weights = read(on_two_devices)
+@pytest.mark.parametrize("num_devices", [1, 2])
+def test_jax_and_tensorflow_learn_the_same(on_tensorflow, on_two_devices, tmp_path, num_devices):
+    folder, expected_losses, expected_weights = on_tensorflow
+    if num_devices == 1:
+        copy_start(folder, tmp_path)
+        finish(start(tmp_path))
+    losses, weights = read(tmp_path if num_devices == 1 else on_two_devices)
     np.testing.assert_allclose(losses, expected_losses, rtol=1e-5)
     for one, other in zip(weights, expected_weights, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-4)

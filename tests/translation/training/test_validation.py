@@ -31,7 +31,7 @@ def model(tokenizers):
 class Kept:
     """Takes the place of what keeps weights and time."""
 
-    reserve_seconds, seconds = 0.0, 12.0
+    reserve_seconds, seconds, left = 0.0, 12.0, 0.5
 
     def __init__(self, num_worse=0):
         self.bleus, self.num_worse, self.history = [], tf.Variable(num_worse), []
@@ -66,7 +66,7 @@ def test_scores_the_averaged_weights_and_gives_the_others_back(model, tokenizers
     kept = Kept()
     examples = [Example(pair.source, (pair.target,)) for pair in PAIRS]
     callback = validation.Validation(
-        model, tokenizers, examples, Config(max_pieces=24), average, kept, kept
+        model, tokenizers, examples, Config(max_pieces=24, steps=9), average, kept, kept
     )
     callback.on_epoch_end(0, {"loss": 2.0})
     for before, after in zip(weights, model.get_weights(), strict=True):
@@ -111,3 +111,37 @@ def test_training_stops_after_as_many_worse_epochs_as_patience_has(
     model.stop_training = False
     callback.on_epoch_end(0)
     assert model.stop_training is stops
+
+
+def test_in_minutes_a_fifth_of_the_time_goes_into_validation(model, tokenizers, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(validation.time, "monotonic", lambda: now[0])
+    kept = Kept()
+    callback = validation.Validation(
+        model,
+        tokenizers,
+        [Example(pair.source, (pair.target,)) for pair in PAIRS],
+        Config(max_pieces=24, minutes=3.0),
+        WeightAverage(model.trainable_variables, 0.9),
+        kept,
+        kept,
+    )
+    callback.set_model(model)
+    model.stop_training = False
+    translate = callback._translate
+
+    def translate_in_two_seconds(sources):
+        now[0] += 2.0
+        return translate(sources)
+
+    callback._translate = translate_in_two_seconds
+    validated = []
+    for epoch in range(6):
+        now[0] += 3.0
+        before = len(kept.bleus)
+        callback.on_epoch_end(epoch, {"loss": 1.0})
+        validated.append(len(kept.bleus) > before)
+    assert validated == [True, False, False, True, False, False]
+    kept.left = 0.0  # the weights of the last batch are validated at any time
+    callback.on_epoch_end(6, {"loss": 1.0})
+    assert len(kept.bleus) == 3
