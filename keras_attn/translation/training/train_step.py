@@ -98,8 +98,8 @@ if keras.backend.backend() == "jax":
 
         def __init__(self, model: Transformer, config: Config):
             super().__init__(model, config)
-            # Keras asks for them several times a step and collects them again each time. A function,
-            # because Keras would track a list.
+            # Keras asks for them several times a step and collects them again each time. They are
+            # behind a function, because Keras would track a list.
             kinds = ("trainable_variables", "non_trainable_variables", "metrics_variables")
             found = {kind: getattr(super(TrainingStep, self), kind) for kind in kinds}
             self._found = found.__getitem__
