@@ -20,9 +20,14 @@ WAYS = {
 }[keras.backend.backend()]
 
 
-def every_way(*left_out):
-    """Parametrize a test by `way`, except for the ways in `left_out`."""
-    return pytest.mark.parametrize("way", [way for way in WAYS if way not in left_out])
+def every_way(*left_out, slow=()):
+    """Parametrize a test by `way`, except for the ways in `left_out`; some of them are slow."""
+    ways = [
+        pytest.param(way, marks=pytest.mark.slow) if way in slow else way
+        for way in WAYS
+        if way not in left_out
+    ]
+    return pytest.mark.parametrize("way", ways)
 
 
 def normal(*shape, seed=2):

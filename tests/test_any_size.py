@@ -78,7 +78,7 @@ def formula_of_large_scores(parts, mask):
     return (powers / powers.sum(-1, keepdims=True))[..., :-1] @ v
 
 
-@every_way("graph")
+@every_way("graph", slow=["any size, xla"])
 @pytest.mark.parametrize("by_blocks", [False, True])
 @pytest.mark.parametrize("empty", ["B", "T", "S", "TS"])
 def test_empty_axes_give_empty_or_zero_sums(gradients, compiled, way, by_blocks, empty):

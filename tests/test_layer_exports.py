@@ -91,17 +91,22 @@ def example(make, shape):
     return x
 
 
-SLOW = {run_openvino: [pytest.mark.slow]}
-CASES = [
-    pytest.param(make, run, marks=SLOW.get(run, []), id=f"{make.__name__}-{run.__name__}")
-    for make in (block, encoder)
-    for run in RUNTIMES
-]
-# The quick ones take the other masks too.
+CASES = [(make, run) for make in (block, encoder) for run in RUNTIMES]
+# The quicker ones take the other masks too.
 CASES += [(make, run) for make in (masked_block, causal_block) for run in (run_onnx, run_litert)]
+QUICK = [
+    (block, run_saved_model),
+    (encoder, run_saved_model),
+    (block, run_onnx),
+    (block, run_litert),
+]
 
 
-@pytest.mark.parametrize(("make", "run"), CASES, ids=lambda case: case.__name__)
+@pytest.mark.parametrize(
+    ("make", "run"),
+    [pytest.param(*case, marks=[] if case in QUICK else pytest.mark.slow) for case in CASES],
+    ids=lambda case: case.__name__,
+)
 def test_the_runtime_of_the_format_has_keras_answers_for_any_size(make, run, tmp_path, monkeypatch):
     # So few weights that longer inputs go block by block, in the exported file too.
     monkeypatch.setattr(any_size, "BLOCKWISE_WEIGHTS", 500)

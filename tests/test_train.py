@@ -341,6 +341,7 @@ def test_version_has_a_card_and_pictures(finished):
         assert picture in (out / "1" / "report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_training_goes_on_from_an_exported_model(finished, corpus_file, tmp_path):
     *_, out = finished
     options = ["--data", corpus_file, "--start-from", out, "--out", tmp_path / "tuned"]

@@ -73,10 +73,17 @@ POSITIONS = {
     "alibi": keras_attn.AlibiBias(),
     "none": None,
 }
+BIASES = ("shaw", "t5", "alibi")
 
 
-@pytest.mark.parametrize("beam_size", [1, 2])
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize(
+    ("position", "beam_size"),
+    [
+        pytest.param(name, size, marks=[pytest.mark.slow] if size > 1 and name in BIASES else [])
+        for name in POSITIONS
+        for size in (1, 2)
+    ],
+)
 def test_a_hypothesis_sees_its_ancestors_and_nobody_else(position, beam_size):
     model = Transformer.from_sizes(
         13, 11, 2, 2, 12, 16, 2, position=POSITIONS[position], num_kv_heads=1

@@ -17,6 +17,8 @@ from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.copied import SLOTS
 
+pytestmark = pytest.mark.slow  # exports a model, and converts it
+
 PAIRS = [
     Pair(f"{a}は{b}が好きです。", f"{x} likes {y} much.")
     for a, x in [("犬", "The dog"), ("猫", "The cat"), ("鳥", "The bird"), ("父", "My father")]

@@ -6,6 +6,7 @@ from keras_attn.translation import __main__ as command
 
 
 @pytest.mark.filterwarnings("ignore:The model has several target languages")
+@pytest.mark.slow  # exports twice
 def test_weights_are_half_the_size_in_bfloat16(tiny, imported, tmp_path):
     command_line = ["import-marian", str(tiny), str(tmp_path), "--target", "fr"]
     assert not command.main([*command_line, "--serving-precision", "bfloat16"])
