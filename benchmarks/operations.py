@@ -1,4 +1,4 @@
-"""Number of useful operations of training."""
+"""Number of useful operations of batches."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.special_ids import PAD_ID
+from keras_attn.translation.training.operations import of_batch
 
 
 def logits_of_a_token(name: str, vocab_size: int) -> int:
@@ -17,24 +18,11 @@ def logits_of_a_token(name: str, vocab_size: int) -> int:
 
 
 def operations(
-    some: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
-    fields: dict[str, Any],
-    num_logits: int,
+    some: Sequence[tuple[np.ndarray, ...]], fields: dict[str, Any], num_logits: int
 ) -> float:
-    """Multiplications and additions for the tokens of some batches, forward and backward.
-
-    Counts products with weights, and attention; a causal mask halves the products of attention. The
-    backward pass counts twice the forward pass.
-    """
-    width, inner = fields["num_hiddens"], fields["ffn_num_hiddens"]
-    block = 8 * width**2 + 4 * width * inner  # one token, self-attention and feed-forward
-    total = 0.0
+    """Operations of some batches `(source, target_in, target_out)`, as `of_batch` counts them."""
+    config, total = Config(**fields), 0.0
     for source, _, target in some:
-        s, t = ((ids != PAD_ID).sum(axis=1).astype(float) for ids in (source, target))
-        encoder = s * block + 4 * s * s * width
-        decoder = t * (block + 4 * width**2) + s * 4 * width**2 + 2 * t * t * width
-        decoder += 4 * t * s * width
-        total += float(np.sum(fields["num_encoder_layers"] * encoder))
-        total += float(np.sum(fields["num_decoder_layers"] * decoder))
-        total += float(np.sum(t * 2 * width * num_logits))
-    return 3 * total
+        lengths = [(ids != PAD_ID).sum(axis=1) for ids in (source, target)]
+        total += of_batch(np.stack(lengths, axis=1), config, num_logits)
+    return total

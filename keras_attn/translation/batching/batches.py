@@ -128,14 +128,20 @@ class Batches:
         options.autotune.enabled = False
         return dataset.prefetch(4).with_options(options)
 
-    def num_tokens(self, step: int) -> int:
-        """Number of source and target tokens of the batch at `step`, without padding.
+    def lengths(self, step: int) -> np.ndarray:
+        """Source and target tokens of each pair of the batch at `step`, `(B, 2)`.
 
-        Counted before subword regularization.
+        Counted without padding, and before subword regularization.
         """
         part, planned = self._at(step)
-        noised = sum(len(n.ids) + 1 + part.lengths[n.pair, 1] for n in planned.noised)
-        return int(part.lengths[planned.clean].sum() + noised)
+        noised = [(len(one.ids) + 1, part.lengths[one.pair, 1]) for one in planned.noised]
+        return np.concatenate(
+            [part.lengths[planned.clean], np.reshape(noised, (-1, 2)).astype(int)]
+        )
+
+    def num_tokens(self, step: int) -> int:
+        """Number of source and target tokens of the batch at `step`, as `lengths` counts them."""
+        return int(self.lengths(step).sum())
 
     def fixed_shapes(self, start_step: int = 0) -> list[tuple[int, int, int]]:
         """Shapes `(B, S, T)` of the batches of an epoch, in the order in which they come.

@@ -32,9 +32,27 @@ def fastest() -> str:
     return "bfloat16" if speedup >= WORTHWHILE_SPEEDUP else "float32"
 
 
+def peak(dtype: str) -> float:
+    """Operations/s of a large product of matrices on one device.
+
+    Args:
+        dtype: `"float32"` or `"bfloat16"`.
+
+    Example:
+
+    >>> peak("float32") > 1e6
+    True
+    """
+    return 2 * _size() ** 3 / _seconds_of_a_product(dtype)
+
+
+def _size() -> int:
+    """Rows and columns, so many that starting the product takes no part of the time."""
+    return 8192 if devices.accelerators() else 1024
+
+
 def _seconds_of_a_product(dtype: str) -> float:
-    # Large enough that starting the product takes no part of the time.
-    size = 8192 if devices.accelerators() else 1024
+    size = _size()
     matrix = ops.ones((size, size), dtype)
     product = compiled.function(lambda matrix: ops.max(ops.matmul(matrix, matrix)))
     product(matrix)

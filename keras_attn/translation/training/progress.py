@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 import keras
+import numpy as np
 
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.machine.run_progress import RunProgress
@@ -26,6 +28,8 @@ class Progress(keras.callbacks.Callback):
         clock: Estimate of the remaining training time.
         start_step: Number of steps of earlier runs.
         run_progress: Progress of the whole run, which is updated after each step.
+        cost_of: Function from the lengths of a batch to the operations of its step.
+        peak: Operations/s that the devices can make, or None, which shows no share of it.
         loss_every: Number of steps after which the loss is read again. Reading it waits for an
             accelerator.
 
@@ -41,6 +45,8 @@ class Progress(keras.callbacks.Callback):
         clock: Clock,
         start_step: int,
         run_progress: RunProgress,
+        cost_of: Callable[[np.ndarray], float],
+        peak: float | None,
         loss_every: int,
     ):
         super().__init__()
@@ -49,6 +55,7 @@ class Progress(keras.callbacks.Callback):
         self._step = start_step
         self._run_progress = run_progress
         self._loss_every, self._loss = loss_every, ""
+        self._cost_of, self._peak, self._operations = cost_of, peak, 0.0
         self._epoch = 0
         self._tokens = 0
         self._seconds = 0.0
@@ -65,7 +72,9 @@ class Progress(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         now = time.monotonic()
         if self._batch_start is not None:
-            self._tokens += self._batches.num_tokens(self._step)
+            lengths = self._batches.lengths(self._step)
+            self._tokens += int(lengths.sum())
+            self._operations += self._cost_of(lengths)
             self._seconds += now - self._batch_start
         self._batch_start = now
         self._step += 1
@@ -74,6 +83,10 @@ class Progress(keras.callbacks.Callback):
         if self._step % self._loss_every == 0 and "loss" in logs:
             self._loss = f"loss {logs['loss']:.3f}"
         details += [self._loss] if self._loss else []
-        details += [f"{self.tokens_per_second:,.0f} tokens/s"] if self._seconds else []
+        if self._seconds:
+            details.append(f"{self.tokens_per_second:,.0f} tokens/s")
+            if self._peak:
+                share = self._operations / self._seconds / self._peak
+                details.append(f"{share:.0%} of the peak")
         self._run_progress.update("  ".join(details), self._clock.seconds_left)
         logs["tokens_per_second"] = self.tokens_per_second  # for the callbacks after this one

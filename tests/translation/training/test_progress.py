@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from keras_attn.translation.machine.run_progress import RunProgress
@@ -5,8 +6,8 @@ from keras_attn.translation.training import progress
 
 
 class TenTokens:
-    def num_tokens(self, step):
-        return 10
+    def lengths(self, step):
+        return np.array([[2, 4], [3, 1]])
 
 
 class Clock:
@@ -21,7 +22,9 @@ def shown(monkeypatch):
     run_progress = RunProgress({"training": 60.0, "export": 40.0})
     run_progress.begin("training")
     return (
-        progress.Progress(TenTokens(), Clock(), 0, run_progress, loss_every=2),
+        progress.Progress(
+            TenTokens(), Clock(), 0, run_progress, lambda lengths: 50.0, 20.0, loss_every=2
+        ),
         run_progress,
         now,
     )
@@ -45,5 +48,7 @@ def test_the_run_progress_gets_step_loss_and_speed_and_the_time_left(shown):
     assert run_progress.line().startswith("epoch 2  step 1  16% done, 2:45 left")
     now[0] += 4.0
     callback.on_train_batch_end(1, logs)
-    assert run_progress.line().startswith("epoch 2  step 2  loss 1.250  2 tokens/s  ")
+    assert run_progress.line().startswith(
+        "epoch 2  step 2  loss 1.250  2 tokens/s  62% of the peak  "
+    )
     assert logs["tokens_per_second"] == 2.5
