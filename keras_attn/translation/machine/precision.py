@@ -47,7 +47,7 @@ def peak(dtype: str) -> float:
 
 
 def _size() -> int:
-    """Rows and columns, so many that starting the product takes no part of the time."""
+    """Number of rows and columns, large enough that starting the product takes no time beside it."""
     return 8192 if devices.accelerators() else 1024
 
 
