@@ -47,7 +47,7 @@ def peak(dtype: str) -> float:
 
 
 def _size() -> int:
-    """Number of rows and columns, large enough that starting the product takes no time beside it."""
+    """Number of rows and columns, large enough that starting the product takes little time."""
     return 8192 if devices.accelerators() else 1024
 
 
