@@ -31,21 +31,14 @@ LENGTH = 32  # tokens of each sentence
 NUM_BATCHES = 4
 PRODUCT = 8192  # rows and columns
 SIZES = {
-    "4+2 x 256": Config(),
-    "6+6 x 512": Config(
-        num_encoder_layers=6,
-        num_decoder_layers=6,
-        num_hiddens=512,
-        ffn_num_hiddens=2048,
-        num_heads=8,
-    ),
-    "6+6 x 1024": Config(
-        num_encoder_layers=6,
-        num_decoder_layers=6,
-        num_hiddens=1024,
-        ffn_num_hiddens=4096,
-        num_heads=16,
-    ),
+    f"{encoder}+{decoder} x {width}": Config(
+        num_encoder_layers=encoder,
+        num_decoder_layers=decoder,
+        num_hiddens=width,
+        ffn_num_hiddens=4 * width,
+        num_heads=width // 64,
+    )
+    for encoder, decoder, width in ((4, 2, 256), (6, 6, 512), (6, 6, 1024))
 }
 PROGRAMS = ("ours", "torch")
 

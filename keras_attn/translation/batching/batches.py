@@ -147,14 +147,17 @@ class Batches:
         """Shapes `(B, S, T)` of the batches of an epoch, in the order in which they come.
 
         Args:
-            start_step: First step of the epoch. Defaults to 0.
+            start_step: Step to start from. Batches of its epoch before it come last. Defaults to 0.
 
         Raises:
             ValueError: If the batches have no fixed shapes, because there is no `shard`.
         """
         if self._shard is None:
             raise ValueError("Without a shard, the shapes of batches are not fixed.")
-        steps = range(start_step, start_step + self.steps_per_epoch)
+        epoch, index = divmod(start_step, self.steps_per_epoch)
+        # Within the epoch: the next one may be another part of the corpus, which would be read.
+        first, last = epoch * self.steps_per_epoch, (epoch + 1) * self.steps_per_epoch
+        steps = [*range(first + index, last), *range(first, first + index)]
         shapes = dict.fromkeys(self._at(step)[1].shape for step in steps)
         return [(_rows_of_process(one, self._config, self._shard), *one) for one in shapes]
 

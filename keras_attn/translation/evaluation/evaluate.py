@@ -48,7 +48,7 @@ def evaluate(
         corpora: Positions in `examples` of the sentences of each corpus, by name. If there are
             several corpora, each one is scored. Defaults to None.
         held_out: Further test sets, each scored by its name. Defaults to none.
-        history: One record for each epoch of training. Defaults to none.
+        history: One record for each validation of a training. Defaults to none.
         details: Additional entries of the report. Defaults to None.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Training history: one record for each epoch."""
+"""Training history: one record for each validation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class EpochRecord(NamedTuple):
-    """Training state at the end of an epoch.
+    """Training state at a validation, after an epoch.
 
     Attributes:
         step: Global step.

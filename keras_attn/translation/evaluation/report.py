@@ -60,7 +60,7 @@ class Report:
         held_out: Scores of further test sets, which training left out.
         translations: All test sentences with translations.
         comparison: Comparison with an earlier version, or None.
-        history: One named tuple for each epoch of training.
+        history: One named tuple for each validation of a training.
         details: Additional numbers and strings by name; a dict becomes a section.
     """
 

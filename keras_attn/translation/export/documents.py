@@ -35,7 +35,7 @@ def write(
     Args:
         translator: Exported version, as `saved_model.export` returns it.
         examples: Test sentences with references.
-        history: One record for each epoch of training.
+        history: One record for each validation of a training.
         details: Additional entries of the report.
         corpora: Positions of the test sentences of each corpus, by name. Defaults to None.
         held_out: Held-out test sets. Defaults to none.

@@ -27,7 +27,7 @@ def draw(folder: Path, translator: Translator, text: str, history: Sequence[Epoc
         folder: Folder of the version.
         translator: Exported translator.
         text: Source text of the attention figure.
-        history: One record for each epoch of training.
+        history: One record for each validation of a training.
     """
     from matplotlib.figure import Figure
 

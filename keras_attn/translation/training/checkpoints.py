@@ -121,7 +121,7 @@ class TrainingState:
         ValueError: If two variables of the optimizer have the same name.
     """
 
-    # One row for each epoch.
+    # One row for each validation.
     _HISTORY = tf.TensorShape([None, len(EpochRecord._fields)])
 
     def __init__(
@@ -177,7 +177,7 @@ class TrainingState:
 
     @property
     def history(self) -> list[EpochRecord]:
-        """Loss and validation BLEU after each epoch, with step and training time."""
+        """Loss and BLEU of each validation, with step and training time."""
         rows = self._history.numpy().tolist()
         return [EpochRecord(int(step), *numbers) for step, *numbers in rows]
 

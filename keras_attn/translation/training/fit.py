@@ -102,7 +102,7 @@ def fit(
         config: Configuration with the budget (`minutes` or `steps`, and `patience`).
         folder: Folder of the checkpoints.
         callbacks: Further Keras callbacks, called before a checkpoint is saved. Their logs hold
-            `val_bleu` after each epoch. A callback that sets `stop_training` ends training.
+            `val_bleu` after each validation. A callback that sets `stop_training` ends training.
         run_progress: Progress of the whole run, to be updated after each step. Defaults to one of
             this training alone.
         peak: Operations/s that the devices can make, for their share in the progress. Defaults to

@@ -17,7 +17,7 @@ class Curves(keras.callbacks.Callback):
     """Callback that writes the logs of Keras and the learning rate for TensorBoard.
 
     The curves are `loss` (mean of the epoch so far), `tokens_per_second`, `learning_rate` and,
-    after each epoch, `val_bleu`. The horizontal axis is the optimizer step.
+    after each validation, `val_bleu`. The horizontal axis is the optimizer step.
 
     Args:
         folder: Folder for `tensorboard --logdir`. A resumed training adds a file to it.

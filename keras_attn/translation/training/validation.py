@@ -1,4 +1,4 @@
-"""Validation after each epoch: BLEU of the averaged weights."""
+"""Validation after epochs: BLEU of the averaged weights."""
 
 from __future__ import annotations
 
