@@ -13,8 +13,8 @@
 set -euo pipefail
 export KERAS_BACKEND=jax
 export KERAS_DISTRIBUTION_NUM_PROCESSES=$SLURM_NTASKS
-first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-export KERAS_DISTRIBUTION_JOB_ADDRESSES=$first:$((12000 + SLURM_JOB_ID % 1000))
+mapfile -t nodes < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
+export KERAS_DISTRIBUTION_JOB_ADDRESSES=${nodes[0]}:$((12000 + SLURM_JOB_ID % 1000))
 # The number of a task is known to the task only.
 srun --kill-on-bad-exit=1 bash -c \
     'KERAS_DISTRIBUTION_PROCESS_ID=$SLURM_PROCID exec python train.py "$@"' train "$@"

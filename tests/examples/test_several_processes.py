@@ -16,7 +16,8 @@ VARIABLES = {
 
 def test_scripts_start_train_py_in_each_process(tmp_path):
     python = tmp_path / "python"
-    python.write_text('#!/bin/sh\nenv | grep ^KERAS_ | sort | tr "\\n" " "; echo "$@"\n')
+    # One write for the whole line: the processes run at the same time.
+    python.write_text('#!/bin/sh\necho "$(env | grep ^KERAS_ | sort | tr "\\n" " ")" "$@"\n')
     srun = tmp_path / "srun"  # two tasks
     srun.write_text('#!/bin/sh\nshift\nfor i in 0 1; do SLURM_PROCID=$i "$@"; done\n')
     scontrol = tmp_path / "scontrol"
