@@ -9,6 +9,7 @@ export KERAS_DISTRIBUTION_NUM_PROCESSES=2
 train=$(dirname "$0")/../../train.py
 half=$(($(nproc) / 2))
 started=()
+set -m # Ctrl-C in the terminal reaches this script alone, and a process gets it once
 for process in 0 1; do
     cores=$((process * half))-$(((process + 1) * half - 1))
     KERAS_DISTRIBUTION_PROCESS_ID=$process taskset --cpu-list "$cores" python "$train" "$@" &

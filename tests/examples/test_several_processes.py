@@ -1,5 +1,7 @@
 """The files that start several processes set what each process reads."""
 
+import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -49,6 +51,31 @@ def test_scripts_start_train_py_in_each_process(tmp_path):
                 "KERAS_DISTRIBUTION_PROCESS_ID": str(process),
             }
         assert len(printed.splitlines()) == 2
+
+
+def test_ctrl_c_reaches_each_of_two_processes_once(tmp_path):
+    python = tmp_path / "python"
+    python.write_text(
+        """#!/bin/sh
+trap 'echo interrupted' INT
+echo started
+for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done
+exit 130
+"""
+    )
+    python.chmod(0o755)
+    script = subprocess.Popen(
+        ["bash", str(FOLDER / "two_processes.sh")],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert [script.stdout.readline() for _ in range(2)] == ["started\n"] * 2
+    os.killpg(script.pid, signal.SIGINT)  # as a terminal does
+    output, _ = script.communicate(timeout=20)
+    assert output.splitlines() == ["interrupted"] * 2
+    assert script.returncode == 130
 
 
 def test_jobset_has_a_process_for_each_pod():

@@ -198,6 +198,20 @@ def by_first(call: Callable[[], Value]) -> Value:
         return pickle.loads(np.asarray(broadcast_one_to_all(padded), np.uint8).tobytes())
 
 
+def in_any(flag: bool) -> bool:
+    """Whether the flag is set in any process; they all wait for each other.
+
+    Args:
+        flag: Flag of this process.
+    """
+    if count() == 1:
+        return flag
+    from jax.experimental.multihost_utils import process_allgather
+
+    with ending_together():
+        return bool(np.any(process_allgather(np.bool_(flag))))
+
+
 @contextmanager
 def ending_together() -> Iterator[None]:
     """End this process with a message if JAX raises an error because another process has ended.

@@ -41,13 +41,18 @@ class Budget(StepCounter):
         config: Configuration with the budget: `steps`, or `minutes` if `steps` is 0.
         state: Training state with the steps and seconds of earlier runs.
         schedule: Learning-rate schedule. Its `left` is assigned before each batch.
+        every: Number of batches, at least 1, after which several processes agree on the minutes
+            left. A single process looks at each batch.
 
     Attributes:
         reserve_seconds: Seconds reserved for the validation after the last batch.
     """
 
-    def __init__(self, config: Config, state: TrainingState, schedule: WarmUpStableDecay):
+    def __init__(
+        self, config: Config, state: TrainingState, schedule: WarmUpStableDecay, every: int
+    ):
         super().__init__()
+        self._every = 1 if config.steps or processes.count() == 1 else every
         self._steps = config.steps
         self._budget = 60 * config.minutes
         self._state = state
@@ -80,7 +85,7 @@ class Budget(StepCounter):
 
     def is_used_up(self) -> bool:
         """Whether nothing is left, in all processes by the clock of the first."""
-        self._common_left = processes.by_first(lambda: self.left)
+        self._common_left = self.left if self._steps else processes.by_first(lambda: self.left)
         return not self._common_left
 
     def on_train_begin(self, logs=None):
@@ -92,7 +97,7 @@ class Budget(StepCounter):
 
     def on_train_batch_end(self, batch, logs=None):
         super().on_train_batch_end(batch, logs)
-        if self.is_used_up():
+        if self.step_number % self._every == 0 and self.is_used_up():
             self.model.stop_training = True
 
     def on_epoch_end(self, epoch, logs=None):
@@ -155,7 +160,7 @@ class Divergence(StepCounter):
         self._state.check_finite(logs["loss"])
 
 
-class Checkpointing(keras.callbacks.Callback):
+class Checkpointing(StepCounter):
     """Callback that saves a checkpoint every `CHECKPOINT_SECONDS` and after each epoch.
 
     Place it after all callbacks that change the training state. No checkpoint is saved between the
@@ -164,35 +169,40 @@ class Checkpointing(keras.callbacks.Callback):
     Args:
         state: Training state to save.
         budget: Callback that measures the training time.
+        every: Number of batches, at least 1, after which several processes look at `interrupted` of
+            each other. A single process looks at each batch.
 
     Attributes:
         interrupted: Set this to True to save a checkpoint after the current batch, then raise
-            `KeyboardInterrupt`.
+            `KeyboardInterrupt`; with several processes, in all of them.
     """
 
-    def __init__(self, state: TrainingState, budget: Budget):
+    def __init__(self, state: TrainingState, budget: Budget, every: int):
         super().__init__()
+        self._every = 1 if processes.count() == 1 else every
         self._state = state
         self._budget = budget
         self._last_save = time.monotonic()
         self.interrupted = False
 
     def on_train_batch_end(self, batch, logs=None):
-        ends_epoch = self.model.stop_training or batch + 1 == self.params["steps"]
-        is_time = time.monotonic() - self._last_save > CHECKPOINT_SECONDS
-        if (self.interrupted or is_time) and not ends_epoch:
-            self._save(logs["loss"])
+        super().on_train_batch_end(batch, logs)
+        if self.model.stop_training or batch + 1 == self.params["steps"]:
+            return  # the epoch ends
+        is_interrupted = self.step_number % self._every == 0 and processes.in_any(self.interrupted)
+        if is_interrupted or time.monotonic() - self._last_save > CHECKPOINT_SECONDS:
+            self._save(logs["loss"], is_interrupted)
 
     def on_epoch_end(self, epoch, logs=None):
-        self._save(logs["loss"])
+        self._save(logs["loss"], processes.in_any(self.interrupted))
 
-    def _save(self, loss: float) -> None:
+    def _save(self, loss: float, is_interrupted: bool) -> None:
         self._state.check_finite(loss)
         self._state.seconds.assign(self._budget.seconds)
         if processes.is_first():
             self._state.save()
         self._last_save = time.monotonic()
-        if self.interrupted:
+        if is_interrupted:
             raise KeyboardInterrupt
 
 

@@ -21,6 +21,8 @@ class CompiledSteps:
     Args:
         step: Function from state and batch, both nested arrays, to the result of the step and the
             next state.
+        shardings: Shardings of the next state over several devices, nested like it. Defaults to
+            None, one device.
 
     Call arguments:
         state: Arrays of the state. They are not usable afterwards.
@@ -37,8 +39,9 @@ class CompiledSteps:
     [3.0, 3.0]
     """
 
-    def __init__(self, step: Callable[[Any, Any], tuple[Any, Any]]):
-        self._step = jax.jit(step, donate_argnums=0)
+    def __init__(self, step: Callable[[Any, Any], tuple[Any, Any]], shardings: Any = None):
+        outputs = (None, shardings) if shardings else None
+        self._step = jax.jit(step, donate_argnums=0, out_shardings=outputs)
         self._tracing = threading.Lock()
         self._pool = ThreadPoolExecutor(num_cores(), thread_name_prefix="compile")
         self._of_shape: dict[Any, Future] = {}
@@ -47,8 +50,8 @@ class CompiledSteps:
         """Compile the step for batches like this one, in the background.
 
         Args:
-            state: As of a call, or their shapes and types.
-            batch: As of a call, or their shapes and types.
+            state: As of a call, or their shapes, types and shardings.
+            batch: As of a call, or their shapes, types and shardings.
         """
         shape = _shape_of(batch)
         if shape not in self._of_shape:
@@ -70,7 +73,9 @@ class CompiledSteps:
 
 
 def _described(array: Any) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(array.shape, array.dtype)
+    sharding = getattr(array, "sharding", None)
+    over_devices = sharding if isinstance(sharding, jax.sharding.NamedSharding) else None
+    return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=over_devices)
 
 
 def _shape_of(batch: Any) -> Any:

@@ -123,7 +123,8 @@ def fit(
     state = TrainingState(model, trainer.optimizer, average, trainer.step, folder)
     warnings = state.restore()
 
-    budget = Budget(config, state, trainer.schedule)
+    every = config.average_interval
+    budget = Budget(config, state, trainer.schedule, every)
     first_step = int(state.step.numpy())
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -139,14 +140,14 @@ def fit(
         run_progress,
         partial(of_batch, config=config, num_logits=model.decoder.vocab_size),
         peak,
-        loss_every=config.average_interval,
+        loss_every=every,
     )
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
-    saving = Checkpointing(state, budget)
+    saving = Checkpointing(state, budget, every)
     all_callbacks = [
         VariableValues(),
-        Divergence(state, config.average_interval),
-        WeightAveraging(average, config.average_interval),
+        Divergence(state, every),
+        WeightAveraging(average, every),
         *([FirstStep(partial(print, file=sys.stderr)), progress] if processes.is_first() else []),
         checking,
         *callbacks,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import keras
 
 from keras_attn.transformer import Transformer
 from keras_attn.translation.config import Config
+from keras_attn.translation.machine import processes
 from keras_attn.translation.training import muon, seeds
 from keras_attn.translation.training.schedule import WarmUpStableDecay
 from keras_attn.translation.training.translation_loss import TranslationLoss
@@ -79,7 +81,8 @@ class TrainingStep(keras.Model):
     def compile_for(self, shapes: Sequence[tuple[int, int, int]]) -> None:
         """Begin to compile the step for batches of these shapes `(B, S, T)`, in the background.
 
-        For several devices, and on TensorFlow, a shape is prepared when its first batch comes.
+        On TensorFlow, a shape is prepared when its first batch comes. `B` is the number of rows of
+        this process.
         """
 
     def stop_compiling(self) -> None:
@@ -89,6 +92,7 @@ class TrainingStep(keras.Model):
 if keras.backend.backend() == "jax":
     import jax
 
+    from keras_attn.translation.training import replicas
     from keras_attn.translation.training.compiled_steps import CompiledSteps
 
     class Trainer(TrainingStep):
@@ -103,24 +107,37 @@ if keras.backend.backend() == "jax":
             kinds = ("trainable_variables", "non_trainable_variables", "metrics_variables")
             found = {kind: getattr(super(TrainingStep, self), kind) for kind in kinds}
             self._found = found.__getitem__
-            self._steps = CompiledSteps(self.train_step)
+            self._distribution = keras.distribution.distribution()
+            shardings = None
+            if self._distribution:
+                shardings = jax.tree.map(lambda value: value.sharding, self._state())
+            self._steps = CompiledSteps(self._step_in_any_thread, shardings)
 
         def compile_for(self, shapes):
-            if keras.distribution.distribution() is None:
-                state = tuple([one.value for one in group] for group in self._groups)
-                for rows, source, target in shapes:
-                    lengths = (source, target, target)
-                    ids = [jax.ShapeDtypeStruct((rows, one), "int32") for one in lengths]
-                    self._steps.begin(state, ((ids[0], ids[1]), ids[2]))
+            state = self._state()
+            for rows, source, target in shapes:
+                rows *= processes.count()
+                first, *others = (self._ids(rows, length) for length in (source, target, target))
+                self._steps.begin(state, ((first, others[0]), others[1]))
+
+        def _ids(self, *shape):
+            layout = self._distribution and self._distribution.get_data_layout(shape)
+            sharding = layout and layout.backend_layout
+            return jax.ShapeDtypeStruct(shape, "int32", sharding=sharding)
+
+        def _state(self):
+            return tuple([one.value for one in group] for group in self._groups)
+
+        def _step_in_any_thread(self, state, batch):
+            # Keras keeps a distribution for each thread.
+            with self._distribution.scope() if self._distribution else nullcontext():
+                return self.train_step(state, batch)
 
         def stop_compiling(self):
             self._steps.stop()
 
         def make_train_function(self, force=False):
-            if keras.distribution.distribution() is None:
-                self.train_function = lambda state, batches: self._steps(state, next(batches))
-            else:
-                super().make_train_function(force)
+            self.train_function = lambda state, batches: self._steps(state, next(batches))
 
         @property
         def trainable_variables(self):
@@ -156,10 +173,12 @@ if keras.backend.backend() == "jax":
         def _loss_and_gradients(self, batch, seed):
             source, target_in, target_out = batch
             weights = self.model.trainable_variables
-            others = [(v, v.value) for v in self.model.non_trainable_variables]
+            others = self.model.non_trainable_variables
+            if isinstance(keras.distribution.distribution(), keras.distribution.DataParallel):
+                return replicas.loss_and_gradients(self._loss_of, weights, others, batch, seed)
 
             def loss_of(values):
-                pairs = [*zip(weights, values, strict=True), *others]
+                pairs = [*zip(weights, values, strict=True), *((one, one.value) for one in others)]
                 with keras.StatelessScope(state_mapping=pairs):
                     return self._loss_of(source, target_in, target_out, seed)
 

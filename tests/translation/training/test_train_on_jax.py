@@ -17,6 +17,7 @@ from keras_attn.translation.training import callbacks, validation
 
 SCRIPT = Path(__file__).with_name("backend_training.py")
 STEPS = 12
+MORE_STEPS = 40
 LONG_STEPS = 200
 KILLS = 20
 TWO_DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
@@ -148,12 +149,41 @@ def test_two_processes_learn_the_same_however_often_either_is_killed(on_tensorfl
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("interrupted", [0, 1])
+def test_ctrl_c_in_one_process_saves_in_the_first_and_ends_both(
+    on_tensorflow, tmp_path, interrupted
+):
+    folders = {name: tmp_path / name for name in ("undisturbed", "interrupted")}
+    for folder in folders.values():
+        folder.mkdir()
+        copy_start(on_tensorflow[0], folder)
+    finish(*start_two(folders["undisturbed"], MORE_STEPS))
+    both = start_two(folders["interrupted"], MORE_STEPS)
+    wait_for_steps(both[interrupted], 3)
+    both[interrupted].send_signal(signal.SIGINT)
+    for process in both:
+        _, errors = process.communicate(timeout=120)
+        assert "KeyboardInterrupt" in errors and "has ended" not in errors
+    finish(*start_two(folders["interrupted"], MORE_STEPS))
+    for process in (0, 1):
+        _, expected = read(folders["undisturbed"], process)
+        losses, weights = read(folders["interrupted"], process)
+        assert 0 < len(losses) <= MORE_STEPS - 3  # resumed from the checkpoint
+        for one, other in zip(weights, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def wait_for_steps(process, number):
+    for _ in range(number):
+        while process.stdout.readline() != "step\n":  # beside messages of the connection
+            assert process.poll() is None, process.stderr.read()
+
+
 def kill_one(folder, victim, draw):
     """Kill a process in a random moment of a few steps; the other ends with a message."""
     both = start_two(folder, LONG_STEPS)
-    for _ in range(draw.randint(1, LONG_STEPS // KILLS - 2)):
-        while both[victim].stdout.readline() != "step\n":  # beside messages of the connection
-            assert both[victim].poll() is None, both[victim].stderr.read()
+    wait_for_steps(both[victim], draw.randint(1, LONG_STEPS // KILLS - 2))
     time.sleep(draw.uniform(0, 0.1))
     both[victim].kill()
     _, errors = both[1 - victim].communicate(timeout=120)

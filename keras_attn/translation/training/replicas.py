@@ -1,0 +1,77 @@
+"""Data-parallel training on JAX: each device processes a shard of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import keras
+from jax.flatten_util import ravel_pytree
+from jax.sharding import PartitionSpec
+
+from keras_attn.translation.special_ids import PAD_ID
+from keras_attn.translation.training import seeds
+from keras_attn.translation.training.translation_loss import TranslationLoss
+
+
+def loss_and_gradients(
+    loss_of: TranslationLoss,
+    weights: Sequence[keras.Variable],
+    others: Sequence[keras.Variable],
+    batch: Sequence[Any],
+    seed: Any,
+) -> tuple[Any, list[Any]]:
+    """Mean loss per token of a batch and the gradients, each device with its rows.
+
+    All gradients are summed over the devices as one array. XLA would sum each by itself, and the
+    devices of several processes would wait for each other as many times.
+
+    Args:
+        loss_of: Mean loss per token.
+        weights: Variables to differentiate by, whole on each device.
+        others: All other variables of the model.
+        batch: `source`, `target_in` and `target_out`, integers `(B, S)`, `(B, T)`, `(B, T)`, their
+            rows shared among the devices of the Keras distribution.
+        seed: Seed of dropout and sample, integers `(2,)`. Each device has different dropout.
+
+    Returns:
+        The loss, a float32 scalar, and a gradient for each weight.
+    """
+    distribution = keras.distribution.distribution()
+    axis = distribution.batch_dim_name
+    whole, rows = PartitionSpec(), PartitionSpec(axis)
+
+    # Without `check_vma`, JAX leaves the sum of the gradients over the devices to this function.
+    @partial(
+        jax.shard_map,
+        mesh=distribution.device_mesh.backend_mesh,
+        in_specs=(whole, whole, rows, whole),
+        out_specs=whole,
+        check_vma=False,
+    )
+    def of_device(values: Any, others_values: Any, shard: Any, seed: Any) -> Any:
+        source, target_in, target_out = shard
+        targets = jax.lax.all_gather(target_out, axis, tiled=True)
+        first, second = seeds.split(seed, 2)
+        second = jax.random.fold_in(second, jax.lax.axis_index(axis))
+        share = _num_tokens(target_out) / _num_tokens(targets)
+
+        def loss_of_shard(values: Any) -> Any:
+            pairs = [*zip(weights, values, strict=True), *zip(others, others_values, strict=True)]
+            with keras.StatelessScope(state_mapping=pairs):
+                shared, sample = loss_of.share(targets, first)
+                loss = loss_of.of_shard(shared, sample, source, target_in, target_out, second)
+                return share * loss
+
+        joined, separate = ravel_pytree(jax.value_and_grad(loss_of_shard)(values))
+        return separate(jax.lax.psum(joined, axis))
+
+    values, others_values = ([one.value for one in group] for group in (weights, others))
+    return of_device(values, others_values, tuple(batch), seed)
+
+
+def _num_tokens(target_out: Any) -> Any:
+    return jnp.maximum(jnp.count_nonzero(target_out != PAD_ID), 1).astype("float32")
