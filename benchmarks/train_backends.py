@@ -83,8 +83,10 @@ def take_turns(arguments: argparse.Namespace, folder: Path) -> None:
         speed = "" if name == ALONE else f"{tokens_of[name] / middle:,.0f}"
         milliseconds = 1000 * middle / arguments.batches
         print(f"{name:<24}{speed:>10}{milliseconds:>11,.0f}{first[name]:>14.0f}", flush=True)
-    for worker in sum(groups.values(), []):
+    started = sum(groups.values(), [])
+    for worker in started:
         worker.stdin.close()
+    for worker in started:  # two of them part only together
         worker.wait()
 
 

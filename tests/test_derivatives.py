@@ -39,7 +39,7 @@ def test_gradients_of_every_input_are_those_of_all_at_once(
         np.testing.assert_allclose(gradient, at_once, atol=2e-5, err_msg=name)
 
 
-@every_way("graph", "any size, xla")
+@every_way("graph", "any size, xla", slow=["any size"])
 @pytest.mark.parametrize("by_blocks", [False, True])
 def test_gradient_penalty_has_the_gradient_of_all_at_once(
     gradients, gradient_tensors, compiled, way, by_blocks

@@ -192,6 +192,7 @@ def fit(jit_compile, weights=None):
     return before, model.get_weights()
 
 
+@pytest.mark.slow
 def test_fit_with_the_compiler_of_the_backend_is_fit_without(compiles):
     before, after = fit(jit_compile=compiles)
     _, expected = fit(jit_compile=False, weights=before)

@@ -207,7 +207,9 @@ def test_a_subclassed_model_over_lengths_and_masks_loads_all_its_weights(tmp_pat
 
 @on_tensorflow
 @pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize` method")
-@pytest.mark.parametrize("mode", ["int8", "int4", "float8"])
+@pytest.mark.parametrize(
+    "mode", ["int8", *(pytest.param(mode, marks=pytest.mark.slow) for mode in ("int4", "float8"))]
+)
 def test_quantized_layers_load_with_the_same_answers(mode, tmp_path):
     gc.freeze()  # Keras collects garbage for each weight; what is here already is none
     for name in LAYERS:

@@ -197,6 +197,7 @@ def test_own_corpus_in_the_other_direction_without_figures(corpus_file, tmp_path
     assert "tok:char" in report["scores"]["bleu_signature"]
 
 
+@pytest.mark.slow
 def test_other_languages_corpora_and_blocks_by_options_alone(tmp_path):
     words = {"der Hund": "le chien", "die Katze": "le chat", "der Vogel": "l’oiseau"}
     for name, verb, verbe in (("own", "schläft", "dort"), ("more", "singt", "chante")):

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-import keras
-
-from keras_attn.translation.machine import allocator, threads
+from keras_attn.translation.machine import allocator, native_output, threads
 
 # The process computes on the CPU: the devices are in use by the training.
 ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
@@ -36,6 +34,8 @@ def call(function: Callable, *arguments: Any) -> Any:
         OSError: If the process has ended.
         Exception: What the function raises.
     """
+    import keras  # the process imports it with its output hidden
+
     if keras.backend.backend() == "tensorflow":
         return function(*arguments)
     connection = _process()
@@ -70,9 +70,14 @@ def _process() -> Connection:
 
 
 def _serve(connection: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is obeyed by the training
+    for number in (signal.SIGINT, signal.SIGTERM):  # the training obeys them
+        signal.signal(number, signal.SIG_IGN)
     allocator.keep_freed_memory()
-    threads.one_core_for_each_operation()
+    with native_output.hidden():
+        from keras_attn.translation.machine import devices
+
+        threads.one_core_for_each_operation()
+        devices.open_devices()
     while True:
         try:
             function, arguments = connection.recv()

@@ -59,17 +59,19 @@ class Run(NamedTuple):
 
 
 @contextmanager
-def _obeying_ctrl_c(saving: Checkpointing) -> Iterator[None]:
+def _obeying_signals(saving: Checkpointing) -> Iterator[None]:
     def obey(signum, frame):
-        if saving.interrupted:  # a second Ctrl-C stops at once
+        if saving.interrupted:  # a second one stops at once
             raise KeyboardInterrupt
         saving.interrupted = True
 
-    before = signal.signal(signal.SIGINT, obey)
+    # A cluster that ends a job sends SIGTERM first.
+    before = {number: signal.signal(number, obey) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
@@ -112,7 +114,7 @@ def fit(
         Result of the training.
 
     Raises:
-        KeyboardInterrupt: On Ctrl-C, after a checkpoint is saved.
+        KeyboardInterrupt: On Ctrl-C or SIGTERM, after a checkpoint is saved.
         OSError: If a checkpoint cannot be written.
         ValueError: If no checkpoint can be read, a checkpoint belongs to another model, or the
             training diverges.
@@ -156,7 +158,7 @@ def fit(
     ]
     if processes.shard():
         trainer.compile_for(batches.fixed_shapes(first_step))
-    with _obeying_ctrl_c(saving), processes.ending_together(), ExitStack() as at_end:
+    with _obeying_signals(saving), processes.ending_together(), ExitStack() as at_end:
         at_end.callback(trainer.stop_compiling)
         while not trainer.stop_training and _has_to_go_on(budget, state, config):
             step = int(state.step.numpy())
@@ -171,7 +173,7 @@ def fit(
                 shuffle=False,  # the dataset is shuffled already
                 verbose=0,
             )
-    if saving.interrupted:  # Ctrl-C after the last checkpoint
+    if saving.interrupted:  # after the last checkpoint
         raise KeyboardInterrupt
     state.use_best()
     steps = int(state.step.numpy())

@@ -220,6 +220,7 @@ def test_scores_that_decide_are_computed(beam_size, alpha):
     assert asked == not_asked
 
 
+@pytest.mark.slow
 def test_wider_beams_find_better_translations_on_average():
     means = []
     for beam_size in (1, 2, 4, 8):

@@ -73,13 +73,13 @@ POSITIONS = {
     "alibi": keras_attn.AlibiBias(),
     "none": None,
 }
-BIASES = ("shaw", "t5", "alibi")
+FAST = [("sinusoidal", 2), ("rotary", 2), ("shaw", 1), ("none", 1)]
 
 
 @pytest.mark.parametrize(
     ("position", "beam_size"),
     [
-        pytest.param(name, size, marks=[pytest.mark.slow] if size > 1 and name in BIASES else [])
+        pytest.param(name, size, marks=[] if (name, size) in FAST else [pytest.mark.slow])
         for name in POSITIONS
         for size in (1, 2)
     ],

@@ -223,6 +223,7 @@ def test_weights_that_are_not_finite_are_never_exported(tokenizers, config, tmp_
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_subclass_is_exported_as_it_is_written(tokenizers, config, tmp_path, pairs, make_model):
     plain = make_model()
     model = Contrary.from_config(plain.get_config())
@@ -234,6 +235,7 @@ def test_subclass_is_exported_as_it_is_written(tokenizers, config, tmp_path, pai
     assert found != translate_with(plain, tokenizers, config)(texts)
 
 
+@pytest.mark.slow
 def test_model_that_trained_in_bfloat16_is_exported_in_float32(
     tokenizers, config, tmp_path, pairs, make_model
 ):

@@ -112,17 +112,20 @@ def test_a_later_fit_goes_on_from_the_checkpoint(tokenizers, stream, tmp_path, c
     assert second.validation_bleu >= first.validation_bleu
 
 
-def test_ctrl_c_stops_between_batches_with_a_checkpoint(tokenizers, stream, tmp_path):
-    class PressCtrlC(keras.callbacks.Callback):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_stop_between_batches_with_a_checkpoint(
+    tokenizers, stream, tmp_path, number
+):
+    class Interrupt(keras.callbacks.Callback):
         def on_train_batch_begin(self, batch, logs=None):
             if batch == 2:
-                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(number)
 
     model = make_model(tokenizers)
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt):
-        fit(model, stream, tokenizers, VALIDATION, CONFIG, tmp_path, callbacks=[PressCtrlC()])
-    assert signal.getsignal(signal.SIGINT) is before
+        fit(model, stream, tokenizers, VALIDATION, CONFIG, tmp_path, callbacks=[Interrupt()])
+    assert signal.getsignal(number) is before
     assert newest_first(tmp_path)[0].name == "checkpoint-3"
 
     # Before a first validation; with no time left it goes on to one.
