@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from train_command import TINY, command, write_corpus
+from train_command import ROOT, TINY, command, write_corpus
 
 pytest.importorskip("jax")
 pytestmark = pytest.mark.slow  # two processes start, and shapes are compiled
@@ -22,6 +25,8 @@ def test_the_command_on_jax_exports_a_model_that_translates(tmp_path):
     )
     assert ended.returncode == 0, ended.stderr
     assert "First step after" in ended.stderr
+    # The form of Abseil's and TensorFlow's lines: level, date and time.
+    assert not re.search(r"^[IWEF]\d{4} |\[[IWEF] |absl::", ended.stderr, re.MULTILINE)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["1"]
     report = json.loads((tmp_path / "out" / "1" / "report.json").read_text(encoding="utf-8"))
     losses = [row["loss"] for row in report["history"]]
@@ -32,3 +37,19 @@ def test_the_command_on_jax_exports_a_model_that_translates(tmp_path):
     sample = report["samples"][0]
     (translation,) = Translator.load(tmp_path / "out")([sample["source"]])
     assert translation and translation == sample["translation"]
+
+
+def test_two_processes_end_together_after_their_minutes(tmp_path):
+    corpus = write_corpus(tmp_path / "文.tsv")
+    script = ROOT / "examples" / "several_processes" / "two_processes.sh"
+    options = ("--data", corpus, "--out", tmp_path / "out", *TINY, "--minutes", 0.5)
+    ended = subprocess.run(
+        ["bash", script, *map(str, options)],
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["1"]
+    assert ended.stdout.count("Trained ") == 1  # the first process alone prints

@@ -10,12 +10,12 @@ train=$(dirname "$0")/../../train.py
 half=$(($(nproc) / 2))
 started=()
 set -m # Ctrl-C in the terminal reaches this script alone, and a process gets it once
+trap 'kill -INT $(jobs -p)' INT TERM
 for process in 0 1; do
     cores=$((process * half))-$(((process + 1) * half - 1))
     KERAS_DISTRIBUTION_PROCESS_ID=$process taskset --cpu-list "$cores" python "$train" "$@" &
     started+=($!)
 done
-trap 'kill -INT "${started[@]}"' INT TERM
 status=0
 for pid in "${started[@]}"; do
     wait "$pid" || status=$?
