@@ -249,6 +249,7 @@ def test_a_set_larger_than_memory_trains_through_all_its_parts(
     assert printed.err.count("validation BLEU") >= 4
 
 
+@pytest.mark.slow
 def test_learns_to_reverse_digit_strings(tmp_path):
     digits = random.Random(5)
     strings = {tuple(digits.choices("0123456789", k=digits.randint(3, 7))) for _ in range(6000)}

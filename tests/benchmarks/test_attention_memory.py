@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_memory_of_the_plain_path_is_printed():
     sizes = ["--length", "1024", "--width", "16", "--heads", "2", "--paths", "plain"]
     done = subprocess.run(

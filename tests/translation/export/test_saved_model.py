@@ -73,6 +73,7 @@ def test_exported_model_survives_a_move_and_a_process_without_the_package(folder
     assert together == alone == [e for e, t in zip(expected, texts, strict=True) if t in short]
 
 
+@pytest.mark.slow
 def test_weights_stay_on_the_processor_where_another_device_comes_first(folder, texts):
     # A second device of the processor in the place of a GPU.
     code = (

@@ -119,6 +119,7 @@ def test_weights_are_those_of_the_model_in_transformers(tiny, write, tmp_path):
             assert (ours[padding] == 0).all()
 
 
+@pytest.mark.slow
 def test_greedy_translations_are_those_of_ctranslate2(tiny, write, answers, tmp_path):
     ctranslate2 = pytest.importorskip("ctranslate2")
     converters = pytest.importorskip("ctranslate2.converters")
