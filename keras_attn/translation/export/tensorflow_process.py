@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import multiprocessing
 import os
@@ -66,6 +67,8 @@ def _process() -> Connection:
             else:
                 os.environ[name] = value
     theirs.close()  # so that each end sees the end of the other
+    # Before `multiprocessing` ends the process by SIGTERM, which it does not obey.
+    atexit.register(ours.close)
     return ours
 
 
