@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -173,6 +174,9 @@ def fit(
                 shuffle=False,  # the dataset is shuffled already
                 verbose=0,
             )
+    # Keras leaves its iterator over the batches in a reference cycle. At the end of the process,
+    # TensorFlow would print errors about it.
+    gc.collect()
     if saving.interrupted:  # after the last checkpoint
         raise KeyboardInterrupt
     state.use_best()
