@@ -2,6 +2,7 @@
 
 Opens each page at two widths, in light and dark colours, and prints what axe finds, what the
 console says, and pages that are wider than the window. The exit code is 1 if there is anything.
+`404.html` is left out: its addresses begin at the root of a server.
 """
 
 import argparse
@@ -21,7 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("site", type=Path, help="folder of the built site")
     site = parser.parse_args().site.resolve()
-    pages = sorted(site.rglob("*.html"))
+    pages = sorted(set(site.rglob("*.html")) - {site / "404.html"})
     if not pages:
         parser.error(f"there is no page in {site}")
     axe = (Path(package("axe_playwright_python")) / "axe.min.js").read_text("utf-8")
