@@ -59,7 +59,8 @@ def _process() -> Connection:
     os.environ.update(ENVIRONMENT)  # read by a started process, and here no more
     try:
         context = multiprocessing.get_context("spawn")
-        context.Process(target=_serve, args=(theirs,), daemon=True).start()
+        process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        process.start()
     finally:
         for name, value in before.items():
             if value is None:
@@ -67,8 +68,8 @@ def _process() -> Connection:
             else:
                 os.environ[name] = value
     theirs.close()  # so that each end sees the end of the other
-    # Before `multiprocessing` ends the process by SIGTERM, which it does not obey.
-    atexit.register(ours.close)
+    # `multiprocessing` would send SIGTERM, which the process does not obey, and wait for its end.
+    atexit.register(process.kill)
     return ours
 
 

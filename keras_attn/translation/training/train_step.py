@@ -117,8 +117,8 @@ if keras.backend.backend() == "jax":
             state = self._state()
             for rows, source, target in shapes:
                 rows *= processes.count()
-                first, *others = (self._ids(rows, length) for length in (source, target, target))
-                self._steps.begin(state, ((first, others[0]), others[1]))
+                source_ids, target_ids = self._ids(rows, source), self._ids(rows, target)
+                self._steps.begin(state, ((source_ids, target_ids), target_ids))
 
         def _ids(self, *shape):
             layout = self._distribution and self._distribution.get_data_layout(shape)
