@@ -10,18 +10,21 @@ import tensorflow as tf
 
 from keras_attn.translation.decoding.search import LENGTHS
 from keras_attn.translation.special_ids import EOS_ID
-from keras_attn.translation.tokenization.in_graph import NUM_TEXTS
+from keras_attn.translation.tokenization.in_graph import NUM_TEXTS, compiled_shape
 from keras_attn.translation.tokenization.tokenizer import MIN_VOCAB_SIZE, Tokenizer
 
 # File name that TensorFlow Serving expects in the folder `assets.extra` of a version.
 FILE = "tf_serving_warmup_requests"
 
-# Signature used with batches of any size, and signature used with single texts.
-BATCHED, SINGLE = "serving_default", "nbest"
+# Signature that compiles each shape, and signature that shares its compiled programs.
+MAIN, OTHER = "serving_default", "nbest"
 
 
 def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
     """Write one request for each shape for which the exported functions are compiled.
+
+    The search is compiled for single texts of each of `LENGTHS`, the tokenizer for each
+    `compiled_shape`.
 
     Args:
         extra: Folder `assets.extra` of a version.
@@ -29,11 +32,16 @@ def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
         max_pieces: Maximum number of source pieces, EOS included.
     """
     lengths = [length for length in LENGTHS if length < 2 * max_pieces]
+    requests = [text(tokenizer, min(length, max_pieces)) for length in lengths]
+    compiled = set()
     with tf.io.TFRecordWriter(str(extra / FILE)) as file:
-        for request in (text(tokenizer, min(length, max_pieces)) for length in lengths):
+        for request in requests:
             for number in NUM_TEXTS:
-                file.write(_prediction_log(BATCHED, [request] * number))
-            file.write(_prediction_log(SINGLE, [request]))
+                shape = compiled_shape([request] * number)
+                if number == 1 or (shape is not None and shape not in compiled):
+                    file.write(_prediction_log(MAIN, [request] * number))
+                    compiled.add(shape)
+        file.write(_prediction_log(OTHER, requests[:1]))
 
 
 def text(tokenizer: Tokenizer, length: int) -> str:

@@ -1,9 +1,10 @@
-"""Memory allocator settings: reuse memory between training steps."""
+"""Memory allocator: reuse memory between training steps, return what a start leaves behind."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+from typing import Any
 
 # Parameters of `mallopt` (<malloc.h>), with values in bytes.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
@@ -24,7 +25,28 @@ def keep_freed_memory() -> bool:
     >>> keep_freed_memory() in (True, False)
     True
     """
-    if os.name != "posix":
-        return False
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    mallopt = _of_c_library("mallopt")
     return mallopt is not None and all(mallopt(*setting) == 1 for setting in _PARAMETERS.items())
+
+
+def return_freed_memory() -> bool:
+    """Return to the system what the C library keeps of freed memory.
+
+    A server that has compiled its programs would hold about 0.3 GiB that it no longer needs
+    (benchmarks/results/serving.md).
+
+    Returns:
+        True if memory was returned; False if there was none, or if the C library is not glibc.
+
+    Example:
+
+    >>> return_freed_memory() in (True, False)
+    True
+    """
+    malloc_trim = _of_c_library("malloc_trim")
+    return malloc_trim is not None and malloc_trim(0) == 1
+
+
+def _of_c_library(name: str) -> Any:
+    """Function of the C library, or None if it has none of this name."""
+    return getattr(ctypes.CDLL(None), name, None) if os.name == "posix" else None

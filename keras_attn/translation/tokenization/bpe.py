@@ -74,7 +74,7 @@ class BytePairEncoding:
             The piece that ends at each position, int32 `(B, M)`, as `Unigram` returns it.
         """
         batch, places = tf.unstack(tf.shape(code_points))
-        (found,) = self._characters(code_points, lengths)
+        found = self._characters(code_points, lengths)[0]
         symbols = tf.where(
             found == NONE, NONE, tf.gather(self._character_symbols, tf.maximum(found, 0))
         )

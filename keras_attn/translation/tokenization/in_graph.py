@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -292,18 +293,14 @@ class GraphTokenizer:
         if self._run_trie is None:
             return ids
 
-        def before(rows: tf.Tensor, distance: int, value: Any) -> tf.Tensor:
-            padding = [[0, 0], [distance, 0]]
-            return tf.pad(rows, padding, constant_values=value)[:, :places]
-
-        beginning = self._run_trie(normalized.code_points, normalized.lengths)
+        pieces = self._run_trie(normalized.code_points, normalized.lengths)
         numbers = tf.constant(list(self._runs.values()))
         is_run = is_unknown
-        for distance, found in enumerate(beginning):
-            is_longer = before(is_unknown, distance + 1, False)
-            found = before(found, distance, NONE)
-            is_found = is_run & ~is_longer & (ids == UNK_ID) & (found != NONE)
-            ids = tf.where(is_found, tf.gather(numbers, tf.maximum(found, 0)), ids)
+        for size in range(1, self._run_trie.longest + 1):
+            is_longer = tf.pad(is_unknown, [[0, 0], [size, 0]])[:, :places]
+            piece = pieces[size - 1]
+            is_found = is_run & ~is_longer & (ids == UNK_ID) & (piece != NONE)
+            ids = tf.where(is_found, tf.gather(numbers, tf.maximum(piece, 0)), ids)
             is_run &= is_longer
         return ids
 
@@ -342,6 +339,20 @@ def _check(model: Any) -> None:
 def _longest(text: tf.Tensor) -> tf.Tensor:
     """Number of bytes of the longest text; 0 for an empty batch."""
     return tf.maximum(tf.reduce_max(tf.strings.length(text)), 0)
+
+
+def compiled_shape(texts: Sequence[str]) -> tuple[int, int] | None:
+    """Batch size and length in bytes to which texts are padded; None if they are divided.
+
+    Example:
+
+    >>> compiled_shape(["dog"] * 5), compiled_shape(["a long text" * 50] * 128)
+    ((8, 64), None)
+    """
+    longest = max(len(text.encode()) for text in texts)
+    num_texts = min((number for number in NUM_TEXTS if number >= len(texts)), default=0)
+    num_bytes = min((number for number in NUM_BYTES if number >= longest), default=0)
+    return (num_texts, num_bytes) if 0 < num_texts * num_bytes <= MAX_CELLS else None
 
 
 def _filled(number: tf.Tensor, steps: tuple[int, ...]) -> tf.Tensor:

@@ -1,4 +1,4 @@
-"""Trie lookup in the graph: all pieces of a vocabulary that begin at each position of a text."""
+"""Trie lookup in the graph: all pieces of a vocabulary that end at each position of a text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Trie:
         for code_point, symbol in symbols.items():
             self._symbols[self._pages[code_point // _PAGE] * _PAGE + code_point % _PAGE] = symbol
 
-    def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> list[tf.Tensor]:
+    def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
         """Find the pieces in each text.
 
         Args:
@@ -46,20 +46,26 @@ class Trie:
             lengths: Number of code points of each text, int32 `(B,)`.
 
         Returns:
-            One int32 tensor `(B, M)` for each `n` from 1 to `longest`: the index of the piece of
-            `n` characters that begins at each position, or `NONE`.
+            Int32 `(longest, B, M)`: at `[n - 1]`, the index of the piece of `n` characters that
+            ends at each position, or `NONE`.
         """
         base, check, value = map(tf.constant, self._nodes)
         page = tf.gather(tf.constant(self._pages), code_points // _PAGE)
         symbols = tf.gather(tf.constant(self._symbols), page * _PAGE + code_points % _PAGE)
-        places = tf.shape(symbols)[1]
-        symbols = tf.where(tf.range(places) < lengths[:, None], symbols, 0)
-        node, is_alive = tf.zeros_like(symbols), tf.ones_like(symbols, tf.bool)
-        found = []
-        for distance in range(self.longest):
-            symbol = tf.pad(symbols, [[0, 0], [0, distance]])[:, distance:]
-            child = tf.maximum(tf.gather(base, node) + symbol, 0)
-            is_alive &= (symbol > 0) & (tf.gather(check, child) == node)
-            node = tf.where(is_alive, child, 0)
-            found.append(tf.where(is_alive, tf.gather(value, node), NONE))
-        return found
+        symbols = tf.where(tf.range(tf.shape(symbols)[1]) < lengths[:, None], symbols, 0)
+
+        def is_left(size, node, found):
+            return size < self.longest
+
+        # At each position, `node` is the node of the characters before it: one more in each step. A
+        # loop, because XLA would compile each step of an unrolled one by itself.
+        def descend(size, node, found):
+            child = tf.maximum(tf.gather(base, tf.maximum(node, 0)) + symbols, 0)
+            is_alive = (node != NONE) & (symbols > 0) & (tf.gather(check, child) == node)
+            found = found.write(size, tf.where(is_alive, tf.gather(value, child), NONE))
+            node = tf.pad(tf.where(is_alive, child, NONE), [[0, 0], [1, 0]], constant_values=NONE)
+            return size + 1, tf.ensure_shape(node[:, :-1], symbols.shape), found
+
+        found = tf.TensorArray(tf.int32, size=self.longest, element_shape=[None, None])
+        *_, found = tf.while_loop(is_left, descend, (0, tf.zeros_like(symbols), found))
+        return found.stack()

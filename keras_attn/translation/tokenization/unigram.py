@@ -45,12 +45,7 @@ class Unigram:
         """
         # `(M, B, longest)`: the pieces that end at each position, by length. The longest is first,
         # which is the order in which sentencepiece compares them.
-        places = tf.shape(code_points)[1]
-        ending = [
-            tf.pad(pieces, [[0, 0], [size, 0]], constant_values=NONE)[:, :places]
-            for size, pieces in enumerate(self._trie(code_points, lengths))
-        ]
-        pieces = tf.transpose(tf.stack(ending[::-1], axis=-1), [1, 0, 2])
+        pieces = tf.transpose(self._trie(code_points, lengths)[::-1], [2, 1, 0])
         scores = tf.gather(tf.constant(self._scores), tf.maximum(pieces, 0))
         is_character = tf.range(self._trie.longest) == self._trie.longest - 1
         otherwise = tf.where(is_character, self._unknown, float("-inf"))

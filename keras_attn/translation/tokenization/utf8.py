@@ -69,6 +69,11 @@ def encode(code_points: tf.Tensor) -> tf.Tensor:
         [0xE0 | above[2], tails[1], tails[0], none],
         [0xF0 | above[3], tails[2], tails[1], tails[0]],
     ]
-    one, two, three, four = (tf.stack(form, axis=-1) for form in forms)
-    c = c[..., None]
-    return tf.where(c < 0x80, one, tf.where(c < 0x800, two, tf.where(c < 0x10000, three, four)))
+    # Selected before they are stacked: XLA compiles each stack by itself.
+    return tf.stack(
+        [
+            tf.where(c < 0x80, one, tf.where(c < 0x800, two, tf.where(c < 0x10000, three, four)))
+            for one, two, three, four in zip(*forms, strict=True)
+        ],
+        axis=-1,
+    )

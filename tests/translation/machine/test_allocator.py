@@ -19,6 +19,18 @@ for _ in range(5):
 print(told, resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
+HOLD = """
+from keras_attn.translation.machine.allocator import return_freed_memory
+def in_use():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+held = [bytearray(100_000) for _ in range(1000)]
+last = bytearray(100_000)  # keeps what is below it from being returned at once
+del held
+before = in_use()
+print(return_freed_memory(), before - in_use())
+"""
+
 
 def count_faults(told):
     """In a process of its own: whether it keeps freed memory, and first touches of pages."""
@@ -34,8 +46,16 @@ def test_the_pages_of_a_step_are_touched_for_the_first_time_once():
     assert after < 0.1 * before if told else after > 0.5 * before
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_freed_memory_is_returned_to_the_system():
+    command = [sys.executable, "-c", HOLD]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert found[0] == "False" or int(found[1]) > 80_000  # KiB
+
+
 @pytest.mark.parametrize("name", ["posix", "nt"])
 def test_another_c_library_is_left_alone(name, monkeypatch):
     monkeypatch.setattr(allocator.os, "name", name)
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     assert not allocator.keep_freed_memory()
+    assert not allocator.return_freed_memory()
