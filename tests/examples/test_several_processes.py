@@ -5,6 +5,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 
 FOLDER = Path(__file__).parents[2] / "examples" / "several_processes"
@@ -51,6 +52,25 @@ def test_scripts_start_train_py_in_each_process(tmp_path):
                 "KERAS_DISTRIBUTION_PROCESS_ID": str(process),
             }
         assert len(printed.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("num_cores", "shares"), [(1, {"all"}), (2, {"0-0", "1-1"}), (5, {"0-1", "2-3"})]
+)
+def test_two_processes_share_the_cores(num_cores, shares, tmp_path):
+    programs = {
+        "nproc": f"echo {num_cores}",
+        "taskset": 'shift; CORES=$1; export CORES; shift; exec "$@"',
+        "python": 'echo "${CORES:-all}"',
+    }
+    for name, line in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    command = ["bash", str(FOLDER / "two_processes.sh")]
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert len(printed.stdout.splitlines()) == 2
+    assert set(printed.stdout.split()) == shares
 
 
 def test_ctrl_c_reaches_each_of_two_processes_once(tmp_path):
