@@ -112,7 +112,9 @@ def test_a_later_fit_goes_on_from_the_checkpoint(tokenizers, stream, tmp_path, c
     assert second.validation_bleu >= first.validation_bleu
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_ctrl_c_and_sigterm_stop_between_batches_with_a_checkpoint(
     tokenizers, stream, tmp_path, number
 ):

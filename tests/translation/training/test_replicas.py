@@ -45,6 +45,7 @@ print(jax.device_count(), len(re.findall(r" all-reduce(?:-start)?\\(", compiled.
 """
 
 
+@pytest.mark.slow
 def test_gradients_of_all_rows_are_summed_over_the_devices_as_one_array():
     printed = subprocess.run(
         [sys.executable, "-c", PROGRAM],

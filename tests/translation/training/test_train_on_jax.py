@@ -111,6 +111,7 @@ def test_jax_and_tensorflow_learn_the_same(on_tensorflow, on_two_devices, tmp_pa
         np.testing.assert_allclose(one, other, atol=2e-4)
 
 
+@pytest.mark.slow
 def test_a_model_split_over_devices_learns_the_same(on_tensorflow, tmp_path):
     folder, expected_losses, expected_weights = on_tensorflow
     copy_start(folder, tmp_path)
