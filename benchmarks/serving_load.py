@@ -1,9 +1,10 @@
 """Load test of the server: `python benchmarks/serving_load.py saved_models/ja-en`.
 
 A separate process sends requests of one sentence over loopback; each connection sends the next
-request as soon as it has an answer. Prints requests/s and latencies, and compares them with the
-limit: the same SavedModel called directly with batches of 64 sentences, in turns. Then prints the
-memory of the server over many requests. Every answer is compared with the answer of the SavedModel.
+request as soon as it has an answer. Prints requests/s and latencies, and compares them, in turns,
+with the same SavedModel called directly: with batches of 64 sentences, which is the limit, and with
+as many sentences as there are connections, up to 64. Then prints the memory of the server over many
+requests. Every answer is compared with the answer of the SavedModel.
 """
 
 from __future__ import annotations
@@ -81,28 +82,37 @@ def is_ready(url: str) -> bool:
 
 
 def measure(direct: Peer, clients: Peer, texts: list[str], arguments: argparse.Namespace) -> None:
-    """Print medians over turns; shares are relative to the limit in the same turn."""
-    limits: list[float] = []
+    """Print medians over turns; shares are relative to the direct calls of the same turn."""
+    seconds = arguments.seconds
+    rows = sorted({ROWS, *(min(number, ROWS) for number in arguments.connections)})
+    called: dict[int, list[dict]] = {number: [] for number in rows}
     found: dict[int, list[dict]] = {number: [] for number in arguments.connections}
-    for turn in range(arguments.turns + 1):  # the first turn compiles each shape
-        limit = direct.ask(rows=ROWS, seconds=arguments.seconds)
-        answers = {
-            number: clients.ask(connections=number, seconds=arguments.seconds) for number in found
-        }
-        if turn:
-            limits.append(limit)
-            for number, answer in answers.items():
-                found[number].append(answer)
-    print(f"the SavedModel in batches of {ROWS}: {statistics.median(limits):.0f} sentences/s")
-    print(f"{'connections':>12}{'requests/s':>12}{'of the limit':>14}", end="")
+    for turn in range(arguments.turns + 1):
+        calls = {number: direct.ask(rows=number, seconds=seconds) for number in called}
+        answers = {number: clients.ask(connections=number, seconds=seconds) for number in found}
+        if turn:  # the first turn compiles each shape
+            for kept, new in ((called, calls), (found, answers)):
+                for number, one in new.items():
+                    kept[number].append(one)
+    print(f"{'texts':>12}{'sentences/s':>12}{'p50 ms':>8}   called directly")
+    for number, turns in called.items():
+        speed, time_of_call = (
+            statistics.median(turn[name] for turn in turns) for name in ("sentences/s", "p50 ms")
+        )
+        print(f"{number:>12}{speed:>12.0f}{time_of_call:>8.1f}")
+    print(
+        f"{'connections':>12}{'requests/s':>12}{'of the limit':>14}{'of direct calls':>17}", end=""
+    )
     print("".join(f"{name:>8}" for name in ("p50 ms", "p95", "p99")), " errors  other answers")
     for number, turns in found.items():
-        speed = [turn["requests"] / turn["seconds"] for turn in turns]
-        share = [one / limit for one, limit in zip(speed, limits, strict=True)]
-        print(f"{number:>12}{statistics.median(speed):>12.0f}", end="")
-        print(f"{statistics.median(share):>14.0%}", end="")
+        speeds = [turn["requests"] / turn["seconds"] for turn in turns]
+        print(f"{number:>12}{statistics.median(speeds):>12.0f}", end="")
+        for width, texts in ((14, ROWS), (17, min(number, ROWS))):
+            limits = [turn["sentences/s"] for turn in called[texts]]
+            share = [one / limit for one, limit in zip(speeds, limits, strict=True)]
+            print(f"{statistics.median(share):>{width}.0%}", end="")
         for percentile in ("50", "95", "99"):
-            print(f"{statistics.median(turn[percentile] for turn in turns):>8.0f}", end="")
+            print(f"{statistics.median(turn[percentile] for turn in turns):>8.1f}", end="")
         errors, others = (sum(turn[name] for turn in turns) for name in ("errors", "others"))
         total = sum(turn["requests"] for turn in turns)
         print(f"{errors:>8}{others:>8} of {total:,}", flush=True)
