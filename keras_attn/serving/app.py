@@ -43,6 +43,11 @@ from keras_attn.serving.prediction_service import PredictionService, served
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.website import Website
+from keras_attn.translation.machine import allocator
+
+# Seconds between two returns of freed memory to the system. The C library keeps what the warm-up
+# and batches of many sizes leave behind. Returning it takes 0.1 s (benchmarks/results/serving.md).
+MEMORY_SECONDS = 60.0
 
 
 class Server:
@@ -108,14 +113,15 @@ class Server:
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        watching = asyncio.create_task(self.models.watch())
+        tasks = [asyncio.create_task(one) for one in (self.models.watch(), _return_memory())]
         service = PredictionService(self.models, self._inference, self._settings, self._metrics)
         listening = served(service, self._settings) if self._settings.grpc_port else nullcontext()
         async with listening:
             yield
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
         self._inference.close()
 
     async def _api(self, request: Request) -> Response:
@@ -237,6 +243,13 @@ class Server:
             self._metrics.version.labels(name).set(version)
         self._metrics.queue_rows.set(self._inference.num_rows)
         return Response(self._metrics.page(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+async def _return_memory() -> None:
+    """Return freed memory to the system from time to time, until cancelled."""
+    while True:
+        await asyncio.sleep(MEMORY_SECONDS)
+        await asyncio.to_thread(allocator.return_freed_memory)
 
 
 def _raw_path(request: Request) -> str:

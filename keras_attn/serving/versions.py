@@ -24,7 +24,6 @@ from pathlib import Path
 from keras_attn.serving.documents import VersionStatus
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.servable import Servable
-from keras_attn.translation.machine import allocator
 from keras_attn.translation.versions import fault
 
 _log = logging.getLogger(__name__)
@@ -157,7 +156,6 @@ class Versions:
             extra = {"model": self.name, "version": number}
             _log.exception("A version cannot be loaded.", extra=extra)
             return False
-        await asyncio.to_thread(allocator.return_freed_memory)  # of the compilations
         self.is_warm = True
         if servable is not self._current:
             self._serve(servable)

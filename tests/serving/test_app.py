@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx2 as httpx
@@ -9,6 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
+from keras_attn.serving import app
 from keras_attn.serving.app import Server
 from keras_attn.serving.settings import Settings
 
@@ -26,6 +28,20 @@ def client(echo, open_client):
 def test_status_of_the_model(client):
     (version,) = client.get("/v1/models/ja-en").json()["model_version_status"]
     assert (version["version"], version["state"]) == ("1", "AVAILABLE")
+
+
+def test_freed_memory_is_returned_from_time_to_time_until_the_end(
+    echo, open_client, wait_until, monkeypatch
+):
+    returned = []
+    monkeypatch.setattr(app, "MEMORY_SECONDS", 0.02)
+    monkeypatch.setattr(app.allocator, "return_freed_memory", lambda: returned.append(True))
+    with open_client(echo) as client:
+        wait_until(lambda: len(returned) >= 3)
+        assert client.get("/healthz").status_code == 200
+    count = len(returned)
+    time.sleep(0.1)
+    assert len(returned) == count
 
 
 def test_a_body_that_grows_beyond_the_limit_is_refused(client):
