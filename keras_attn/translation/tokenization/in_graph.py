@@ -132,10 +132,9 @@ class GraphTokenizer:
         return self._tokenize(unify_in_graph(text))
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
-        cells = _filled(tf.size(text), NUM_TEXTS) * _filled(_longest(text), NUM_BYTES)
-        is_small = (tf.size(text) <= NUM_TEXTS[-1]) & (cells <= MAX_CELLS)
+        *_, is_at_once = _padded_shape(text)
         values, counts = tf.cond(
-            is_small, lambda: self._at_once(text, self._cut), lambda: self._in_groups(text)
+            is_at_once, lambda: self._at_once(text, self._cut), lambda: self._in_groups(text)
         )
         return tf.RaggedTensor.from_row_lengths(values, tf.cast(counts, tf.int64), validate=False)
 
@@ -305,6 +304,25 @@ class GraphTokenizer:
         return ids
 
 
+def compiled_shape(texts: Sequence[str]) -> tuple[int, int] | None:
+    """Batch size and length in bytes to which texts are padded; None if they are divided.
+
+    Example:
+
+    >>> compiled_shape(["dog"] * 5), compiled_shape(["a long text" * 50] * 128)
+    ((8, 64), None)
+    """
+    num_texts, num_bytes, is_at_once = _padded_shape(tf.constant(texts))
+    return (int(num_texts), int(num_bytes)) if is_at_once else None
+
+
+def _padded_shape(text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Padded batch size, padded length in bytes, and whether all texts are tokenized at once."""
+    num_texts, num_bytes = _filled(tf.size(text), NUM_TEXTS), _filled(_longest(text), NUM_BYTES)
+    is_small = num_texts * num_bytes <= MAX_CELLS
+    return num_texts, num_bytes, is_small & (tf.size(text) <= NUM_TEXTS[-1])
+
+
 def _runs_of_unknown(pieces: list[str], kinds: np.ndarray) -> dict[str, int]:
     """Ids of the pieces that only characters without a piece of their own can spell."""
     known = {piece for piece, kind in zip(pieces, kinds, strict=True) if kind == _NORMAL}
@@ -339,20 +357,6 @@ def _check(model: Any) -> None:
 def _longest(text: tf.Tensor) -> tf.Tensor:
     """Number of bytes of the longest text; 0 for an empty batch."""
     return tf.maximum(tf.reduce_max(tf.strings.length(text)), 0)
-
-
-def compiled_shape(texts: Sequence[str]) -> tuple[int, int] | None:
-    """Batch size and length in bytes to which texts are padded; None if they are divided.
-
-    Example:
-
-    >>> compiled_shape(["dog"] * 5), compiled_shape(["a long text" * 50] * 128)
-    ((8, 64), None)
-    """
-    longest = max(len(text.encode()) for text in texts)
-    num_texts = min((number for number in NUM_TEXTS if number >= len(texts)), default=0)
-    num_bytes = min((number for number in NUM_BYTES if number >= longest), default=0)
-    return (num_texts, num_bytes) if 0 < num_texts * num_bytes <= MAX_CELLS else None
 
 
 def _filled(number: tf.Tensor, steps: tuple[int, ...]) -> tf.Tensor:
