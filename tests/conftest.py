@@ -1,7 +1,12 @@
 """The only place in the tests that knows which backend Keras runs on (`KERAS_BACKEND`)."""
 
 import importlib
+import os
 import uuid
+from collections import Counter
+
+# Programs of XLA run for moments here, so they are optimized as little as possible.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 import keras
 import numpy as np
@@ -179,6 +184,36 @@ def export_and_reload():
     return export_and_reload
 
 
+@pytest.fixture(scope="session")
+def tokenizers(tmp_path_factory):
+    """Tokenizers of the shared translator (`shared_translator.py`)."""
+    shared_translator = importlib.import_module("shared_translator")
+    return shared_translator.make_tokenizers(tmp_path_factory.mktemp("tokenizers"))
+
+
+@pytest.fixture(scope="session")
+def make_model(tokenizers):
+    """`make_model(precision="float32")`: the model of the shared translator, in memory."""
+    shared_translator = importlib.import_module("shared_translator")
+    return lambda *options: shared_translator.make_shared_model(tokenizers, *options)
+
+
+@pytest.fixture(scope="session")
+def exported(tmp_path_factory):
+    """The folder `ja-en` of the shared translator, with a version 1. Read-only: copy it first."""
+    folder = tmp_path_factory.getbasetemp()
+    # The processes of pytest-xdist have a folder each, in one that they share.
+    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    return importlib.import_module("shared_translator").export_once(shared)
+
+
+@pytest.fixture(scope="session")
+def translator(exported):
+    """The shared translator, loaded."""
+    module = importlib.import_module("keras_attn.translation.export.translator")
+    return module.Translator.load(exported)
+
+
 @pytest.fixture
 def translation_set(tmp_path, monkeypatch):
     """`translation_set(pairs)`: the name of a set of TensorFlow Datasets that holds them.
@@ -209,3 +244,16 @@ def translation_set(tmp_path, monkeypatch):
         return MadeUp.name
 
     return translation_set
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Seconds by folder, set-up included."""
+    seconds = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.fspath.rpartition("/")[0]] += report.duration
+    terminalreporter.section("seconds by folder")
+    for folder, total in seconds.most_common():
+        terminalreporter.line(f"{total:6.0f} {folder}")
+    terminalreporter.line(f"{seconds.total():6.0f} in all processes")

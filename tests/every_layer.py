@@ -1,7 +1,9 @@
 """Every public layer with inputs and non-default arguments.
 
-All tests with `every_layer` run for each layer in `LAYERS`.
+Tests with `every_layer` run for each layer in `LAYERS`, tests with `every_kind` for a few.
 """
+
+import functools
 
 import keras
 import numpy as np
@@ -110,7 +112,7 @@ LAYERS = {
         [X],
     ),
     "DecoderBlock": ({**SIZES, "norm_first": False, "use_bias": True}, [X, MEMORY]),
-    "Encoder": ({**STACK, "num_layers": 2, "norm_first": False}, [IDS]),
+    "Encoder": ({**STACK, "norm_first": False}, [IDS]),
     "Encoder-alibi": (
         {
             **STACK,
@@ -146,55 +148,68 @@ LAYERS = {
 }
 INPUTS = {"x": X, "memory": MEMORY, "same_size": SAME_SIZE, "ids": IDS}
 OF_FLOATS = [label for label, (_, inputs) in LAYERS.items() if inputs[0] is X]
+OF_IDS = [label for label in LAYERS if label not in OF_FLOATS]
+ATTENTION = [label for label in LAYERS if "Attention" in label]
+# One layer of each kind, for what all layers inherit: a score, heads, a stack and a model.
+KINDS = ["AdditiveAttention", "MultiHeadAttention-options", "Encoder-alibi", "Transformer"]
 every_layer = pytest.mark.parametrize("name", LAYERS)
-# For tests with many calls: on other backends than TensorFlow, `SOME` covers all operations.
-SOME = ["GaussianKernelAttention", "MultiHeadAttention-options", "Encoder-alibi", "Decoder-t5"]
-many_layers = pytest.mark.parametrize(
-    "name", LAYERS if keras.backend.backend() == "tensorflow" else [*SOME, "Transformer"]
-)
+every_kind = pytest.mark.parametrize("name", KINDS)
 
 
 def make(label, **kwargs):
-    """Layer and inputs of a label; `dropout` and `dtype` also apply to parts of a Transformer."""
+    """Layer and inputs of a label; most arguments also apply to the parts of a Transformer."""
     arguments, inputs = LAYERS[label]
     arguments = {key: value() if callable(value) else value for key, value in arguments.items()}
     class_name = label.split("-")[0]
     if class_name == "Residual":
         return ResidualAroundDense(**{**arguments, **kwargs}), inputs
     if class_name == "Transformer":
-        own = {name: kwargs[name] for name in ("dropout", "dtype") if name in kwargs}
-        kwargs = {name: value for name, value in kwargs.items() if name != "dropout"}
+        own = {name: value for name, value in kwargs.items() if name != "name"}
+        kwargs = {name: value for name, value in kwargs.items() if name in ("name", "dtype")}
         for name, part in arguments.items():
             arguments[name] = type(part).from_config({**part.get_config(), **own})
     return getattr(keras_attn, class_name)(**{**arguments, **kwargs}), inputs
 
 
-def symbolic(inputs, any_length=False):
+@functools.cache
+def built(label):
+    """Layer of a label that was called, its inputs and its answer. The layer is shared: a test
+    that changes a layer takes one of its own, from `make`."""
+    keras.utils.set_random_seed(1)
+    layer, inputs = make(label)
+    return layer, inputs, layer(*inputs)
+
+
+def symbolic(inputs, dtype=None):
     """Keras inputs with the shapes and dtypes of arrays."""
 
     def entry(x):
-        shape = (None, *x.shape[2:]) if any_length else x.shape[1:]
-        return keras.Input(shape, dtype="int32" if x.dtype == np.int32 else "float32")
+        return keras.Input(x.shape[1:], dtype=dtype or ("int32" if x is IDS else "float32"))
 
     return keras.tree.map_structure(entry, inputs)
 
 
-def model_of(label, any_length=False, **kwargs):
-    """Functional model with one layer, and inputs of the layer."""
-    layer, inputs = make(label, **kwargs)
-    entries = symbolic(inputs, any_length)
-    return keras.Model(entries, layer(*entries)), inputs
+def model_of(labels, any_length=False, blockwise=None, **kwargs):
+    """Functional model of the arrays in `INPUTS`, with an output and a layer for each label.
 
-
-def model_of_all_layers(variants=True, **kwargs):
-    """Functional model with an output for each layer; sizes are unknown."""
+    `blockwise` applies to the layers that have it. False makes small graphs with `any_length`:
+    otherwise the graph has attention in blocks and at once.
+    """
     entries = {
-        name: keras.Input((None, *x.shape[2:]), dtype="int32" if x is IDS else "float32", name=name)
+        name: keras.Input(
+            (None, *x.shape[2:]) if any_length else x.shape[1:],
+            dtype="int32" if x is IDS else "float32",
+            name=name,
+        )
         for name, x in INPUTS.items()
     }
     outputs = {}
-    for label in [label for label in LAYERS if variants or "-" not in label]:
-        layer, inputs = make(label, name=label, **kwargs)
+    for label in labels:
+        arguments = dict(kwargs)
+        takes_blockwise = label == "Transformer" or hasattr(make(label)[0], "blockwise")
+        if blockwise is not None and takes_blockwise:
+            arguments["blockwise"] = blockwise
+        layer, inputs = make(label, name=label, **arguments)
         outputs[label] = layer(*named(inputs, entries))
     return keras.Model(entries, outputs)
 
@@ -212,3 +227,10 @@ def same(found, expected, **tolerance):
     """Assert that tensors or arrays are equal within a tolerance of 1e-5 by default."""
     found, expected = map(ops.convert_to_numpy, (found, expected))
     np.testing.assert_allclose(found, expected, **{"atol": 1e-5, **tolerance})
+
+
+def same_answers(found, expected, **tolerance):
+    """Assert `same` for the outputs of two models with the same labels."""
+    assert set(found) == set(expected)
+    for label in expected:
+        same(found[label], expected[label], err_msg=label, **tolerance)

@@ -1,107 +1,138 @@
+"""Attention in compiled functions: the choice between blocks and all at once, and its limits."""
+
 import keras
 import numpy as np
 import pytest
-from attention_of_heads import (
-    CAUSAL,
-    KV,
-    B,
-    G,
-    H,
-    S,
-    T,
-    as_heads,
-    attention_of,
-    causal_and_lengths,
-    every_way,
-    formula,
-    go,
-    heads_in_float64,
-    run,
-    some_inputs,
-)
+from attention_of_heads import B, H, S, T, normal, small_blocks, some_inputs, some_layer
 from keras import ops
 
-from keras_attn.heads import attend
-from keras_attn.relative import OffsetTerms
+from keras_attn import EncoderBlock, ShawRelativePosition, any_size
+
+on_tensorflow = pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="graphs of unknown sizes are TensorFlow's"
+)
+OPTIONS = {"num_kv_heads": 2, "soft_cap": 1.5, "use_sinks": True, "value_dim": 4}
+MASKS = {"use_causal_mask": True, "valid_lens": [3, 0]}
 
 
-@every_way()
-@pytest.mark.parametrize("by_blocks", [False, True])
-@pytest.mark.parametrize("soft_cap, terms", [(None, ()), (1.5, ("bias", "keys", "values"))])
-def test_soft_cap_sinks_and_narrow_values_follow_the_formula(
-    compiled, way, by_blocks, soft_cap, terms
+def loss_of(layer):
+    return lambda *inputs: ops.sum(layer(*inputs, **MASKS) ** 2)
+
+
+def graph_of_any_size(function, jit_compile=False):
+    """`function` of query, key and value, traced once for all sizes."""
+    import tensorflow as tf
+
+    signature = [tf.TensorSpec((None, None, x.shape[-1])) for x in some_inputs()]
+    return tf.function(function, input_signature=signature, jit_compile=jit_compile)
+
+
+def test_compiled_blocks_have_the_value_and_gradient_of_all_at_once(
+    compiled, gradients, gradient_tensors
 ):
-    inputs = some_inputs(terms=terms)
-    function = run(way, compiled, attention_of(inputs, CAUSAL, soft_cap))
-    sums = go(by_blocks, lambda: function(*inputs.values()))
-    expected = formula(inputs, causal_and_lengths(), soft_cap)
-    np.testing.assert_allclose(sums, expected, atol=1e-5)
-    assert (ops.convert_to_numpy(sums)[1] == 0).all()
+    layer, inputs = some_layer("shaw", **OPTIONS), some_inputs()
+    loss = loss_of(layer)
+    expected = [loss(*inputs), *gradients(loss, *inputs)]
+    layer.blockwise = True
+
+    def find(*inputs):
+        return [loss(*inputs), *gradient_tensors(loss, *inputs)]
+
+    with small_blocks():
+        found = compiled(find)(*map(ops.convert_to_tensor, inputs))
+    for compiled_one, eager in zip(found, expected, strict=True):
+        np.testing.assert_allclose(compiled_one, eager, rtol=1e-4, atol=1e-4)
 
 
-@every_way()
-@pytest.mark.parametrize("by_blocks", [False, True])
-def test_keys_of_one_example_serve_all_queries(compiled, way, by_blocks):
-    inputs = some_inputs(batch_size=3, memory_batch=1, terms=("bias", "keys", "values"))
-    function = run(way, compiled, attention_of(inputs, {"use_causal_mask": True}))
-    sums = go(by_blocks, lambda: function(*inputs.values()))
-    expected = formula(inputs, causal_and_lengths(lens=[S] * 3))
-    np.testing.assert_allclose(sums, expected, atol=1e-5)
+@on_tensorflow
+@pytest.mark.parametrize(
+    "jit_compile", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["graph", "xla"]
+)
+def test_a_graph_of_unknown_length_decides_by_the_length_it_meets(
+    gradients, gradient_tensors, monkeypatch, jit_compile
+):
+    layer = some_layer("t5", **OPTIONS)
+    loss = loss_of(layer)
+    monkeypatch.setattr(any_size, "BLOCKWISE_WEIGHTS", B * H * T * S)
+    with small_blocks():
+        graph = graph_of_any_size(
+            lambda *inputs: [loss(*inputs), *gradient_tensors(loss, *inputs)], jit_compile
+        )
+        graph.get_concrete_function()
+    for num_queries in (T, T - 1):
+        inputs = some_inputs(num_queries)
+        found = graph(*inputs)
+        for unknown, eager in zip(found, [loss(*inputs), *gradients(loss, *inputs)], strict=True):
+            np.testing.assert_allclose(unknown, eager, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("by_blocks", [False, True])
-@every_way("graph", "xla", "any size, xla")
-def test_half_floats_whose_products_overflow_give_numbers(gradients, compiled, way, by_blocks):
-    inputs = {name: (200 * x).astype(np.float16) for name, x in some_inputs(terms=()).items()}
-    inputs["v"], inputs["sinks"] = inputs["v"] / 200, np.zeros(H, np.float16)
-    inputs["q"][0, 0], inputs["k"][0, 0] = 300, 300  # 270 000 > 65 504
-    attention = attention_of(inputs, CAUSAL)
-    sums = go(by_blocks, lambda: run(way, compiled, attention)(*inputs.values()))
-    assert keras.backend.standardize_dtype(sums.dtype) == "float16"
-    expected = formula_of_large_scores(inputs, causal_and_lengths())
-    np.testing.assert_allclose(ops.cast(sums, "float32"), expected, atol=2e-3)
+@on_tensorflow
+def test_without_blocks_a_graph_of_unknown_length_has_no_branches():
+    def branches(blockwise):
+        layer = some_layer(blockwise=blockwise)
+        graph = graph_of_any_size(lambda *inputs: layer(*inputs, use_causal_mask=True))
+        operations = graph.get_concrete_function().graph.get_operations()
+        return {operation.type for operation in operations} & {"If", "StatelessIf"}
 
-    def loss(*tensors):
-        return ops.sum(ops.cast(run(way, compiled, attention)(*tensors), "float32"))
-
-    for gradient in go(by_blocks, lambda: gradients(loss, *inputs.values())):
-        assert np.isfinite(gradient).all()
+    assert branches(None)
+    assert not branches(False)
 
 
-def formula_of_large_scores(parts, mask):
-    """Sums of `formula` for sinks of 0 and scores whose powers overflow."""
-    q, k, v = heads_in_float64(parts)
-    k, v = k.repeat(H // G, axis=1), v.repeat(H // G, axis=1)
-    scores = np.where(mask[:, None], q @ k.swapaxes(-1, -2), -np.inf)
-    scores = np.concatenate([scores, np.zeros((*scores.shape[:-1], 1))], axis=-1)
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    return (powers / powers.sum(-1, keepdims=True))[..., :-1] @ v
+@pytest.mark.parametrize("blockwise", [False, True])
+def test_empty_axes_give_empty_or_zero_sums(gradients, blockwise):
+    layer = some_layer("shaw", blockwise=blockwise, **OPTIONS)
+    for empty in ("B", "T", "S", "TS"):
+        inputs = empty_inputs(empty)
+        output = layer(*inputs, use_causal_mask=True)
+        np.testing.assert_array_equal(output, np.zeros((*inputs[0].shape[:2], layer.num_hiddens)))
+        found = gradients(lambda *x: ops.sum(layer(*x, use_causal_mask=True)), *inputs)
+        assert all((gradient == 0).all() for gradient in found), empty
 
 
-@every_way("graph", slow=["any size, xla"])
-@pytest.mark.parametrize("by_blocks", [False, True])
-@pytest.mark.parametrize("empty", ["B", "T", "S", "TS"])
-def test_empty_axes_give_empty_or_zero_sums(gradients, compiled, way, by_blocks, empty):
+@on_tensorflow
+@pytest.mark.parametrize(
+    "jit_compile", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["graph", "xla"]
+)
+def test_empty_axes_of_unknown_size_give_empty_or_zero_sums(
+    gradient_tensors, monkeypatch, jit_compile
+):
+    layer = some_layer("shaw", **OPTIONS)
+    monkeypatch.setattr(any_size, "BLOCKWISE_WEIGHTS", 1)
+
+    def call(*inputs):
+        return layer(*inputs, use_causal_mask=True)
+
+    graph = graph_of_any_size(
+        lambda *x: [call(*x), *gradient_tensors(lambda *x: ops.sum(call(*x)), *x)], jit_compile
+    )
+    for empty in ("B", "T", "S", "TS"):
+        inputs = empty_inputs(empty)
+        output, *found = graph(*inputs)
+        np.testing.assert_array_equal(output, np.zeros((*inputs[0].shape[:2], layer.num_hiddens)))
+        assert all(not gradient.numpy().any() for gradient in found), empty
+
+
+def empty_inputs(empty):
     batch_size, num_queries, num_keys = (
         0 if letter in empty else size for letter, size in zip("BTS", (B, T, S), strict=True)
     )
-    inputs = some_inputs(batch_size, num_queries, num_keys, terms=("bias", "keys", "values"))
-    attention = attention_of(inputs, {"use_causal_mask": True}, soft_cap=2.0)
-    sums = go(by_blocks, lambda: run(way, compiled, attention)(*inputs.values()))
-    np.testing.assert_array_equal(sums, np.zeros((batch_size, H, num_queries, KV)))
-
-    def loss(*tensors):
-        return ops.sum(run(way, compiled, attention)(*tensors))
-
-    for gradient in go(by_blocks, lambda: gradients(loss, *inputs.values())):
-        assert (gradient == 0).all()
+    query, key, value = some_inputs(num_queries, num_keys)
+    return [query[:batch_size], key[:batch_size], value[:batch_size]]
 
 
-def test_weights_of_a_sink_are_missing_from_the_keys():
-    q, k, v, sinks = some_inputs(terms=()).values()
-    q, k, v = (as_heads(x, n) for x, n in zip((q, k, v), (H, G, G), strict=True))
-    _, weights = attend(q, k, v, None, OffsetTerms(), lambda weights: weights, sinks=sinks)
-    _, without = attend(q, k, v, None, OffsetTerms(), lambda weights: weights)
-    weights, without = ops.convert_to_numpy(weights), ops.convert_to_numpy(without)
-    assert (weights.sum(-1) < 1).all()
-    np.testing.assert_allclose(weights / weights.sum(-1, keepdims=True), without, atol=1e-6)
+def test_compiled_training_takes_any_length(compiles):
+    x, weights = normal(4, T, 8), []
+    for is_compiled in (False, True):
+        inputs = keras.Input((None, 8))
+        block = EncoderBlock(8, 16, 2, position=ShawRelativePosition(3))
+        model = keras.Model(inputs, block(inputs))
+        for i, weight in enumerate(model.weights):
+            weight.assign(normal(*weight.shape, seed=i) * 0.3)
+        options = {"jit_compile": compiles} if is_compiled else {"run_eagerly": True}
+        model.compile("sgd", "mse", **options)
+        for length in (T, 4):
+            model.train_on_batch(x[:, :length], x[:, :length])
+        weights.append(model.get_weights())
+    for plain, by_compiler in zip(*weights, strict=True):
+        assert np.isfinite(plain).all()
+        np.testing.assert_allclose(by_compiler, plain, atol=1e-4)

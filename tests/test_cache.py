@@ -43,7 +43,7 @@ def test_padding_that_is_given_as_a_mask_is_kept_in_the_cache():
 
 
 @pytest.mark.parametrize("position", ["sinusoidal", RotaryEmbedding()], ids=["added", "rotary"])
-@pytest.mark.parametrize("prompt", [1, 2, 5])
+@pytest.mark.parametrize("prompt", [1, 3])
 def test_a_prompt_padded_on_the_left_has_its_logits_with_a_cache(prompt, position):
     model = Decoder(9, 2, **SIZES, cross_attention=False, position=position)
     ids = np.array([[0, 0, 7, 8, 3], [1, 2, 3, 4, 5], [0, 6, 2, 0, 4]])
@@ -56,15 +56,14 @@ def test_a_prompt_padded_on_the_left_has_its_logits_with_a_cache(prompt, positio
         np.testing.assert_allclose(step[:, 0], expected[:, t], atol=1e-5)
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
-def test_masks_are_kept_in_a_compiled_step(jit_compile, compiled):
+def test_masks_are_kept_in_a_compiled_step(compiled):
     layer, mask = MultiHeadAttention(6, 3), np.array([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], bool)
     expected = layer(X, X, use_causal_mask=True, key_mask=mask)
 
     def step(x, mask, start, cache):
         return layer(x, x, use_causal_mask=True, key_mask=mask, start=start, cache=cache)
 
-    step, cache = compiled(step, jit_compile=jit_compile), layer.make_cache(2, 7)
+    step, cache = compiled(step), layer.make_cache(2, 7)
     for t in range(5):
         part, start = ops.convert_to_tensor(X[:, t : t + 1]), ops.convert_to_tensor(t)
         output, cache = step(part, ops.convert_to_tensor(mask[:, t : t + 1]), start, cache)

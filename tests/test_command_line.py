@@ -11,9 +11,6 @@ def test_the_help_wraps_the_description_and_keeps_each_example_in_its_line():
     lines = parser.format_help().splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[lines.index("examples:") :] == ["examples:", "  cut FILE", "  cut < FILE"]
-
-
-def test_without_examples_there_is_no_heading_of_them():
     assert "examples" not in argparse.ArgumentParser("cut", **form("Cuts text.")).format_help()
 
 

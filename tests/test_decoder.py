@@ -51,20 +51,17 @@ def test_memory_behind_its_length_does_not_matter(decoder, inputs):
     np.testing.assert_allclose(decoder(ids, memory, memory_mask=mask), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
-def test_steps_with_cache_equal_the_whole_sequence(decoder, inputs, compiled, jit_compile):
+def test_compiled_steps_with_cache_equal_the_whole_sequence(decoder, inputs, compiled):
     ids, memory = inputs
     mask = np.arange(S) < np.array([[3], [5]])
     whole = decoder(ids, memory, memory_mask=mask)
-
-    def step(column, start, cache):
-        return decoder(column, cache=cache, start=start, memory_mask=mask)
-
-    step = compiled(step, jit_compile=jit_compile)
+    step = compiled(
+        lambda column, start, cache: decoder(column, cache=cache, start=start, memory_mask=mask)
+    )
     cache = decoder.make_cache(B, T, memory)
     for t in range(T):
-        column, start = ids[:, t : t + 1], ops.convert_to_tensor(t)
-        logits, cache = step(ops.convert_to_tensor(column), start, cache)
+        column, start = ops.convert_to_tensor(ids[:, t : t + 1]), ops.convert_to_tensor(t)
+        logits, cache = step(column, start, cache)
         np.testing.assert_allclose(logits[:, 0], whole[:, t], atol=1e-5)
 
 
@@ -83,21 +80,6 @@ def test_several_hypotheses_of_a_sentence_share_a_cache(position):
             ids[:, :, t], cache=cache, start=3 * t, positions=np.full(3, t), attention_mask=own
         )
         np.testing.assert_allclose(ops.convert_to_numpy(logits), expected[:, :, t], atol=1e-5)
-
-
-def test_without_cross_attention_it_is_a_language_model(inputs):
-    ids, memory = inputs
-    model = Decoder(V, 1, D, 7, 3, cross_attention=False)
-    whole = model(ids)
-    assert whole.shape == (B, T, V)
-    first, cache = model(ids[:, :4], cache=model.make_cache(B, T))
-    rest, _ = model(ids[:, 4:], cache=cache, start=4)
-    np.testing.assert_allclose(ops.concatenate([first, rest], 1), whole, atol=1e-5)
-
-
-def test_missing_memory_is_refused(decoder, inputs):
-    with pytest.raises(ValueError, match="`memory` must be given to a block"):
-        DecoderBlock(D, 7, 3)(np.ones((B, T, D)))
 
 
 @pytest.mark.parametrize(

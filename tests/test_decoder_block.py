@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from keras import ops
 
 from keras_attn import DecoderBlock
@@ -26,8 +25,3 @@ def test_memory_behind_its_valid_length_changes_nothing():
     changed = MEMORY.copy()
     changed[0, 3:], changed[1, 4:] = np.nan, 1e4
     np.testing.assert_array_equal(block(X, changed, memory_valid_lens=lengths), expected)
-
-
-def test_memory_without_cross_attention_is_refused():
-    with pytest.raises(ValueError, match="`memory` must be None for a block without"):
-        DecoderBlock(D, 7, 3, cross_attention=False)(np.ones((B, T, D)), np.ones((B, S, D)))

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from keras import ops
 
 from keras_attn.distances import squared_distances
@@ -18,21 +20,27 @@ def cloud(offset, spread, size, dtype=np.float32):
     return [x.astype(dtype) for x in points]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 64, 127])
+def distances_of(query, key, function=squared_distances):
+    return ops.convert_to_numpy(function(*map(ops.convert_to_tensor, (query, key))))
+
+
+def check(query, key, function=squared_distances):
+    expected = formula(query, key)
+    found = distances_of(query, key, function)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * expected.mean())
+
+
 @pytest.mark.parametrize("offset, spread", CLOUDS)
+@settings(deadline=None, max_examples=4, derandomize=True)
+@given(st.sampled_from([1, 2, 3, 64, 127]))
 def test_equals_the_differences_wherever_the_points_are(offset, spread, size):
-    query, key = cloud(offset, spread, size)
-    expected = formula(query, key)
-    distances = squared_distances(*map(ops.convert_to_tensor, (query, key)))
-    np.testing.assert_allclose(distances, expected, rtol=1e-5, atol=1e-5 * expected.mean())
+    check(*cloud(offset, spread, size))
 
 
-@pytest.mark.parametrize("offset, spread", CLOUDS)
-def test_a_compiler_keeps_it_exact(compiled, offset, spread):
-    query, key = cloud(offset, spread, 13)
-    expected = formula(query, key)
-    distances = compiled(squared_distances)(*map(ops.convert_to_tensor, (query, key)))
-    np.testing.assert_allclose(distances, expected, rtol=1e-5, atol=1e-5 * expected.mean())
+def test_a_compiler_keeps_it_exact(compiled):
+    function = compiled(squared_distances)
+    for offset, spread in CLOUDS:
+        check(*cloud(offset, spread, 13), function)
 
 
 @pytest.mark.parametrize("offset, spread", CLOUDS[:3])
@@ -50,49 +58,32 @@ def test_gradient_is_twice_the_difference(gradients, offset, spread):
     np.testing.assert_allclose(found[1], -pulls.sum(1), atol=tolerance)
 
 
-def test_a_point_is_at_distance_zero_of_itself():
+def test_numbers_near_the_limits_of_their_type_give_numbers():
     query, _ = cloud(1000.0, 1.0, 11)
-    distances = squared_distances(*map(ops.convert_to_tensor, (query, query)))
-    np.testing.assert_allclose(np.diagonal(distances, axis1=1, axis2=2), 0, atol=1e-5)
+    of_itself = np.diagonal(distances_of(query, query), axis1=1, axis2=2)
+    np.testing.assert_allclose(of_itself, 0, atol=1e-5)
+    query, key = cloud(0.0, 1e4, 5, np.float16)  # squares are above 65504
+    np.testing.assert_allclose(distances_of(query, key), formula(query, key), rtol=1e-5)
+    points = np.array([[[0.0], [1e-38], [1e18], [-1e-45]]], np.float32)
+    assert np.isfinite(distances_of(points, points)).all()
 
 
-def test_squares_of_half_floats_do_not_overflow():
-    query, key = cloud(0.0, 1e4, 5, np.float16)
-    distances = squared_distances(*map(ops.convert_to_tensor, (query, key)))
-    np.testing.assert_allclose(distances, formula(query, key), rtol=1e-5)
-
-
-@pytest.mark.parametrize("other", [0.0, 1e12, np.nan, np.inf])
-def test_distances_do_not_depend_on_other_points(other):
+def test_distances_do_not_depend_on_other_points():
     query, key = cloud(10.0, 1.0, 3)
-    expected = ops.convert_to_numpy(squared_distances(*map(ops.convert_to_tensor, (query, key))))
-    query[:, 4], key[:, 1] = other, other
-    found = ops.convert_to_numpy(squared_distances(*map(ops.convert_to_tensor, (query, key))))
-    np.testing.assert_array_equal(found[:, :4, 2:], expected[:, :4, 2:])
+    expected = distances_of(query, key)
+    for other in (0.0, 1e12, np.nan, np.inf):
+        query[:, 4], key[:, 1] = other, other
+        np.testing.assert_array_equal(distances_of(query, key)[:, :4, 2:], expected[:, :4, 2:])
 
 
-def test_zeros_and_numbers_near_the_limits_of_float32_give_no_nan():
-    points = ops.convert_to_tensor(np.array([[[0.0], [1e-38], [1e18], [-1e-45]]], np.float32))
-    assert np.isfinite(ops.convert_to_numpy(squared_distances(points, points))).all()
-
-
-@pytest.mark.parametrize("way", ["eager", "graph", "xla"])
-@pytest.mark.parametrize("batch_size, num_queries, num_keys", [(0, 5, 7), (2, 0, 7), (2, 5, 0)])
-def test_no_points_give_no_distances(compiled, way, batch_size, num_queries, num_keys):
-    points = [np.zeros((batch_size, n, 3), np.float32) for n in (num_queries, num_keys)]
-    function = squared_distances
-    if way != "eager":
-        function = compiled(function, jit_compile=way == "xla", any_size=True)
-    distances = function(*map(ops.convert_to_tensor, points))
-    assert tuple(distances.shape) == (batch_size, num_queries, num_keys)
-
-
-@pytest.mark.parametrize("way", ["eager", "graph", "xla"])
-def test_keys_of_one_example_serve_all_queries(compiled, way):
+def test_no_points_give_no_distances_and_keys_of_one_example_serve_all_queries(compiled):
     query, key = cloud(10.0, 1.0, 3)
-    function = squared_distances
-    if way != "eager":
-        function = compiled(function, jit_compile=way == "xla", any_size=True)
-    distances = function(*map(ops.convert_to_tensor, (query, key[:1])))
-    expected = formula(query, key[:1].repeat(2, axis=0))
-    np.testing.assert_allclose(distances, expected, rtol=1e-5, atol=1e-5)
+    graph = compiled(squared_distances, jit_compile=False, any_size=True)
+    for function in (squared_distances, graph):
+        empty = {(0, 5, 7): (query[:0], key[:0]), (2, 0, 7): (query[:, :0], key)}
+        empty[2, 5, 0] = query, key[:, :0]
+        for shape, points in empty.items():
+            assert distances_of(*points, function).shape == shape
+        expected = formula(query, key[:1].repeat(2, axis=0))
+        found = distances_of(query, key[:1], function)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

@@ -44,16 +44,11 @@ def layer_with_any_weights(options):
 
 
 @every_kind
-def test_equals_the_formula(options, f, formula):
-    layer, weights = layer_with_any_weights(options)
-    np.testing.assert_allclose(layer(X.astype(np.float32)), formula(f, X, *weights), atol=1e-5)
-
-
-@every_kind
-def test_gradients_of_input_and_weights_equal_finite_differences(
+def test_output_equals_the_formula_and_gradients_finite_differences(
     options, f, formula, gradients, weight_gradients
 ):
     layer, weights = layer_with_any_weights(options)
+    np.testing.assert_allclose(layer(X.astype(np.float32)), formula(f, X, *weights), atol=1e-5)
     random = np.random.default_rng(2)
     direction = random.normal(size=X.shape)
 
@@ -74,21 +69,6 @@ def test_gradients_of_input_and_weights_equal_finite_differences(
         assert np.sum(gradient * step) == pytest.approx(numeric, rel=1e-4, abs=1e-4)
 
 
-def test_a_gate_of_ones_changes_nothing():
-    ungated, weights = layer_with_any_weights({})
-    layer, _ = layer_with_any_weights({"gated": True})
-    layer.set_weights([*weights[:2], np.zeros((5, 7)), np.ones(7), *weights[2:]])
-    x = X.astype(np.float32)
-    np.testing.assert_allclose(layer(x), ungated(x), atol=1e-6)
-
-
-@pytest.mark.parametrize("gated", [False, True])
-def test_positions_do_not_meet(gated):
-    x = np.random.default_rng(1).normal(size=(1, 4, 5)).astype(np.float32)
-    layer = FeedForward(6, gated=gated)
-    np.testing.assert_allclose(layer(x[:, 2:3]), layer(x)[:, 2:3], atol=1e-6)
-
-
 @pytest.mark.parametrize("gated", [False, True])
 def test_dropout_drops_inner_values_in_training_only(gated):
     x = X.astype(np.float32)
@@ -96,18 +76,3 @@ def test_dropout_drops_inner_values_in_training_only(gated):
     calm = ops.convert_to_numpy(layer(x))
     np.testing.assert_array_equal(layer(x), calm)
     assert (ops.convert_to_numpy(layer(x, training=True)) != calm).any()
-
-
-def test_width_that_is_no_positive_integer_is_refused():
-    with pytest.raises(ValueError, match="Received: ffn_num_hiddens=-1"):
-        FeedForward(-1)
-
-
-def test_gate_that_is_neither_true_nor_false_is_refused():
-    with pytest.raises(ValueError, match="`gated` must be True or False. Received: gated='yes'"):
-        FeedForward(4, gated="yes")
-
-
-def test_activation_that_keras_does_not_know_is_refused():
-    with pytest.raises(ValueError, match="`activation` must be .*Received: activation='swigloo'"):
-        FeedForward(4, "swigloo")

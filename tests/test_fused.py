@@ -1,6 +1,8 @@
 import keras
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from keras import ops
 
 from keras_attn import MultiHeadAttention, any_size
@@ -27,9 +29,10 @@ def heads():
     return [RANDOM.normal(size=shape).astype(np.float32) for shape in SHAPES]
 
 
-@pytest.mark.parametrize("groups", [1, 2, 4])
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
-def test_sums_and_gradients_are_those_of_the_weights(mask, groups, gradients):
+@settings(deadline=None, max_examples=3, derandomize=True)
+@given(st.sampled_from([1, 2, 4]))
+def test_sums_and_gradients_are_those_of_the_weights(gradients, mask, groups):
     queries, keys, values = heads()
     keys, values = (np.repeat(x[:, :1], groups, axis=1) for x in (keys, values))
     mask = None if mask is None else ops.convert_to_tensor(mask)
@@ -49,15 +52,6 @@ def test_sums_and_gradients_are_those_of_the_weights(mask, groups, gradients):
     expected = gradients(lambda *x: ops.sum(plain(*x) ** 2), queries, keys, values)
     for mine, others in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine, others, atol=1e-5)
-
-
-def test_a_value_behind_the_mask_cannot_matter_even_if_it_is_nan():
-    queries, keys, values = heads()
-    mask = np.arange(S) < 3
-    expected = attend_fused(queries, keys, values, mask[None, None, None])
-    values[:, :, 3:] = np.nan
-    output = attend_fused(queries, keys, values, mask[None, None, None])
-    np.testing.assert_allclose(output, expected, atol=1e-6)
 
 
 def test_layers_use_the_kernel_where_neither_weights_nor_biases_are_asked_for(monkeypatch):

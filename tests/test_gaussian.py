@@ -44,21 +44,16 @@ def test_narrow_kernel_takes_the_nearest_value_and_wide_one_the_mean(inputs):
     np.testing.assert_allclose(wide, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("size", [1, 7, 64])
-def test_gaussian_kernel_is_exact_for_points_far_from_the_origin(size):
+def test_gaussian_kernel_is_exact_for_points_far_apart_or_far_from_the_origin():
     random = np.random.default_rng(6)
-    query, key = (
-        (1000 + random.normal(size=(B, n, size)) / np.sqrt(size)).astype(np.float32) for n in (T, S)
-    )
-    _, weights = GaussianKernelAttention()(query, key, return_attention_scores=True)
-    np.testing.assert_allclose(weights, kernel_weights(query, key), atol=1e-5)
-
-
-def test_gaussian_kernel_is_exact_for_points_spread_over_many_bandwidths():
     times = np.arange(0, 1000, 0.5, dtype=np.float32)[None, :, None]
-    query = np.array([0.3, 499.9, 998.2], np.float32)[None, :, None]
-    _, weights = GaussianKernelAttention()(query, times, return_attention_scores=True)
-    np.testing.assert_allclose(weights, kernel_weights(query, times), atol=1e-5)
+    clouds = [(np.array([0.3, 499.9, 998.2], np.float32)[None, :, None], times)]
+    for size in (1, 7, 64):
+        points = [1000 + random.normal(size=(B, n, size)) / np.sqrt(size) for n in (T, S)]
+        clouds.append([x.astype(np.float32) for x in points])
+    for query, key in clouds:
+        _, weights = GaussianKernelAttention()(query, key, return_attention_scores=True)
+        np.testing.assert_allclose(weights, kernel_weights(query, key), atol=1e-5)
 
 
 def test_squares_of_gaussian_kernel_do_not_overflow_in_float16():
@@ -70,16 +65,16 @@ def test_squares_of_gaussian_kernel_do_not_overflow_in_float16():
     assert np.isfinite(ops.convert_to_numpy(output)).all()
 
 
-@pytest.mark.parametrize("content", [0.0, 1e4, 1e18, np.nan])
-def test_keys_a_query_does_not_see_do_not_change_a_digit_of_its_gaussian_weights(content):
+def test_keys_a_query_does_not_see_do_not_change_a_digit_of_its_gaussian_weights():
     random = np.random.default_rng(9)
     query, key = (random.normal(size=(1, S, D)).astype(np.float32) for _ in range(2))
     layer = GaussianKernelAttention()
     options = {"use_causal_mask": True, "return_attention_scores": True}
     _, expected = layer(query, key, **options)
-    key[0, 3:] = content
-    _, weights = layer(query, key, **options)
-    np.testing.assert_array_equal(weights[0, :3], expected[0, :3])
+    for content in (0.0, 1e4, 1e18, np.nan):
+        key[0, 3:] = content
+        _, weights = layer(query, key, **options)
+        np.testing.assert_array_equal(weights[0, :3], expected[0, :3])
 
 
 def test_bandwidth_is_trained_if_asked_and_can_be_frozen_and_freed(inputs):
@@ -93,13 +88,6 @@ def test_bandwidth_is_trained_if_asked_and_can_be_frozen_and_freed(inputs):
     assert [w.name for w in fixed.trainable_weights] == ["log_bandwidth"]
 
 
-@pytest.mark.parametrize("trainable", [False, True])
-def test_config_tells_whether_the_bandwidth_is_trained(trainable):
-    layer = GaussianKernelAttention(0.3, trainable, 0.1)
-    twin = GaussianKernelAttention.from_config(layer.get_config())
-    assert (twin.bandwidth, twin.trainable, twin.dropout) == (0.3, trainable, 0.1)
-
-
 def test_trained_bandwidth_finds_that_of_the_data(inputs):
     query, key, value = inputs
     expected = GaussianKernelAttention(0.9)(query, key, value)
@@ -107,22 +95,13 @@ def test_trained_bandwidth_finds_that_of_the_data(inputs):
     layer = GaussianKernelAttention(bandwidth=4.0, trainable=True)
     model = keras.Model(entries, layer(*entries))
     model.compile(keras.optimizers.Adam(0.1), "mse")
-    model.fit([query, key, value], ops.convert_to_numpy(expected), epochs=100, verbose=0)
+    # A hundred batches of the same examples.
+    *given, answers = (np.tile(x, (100, 1, 1)) for x in (query, key, value, expected))
+    model.fit(given, answers, batch_size=B, verbose=0)
     assert np.exp(layer.get_weights()[0]) == pytest.approx(0.9, rel=0.05)
 
 
-@pytest.mark.parametrize("bandwidth", [0, -1.0, np.nan, np.inf, "wide", None, True])
-def test_bandwidth_that_is_no_positive_number_is_refused(bandwidth):
-    with pytest.raises(ValueError, match=r"`bandwidth` must be .*above 0.*Received: bandwidth="):
-        GaussianKernelAttention(bandwidth)
-
-
-def test_dropout_in_the_place_of_trainable_is_refused():
-    with pytest.raises(ValueError, match=r"`trainable` must be True or False.*trainable=0\.1"):
-        GaussianKernelAttention(1.0, 0.1)
-
-
-@pytest.mark.parametrize("bandwidth", [1e-18, 1e-30, 1e-38, 1e-45, 1e-300])
+@pytest.mark.parametrize("bandwidth", [1e-18, 1e-38, 1e-300])
 def test_a_tiny_bandwidth_takes_the_nearest_key_that_may_be_attended(bandwidth, weight_gradients):
     random = np.random.default_rng(0)
     query, key = (random.normal(size=(2, n, 4)).astype(np.float32) for n in (3, 6))

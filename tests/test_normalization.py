@@ -24,19 +24,19 @@ def make_x(shape=(2, 3, 6)):
     return np.random.default_rng(1).normal(2.0, 3.0, shape).astype("float32")
 
 
-@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.5])
 @pytest.mark.parametrize("kind", LAYERS)
-def test_equals_the_layer_of_keras(kind, training):
-    layer, reference = make(kind), LAYERS[kind](epsilon=1e-6)
-    reference.build((None, None, 6))
-    reference.set_weights(layer.get_weights())
-    found = layer(make_x(), training=training)
-    np.testing.assert_allclose(
-        ops.convert_to_numpy(found),
-        ops.convert_to_numpy(reference(make_x())),
-        rtol=1e-5,
-        atol=1e-5,
-    )
+def test_equals_the_layer_of_keras_in_training_too(kind, epsilon):
+    layer, reference = make(kind, epsilon=epsilon), LAYERS[kind](epsilon=epsilon)
+    twin = Normalization.from_config(layer.get_config())
+    for other in (twin, reference):
+        other.build((None, None, 6))
+        other.set_weights(layer.get_weights())
+    x = 0.1 * make_x()
+    for one in (layer, twin):
+        for training in (False, True):
+            found = one(x, training=training)
+            np.testing.assert_allclose(found, reference(x), rtol=1e-5, atol=1e-5)
 
 
 def test_half_precision_is_computed_in_float32():
@@ -50,7 +50,7 @@ def test_half_precision_is_computed_in_float32():
 
 
 @on_tensorflow
-@pytest.mark.parametrize("shape", [(5, 6), (2, 3, 6), (2, 2, 2, 6)])
+@pytest.mark.parametrize("shape", [(5, 6), (2, 2, 2, 6)])
 def test_gradients_of_training_are_those_of_the_formula(shape):
     import tensorflow as tf
 
@@ -73,18 +73,3 @@ def test_gradients_of_training_are_those_of_the_formula(shape):
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="`kind` must be .*layer.*rms.*Received: kind='batch'"):
         Normalization("batch")
-
-
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("kind", LAYERS)
-def test_epsilon_is_added_to_the_variance(kind, training):
-    layer, reference = make(kind, epsilon=0.5), LAYERS[kind](epsilon=0.5)
-    reference.build((None, None, 6))
-    reference.set_weights(layer.get_weights())
-    twin = Normalization.from_config(layer.get_config())
-    twin.build((None, None, 6))
-    twin.set_weights(layer.get_weights())
-    for one in (layer, twin):
-        found = ops.convert_to_numpy(one(0.1 * make_x(), training=training))
-        expected = ops.convert_to_numpy(reference(0.1 * make_x()))
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

@@ -17,16 +17,23 @@ def formula(positions, size):
     return table
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 16])
-@pytest.mark.parametrize("start", [0, 5, ops.convert_to_tensor(5)])
-def test_adds_the_formula(size, start):
+@pytest.mark.parametrize("max_len", [1000, 4])
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_adds_the_formula_past_the_computed_length_too(size, max_len):
     x = np.random.default_rng(2).normal(size=(2, 11, size)).astype(np.float32)
-    encoded = PositionalEncoding()(x, start=start)
-    expected = x + formula(range(int(start), int(start) + 11), size)
-    np.testing.assert_allclose(encoded, expected, atol=1e-6)
+    layer = PositionalEncoding(max_len)
+    for start in (0, 5, ops.convert_to_tensor(5)):
+        expected = x + formula(range(int(start), int(start) + 11), size)
+        np.testing.assert_allclose(layer(x, start=start), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 16])
+def test_rows_of_numbers():
+    rows = ops.convert_to_numpy(PositionalEncoding()(np.zeros((1, 2, 4), np.float32)))[0]
+    np.testing.assert_allclose(rows[0], [0, 1, 0, 1], atol=1e-6)
+    np.testing.assert_allclose(rows[1], [0.841471, 0.540302, 0.0099998, 0.99995], atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 7])
 def test_sines_may_come_before_cosines(size):
     zeros = np.zeros((1, 9, size), np.float32)
     columns = [*range(0, size, 2), *range(1, size, 2)]
@@ -48,31 +55,21 @@ def test_positions_may_be_given_one_by_one(make):
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_grows_past_max_len():
-    encoded = PositionalEncoding(max_len=4)(np.zeros((1, 30, 6), np.float32))
-    np.testing.assert_allclose(encoded[0], formula(range(30), 6), atol=1e-5)
-
-
-def test_a_row_of_numbers():
-    row = ops.convert_to_numpy(PositionalEncoding()(np.zeros((1, 2, 4), np.float32)))[0, 1]
-    np.testing.assert_allclose(row, [0.841471, 0.540302, 0.0099998, 0.99995], atol=1e-6)
-
-
-def test_steps_equal_the_whole():
-    layer = PositionalEncoding(max_len=3)
-    x = np.ones((1, 6, 5), np.float32)
+@pytest.mark.parametrize("make", [PositionalEncoding, lambda size: LearnedPositionalEncoding(6)])
+def test_steps_equal_the_whole(make):
+    layer, x = make(3), np.ones((1, 6, 5), np.float32)
     steps = [layer(x[:, t : t + 1], start=ops.convert_to_tensor(t)) for t in range(6)]
     np.testing.assert_allclose(np.concatenate(steps, axis=1), layer(x), atol=1e-6)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(
-    half_size=st.sampled_from([1, 3, 8]),
+    half_size=st.sampled_from([1, 8]),
     position=st.integers(0, 300),
     shift=st.integers(0, 300),
 )
 def test_a_shift_is_a_rotation_that_does_not_depend_on_the_position(half_size, position, shift):
-    layer, nothing = PositionalEncoding(), np.zeros((1, 300, 2 * half_size), np.float32)
+    layer, nothing = PositionalEncoding(), np.zeros((1, 30, 2 * half_size), np.float32)
     here = ops.convert_to_numpy(layer(nothing, start=position))[0]
     there = ops.convert_to_numpy(layer(nothing, start=position + shift))[0]
     rotation = np.zeros((2 * half_size, 2 * half_size))
@@ -96,11 +93,6 @@ def test_keeps_the_mask(make):
     np.testing.assert_allclose(means, [encoded[0, 0], encoded[1].mean(0)], atol=1e-6)
 
 
-def test_length_that_is_no_positive_integer_is_refused():
-    with pytest.raises(ValueError, match="Received: max_len=0"):
-        PositionalEncoding(max_len=0)
-
-
 def learned_and_table(max_len, size):
     layer = LearnedPositionalEncoding(max_len)
     layer.build((None, None, size))
@@ -108,15 +100,14 @@ def learned_and_table(max_len, size):
     return layer, table
 
 
-@pytest.mark.parametrize("size", [1, 2, 7])
-@pytest.mark.parametrize("start", [0, 6, np.int64(6), ops.convert_to_tensor(6)])
-def test_adds_the_learned_rows(size, start):
-    layer, table = learned_and_table(17, size)
-    assert table.shape == (17, size)
+def test_adds_the_learned_rows():
+    layer, table = learned_and_table(17, 7)
+    assert table.shape == (17, 7)
     assert len({*map(tuple, table)}) == 17
-    x = np.random.default_rng(2).normal(size=(2, 11, size)).astype(np.float32)
-    expected = x + table[int(start) : int(start) + 11]
-    np.testing.assert_allclose(layer(x, start=start), expected, atol=1e-6)
+    x = np.random.default_rng(2).normal(size=(2, 11, 7)).astype(np.float32)
+    for start in (0, 6, np.int64(6), ops.convert_to_tensor(6)):
+        expected = x + table[int(start) : int(start) + 11]
+        np.testing.assert_allclose(layer(x, start=start), expected, atol=1e-6)
 
 
 def test_learned_rows_get_the_gradient_of_where_they_were_added(weight_gradients):
@@ -129,21 +120,13 @@ def test_learned_rows_get_the_gradient_of_where_they_were_added(weight_gradients
     np.testing.assert_allclose(gradient, expected, atol=1e-6)
 
 
-def test_learned_steps_equal_the_whole():
-    layer, _ = learned_and_table(6, 5)
-    x = np.ones((1, 6, 5), np.float32)
-    steps = [layer(x[:, t : t + 1], start=ops.convert_to_tensor(t)) for t in range(6)]
-    np.testing.assert_allclose(np.concatenate(steps, axis=1), layer(x), atol=1e-6)
-
-
-@pytest.mark.parametrize("start, length", [(0, 5), (3, 2), (4, 1), (2, 3)])
 @pytest.mark.parametrize("convert", [int, ops.convert_to_tensor])
-def test_learned_table_asked_past_its_length_is_refused(start, length, convert):
-    with pytest.raises(ValueError, match=rf"at most `max_len=4`.*start={start}, T={length}\."):
-        LearnedPositionalEncoding(4)(np.ones((2, length, 3)), start=convert(start))
-
-
-def test_learned_table_too_short_for_a_model_is_refused_when_it_is_made():
+def test_learned_table_asked_past_its_ends_is_refused(convert):
+    for start, length in ((0, 5), (3, 2), (4, 1), (2, 3)):
+        with pytest.raises(ValueError, match=rf"at most `max_len=4`.*start={start}, T={length}\."):
+            LearnedPositionalEncoding(4)(np.ones((2, length, 3)), start=convert(start))
+    with pytest.raises(ValueError, match=r"`start` must be .*at least 0.*Received: start=-1"):
+        LearnedPositionalEncoding(4)(np.ones((2, 3, 5)), start=convert(-1))
     with pytest.raises(ValueError, match=r"at most `max_len=4`.*T=5\."):
         LearnedPositionalEncoding(4)(keras.Input((5, 3)))
 
@@ -169,19 +152,6 @@ def test_learned_table_is_not_asked_for_made_up_lengths_inside_another_layer():
     assert np.isfinite(model.predict(np.ones((2, 4, 3), np.float32), verbose=0)).all()
 
 
-@pytest.mark.parametrize(
-    "make, start",
-    [
-        (PositionalEncoding, -1),
-        (lambda: LearnedPositionalEncoding(9), -1),
-        (lambda: LearnedPositionalEncoding(9), ops.convert_to_tensor(-1)),
-    ],
-)
-def test_position_before_the_first_is_refused(make, start):
-    with pytest.raises(ValueError, match=r"`start` must be .*at least 0.*Received: start=-1"):
-        make()(np.ones((2, 3, 5)), start=start)
-
-
 def test_rows_past_the_learned_table_are_nan_where_only_the_run_can_tell(compiled):
     layer, table = learned_and_table(4, 3)
     x = np.ones((1, 3, 3), np.float32)
@@ -190,8 +160,3 @@ def test_rows_past_the_learned_table_are_nan_where_only_the_run_can_tell(compile
     encoded = compiled(lambda x, start: layer(x, start=start))(x, ops.convert_to_tensor(2))
     np.testing.assert_allclose(encoded[0, :2], 1 + table[2:], atol=1e-6)
     assert np.isnan(encoded[0, 2]).all()
-
-
-def test_learned_length_that_is_no_positive_integer_is_refused():
-    with pytest.raises(ValueError, match=r"`max_len` must be a positive integer.*max_len=2\.5"):
-        LearnedPositionalEncoding(2.5)

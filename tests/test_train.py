@@ -1,6 +1,7 @@
 """The whole command: what it says, what it makes, what it refuses; and a task it must learn."""
 
 import importlib.util
+import io
 import json
 import os
 import random
@@ -53,6 +54,8 @@ runpy.run_path({str(ROOT / "train.py")!r}, run_name="__main__")
 @pytest.fixture(scope="module")
 def finished(corpus_file, tmp_path_factory):
     """A run that was interrupted and went on: what each of the two printed, and the folder."""
+    from keras_attn.translation.training.checkpoints import PREFIX, newest_first
+
     out = tmp_path_factory.mktemp("out") / "ja-en"
     arguments = command("--data", corpus_file, "--out", out, *TINY)
     # More time than it will need to be interrupted in, however slow the machine.
@@ -64,12 +67,25 @@ def finished(corpus_file, tmp_path_factory):
             first.send_signal(signal.SIGINT)
             break
     printed += first.communicate(timeout=120)[1]
+    (newest, *_) = newest_first(out / "training")
+    steps = int(newest.name.removeprefix(PREFIX)) + 20
     # An encoding without Japanese letters, as Windows has for files and pipes.
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     second = subprocess.run(
-        arguments, capture_output=True, encoding="utf-8", timeout=300, env=environment
+        [*arguments, "--steps", str(steps)],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        env=environment,
     )
     return first.returncode, printed, second, out
+
+
+@pytest.fixture(scope="module")
+def loaded(finished):
+    from keras_attn.translation import Translator
+
+    return Translator.load(finished[-1])
 
 
 def test_ctrl_c_saves_and_the_same_command_goes_on(finished):
@@ -79,51 +95,43 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(finished):
     assert second.returncode == 0, second.stderr
     (going_on,) = [line for line in second.stderr.splitlines() if "Resuming from step" in line]
     assert int(going_on.split()[-1].strip(".")) > 0
-
-
-def test_no_line_of_native_code_is_printed(finished):
-    _, printed, second, _ = finished
-    # The form of Abseil's and TensorFlow's lines: level, date and time.
+    # No line of native code, in the form of Abseil's and TensorFlow's: level, date and time.
     assert not re.search(r"^[IWEF]\d{4} |\[[IWEF] |absl::", printed + second.stderr, re.MULTILINE)
 
 
-def test_the_last_lines_are_commands_that_can_be_pasted(finished):
+def test_a_version_with_its_reports_is_all_that_is_left(finished):
+    *_, second, out = finished
+    version = out / "1"
+    assert [path.name for path in out.iterdir()] == ["1"]
+    report = json.loads((version / "report.json").read_text(encoding="utf-8"))
+    assert "nrefs" in report["scores"]["bleu_signature"]
+    assert f"BLEU {report['scores']['bleu']:.1f}" in second.stdout
+    for sample in report["samples"]:
+        assert sample["source"] in second.stdout
+    page = (version / "report.md").read_text(encoding="utf-8")
+    for picture in ("learning.png", "attention.png"):
+        assert (version / picture).is_file() and picture in page
+    assert "# Translator from ja to en" in (version / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_last_lines_are_commands_that_keep_lines_in_order_whatever_the_locale(finished, loaded):
     *_, second, out = finished
     *_, heading, translate, serve, report = second.stdout.splitlines()
     assert heading == "Translate, serve, read the report:"
     assert shlex.split(report)[1:] == [str(out / "1" / "report.md")]
     assert shlex.split(serve)[-2:] == ["serve", str(out)]
-    ended = subprocess.run(shlex.split(translate), capture_output=True, text=True)
-    assert ended.returncode == 0 and ended.stdout and not ended.stderr
-
-
-def test_a_version_with_its_reports_is_all_that_is_left(finished):
-    *_, second, out = finished
-    assert [path.name for path in out.iterdir()] == ["1"]
-    report = json.loads((out / "1" / "report.json").read_text(encoding="utf-8"))
-    assert "nrefs" in report["scores"]["bleu_signature"]
-    assert f"BLEU {report['scores']['bleu']:.1f}" in second.stdout
-    for sample in report["samples"]:
-        assert sample["source"] in second.stdout
-    assert "# " in (out / "1" / "report.md").read_text(encoding="utf-8")
-
-
-def test_translate_command_keeps_lines_in_order_whatever_the_locale(finished):
-    *_, out = finished
-    lines = ["犬は庭で歌っています。", "", "猫は川で遊んでいます。", "<script>", "", "父"]
+    *start, text = shlex.split(translate)
+    lines = [text, "", "猫は川で遊んでいます。", "<script>", "", "父"]
     result = subprocess.run(
-        [sys.executable, "-m", "keras_attn.translation", "translate", str(out)],
+        start,
         input="\n".join(lines).encode(),
         capture_output=True,
         env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     )
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == 0 and not result.stderr, result.stderr
     translations = result.stdout.decode("utf-8").split("\n")
     assert len(translations) == len(lines) + 1 and translations[-1] == ""
-
-    from keras_attn.translation import Translator
-
-    assert translations[:-1] == Translator.load(out)(lines)
+    assert translations[:-1] == loaded(lines)
     assert translations[1] == translations[4] == ""
 
 
@@ -176,6 +184,24 @@ def swapped(path, folder):
     sides = [line.split("\t") for line in lines]
     other.write_text("\n".join(f"{t}\t{s}" for s, t in sides), encoding="utf-8")
     return other
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", ["400k", "1200k", "4m"])  # for tokenizers, checkpoint, model
+def test_full_disk_ends_in_one_sentence(size, corpus_file, tmp_path):
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", tmp_path]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a small disk needs the right to mount one")
+    try:
+        arguments = command("--data", corpus_file, "--out", tmp_path / "out", *TINY)
+        result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+        left = [path.name for path in (tmp_path / "out").iterdir()]
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+    assert result.returncode == 2, result.stderr
+    errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1 and "Traceback" not in result.stderr
+    assert left == ["training"]
 
 
 @pytest.mark.slow
@@ -274,57 +300,40 @@ def test_learns_to_reverse_digit_strings(tmp_path):
     assert exact >= 0.95, result.stderr[-500:]
 
 
-def run_command(name, out, *arguments, text=""):
-    return subprocess.run(
-        [sys.executable, "-m", "keras_attn.translation", name, str(out), *map(str, arguments)],
-        input=text.encode(),
-        capture_output=True,
-    )
+def test_commands_of_a_finished_model(finished, loaded, corpus_file, tmp_path, monkeypatch, capfd):
+    from keras_attn.translation.__main__ import main
+    from keras_attn.translation.export.translator import Translator
 
-
-def test_score_command_gives_a_log_probability_for_each_line(finished):
     *_, out = finished
+    monkeypatch.setattr(Translator, "load", lambda path: loaded)
+
+    def said(name, *arguments):
+        assert main([name, str(out), *map(str, arguments)]) == 0
+        return capfd.readouterr().out
+
     text = "犬は庭で歌っています。\tThe dog is singing at the garden.\n\n犬\t<script>\n猫\n"
-    result = run_command("score", out, text=text)
-    assert result.returncode == 0, result.stderr
-    scores = [float(line) for line in result.stdout.decode().splitlines()]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    scores = [float(line) for line in said("score").splitlines()]
     assert len(scores) == 4 and all(score < 0 for score in scores)
 
-
-def test_evaluate_command_scores_a_corpus_and_compares(finished, corpus_file, tmp_path):
-    *_, out = finished
-    result = run_command(
-        "evaluate", out, corpus_file, "--baseline", out / "1", "--out", tmp_path / "report"
-    )
-    assert result.returncode == 0, result.stderr
-    printed = result.stdout.decode("utf-8")
+    options = ("--baseline", out / "1", "--out", tmp_path / "report")
+    printed = said("evaluate", corpus_file, *options)
     assert "BLEU" in printed and "TER" in printed and "Number accuracy n/a" in printed
     assert "BLEU +0.0 against version 1" in printed
     assert (tmp_path / "report" / "report.json").is_file()
-
-
-def test_evaluate_command_takes_a_whole_test_set(finished, tmp_path):
-    *_, out = finished
     test_set = tmp_path / "test.tsv"
     test_set.write_text("犬は庭で歌っています。\tThe dog is singing.\n猫\tA cat.\n", "utf-8")
-    result = run_command("evaluate", out, test_set, "--all")
-    assert result.returncode == 0, result.stderr
-    assert "2 sentences translated" in result.stdout.decode("utf-8")
+    assert "2 sentences translated" in said("evaluate", test_set, "--all")
 
-
-def test_inspect_command_says_what_a_model_was_trained_on(finished, corpus_file):
-    *_, out = finished
-    result = run_command("inspect", out)
-    assert result.returncode == 0, result.stderr
-    printed = result.stdout.decode("utf-8")
+    printed = said("inspect")
     assert f"data: {corpus_file}" in printed
     assert "num hiddens: 16" in printed and "corpus, train: " in printed and "BLEU: " in printed
 
 
-def test_a_reader_who_has_enough_is_no_error(finished):
-    *_, out = finished
+@pytest.mark.slow
+def test_a_reader_who_has_enough_is_no_error(exported):
     process = subprocess.Popen(
-        [sys.executable, "-m", "keras_attn.translation", "inspect", str(out)],
+        [sys.executable, "-m", "keras_attn.translation", "inspect", str(exported)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -333,14 +342,6 @@ def test_a_reader_who_has_enough_is_no_error(finished):
     assert process.wait() == 1
     ours = [line for line in said.splitlines() if line.startswith(("error:", "Trace", "Exception"))]
     assert not ours
-
-
-def test_version_has_a_card_and_pictures(finished):
-    *_, out = finished
-    assert "# Translator from ja to en" in (out / "1" / "README.md").read_text(encoding="utf-8")
-    for picture in ("learning.png", "attention.png"):
-        assert (out / "1" / picture).is_file()
-        assert picture in (out / "1" / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -236,13 +236,7 @@ BLOCKS = [
 ]
 # fmt: on
 
-ATTENTION = {
-    "AdditiveAttention": lambda: AdditiveAttention(4),
-    "BilinearAttention": lambda: BilinearAttention(),
-    "DotProductAttention": lambda: DotProductAttention(),
-    "GaussianKernelAttention": lambda: GaussianKernelAttention(),
-    "MultiHeadAttention": lambda: MultiHeadAttention(D, 3),
-}
+ONE_HEAD = AdditiveAttention(4)
 # fmt: off
 ATTENTION_CALLS = [
     ({"query": QUERY[0]}, "query", "must have shape (B, T, D)", "query.shape=(3, 6)"),
@@ -284,8 +278,13 @@ def test_wrong_call_is_named(call, name, expected, received):
     check(call, name, expected, received)
 
 
-@pytest.mark.parametrize("layer", ATTENTION)
 @pytest.mark.parametrize("arguments, name, expected, received", ATTENTION_CALLS)
-def test_wrong_attention_call_is_named(layer, arguments, name, expected, received):
-    layer = ATTENTION[layer]()
-    check(lambda: layer(**{"query": QUERY, "key": KEY, **arguments}), name, expected, received)
+def test_wrong_attention_call_is_named(arguments, name, expected, received):
+    check(lambda: ONE_HEAD(**{"query": QUERY, "key": KEY, **arguments}), name, expected, received)
+
+
+@pytest.mark.parametrize("layer", [BilinearAttention(), GaussianKernelAttention(), HEADS])
+def test_every_attention_layer_names_wrong_calls(layer):
+    for arguments, name, expected, received in ATTENTION_CALLS[::4]:
+        given = {"query": QUERY, "key": KEY, **arguments}
+        check(lambda given=given: layer(**given), name, expected, received)

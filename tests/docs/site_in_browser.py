@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # as in the tests
 
-from tests.serving.browser import chromium, package  # noqa: E402
+from tests.serving.browser import AXE, chromium  # noqa: E402
 
 SCREENS = [(1280, "light"), (390, "dark")]
 
@@ -25,7 +25,7 @@ def main() -> int:
     pages = sorted(set(site.rglob("*.html")) - {site / "404.html"})
     if not pages:
         parser.error(f"there is no page in {site}")
-    axe = (Path(package("axe_playwright_python")) / "axe.min.js").read_text("utf-8")
+    axe = AXE.read_text("utf-8")
     num_faults = 0
     with tempfile.TemporaryDirectory() as folder, chromium(Path(folder)) as driver:
         for width, scheme in SCREENS:

@@ -36,6 +36,7 @@ def differences(stored, drawn, place=""):
     return [] if stored == drawn else [f"{place}: {stored!r} and {drawn!r}"]
 
 
+@pytest.mark.slow
 def test_every_picture_shows_what_its_code_draws(pictures):
     for name, draw in pictures.PICTURES.items():
         stored = pictures.stored_description(pictures.FOLDER / f"{name}.png")
@@ -48,6 +49,7 @@ def test_no_picture_is_left_over(pictures):
     assert stored == set(pictures.PICTURES)
 
 
+@pytest.mark.slow
 def test_other_numbers_or_labels_are_found(pictures):
     stored = pictures.stored_description(pictures.FOLDER / "masked_softmax.png")
     drawn = pictures.description(pictures.masked_softmax())

@@ -6,6 +6,8 @@ import tensorflow as tf
 
 from keras_attn.translation.export.translator import Attention
 
+pytestmark = pytest.mark.slow
+
 # Two layers, one head, three target pieces, two source pieces.
 WEIGHTS = np.array(
     [[[[0.9, 0.1], [0.5, 0.5], [0.6, 0.4]]], [[[0.3, 0.7], [0.4, 0.6], [0.0, 1.0]]]], "float32"

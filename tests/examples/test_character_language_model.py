@@ -8,6 +8,8 @@ import pytest
 
 from keras_attn import Decoder
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def script(example):
@@ -49,7 +51,6 @@ def test_lines_written_with_the_cache_are_those_of_the_whole_sequence(script):
     assert min(map(len, whole)) > 5
 
 
-@pytest.mark.slow
 def test_it_needs_fewer_bits_than_counting_pairs_and_writes_what_it_read(script, tmp_path, capsys):
     names, verbs = ["anna", "otto", "bob", "hannah"], ["sees", "noon", "level", "radar"]
     lines = [" ".join(words) for words in itertools.product(names, verbs, names)] * 20

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def script(example):

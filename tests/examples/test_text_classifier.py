@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def script(example):
@@ -30,7 +32,6 @@ def test_words_alone_leave_three_eighths_in_doubt(script):
     assert right / len(sentences) == pytest.approx(5 / 8, abs=0.01)
 
 
-@pytest.mark.slow
 def test_attention_is_right_where_a_bag_of_words_guesses(script, tmp_path, capsys):
     arguments = ["--sentences", "2500", "--epochs", "5", "--png", str(tmp_path / "looked_at.png")]
     accuracies = script.main(arguments)

@@ -72,6 +72,9 @@ def package(name: str) -> str:
     return importlib.util.find_spec(name).submodule_search_locations[0]
 
 
+AXE = Path(package("axe_playwright_python")) / "axe.min.js"
+
+
 class Page:
     """The page of a server in a browser, and what a person does with it.
 

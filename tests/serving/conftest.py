@@ -1,36 +1,27 @@
 import json
 import os
+import shutil
+import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
+from functools import cache
 
+import grpc
 import httpx2 as httpx
-import numpy as np
 import pytest
 import tensorflow as tf
+import uvicorn
 from starlette.testclient import TestClient
 
-from keras_attn import Transformer
 from keras_attn.serving.app import Server
+from keras_attn.serving.running import run
 from keras_attn.serving.settings import Settings
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.export.saved_model import export
-from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.export.warmup_requests import FILE
-from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.versions import CONFIG, EXTRA
-
-# Sentences written for these tests.
-PAIRS = [
-    Pair("猫が窓のそばで寝ている。", "A cat is sleeping by the window."),
-    Pair("明日は早く起きます。", "I will get up early tomorrow."),
-    Pair("この道は駅まで続く。", "This road leads to the station."),
-    Pair("友達に手紙を書いた。", "I wrote a letter to my friend."),
-    Pair("昨日、友達と映画を見ました。", "I watched a movie with my friends yesterday."),
-]
-
 
 # Sentences for the page, in the file that an export brings.
 EXAMPLES = [
@@ -39,30 +30,22 @@ EXAMPLES = [
 ]
 
 
-@pytest.fixture(scope="session")
-def models(tmp_path_factory):
-    """The folder `ja-en` of an untrained translator whose answers differ from text to text.
+# Limits of the server that `client` asks.
+LIMITS = {"max_body": 20_000, "max_rows": 20, "max_characters": 300, "queue_rows": 20}
 
-    Without the requests that warm it up: compiling for all of them takes a minute.
+
+@pytest.fixture(scope="session")
+def models(exported, tmp_path_factory):
+    """A copy of the shared translator without the requests that warm it up.
+
+    Compiling for all of them takes a minute.
     """
     folder = tmp_path_factory.mktemp("models") / "ja-en"
-    config = Config(vocab_size=400, max_pieces=32, beam_size=3)
-    tokenizers = tokenizer.load_or_train(tmp_path_factory.mktemp("tokenizers"), PAIRS, config)
-    vocabularies = (one.vocab_size for one in tokenizers)
-    model = Transformer.from_sizes(
-        *vocabularies, 2, 2, num_hiddens=16, ffn_num_hiddens=16, num_heads=2
-    )
-    model((np.ones((1, 1), int), np.ones((1, 1), int)))
-    random = np.random.default_rng(1)
-    # Strong weights; scales of the normalisations stay around 1.
-    model.set_weights([(w == 1) + random.normal(0, 0.5, w.shape) for w in model.get_weights()])
-    version = export(model, tokenizers, config, folder).folder
-    (version / EXTRA / FILE).unlink()
-    return folder
+    return shutil.copytree(exported, folder, ignore=shutil.ignore_patterns(FILE))
 
 
 @pytest.fixture(scope="session")
-def write_echo():
+def write_echo(tmp_path_factory):
     """`write_echo(folder, version, is_older=False, pair=("ja", "en"))`: a model that answers its
     version and the text.
 
@@ -72,7 +55,8 @@ def write_echo():
     probabilities, and does not tell whether it is sure.
     """
 
-    def write_echo(folder, version, is_older=False, pair=("ja", "en")):
+    @cache
+    def saved(version, is_older):
         texts = tf.TensorSpec([None], tf.string, "text")
 
         @tf.function(input_signature=[texts])
@@ -111,15 +95,19 @@ def write_echo():
             said = tf.strings.reduce_join(tf.where(is_end, "", prefix_pieces), axis=1)
             return _attended(text, said, _pieces(said), is_older)
 
-        folder.mkdir(parents=True, exist_ok=True)
-        aside = folder / f".{version}"
         signatures = {"serving_default": echo, "nbest": nbest, "attend": attend}
         if not is_older:
             signatures |= {"glossary": glossary, "continue": continue_}
-        tf.saved_model.save(tf.Module(), str(aside), signatures=signatures)
-        (aside / EXTRA).mkdir(exist_ok=True)
+        written = tmp_path_factory.mktemp("echo") / str(version)
+        tf.saved_model.save(tf.Module(), str(written), signatures=signatures)
+        (written / EXTRA).mkdir(exist_ok=True)
         if not is_older:
-            (aside / EXTRA / "examples.json").write_text(json.dumps(EXAMPLES), "utf-8")
+            (written / EXTRA / "examples.json").write_text(json.dumps(EXAMPLES), "utf-8")
+        return written
+
+    def write_echo(folder, version, is_older=False, pair=("ja", "en")):
+        aside = folder / f".{version}"
+        shutil.copytree(saved(version, is_older), aside)
         Config(source=pair[0], target=pair[1]).save(aside / EXTRA / CONFIG)
         return aside.rename(folder / str(version))
 
@@ -185,13 +173,33 @@ def echo(write_echo, tmp_path):
     return folder
 
 
+@pytest.fixture(scope="session")
+def served(write_echo, tmp_path_factory):
+    """The folder `ja-en` of such a model for the whole run. Read-only."""
+    folder = tmp_path_factory.mktemp("served") / "ja-en"
+    write_echo(folder, 1)
+    return folder
+
+
+def wait(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="session")
+def wait_until():
+    """`wait_until(condition, seconds=120)`: waits for it to be true."""
+    return wait
+
+
 @contextmanager
-def running(folder, *options, stderr=subprocess.DEVNULL):
+def _process(folder, *options):
     command = [sys.executable, "-m", "keras_attn.serving", str(folder), "--port", "0", *options]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
-    ) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, env=environment, **pipes) as process:
         try:
             url = process.stdout.readline().strip().rstrip("/")
             wait(lambda: httpx.get(f"{url}/healthz").status_code == 200)
@@ -201,52 +209,114 @@ def running(folder, *options, stderr=subprocess.DEVNULL):
             process.wait(30)
 
 
-def wait(condition, seconds=120):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.05)
+@pytest.fixture(scope="session")
+def start_process():
+    """`start_process(folder, *options)`: `python -m keras_attn.serving` in a context.
+
+    The context's value is the process, ready, and its address. It takes the seconds that importing
+    TensorFlow takes, so it is for tests of the process itself.
+    """
+    return _process
+
+
+@contextmanager
+def _thread(folder, **settings):
+    started = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uvicorn.Server, "run", lambda *given, **named: started.append((given, named)))
+        run(folder, Settings(port=0, **settings))
+    (((server,), named),) = started
+    thread = threading.Thread(target=uvicorn.Server.run, args=(server,), kwargs=named)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{named['sockets'][0].getsockname()[1]}"
+        wait(lambda: httpx.get(f"{url}/healthz").status_code == 200)
+        yield url
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @pytest.fixture(scope="session")
 def start_server():
-    """`start_server(folder, *options, stderr=...)`: `python -m keras_attn.serving` in a context.
+    """`start_server(folder, **settings)`: a server that listens, in a thread, in a context.
 
-    The context's value is the process, ready, and its address.
+    The context's value is its address.
     """
-    return running
-
-
-@pytest.fixture(scope="session")
-def wait_until():
-    """`wait_until(condition, seconds=120)`: waits for it to be true."""
-    return wait
+    return _thread
 
 
 @pytest.fixture(scope="session")
 def open_client():
-    """`open_client(folder, **settings)`: a client of a server of this process, in a context."""
+    """`open_client(folder, **settings)`: a client of a server of this process, in a context.
+
+    With `is_loaded=False` there may be no model that is served.
+    """
 
     @contextmanager
-    def open_client(folder, **settings):
+    def open_client(folder, is_loaded=True, **settings):
         app = Server(folder, Settings(**settings)).app()
         with TestClient(app, raise_server_exceptions=False) as client:
-            wait(lambda: client.get("/healthz").status_code == 200)
+            wait(lambda: not is_loaded or client.get("/healthz").status_code == 200)
             yield client
 
     return open_client
 
 
 @pytest.fixture(scope="session")
-def server(write_echo, tmp_path_factory):
-    """The address of a server of a model that echoes, named `ja-en`, in a process of its own."""
-    folder = tmp_path_factory.mktemp("served") / "ja-en"
-    write_echo(folder, 1)
-    with running(folder) as (_, url):
+def client(served, open_client):
+    """A client of a server with `LIMITS` of a model that echoes."""
+    with open_client(served, **LIMITS) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def free_port():
+    """`free_port()`: the number of a port that is not in use."""
+
+    def free_port():
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            return listening.getsockname()[1]
+
+    return free_port
+
+
+@pytest.fixture(scope="session")
+def grpc_port(free_port):
+    """Port of gRPC of `server`."""
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def server(served, start_server, grpc_port):
+    """The address of a server that listens, of a model that echoes, named `ja-en`."""
+    with start_server(served, grpc_port=grpc_port) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
-def translator(models):
-    """The model of `server`, loaded here."""
-    return Translator.load(models)
+def channel(server, grpc_port):
+    """A channel of gRPC to `server`."""
+    with grpc.insecure_channel(f"127.0.0.1:{grpc_port}") as channel:
+        yield channel
+
+
+@pytest.fixture(scope="session")
+def faults_of():
+    """`faults_of(table, answer)`: faults of the answers to a table of wrong requests.
+
+    The table has a request, a status and, where it matters, what the error says, by name;
+    `answer(request)` is the response.
+    """
+
+    def faults_of(table, answer):
+        faults = []
+        for name, (request, status, *says) in table.items():
+            response = answer(request)
+            is_error = response.json().keys() == {"error"}
+            is_said = is_error and all(part in response.json()["error"] for part in says)
+            if response.status_code != status or not is_said:
+                faults.append(f"{name}: {response.status_code} {response.text}")
+        return faults
+
+    return faults_of

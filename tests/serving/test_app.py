@@ -2,51 +2,44 @@
 
 import gzip
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx2 as httpx
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from starlette.testclient import TestClient
 
 from keras_attn.serving import app
-from keras_attn.serving.app import Server
-from keras_attn.serving.settings import Settings
+from keras_attn.serving.inference import Inference
+from keras_attn.translation.config import Config
 
 TEXT = "昨日、友達と映画を見ました。"
 PREDICT = "/v1/models/ja-en:predict"
 
 
-@pytest.fixture
-def client(echo, open_client):
-    limits = {"max_body": 20_000, "max_rows": 20, "max_characters": 300, "queue_rows": 20}
-    with open_client(echo, **limits) as client:
-        yield client
-
-
-def test_status_of_the_model(client):
-    (version,) = client.get("/v1/models/ja-en").json()["model_version_status"]
-    assert (version["version"], version["state"]) == ("1", "AVAILABLE")
+def test_status_metadata_and_predictions_by_any_form_of_their_paths(client):
+    for path in ("/v1/models/ja-en", "/v1/Models/ja%2Den/Versions/1"):
+        (version,) = client.get(path).json()["model_version_status"]
+        assert (version["version"], version["state"]) == ("1", "AVAILABLE")
+    assert client.head("/v1/models/ja-en").status_code == 200
+    for path in ("/v1/models/ja-en/metadata", "/v1/models/ja-en/versions/1/metadata"):
+        found = client.get(path).json()
+        assert found["model_spec"]["version"] == "1"
+        signatures = found["metadata"]["signature_def"]["signature_def"]
+        assert signatures["nbest"]["outputs"].keys() == {"translations", "scores", "is_uncertain"}
+        assert signatures["nbest"]["outputs"]["is_uncertain"]["dtype"] == "DT_BOOL"
+        assert signatures["glossary"]["inputs"].keys() == {"text", "term", "term_translation"}
+    for path in (PREDICT, "/v1/Models/ja%2Den/Versions/1:Predict"):
+        assert client.post(path, json={"instances": ["a"]}).json() == {"predictions": ["1: a"]}
 
 
 def test_freed_memory_is_returned_from_time_to_time_until_the_end(
-    echo, open_client, wait_until, monkeypatch
+    served, open_client, wait_until, monkeypatch
 ):
     returned = []
     monkeypatch.setattr(app, "MEMORY_SECONDS", 0.02)
     monkeypatch.setattr(app.allocator, "return_freed_memory", lambda: returned.append(True))
-    with open_client(echo) as client:
+    with open_client(served) as client:
         wait_until(lambda: len(returned) >= 3)
         assert client.get("/healthz").status_code == 200
-    count = len(returned)
-    time.sleep(0.1)
-    assert len(returned) == count
-
-
-def test_a_body_that_grows_beyond_the_limit_is_refused(client):
-    parts = (b" " * 1000 for _ in range(100))  # sent in pieces, no length announced
-    assert client.post(PREDICT, content=parts).status_code == 413
 
 
 def test_a_request_with_a_glossary_is_translated_with_it(client):
@@ -61,54 +54,37 @@ def test_a_request_with_a_glossary_is_translated_with_it(client):
     assert columns.json() == {"outputs": expected}
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, 30])
-def test_the_glossary_signature_takes_any_number_of_terms_in_columns(client, number):
-    terms = [f"term{i:02}" for i in range(number)]
-    inputs = {
-        "text": ["a term00", "b"],
-        "term": terms,
-        "term_translation": [f"T{i}" for i in terms],
-    }
-    response = client.post(PREDICT, json={"signature_name": "glossary", "inputs": inputs})
-    assert response.json() == {"outputs": ["1: a Tterm00" if number else "1: a term00", "1: b"]}
+def test_terms_keep_their_order_up_to_their_limits_and_go_with_their_signature(client):
+    def said(glossary, text="a", **signature):
+        body = {"instances": [text], "glossary": glossary, **signature}
+        return client.post(PREDICT, json=body).json()["predictions"]
+
+    assert said({"a": "b", "b": "c", "b64": ""}) == ["1: c"]
+    assert said({"b": "c", "a": "b"}) == ["1: b"]
+    most = {**{f"{n:02}": "x" for n in range(99)}, "犬" * 100: "D" * 100}
+    assert said(most, "犬" * 100) == [f"1: {'D' * 100}"]
+    for name in ("", "serving_default", "glossary"):
+        assert said({"a": "A"}, signature_name=name) == ["1: A"]
+    assert said({}, signature_name="nbest")[0]["translations"][0] == "1: a"
+    for number in (0, 1, 2, 30):
+        terms = [f"term{i:02}" for i in range(number)]
+        translations = [f"T{term}" for term in terms]
+        inputs = {"text": ["a term00", "b"], "term": terms, "term_translation": translations}
+        answer = client.post(PREDICT, json={"signature_name": "glossary", "inputs": inputs})
+        assert answer.json() == {"outputs": ["1: a Tterm00" if number else "1: a term00", "1: b"]}
 
 
-@pytest.mark.parametrize("signature", ["", "serving_default", "glossary"])
-def test_a_glossary_and_its_signature_go_together(client, signature):
-    body = {"signature_name": signature, "instances": ["a"], "glossary": {"a": "A"}}
-    assert client.post(PREDICT, json=body).json() == {"predictions": ["1: A"]}
-
-
-def test_a_glossary_without_terms_changes_nothing(client):
-    body = {"signature_name": "nbest", "instances": ["a"], "glossary": {}}
-    (found,) = client.post(PREDICT, json=body).json()["predictions"]
-    assert found["translations"][0] == "1: a"
-
-
-def test_requests_with_different_glossaries_at_once_are_not_mixed(echo, wait_until):
-    settings = Settings(batch_wait=0.2)  # so that all of them wait for company
-    with TestClient(Server(echo, settings).app()) as client, ThreadPoolExecutor(16) as pool:
-        wait_until(lambda: client.get("/healthz").status_code == 200)
+def test_requests_with_different_glossaries_at_once_are_not_mixed(served, open_client):
+    # All of them wait for company.
+    with open_client(served, batch_wait=0.2) as client, ThreadPoolExecutor(16) as pool:
         bodies = [{"instances": ["a"], "glossary": {"a": f"A{n % 4}"}} for n in range(16)]
         answers = list(pool.map(lambda body: client.post(PREDICT, json=body).json(), bodies))
     assert answers == [{"predictions": [f"1: A{n % 4}"]} for n in range(16)]
 
 
-def test_terms_are_no_rows_to_metrics_and_limits(client, caplog):
-    caplog.set_level("INFO")
-    terms = {f"term{n}": "T" for n in range(50)}  # more than the 20 texts that are allowed
-    assert client.post(PREDICT, json={"instances": ["a", "b"], "glossary": terms}).is_success
-    assert "keras_attn_batch_rows_sum 2.0" in client.get("/metrics").text
-    rows = [record.rows for record in caplog.records if record.getMessage() == "request"]
-    assert 2 in rows
-    assert "term1" not in caplog.text
-
-
-def test_a_model_without_a_glossary_says_so(write_echo, tmp_path, wait_until):
-    folder = tmp_path / "older"
-    write_echo(folder, 1, is_older=True)
-    with TestClient(Server(folder, Settings()).app()) as client:
-        wait_until(lambda: client.get("/healthz").status_code == 200)
+def test_an_older_model_without_a_glossary_says_so(write_echo, tmp_path, open_client):
+    write_echo(tmp_path / "older", 1, is_older=True)
+    with open_client(tmp_path / "older") as client:
         predict = "/v1/models/older:predict"
         response = client.post(predict, json={"instances": ["a"], "glossary": {"a": "A"}})
         assert response.status_code == 400
@@ -117,9 +93,8 @@ def test_a_model_without_a_glossary_says_so(write_echo, tmp_path, wait_until):
         assert client.get("/page/settings.json").json()["examples"] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_pasted_text_reaches_the_model_as_it_was_pasted(client):
+    texts = [
         "\n\n".join(f"{n}行目です。" for n in range(20)),
         "一行目。\r\n\r\n三行目。\r\n",
         "表\t一\t二\n\t三",
@@ -127,70 +102,121 @@ def test_a_model_without_a_glossary_says_so(write_echo, tmp_path, wait_until):
         "詳しくは https://example.com/a?b=c&d=%E7%8A%AC#e へ。",
         " \n \n",
         "𠮷" * 300,
-    ],
-    ids=["lines", "CRLF", "tabs", "emoji", "URL", "blank", "long"],
-)
-@pytest.mark.parametrize("signature", ["serving_default", "nbest", "glossary"])
-def test_pasted_text_reaches_the_model_as_it_was_pasted(client, text, signature):
-    inputs = {"text": [text]}
-    if signature == "glossary":
-        inputs |= {"term": ["<not there>"], "term_translation": ["x"]}
-    response = client.post(PREDICT, json={"signature_name": signature, "inputs": inputs})
-    outputs = response.json()["outputs"]
-    said = outputs["translations"][0][0] if signature == "nbest" else outputs[0]
-    assert said == f"1: {text}"
+    ]
+    for signature in ("serving_default", "nbest", "glossary"):
+        inputs = {"text": texts}
+        if signature == "glossary":
+            inputs |= {"term": ["<not there>"], "term_translation": ["x"]}
+        response = client.post(PREDICT, json={"signature_name": signature, "inputs": inputs})
+        found = response.json()["outputs"]
+        if signature == "nbest":
+            found = [translations[0] for translations in found["translations"]]
+        assert found == [f"1: {text}" for text in texts]
 
 
-def test_metrics_count_requests_rows_and_seconds(client):
-    client.post(PREDICT, json={"instances": [TEXT, TEXT]})
-    client.post(PREDICT, content=b"?")
-    client.get("/a/path/of/nobody")
-    response = client.get("/metrics")
+def test_limits_are_named_in_what_is_refused(client, faults_of):
+    def answer(body):
+        return client.post(PREDICT, content=json.dumps(body, ensure_ascii=False).encode())
+
+    table = {
+        "rows": ({"instances": ["あ"] * 21}, 413, "at most 20 texts. Received: 21"),
+        "characters": ({"instances": ["あ" * 301]}, 413, "at most 300 characters. Received: 301"),
+        "bytes": ({"instances": ["あ" * 6700]}, 413, "at most 20000 bytes"),
+    }
+    assert not (faults := faults_of(table, answer)), "\n".join(faults)
+    parts = (b" " * 1000 for _ in range(100))  # sent in pieces, no length announced
+    assert client.post(PREDICT, content=parts).status_code == 413
+
+
+def test_an_answer_that_takes_too_long_is_not_waited_for(served, open_client):
+    # It waits for company that never comes.
+    with open_client(served, batch_wait=30.0, max_seconds=0.2) as client:
+        response = client.post(PREDICT, json={"instances": [TEXT]})
+    assert response.status_code == 504
+    assert "longer than 0.2 seconds" in response.json()["error"]
+
+
+def test_a_full_queue_is_answered_503_with_the_time_to_try_again(served, open_client, wait_until):
+    settings = {"batch_wait": 30.0, "batch_rows": 3, "queue_rows": 3, "max_rows": 3}
+    with open_client(served, **settings) as client, ThreadPoolExecutor() as pool:
+        waiting = pool.submit(client.post, PREDICT, json={"instances": [TEXT] * 2})
+        wait_until(lambda: "keras_attn_queue_rows 2.0" in client.get("/metrics").text)
+        refused = client.post(PREDICT, json={"instances": [TEXT] * 2})
+        assert refused.status_code == 503
+        assert int(refused.headers["retry-after"]) >= 1
+        assert "busy" in refused.json()["error"]
+        # With this one the batch is full.
+        assert client.post(PREDICT, json={"instances": [TEXT]}).status_code == 200
+        assert waiting.result().json() == {"predictions": [f"1: {TEXT}"] * 2}
+
+
+def test_metrics_and_logs_count_requests_and_rows_and_never_show_texts(
+    served, open_client, caplog, monkeypatch
+):
+    caplog.set_level("INFO")
+    terms = {f"term{n}": "T" for n in range(50)}  # they are no rows
+    with open_client(served) as client:
+        client.post(PREDICT, json={"instances": [TEXT, TEXT], "glossary": terms})
+        client.post(PREDICT, content=b"?")
+        for path in ("/", "/a/path/of/nobody", "/healthz", "/livez", "/metrics"):
+            assert client.get(path).headers["x-content-type-options"] == "nosniff"
+
+        async def fail(*arguments):
+            raise RuntimeError("secret")
+
+        monkeypatch.setattr(Inference, "answer", fail)
+        failed = client.post(PREDICT, json={"instances": [TEXT]})
+        assert failed.status_code == 500 and failed.json().keys() == {"error"}
+        assert "secret" not in failed.text and "RuntimeError: secret" in caplog.text
+        response = client.get("/metrics")
     assert response.headers["content-type"].startswith("text/plain")
-    families = text_string_to_metric_families(response.text)
     samples = {
         (sample.name, sample.labels.get("kind"), sample.labels.get("status")): sample.value
-        for family in families
+        for family in text_string_to_metric_families(response.text)
         for sample in family.samples
     }
-    assert samples["keras_attn_requests_total", "/v1/", "200"] == 1
-    assert samples["keras_attn_requests_total", "/v1/", "400"] == 1
-    assert samples["keras_attn_requests_total", "other", "404"] == 1
-    assert samples["keras_attn_request_seconds_count", "/v1/", None] == 2
+    counted = {
+        (kind, status): n for (name, kind, status), n in samples.items() if "requests_t" in name
+    }
+    assert counted.pop(("/healthz", "200")) >= 1 and counted.pop(("/healthz", "503"), 0) >= 0
+    assert counted == {
+        ("/v1/", "200"): 1,
+        ("/v1/", "400"): 1,
+        ("/v1/", "500"): 1,
+        ("/", "200"): 1,
+        ("other", "404"): 1,
+        ("/livez", "200"): 1,
+        ("/metrics", "200"): 1,
+    }
+    assert samples["keras_attn_request_seconds_count", "/v1/", None] == 3
+    assert 0 < samples["keras_attn_request_seconds_sum", "/v1/", None] < 60
     assert samples["keras_attn_batch_rows_sum", None, None] == 2
     assert samples["keras_attn_model_version", None, None] == 1
     assert samples["keras_attn_queue_rows", None, None] == 0
 
-
-def test_logs_say_what_was_asked_and_not_what_was_said(client, caplog):
-    caplog.set_level("INFO")
-    client.post(PREDICT, json={"instances": [TEXT, TEXT]})
-    (record,) = [record for record in caplog.records if record.getMessage() == "request"]
-    assert (record.method, record.path, record.status, record.rows) == ("POST", PREDICT, 200, 2)
-    assert record.milliseconds > 0
-    assert TEXT not in caplog.text
-
-
-def test_the_process_lives_while_its_model_loads(tmp_path):
-    (tmp_path / "ja-en").mkdir()
-    with TestClient(Server(tmp_path / "ja-en", Settings()).app()) as client:
-        assert client.get("/healthz").status_code == 503
-        assert client.get("/livez").status_code == 200
+    logged = [one for one in caplog.records if one.getMessage() == "request"]
+    logged = [one for one in logged if one.status != 503]  # until the model was loaded
+    assert (logged[0].method, logged[0].path, logged[0].status) == ("POST", PREDICT, 200)
+    assert logged[0].rows == 2 and logged[0].milliseconds > 0
+    # Probes are no news.
+    assert {one.path for one in logged} == {PREDICT, "/", "/a/path/of/nobody"}
+    assert TEXT not in caplog.text and "term1" not in caplog.text
 
 
-@pytest.mark.parametrize("path", [PREDICT, "/v1/models/ja-en"])
-def test_methods_of_a_path_are_told(client, path):
-    methods = "POST, OPTIONS" if path == PREDICT else "GET, HEAD, OPTIONS"
-    response = client.options(path)
-    assert (response.status_code, response.headers["allow"]) == (204, methods)
-    refused = client.delete(path)
-    assert (refused.status_code, refused.headers["allow"]) == (405, methods)
+def test_methods_of_a_path_are_told(client):
+    others = (PREDICT, "/v1/models/ja-en/versions/1:predict", "/v1/models/ja-en/metadata")
+    for path in ("/v1/models/ja-en", *others):
+        methods = "POST, OPTIONS" if "predict" in path else "GET, HEAD, OPTIONS"
+        response = client.options(path)
+        assert (response.status_code, response.headers["allow"]) == (204, methods)
+        refused = client.delete(path)
+        assert (refused.status_code, refused.headers["allow"]) == (405, methods)
 
 
-def test_other_origins_may_ask_only_if_they_are_named(echo, client, open_client):
+def test_other_origins_may_ask_only_if_they_are_named(served, client, open_client):
     origin = {"Origin": "https://a.example"}
     assert "access-control-allow-origin" not in client.get("/healthz", headers=origin).headers
-    with open_client(echo, cors_origin="https://a.example") as other_client:
+    with open_client(served, cors_origin="https://a.example") as other_client:
         asked = {
             **origin,
             "Access-Control-Request-Method": "POST",
@@ -207,23 +233,27 @@ def test_other_origins_may_ask_only_if_they_are_named(echo, client, open_client)
 
 def test_bodies_may_be_gzip_or_begin_with_a_byte_order_mark(client):
     body = json.dumps({"instances": [TEXT]}).encode()
-    packed = client.post(PREDICT, content=gzip.compress(body), headers={"Content-Encoding": "gzip"})
-    marked = client.post(PREDICT, content=b"\xef\xbb\xbf" + body)
-    assert packed.json() == marked.json() == {"predictions": [f"1: {TEXT}"]}
+    expected = {"predictions": [f"1: {TEXT}"]}
+    two_members = gzip.compress(body[:7]) + gzip.compress(body[7:])  # are one content
+    for packed in (gzip.compress(body), two_members):
+        for name in ("gzip", "GZIP", "x-gzip"):
+            answer = client.post(PREDICT, content=packed, headers={"Content-Encoding": name})
+            assert answer.json() == expected
+    assert client.post(PREDICT, content=b"\xef\xbb\xbf" + body).json() == expected
 
 
-def test_a_proxy_may_offer_the_server_under_a_path(echo, start_server):
-    with start_server(echo, "--root-path", "/translate/") as (_, url):
+def test_a_proxy_may_offer_the_server_under_a_path(served, start_server):
+    with start_server(served, root_path="/translate/") as url:
         answer = httpx.post(url + PREDICT, json={"instances": [TEXT]})
         assert answer.json() == {"predictions": [f"1: {TEXT}"]}
         assert httpx.get(f"{url}/page/page.js").status_code == 200
         assert httpx.get(f"{url}/v1/nothing").json()["error"].endswith("GET /v1/nothing")
 
 
-def test_before_a_version_is_loaded_the_server_says_so(tmp_path):
-    folder = tmp_path / "ja-en"
-    folder.mkdir()
-    with TestClient(Server(folder, Settings()).app()) as client:
+def test_before_a_version_is_loaded_the_server_lives_and_says_so(tmp_path, open_client):
+    (tmp_path / "ja-en").mkdir()
+    with open_client(tmp_path / "ja-en", is_loaded=False) as client:
+        assert client.get("/livez").status_code == 200
         assert client.get("/healthz").status_code == 503
         page = client.get("/page/settings.json")
         assert (page.status_code, page.headers["retry-after"]) == (503, "1")
@@ -233,13 +263,44 @@ def test_before_a_version_is_loaded_the_server_says_so(tmp_path):
         assert client.get("/v1/models/ja-en").status_code == 404
 
 
-def test_a_version_that_is_broken_is_shown_and_the_one_below_is_served(echo, wait_until):
+def test_a_version_that_is_broken_is_shown_and_the_one_below_is_served(echo, open_client):
     (echo / "2").mkdir()
     (echo / "2" / "saved_model.pb").write_bytes(b"no model")
-    with TestClient(Server(echo, Settings()).app()) as client:
-        wait_until(lambda: client.get("/healthz").status_code == 200)
+    with open_client(echo) as client:
         assert client.get("/healthz").json()["models"] == {"ja-en": 1}
         second, first = client.get("/v1/models/ja-en").json()["model_version_status"]
         assert (second["version"], second["state"]) == ("2", "END")
+        assert second["status"]["error_code"] == "UNKNOWN"
         assert second["status"]["error_message"]
-        assert first["state"] == "AVAILABLE"
+        assert (first["version"], first["state"]) == ("1", "AVAILABLE")
+        assert first["status"] == {"error_code": "OK", "error_message": ""}
+
+
+def test_the_page_loads_nothing_from_elsewhere_and_gives_no_file_beside_it(client, examples):
+    for path in ("/", "/docs", "/page/page.js"):
+        response = client.get(path)
+        assert response.headers["cache-control"] == "no-cache"
+        assert response.headers["x-content-type-options"] == "nosniff"
+        if path != "/page/page.js":
+            assert response.headers["content-type"].startswith("text/html")
+            assert "default-src 'self'" in response.headers["content-security-policy"]
+    assert client.get("/page/settings.json").json() == {
+        "name": "ja-en",
+        "version": 1,
+        "source": "ja",
+        "target": "en",
+        "max_characters": 300,
+        "max_pieces": Config().max_pieces,
+        "examples": examples,
+        "facts": {
+            "Trained on": Config().data,
+            "Layers": "4 of the encoder, 2 of the decoder",
+            "Width": "256, with 4 heads",
+            "Search": "beam of 4",
+            "Precision": "float32",
+        },
+        "models": ["ja-en"],
+        "can_stream": True,
+    }
+    for path in ("/page/../app.py", "/page/%2e%2e/app.py", "/page/..%2fapp.py"):
+        assert client.get(path).status_code == 404

@@ -52,23 +52,23 @@ def run(scenario, **settings):
     return model.batches
 
 
-def test_requests_that_arrive_together_are_one_batch_and_each_gets_its_own():
-    async def scenario(batcher, model):
-        answers = await asyncio.gather(
-            ask(batcher, model, 1), ask(batcher, model, 2, 3), ask(batcher, model, 4)
-        )
-        assert answers == [[2], [4, 6], [8]]
+def test_requests_that_arrive_together_share_a_batch_and_each_gets_its_own():
+    table = [
+        ({}, [[1], [2, 3], [4]], [[1, 2, 3, 4]]),
+        # A request alone waits no longer than it is told.
+        ({"batch_wait": 0.0}, [[1]], [[1]]),
+        # A full batch does not wait.
+        ({"batch_wait": 60.0, "batch_rows": 4}, [[0], [1], [2], [3]], [[0, 1, 2, 3]]),
+        # A batch has at most `batch_rows` rows, but for one request.
+        ({"batch_rows": 3}, [[1, 1], [2, 2], [3] * 5], [[1, 1], [2, 2], [3] * 5]),
+    ]
+    for settings, requests, batches in table:
 
-    assert run(scenario) == [[1, 2, 3, 4]]
+        async def scenario(batcher, model, requests=requests):
+            answers = await asyncio.gather(*(ask(batcher, model, *one) for one in requests))
+            assert answers == [[2 * number for number in one] for one in requests]
 
-
-def test_a_request_alone_waits_no_longer_than_it_is_told():
-    async def scenario(batcher, model):
-        start = asyncio.get_running_loop().time()
-        assert await ask(batcher, model, 1) == [2]
-        assert asyncio.get_running_loop().time() - start < 2
-
-    run(scenario, batch_wait=0.0)
+        assert run(scenario, **settings) == batches
 
 
 def test_a_lone_client_does_not_wait_after_its_first_request():
@@ -85,28 +85,13 @@ def test_clients_that_come_back_one_after_the_other_share_a_batch_again():
     async def scenario(batcher, model):
         async def client(number):
             await ask(batcher, model, number)
-            await asyncio.sleep(0.05 * number)
+            for _ in range(3 * number):  # some turns of the loop later than the one before
+                await asyncio.sleep(0)
             await ask(batcher, model, 10 + number)
 
         await asyncio.gather(*map(client, range(3)))
 
     assert run(scenario, batch_wait=0.5) == [[0, 1, 2], [10, 11, 12]]
-
-
-def test_a_full_batch_does_not_wait():
-    async def scenario(batcher, model):
-        await asyncio.gather(*(ask(batcher, model, n) for n in range(4)))
-
-    assert run(scenario, batch_wait=60.0, batch_rows=4) == [[0, 1, 2, 3]]
-
-
-def test_a_batch_has_at_most_so_many_rows_but_for_one_request():
-    async def scenario(batcher, model):
-        await asyncio.gather(
-            ask(batcher, model, 1, 1), ask(batcher, model, 2, 2), ask(batcher, model, *[3] * 5)
-        )
-
-    assert run(scenario, batch_rows=3) == [[1, 1], [2, 2], [3] * 5]
 
 
 def test_several_requests_share_a_batch_of_at_most_so_many_characters():
@@ -137,7 +122,9 @@ def test_what_arrives_while_the_model_computes_is_the_next_batch():
         while not model.batches:
             await asyncio.sleep(0.01)
         others = [asyncio.create_task(ask(batcher, model, n)) for n in (2, 3)]
-        await asyncio.sleep(0.1)
+        while batcher.num_rows < 2:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.1)  # longer than they would wait if the thread were free
         assert batcher.num_rows == 2
         model.may_go_on.set()
         assert await asyncio.gather(first, *others) == [[2], [4], [6]]

@@ -1,7 +1,6 @@
 """A new version appears while clients call: no error, and both versions' answers are right."""
 
 import shutil
-import socket
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,12 +14,10 @@ NUM_CLIENTS = 32
 
 
 def test_no_request_is_lost_between_two_versions_with_a_broken_one_between(
-    echo, write_echo, start_server, wait_until
+    echo, write_echo, start_server, wait_until, free_port
 ):
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        grpc_port = listening.getsockname()[1]
-    options = ("--poll-seconds", "0.2", "--grpc-port", str(grpc_port))
-    with start_server(echo, *options) as (_, url):
+    port = free_port()
+    with start_server(echo, poll_seconds=0.2, grpc_port=port) as url:
 
         def states():
             answer = httpx.get(f"{url}/v1/models/ja-en").json()["model_version_status"]
@@ -34,7 +31,7 @@ def test_no_request_is_lost_between_two_versions_with_a_broken_one_between(
         said = []
         address = urlsplit(url)
         with Clients(
-            *(address.hostname, address.port, grpc_port, "ja-en"),
+            *(address.hostname, address.port, port, "ja-en"),
             [f"text {number}" for number in range(100)],
             is_right,
             NUM_CLIENTS,
@@ -63,7 +60,7 @@ def test_a_version_with_other_signatures_and_examples_takes_over(
 ):
     folder = tmp_path / "ja-en"
     write_echo(folder, 1, is_older=True)
-    with start_server(folder, "--poll-seconds", "0.2") as (_, url):
+    with start_server(folder, poll_seconds=0.1) as url:
 
         def ask(**body):
             return httpx.post(f"{url}/v1/models/ja-en:predict", json=body)
@@ -90,15 +87,3 @@ def test_a_version_with_other_signatures_and_examples_takes_over(
         assert settings()["examples"] == []
         assert ask(**with_terms).status_code == 400
         assert 'keras_attn_model_version{model="ja-en"} 1.0' in httpx.get(f"{url}/metrics").text
-
-
-def test_the_version_below_is_served_again_when_the_newest_is_taken_away(
-    echo, write_echo, start_server, wait_until
-):
-    second = write_echo(echo, 2)
-    with start_server(echo, "--poll-seconds", "0.2") as (_, url):
-        assert httpx.get(f"{url}/healthz").json()["models"] == {"ja-en": 2}
-        shutil.rmtree(second)
-        wait_until(lambda: httpx.get(f"{url}/healthz").json()["models"] == {"ja-en": 1})
-        response = httpx.post(f"{url}/v1/models/ja-en:predict", json={"instances": ["a"]})
-        assert response.json() == {"predictions": ["1: a"]}

@@ -10,14 +10,6 @@ PAIR = {"source": "ja", "target": "en"}
 PAIRS = [("ja", "en"), ("de", "en"), ("ja", "zh")]
 
 
-@pytest.fixture(scope="module")
-def client(write_echo, tmp_path_factory, open_client):
-    folder = tmp_path_factory.mktemp("models") / "ja-en"
-    write_echo(folder, 1)
-    with open_client(folder, max_rows=20, queue_rows=20) as client:
-        yield client
-
-
 def test_their_own_client_translates(server):
     api = LibreTranslateAPI(server)
     assert api.translate("犬と猫 & 鳥", "ja", "en") == "1: 犬と猫 & 鳥"
@@ -101,29 +93,3 @@ def test_languages_have_names_and_targets():
         {"code": "ja", "name": "Japanese", "targets": ["xx"]},
         {"code": "xx", "name": "xx", "targets": []},
     ]
-
-
-@pytest.mark.parametrize(
-    ("document", "status", "says"),
-    [
-        (PAIR, 400, "missing q"),
-        ({"q": "犬", "source": "ja"}, 400, "missing target"),
-        ({"q": "犬", "target": "en"}, 400, "missing source"),
-        ({"q": "犬", "source": "de", "target": "en"}, 400, '"de" is not supported as source'),
-        ({"q": "犬", "source": "ja", "target": "fr"}, 400, "translates ja to en."),
-        ({"q": "犬", "format": "pdf", **PAIR}, 400, '"pdf" format is not supported'),
-        ({"q": "犬", "alternatives": -1, **PAIR}, 400, "alternatives"),
-        ({"q": "犬", "alternatives": "many", **PAIR}, 400, "alternatives"),
-        ({"q": "犬", "source": ["ja"], "target": "en"}, 400, "not supported as source"),
-        ({"q": "犬", "scores": 1, **PAIR}, 400, "'scores' must be true or false"),
-        ({"q": "犬", "glossary": {"犬": "dog"}, "scores": True, **PAIR}, 400, "neither"),
-        ({"q": "犬", "glossary": ["犬"], **PAIR}, 400, "'glossary' must be an object"),
-        ({"q": [], **PAIR}, 400, "'q' must be"),
-        ({"q": ["犬", 3], **PAIR}, 400, "'q' must be"),
-        ({"q": ["犬"] * 21, **PAIR}, 413, "at most 20 texts"),
-    ],
-)
-def test_wrong_requests_are_refused_in_a_sentence(client, document, status, says):
-    answer = client.post("/translate", json=document)
-    assert answer.status_code == status
-    assert says in answer.json()["error"]

@@ -4,11 +4,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
-from keras_attn.serving.app import Server
 from keras_attn.serving.models import check, model_folders
-from keras_attn.serving.settings import Settings
 
 CONFIG = """model_config_list {{
   config {{ name: "{name}" base_path: "{path}" model_platform: "tensorflow" {more} }}
@@ -20,7 +17,7 @@ def folder(write_echo, tmp_path_factory):
     """A folder of two models."""
     folder = tmp_path_factory.mktemp("models")
     write_echo(folder / "ja-en", 1)
-    write_echo(folder / "en-ja", 4, pair=("en", "ja"))
+    write_echo(folder / "en-ja", 2, pair=("en", "ja"))
     (folder / ".cache" / "1").mkdir(parents=True)
     (folder / "lost+found").mkdir()
     return folder
@@ -82,13 +79,13 @@ def test_one_whole_model_is_enough_to_start(folder, tmp_path):
 
 
 def test_health_names_the_served_versions(client):
-    assert client.get("/healthz").json() == {"status": "ok", "models": {"en-ja": 4, "ja-en": 1}}
-    assert 'keras_attn_model_version{model="en-ja"} 4.0' in client.get("/metrics").text
+    assert client.get("/healthz").json() == {"status": "ok", "models": {"en-ja": 2, "ja-en": 1}}
+    assert 'keras_attn_model_version{model="en-ja"} 2.0' in client.get("/metrics").text
 
 
 def test_the_name_chooses_the_model_in_tensorflow_serving_and_kserve(client):
     given = {"name": "text", "shape": [1], "datatype": "BYTES", "data": ["a"]}
-    for name, said in (("ja-en", "1: a"), ("en-ja", "4: a")):
+    for name, said in (("ja-en", "1: a"), ("en-ja", "2: a")):
         answer = client.post(f"/v1/models/{name}:predict", json={"instances": ["a"]})
         assert answer.json() == {"predictions": [said]}
         answer = client.post(f"/v2/models/{name}/infer", json={"inputs": [given]}).json()
@@ -101,7 +98,7 @@ def test_the_name_chooses_the_model_in_tensorflow_serving_and_kserve(client):
 
 
 def test_the_languages_choose_the_model_in_libretranslate(client):
-    for source, target, said in (("ja", "en", "1: 犬"), ("en", "ja", "4: 犬")):
+    for source, target, said in (("ja", "en", "1: 犬"), ("en", "ja", "2: 犬")):
         document = {"q": "犬", "source": source, "target": target}
         assert client.post("/translate", json=document).json() == {"translatedText": said}
     assert [(one["code"], one["targets"]) for one in client.get("/languages").json()] == [
@@ -119,13 +116,12 @@ def test_the_page_is_told_of_each_model(client):
 
 
 def test_models_and_versions_that_come_are_served_and_broken_ones_hide_nothing(
-    write_echo, tmp_path, wait_until
+    write_echo, tmp_path, wait_until, open_client
 ):
     write_echo(tmp_path / "ja-en", 1)
     (tmp_path / "broken" / "1").mkdir(parents=True)
     (tmp_path / "broken" / "1" / "saved_model.pb").write_bytes(b"no model")
-    with TestClient(Server(tmp_path, Settings(poll_seconds=0.05)).app()) as client:
-        wait_until(lambda: client.get("/healthz").status_code == 200)
+    with open_client(tmp_path, poll_seconds=0.05) as client:
         assert client.get("/v2/models/broken/ready").status_code == 503
         write_echo(tmp_path / "en-ja", 1, pair=("en", "ja"))
         write_echo(tmp_path / "ja-en", 2)
@@ -141,13 +137,12 @@ def test_models_and_versions_that_come_are_served_and_broken_ones_hide_nothing(
 
 
 def test_a_file_that_is_broken_while_the_server_runs_changes_nothing(
-    folder, tmp_path, wait_until, caplog
+    folder, tmp_path, wait_until, caplog, open_client
 ):
     file = write_config(tmp_path, path=folder / "ja-en")
-    with TestClient(Server(file, Settings(poll_seconds=0.05)).app()) as client:
-        wait_until(lambda: client.get("/healthz").status_code == 200)
+    with open_client(file, poll_seconds=0.05) as client:
         file.write_text("model_config_list {", "utf-8")
         wait_until(lambda: "The models cannot be read." in caplog.text)
         assert client.get("/healthz").json()["models"] == {"a": 1}
         write_config(tmp_path, name="b", path=folder / "en-ja")
-        wait_until(lambda: client.get("/healthz").json()["models"] == {"a": 1, "b": 4})
+        wait_until(lambda: client.get("/healthz").json()["models"] == {"a": 1, "b": 2})

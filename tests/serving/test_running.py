@@ -1,59 +1,114 @@
-"""A server that listens: where, and how it stops."""
+"""The process `python -m keras_attn.serving`: what it says, where it listens, and how it stops."""
 
-import concurrent.futures
+import json
+import logging
+import os
 import signal
 import socket
-import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx2 as httpx
 import pytest
 
-from keras_attn.serving.__main__ import main
-from keras_attn.serving.running import run
-from keras_attn.serving.settings import Settings
+from keras_attn.serving.__main__ import main, parse_arguments
+from keras_attn.serving.logs import written_to_stderr
+from keras_attn.serving.native_logs import records
+
+PREDICT = "/v1/models/ja-en:predict"
 
 
-def test_sigterm_ends_the_server_after_the_requests_that_have_begun(echo, start_server):
-    # Each waits for company half a second, so they are under way when the signal comes.
-    with start_server(echo, "--batch-wait", "0.5") as (process, url):
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            bodies = [{"instances": [str(number)]} for number in range(4)]
+def test_after_sigterm_what_has_begun_or_is_on_its_way_is_answered_and_logs_are_json(
+    echo, start_process, wait_until
+):
+    # Four requests wait for company, so they are under way when the signal comes.
+    with (
+        start_process(echo, "--batch-wait", "1.5") as (process, url),
+        httpx.Client(base_url=url) as idle,
+    ):
+        assert "connection" not in idle.get("/v1/models/ja-en").headers
+        with ThreadPoolExecutor(4) as pool:
             asked = [
-                pool.submit(httpx.post, f"{url}/v1/models/ja-en:predict", json=body)
-                for body in bodies
+                pool.submit(httpx.post, url + PREDICT, json={"instances": [f"猫{number}"]})
+                for number in range(4)
             ]
-            time.sleep(0.2)
+            wait_until(lambda: "keras_attn_queue_rows 4.0" in httpx.get(f"{url}/metrics").text)
             process.send_signal(signal.SIGTERM)
+            # The server is told: each answer asks the client to go elsewhere.
+            wait_until(lambda: httpx.get(f"{url}/livez").headers.get("connection") == "close")
+            late = idle.get("/v1/models/ja-en")
             answers = [one.result() for one in asked]
-        assert [one.json()["predictions"] for one in answers] == [[f"1: {n}"] for n in range(4)]
+        assert (late.status_code, late.headers["connection"]) == (200, "close")
+        assert [one.json()["predictions"] for one in answers] == [[f"1: 猫{n}"] for n in range(4)]
         assert {one.headers["connection"] for one in answers} == {"close"}
         assert process.wait(30) in (0, -signal.SIGTERM)
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{url}/healthz")
+        said = process.stderr.read()
+    lines = list(map(json.loads, said.splitlines()))
+    assert "\\u001b" not in said  # no colour codes
+    assert "猫" not in said
+    by_message = {line["message"]: line for line in lines}
+    assert by_message["A version is served."]["version"] == 1
+    assert by_message["request"]["status"] == 200
+    assert {"time", "level", "logger"} <= by_message["request"].keys()
+    assert not [line for line in lines if line["logger"] == "native"]
 
 
-def test_after_sigterm_requests_on_their_way_are_answered_and_connections_closed(
-    echo, start_server
-):
-    body = {"instances": ["a"]}
-    with start_server(echo) as (process, url), httpx.Client(base_url=url) as client:
-        assert "connection" not in client.post("/v1/models/ja-en:predict", json=body).headers
-        process.send_signal(signal.SIGTERM)
-        time.sleep(0.3)
-        answer = client.post("/v1/models/ja-en:predict", json=body)
-        assert answer.json() == {"predictions": ["1: a"]}
-        assert answer.headers["connection"] == "close"
-        assert process.wait(30) in (0, -signal.SIGTERM)
+def test_lines_of_logs_and_of_native_code_are_objects(capfd):
+    level = logging.getLogger().level
+    with written_to_stderr():
+        logging.getLogger("a.b").info("猫 %d", 3, extra={"rows": 2})
+        os.write(2, b"E0000 00:00:1 2 a.cc:3] native\n")
+    os.write(2, b"after\n")
+    logging.getLogger().setLevel(level)
+    said = capfd.readouterr().err.splitlines()
+    said.remove("after")
+    line, native = sorted(map(json.loads, said), key=lambda record: record["logger"])
+    assert (line["message"], line["rows"], line["level"]) == ("猫 3", 2, "INFO")
+    assert line["logger"] == "a.b"
+    assert (native["message"], native["level"], native["logger"]) == ("native", "ERROR", "native")
+    assert any("猫" in text for text in said)  # readable, not escaped
 
 
-def test_the_folder_of_one_version_is_refused_with_the_one_to_give(echo):
-    with pytest.raises(ValueError, match="must be the folder of the versions") as refused:
-        run(echo / "1", Settings())
-    assert str(refused.value).endswith(f"Use {echo.resolve()}.")
+def test_the_level_of_a_native_line_is_read_and_colours_are_left_out():
+    table = [
+        (b"W0000 00:00:1795691878.69 19504 a.cc:31] No CUDA.", "WARNING", "No CUDA."),
+        (b"2026-11-26 10:00:00.1: I tensorflow/a.cc:1] text", "INFO", None),
+        ("\x1b[31m赤い\x1b[0m文字".encode(), "INFO", "赤い文字"),
+        (b"\xff no text", "INFO", "\ufffd no text"),
+        (b"F0000 00:00:1 2 a.cc:3] Check failed: a == b", "CRITICAL", "Check failed: a == b"),
+    ]
+    for line, level, message in table:
+        (record,) = map(json.loads, records([line + b"\n", b"\n"]))
+        assert (record["level"], record["logger"]) == (level, "native")
+        assert record["message"] == (message or line.decode())
 
 
-def test_a_port_that_is_taken_is_said_in_a_sentence(echo, capsys):
+def test_options_may_be_environment_variables(echo, monkeypatch, capsys):
+    monkeypatch.setenv("KERAS_ATTN_BATCH_ROWS", "7")
+    monkeypatch.setenv("KERAS_ATTN_HOST", "0.0.0.0")
+    arguments = parse_arguments([str(echo), "--host", "::1"])
+    assert (arguments.batch_rows, arguments.host) == (7, "::1")
+    monkeypatch.setenv("KERAS_ATTN_PORT", "many")
+    with pytest.raises(SystemExit):
+        parse_arguments([str(echo)])
+    assert "--port: invalid int value: 'many'" in capsys.readouterr().err
+
+
+def test_what_cannot_be_served_is_said_in_a_sentence(echo, capsys):
+    (echo / "empty").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        assert main([str(echo), "--port", str(port)]) == 2
-    assert "Address already in use" in capsys.readouterr().err
+        port = str(taken.getsockname()[1])
+        table = [
+            (echo / "nothing", (), "must be a folder"),
+            (echo / "empty", (), "no exported model"),
+            (echo, ("--batch-rows", "0"), "`batch_rows` must be a whole number of at least 1"),
+            (echo / "1", (), "must be the folder of the versions"),
+            (echo / "1", (), f"Use {echo.resolve()}."),
+            (echo, ("--port", port), "Address already in use"),
+            (echo, ("--port", "0", "--grpc-port", port), "Address already in use"),
+        ]
+        for path, options, says in table:
+            assert main([str(path), *options]) == 2
+            error = capsys.readouterr().err
+            assert error.startswith("error: ") and says in error

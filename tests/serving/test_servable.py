@@ -9,9 +9,9 @@ from keras_attn.translation.export.warmup_requests import FILE
 from keras_attn.translation.versions import EXTRA
 
 
-@pytest.fixture
-def servable(echo):
-    return Servable(echo / "1")
+@pytest.fixture(scope="module")
+def servable(served):
+    return Servable(served / "1")
 
 
 def test_inputs_and_outputs_are_those_of_the_signature(servable):
@@ -54,7 +54,8 @@ def test_what_the_model_refuses_is_said_in_a_line(tmp_path):
     assert "\n" not in caught.value.message
 
 
-def test_the_requests_that_came_with_the_model_are_those_it_was_written_with(servable):
+def test_the_requests_that_came_with_the_model_are_those_it_was_written_with(echo):
+    servable = Servable(echo / "1")
     assert list(servable.warm_up_requests()) == []
     with tf.io.TFRecordWriter(str(servable.folder / EXTRA / FILE)) as file:
         for name in ("serving_default", "nbest"):

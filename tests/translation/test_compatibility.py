@@ -16,7 +16,14 @@ from keras_attn.translation.versions import EXTRA
 STORED = sorted((Path(__file__).parents[1] / "data" / "exported").glob("*.tar.xz"))
 
 
-@pytest.fixture(scope="module", params=STORED, ids=lambda path: path.name.removesuffix(".tar.xz"))
+# The oldest and the newest version always, those between them with `-m slow`.
+PARAMETERS = [
+    pytest.param(path, marks=[pytest.mark.slow] if 0 < i < len(STORED) - 1 else [])
+    for i, path in enumerate(STORED)
+]
+
+
+@pytest.fixture(scope="module", params=PARAMETERS, ids=lambda path: path.name[: -len(".tar.xz")])
 def stored(request, tmp_path_factory):
     """Translator of a stored model, and its answers of then."""
     folder = tmp_path_factory.mktemp("stored")
@@ -26,8 +33,9 @@ def stored(request, tmp_path_factory):
     return Translator.load(folder / "1"), json.loads(answers.read_text(encoding="utf-8"))
 
 
-def test_answers_are_those_of_then(stored):
+def test_answers_and_configuration_are_those_of_then(stored):
     translator, answers = stored
+    assert answers["configuration"].items() <= vars(translator.config).items()
     best = [hypotheses[0] for hypotheses in translator.nbest(answers["texts"])]
     assert [one.translation for one in best] == answers["translations"]
     assert [one.score for one in best] == pytest.approx(answers["scores"], abs=1e-3)
@@ -42,11 +50,6 @@ def test_attention_is_read_and_what_a_model_lacks_is_none(stored):
         assert seen.encoder_weights is seen.alternatives is seen.probabilities is None
         with pytest.raises(ValueError, match="must have the signature 'continue' for this call"):
             translator.continue_from(answers["texts"][0], [])
-
-
-def test_configuration_is_read(stored):
-    translator, answers = stored
-    assert answers["configuration"].items() <= vars(translator.config).items()
 
 
 def test_training_can_start_from_it(stored):

@@ -5,8 +5,6 @@ import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 import keras_attn
 
 ROOT = Path(keras_attn.__file__).parents[1]
@@ -67,11 +65,14 @@ def test_every_room_has_a_floor():
     assert {room_of(name) for name in MODULES} == set(FLOOR_OF)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_no_room_imports_a_higher_one(name):
-    rooms = {room_of(found) for found in MODULES[name]} & set(FLOOR_OF)
-    higher = {room for room in rooms if FLOOR_OF[room] > FLOOR_OF[room_of(name)]}
-    assert higher == set()
+def test_no_room_imports_a_higher_one():
+    faults = [
+        f"{name} imports {found}"
+        for name, imported in MODULES.items()
+        for found in sorted(imported)
+        if FLOOR_OF.get(room_of(found), 0) > FLOOR_OF[room_of(name)]
+    ]
+    assert not faults, "\n".join(faults)
 
 
 def test_there_is_no_circle_of_modules_or_of_rooms():
@@ -97,22 +98,24 @@ def reached_from(name):
     return seen
 
 
-@pytest.mark.parametrize("room", ["config", "fields", "flags"])
-def test_flags_need_the_standard_library_only(room):
-    names = {found.split(".")[0] for found in MODULES[f"{TRANSLATION}.{room}"]}
-    assert names <= {"__future__", "keras_attn", *sys.stdlib_module_names}
+def test_flags_need_the_standard_library_only():
+    for room in ("config", "fields", "flags"):
+        names = {found.split(".")[0] for found in MODULES[f"{TRANSLATION}.{room}"]}
+        assert names <= {"__future__", "keras_attn", *sys.stdlib_module_names}, room
 
 
-@pytest.mark.parametrize("room", ["special_ids", "decoding"])
-def test_integers_do_without_sentencepiece(room):
-    names = [name for name in MODULES if room_of(name) == room]
-    assert names
-    for name in names:
-        assert not any(found.split(".")[0] == "sentencepiece" for found in reached_from(name))
-
-
-def test_the_server_never_imports_the_trainer():
-    names = [name for name in IMPORTS if name.startswith("keras_attn.serving")]
-    assert names
-    for name in names:
-        assert not {room_of(found) for found in reached_from(name)} & {"training"}
+def test_integers_do_without_sentencepiece_and_the_server_without_the_trainer():
+    integers = [name for name in MODULES if room_of(name) in ("special_ids", "decoding")]
+    server = [name for name in IMPORTS if name.startswith("keras_attn.serving")]
+    assert integers and server
+    faults = [
+        f"{name} imports {found}"
+        for names, foreign in (
+            (integers, "sentencepiece"),
+            (server, f"{TRANSLATION}.training"),
+        )
+        for name in names
+        for found in reached_from(name)
+        if f"{found}.".startswith(f"{foreign}.")
+    ]
+    assert not faults, "\n".join(faults)

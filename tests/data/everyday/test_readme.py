@@ -3,17 +3,11 @@
 import re
 from pathlib import Path
 
-import pytest
 from keras_attn_data import everyday
 from keras_attn_data.everyday import grammar, lexicon
 
 README = (Path(next(iter(everyday.__path__))) / "README.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `(\w+)` \| `?(.+?)`? \| `?(.+?)`? \|$", re.MULTILINE)
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    return list(grammar.pairs())
 
 
 def test_the_table_has_every_pattern_with_a_pair_of_the_corpus(corpus):

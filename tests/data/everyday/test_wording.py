@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from keras_attn_data.everyday import grammar, lexicon
+from keras_attn_data.everyday import lexicon
 
 KIN = (
     "husband|wife|son|daughter|older brother|younger brother|older sister|younger sister|father|"
@@ -14,11 +14,6 @@ TIME = re.compile(
     "昨日|おととい|先週|先月|去年|今朝|さっき|日前|週間前|月前|年前|明日|あさって|来週|来月|来年|今夜|"
     "今度|休みに|毎|週末|今日|今晩"
 )
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    return list(grammar.pairs())
 
 
 @pytest.fixture(scope="module")
@@ -33,27 +28,24 @@ def test_another_subject_has_no_relatives_of_the_speaker(english):
     assert [text for text in english if wrong.match(text)] == []
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        r"withdrawed",
-        r"(n't|not) .*\bsome\b",
-        r"\b(interesting|cheap), so I('ll)? borrow",
-        r"a long time ago",
-        r"(n't|not) .*\bat \d+(:\d\d)?\b",
-        r"one-piece",
-        r"\bM(r|s|rs)\. ",
-        r"\bgrandchilds\b",
-        r"[Ff]olk songs or songs|[Ss]ongs or folk songs",
-    ],
-)
-def test_a_fault_in_english_does_not_occur(english, fault):
-    assert [text for text in english if re.search(fault, text)] == []
+ENGLISH_FAULTS = [
+    r"withdrawed",
+    r"(n't|not) .*\bsome\b",
+    r"\b(interesting|cheap), so I('ll)? borrow",
+    r"a long time ago",
+    r"(n't|not) .*\bat \d+(:\d\d)?\b",
+    r"one-piece",
+    r"\bM(r|s|rs)\. ",
+    r"\bgrandchilds\b",
+    r"[Ff]olk songs or songs|[Ss]ongs or folk songs",
+]
 
 
-@pytest.mark.parametrize("fault", ["写真の中で", "トイレ[をが]片付", "十分(日本語|待)"])
-def test_a_fault_in_japanese_does_not_occur(corpus, fault):
-    assert [s.ja for s in corpus if re.search(fault, s.ja)] == []
+def test_known_faults_do_not_occur(corpus, english):
+    in_english = re.compile("|".join(ENGLISH_FAULTS))
+    assert [text for text in english if in_english.search(text)] == []
+    in_japanese = re.compile("写真の中で|トイレ[をが]片付|十分(日本語|待)")
+    assert [s.ja for s in corpus if in_japanese.search(s.ja)] == []
 
 
 def test_why_did_asks_for_an_explanation(corpus):

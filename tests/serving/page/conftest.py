@@ -25,13 +25,10 @@ def screen():
 
 
 @pytest.fixture
-def page(driver, server, screen):
-    """The page, just opened.
-
-    Whatever a test does, there is no error on the console and nothing is asked of another server.
-    """
+def watched(driver, server):
+    """Afterwards there is no error on the console and nothing was asked of another server."""
     driver.get_log("browser"), driver.get_log("performance")  # of the test before
-    yield browser.Page(driver, server, *screen)
+    yield driver
     assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     asked = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
@@ -40,6 +37,12 @@ def page(driver, server, screen):
     assert {urlsplit(url).netloc for url in urls if url.startswith(("http", "ws"))} == {
         urlsplit(server).netloc
     }
+
+
+@pytest.fixture
+def page(watched, server, screen):
+    """The page, just opened."""
+    return browser.Page(watched, server, *screen)
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 from selenium.webdriver import ActionChains, Keys
 
-from tests.serving.browser import SCREENS, package
+from tests.serving.browser import AXE, SCREENS
 
-AXE = Path(package("axe_playwright_python")) / "axe.min.js"
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("screen", SCREENS)

@@ -3,6 +3,8 @@
 import pytest
 from selenium.webdriver import ActionChains, Keys
 
+pytestmark = pytest.mark.slow
+
 ALL = """(signature, text) => signature === "nbest" ? nbest("x y")
     : signature === "attend" ? attendAll(["▁x", "▁y", "</s>"])
     : attendAll([...text.prefix_pieces.filter((one) => one !== "</s>"), "▁z", "</s>"])"""

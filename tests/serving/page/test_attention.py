@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 from selenium.webdriver import ActionChains, Keys
 
+pytestmark = pytest.mark.slow
+
 TEXT = "友達と映画を見ました。"
 
 

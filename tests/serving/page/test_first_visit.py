@@ -1,7 +1,9 @@
-"""A person who sees the page for the first time, with the server of a model."""
+"""The page in the default run: a first visit, hostile text and errors. The other files are slow."""
+
+from tests.serving.browser import AXE
 
 
-def test_type_see_choose_another_piece_and_open_the_facts(page, ask, server):
+def test_type_see_choose_another_piece_and_open_the_facts(page, ask):
     page.write("猫が寝る。")
     assert page.translated() == "1: 猫が寝る。"
     page.attended()
@@ -21,3 +23,37 @@ def test_type_see_choose_another_piece_and_open_the_facts(page, ask, server):
     page.all("#about > summary")[0].click()
     assert "Search" in page.text("facts") and "beam of 4" in page.text("facts")
     assert page.text("translation") == "1: 猫が寝る。"
+    page.run(AXE.read_text("utf-8"))
+    assert page.run("return axe.run()")["violations"] == []
+
+
+def test_markup_is_shown_as_text(page, fake_server):
+    text = "<img src=x onerror='window.ran = 1'><script>window.ran = 1</script>&amp;"
+    fake_server("(signature, text) => signature === 'nbest' ? nbest(text) : attend(text, [text])")
+    page.write(text)
+    assert page.translated() == text
+    page.attended()
+    assert page.all(".target li")[0].text == text
+    page.all(".target li")[0].click()
+    page.choose("drawing", "heat-map")
+    assert text in page.text("looked-at")
+    assert page.all("img, main script") == []
+    assert page.run("return window.ran") is None
+
+
+def test_what_went_wrong_is_shown_and_can_be_tried_again(page, fake_server):
+    fake_server(
+        """(signature, text, n) =>
+            n === 2 ? { status: 504, body: { error: "It took too long." } }
+            : echo(signature, text)""",
+    )
+    page.one("attention").find_element("css selector", "summary").click()
+    page.write("猫")
+    page.translated("猫")
+    page.write("犬")
+    page.wait("return document.getElementById('problem').textContent")
+    assert page.text("problem").splitlines()[-2:] == ["It took too long.", "Try again"]
+    assert page.text("translation") == "猫"
+    page.all("#problem button")[0].click()
+    page.translated("猫犬")
+    assert page.text("problem") == ""

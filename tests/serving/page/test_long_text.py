@@ -1,5 +1,9 @@
 """A text of many sentences is translated sentence by sentence, and the page shows what is there."""
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 LONG = "犬だ。猫だ。\n" + "鳥だ。" * 8
 DONE = '["done", { translatedText: "a b c" }]'
 

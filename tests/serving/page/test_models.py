@@ -1,12 +1,16 @@
 """The page of a server with several models."""
 
+import pytest
+
 from tests.serving.browser import Page
+
+pytestmark = pytest.mark.slow
 
 
 def test_links_lead_to_each_model(driver, write_echo, tmp_path, start_server):
     for name in ("ja-en", "other"):
         write_echo(tmp_path / name, 1)
-    with start_server(tmp_path) as (_, url):
+    with start_server(tmp_path) as url:
         page = Page(driver, url, 1280, "light")
         links = page.all("#models a")
         assert [link.text for link in links] == ["ja-en", "other"]

@@ -6,6 +6,8 @@ from selenium.webdriver import ActionChains, Keys
 
 from tests.serving.page.test_attention import TEXT, numbers
 
+pytestmark = pytest.mark.slow
+
 ALL = "(signature, text) => signature === 'nbest' ? nbest('x y') : attendAll(['▁x', '▁y', '</s>'])"
 
 

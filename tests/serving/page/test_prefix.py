@@ -5,8 +5,11 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx2 as httpx
+import pytest
 
 from tests.serving.browser import Page
+
+pytestmark = pytest.mark.slow
 
 PREFIX = "/tools/translate"
 TEXT = "友達と映画を見ました。"

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["猫がいる。", 'It\'s "quoted", $HOME `pwd` \\n\n二行目']
 
 

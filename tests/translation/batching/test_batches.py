@@ -94,22 +94,18 @@ def test_an_epoch_holds_every_pair_once_with_its_marks():
     assert sorted(seen) == sorted(expected)
 
 
-def test_padding_is_at_most_a_few_percent_counted_on_the_batches_themselves():
+def test_shapes_are_few_and_padding_is_at_most_a_few_percent_counted_on_the_batches():
     batches = make(20_000, batch_tokens=4096)
     real = padded = 0
+    occurring = set()
     for batch in epoch(batches):
+        occurring.add((batch.source.shape[1], batch.target_in.shape[1]))
         for ids in (batch.source, batch.target_out):
             real += int((ids != PAD_ID).sum())
             padded += ids.size
     assert 1 - real / padded <= Config.max_padding
     assert batches.padding == pytest.approx(1 - real / padded)
-
-
-def test_shapes_are_few():
-    batches = make(20_000, batch_tokens=4096)
-    occurring = {(b.source.shape[1], b.target_in.shape[1]) for b in epoch(batches)}
-    assert occurring == set(batches.shapes)
-    assert len(occurring) <= 80
+    assert occurring == set(batches.shapes) and len(occurring) <= 80
 
 
 def test_no_batch_is_over_the_budget():
@@ -121,39 +117,25 @@ def test_longer_pairs_are_left_out_and_counted():
     batches = batches_of(part([[5] * 3, [5] * 9], [[6] * 2, [6] * 2]), max_pieces=8)
     assert batches.num_too_long == 1
     assert [batch.source.tolist() for batch in epoch(batches)] == [[[5, 5, 5, EOS_ID]]]
-
-
-def test_no_pair_short_enough_is_an_error():
     with pytest.raises(ValueError, match="max_pieces=4 and 1 pairs"):
         batches_of(part([[5] * 9], [[6]]), max_pieces=4)
 
 
-def test_same_seed_same_stream_and_another_seed_another_order():
-    first, again, other = epoch(make(seed=1)), epoch(make(seed=1)), epoch(make(seed=2))
-    for one, two in zip(first, again, strict=True):
+def test_same_seed_same_stream_from_any_step_and_another_seed_or_epoch_another_order():
+    batches, again, other = make(seed=1), make(seed=1), make(seed=2)
+    steps = batches.steps_per_epoch
+    for one, two in zip(epoch(batches), epoch(again), strict=True):
         np.testing.assert_array_equal(one.source, two.source)
-    assert any(
-        one.source.shape != two.source.shape or (one.source != two.source).any()
-        for one, two in zip(first, other, strict=True)
-    )
-
-
-def test_epochs_differ_in_order():
-    batches = make()
-    second = epoch(batches, start=batches.steps_per_epoch)
-    first = epoch(batches)
-    assert [b.source[0, 0] for b in first] != [b.source[0, 0] for b in second]
-
-
-def test_stream_from_a_step_goes_on_where_the_whole_stream_is():
-    batches = make()
-    start = batches.steps_per_epoch + 2
-    whole = batches.stream()
-    for _ in range(start):
+    whole, later = batches.stream(), again.stream(steps + 2)
+    for _ in range(steps + 2):
         next(whole)
-    later = make().stream(start)
     for _ in range(3):
         np.testing.assert_array_equal(next(whole).target_out, next(later).target_out)
+    firsts = [
+        [batch.source[0, 0] for batch in found]
+        for found in (epoch(batches), epoch(batches, steps), epoch(other))
+    ]
+    assert firsts[0] != firsts[1] and firsts[0] != firsts[2]
 
 
 def test_num_tokens_counts_what_is_not_padding():

@@ -1,3 +1,4 @@
+import re
 from random import Random
 
 import pytest
@@ -108,3 +109,10 @@ def test_all_kinds_of_a_language_are_drawn(language, text):
         expected |= dict.fromkeys(results(kind, text) - {text}, kind)
     drawn = {expected[noise.add_noise(text, language, Random(i))] for i in range(500)}
     assert drawn == set(noise.rates(language))
+
+
+def test_readings_keep_the_kana_that_follow_the_kanji_and_are_hiragana():
+    for word, reading in KANA_OF_KANJI.items():
+        assert reading.endswith(re.search("[ぁ-ん]*$", word)[0])
+    for word in (*KANA_OF_KANJI.values(), *OFTEN_IN_KATAKANA):
+        assert all("ぁ" <= c <= "ん" for c in word)

@@ -83,13 +83,10 @@ def test_numbers_and_tags_always_become_slots(source, target, num_slots):
         assert new.target.endswith("th.")
 
 
-def test_a_time_at_the_end_leaves_the_period_of_the_sentence():
+def test_a_time_at_the_end_leaves_the_period_and_a_name_within_a_word_stays(monkeypatch):
     pair = Pair("午後3時に来て。", "Come at 3 p.m.")
     new = with_slots(pair, JA_EN, np.random.default_rng(0))
     assert new.source[1:] == "時分に来て。" and new.target == f"Come at {new.source[0]}."
-
-
-def test_a_name_within_a_word_stays(monkeypatch):
     monkeypatch.setattr(slots, "SHARE", 1.0)
     pair = Pair("アメリカ人だ。", "He is American.")
     assert with_slots(pair, JA_EN, np.random.default_rng(0)) == pair

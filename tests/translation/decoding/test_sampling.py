@@ -9,17 +9,17 @@ from keras_attn.translation.decoding.sampling import sample_translations, trunca
 from keras_attn.translation.decoding.steps import make_steps
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
-CONFIG = Config(max_pieces=20)
+CONFIG = Config(max_pieces=6)
 SOURCES = tf.constant([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]])
 
 
-def draw(model, seed, temperature=1.0, top_k=0, top_p=1.0, sources=SOURCES):
+def draw(model, seed, temperature=1.0, top_k=0, top_p=1.0, sources=SOURCES, config=CONFIG):
     numbers = tf.constant(temperature), tf.constant(top_k), tf.constant(top_p)
     memory = make_steps(model, 1, in_place=False).encode(tf.constant(sources))
-    return sample_translations(model, memory, CONFIG, tf.constant(seed), *numbers).numpy()
+    return sample_translations(model, memory, config, tf.constant(seed), *numbers).numpy()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20, derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 9), st.floats(0.01, 1.0))
 def test_truncation_keeps_the_likeliest_tokens_that_reach_the_share(seed, top_k, top_p):
     logits = np.random.default_rng(seed).normal(0, 3, (4, 9)).astype(np.float32)
@@ -48,12 +48,13 @@ def test_one_candidate_is_greedy_search(tiny_model):
 
 def test_the_seed_decides(tiny_model):
     np.testing.assert_array_equal(draw(tiny_model, 5), draw(tiny_model, 5))
-    assert len({draw(tiny_model, seed).tobytes() for seed in range(5)}) > 1
+    assert len({draw(tiny_model, seed).tobytes() for seed in range(3)}) > 1
 
 
 def test_first_tokens_come_as_often_as_they_are_likely(tiny_model):
     many = tf.repeat(SOURCES[:1], 4000, axis=0)
-    first = draw(tiny_model, 7, temperature=2.0, sources=many)[:, 0]
+    short = Config(max_pieces=1)
+    first = draw(tiny_model, 7, temperature=2.0, sources=many, config=short)[:, 0]
     logits = tiny_model((SOURCES[:1], np.array([[2]])))[0, 0].numpy() / 2.0
     logits[:3] = -np.inf
     expected = np.exp(logits - logits.max())

@@ -2,7 +2,6 @@ import dataclasses
 import shutil
 import sys
 
-import ctranslate2 as engine
 import keras
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.copied import SLOTS
 
+engine = pytest.importorskip("ctranslate2")
 pytestmark = pytest.mark.slow  # exports a model, and converts it
 
 PAIRS = [

@@ -1,14 +1,19 @@
 import ctypes
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from keras_attn.translation.machine import allocator
 
+# By its folder: the package would import TensorFlow.
+FOLDER = str(Path(allocator.__file__).parent)
+
 COUNT_FAULTS = """
-import resource
-from keras_attn.translation.machine.allocator import keep_freed_memory
+import resource, sys
+sys.path.insert(0, {folder!r})
+from allocator import keep_freed_memory
 told = {told}
 def a_step():
     held = [bytearray(16 << 20) for _ in range(8)]
@@ -20,7 +25,9 @@ print(told, resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 HOLD = """
-from keras_attn.translation.machine.allocator import return_freed_memory
+import sys
+sys.path.insert(0, sys.argv[1])
+from allocator import return_freed_memory
 def in_use():
     lines = open("/proc/self/status").read().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
@@ -34,7 +41,7 @@ print(return_freed_memory(), before - in_use())
 
 def count_faults(told):
     """In a process of its own: whether it keeps freed memory, and first touches of pages."""
-    command = [sys.executable, "-c", COUNT_FAULTS.format(told=told)]
+    command = [sys.executable, "-c", COUNT_FAULTS.format(folder=FOLDER, told=told)]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return found[0] == "True", int(found[1])
 
@@ -48,7 +55,7 @@ def test_the_pages_of_a_step_are_touched_for_the_first_time_once():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_freed_memory_is_returned_to_the_system():
-    command = [sys.executable, "-c", HOLD]
+    command = [sys.executable, "-c", HOLD, FOLDER]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert found[0] == "False" or int(found[1]) > 80_000  # KiB
 

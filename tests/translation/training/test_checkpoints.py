@@ -81,18 +81,17 @@ def test_checkpoint_of_an_older_version_is_refused_with_what_to_do(tmp_path):
         read_weights(tmp_path)
 
 
-def test_without_a_checkpoint_nothing_is_restored(tmp_path):
+def test_of_the_checkpoints_only_the_last_two_stay_and_nothing_of_an_unfinished_one(tmp_path):
     _, state = make_state(tmp_path, seed=1)
     assert state.restore() == [] and int(state.step.numpy()) == 0
-
-
-def test_of_the_checkpoints_only_the_last_two_stay(tmp_path):
-    _, state = make_state(tmp_path, seed=1)
+    unfinished = tmp_path / "checkpoint-4_temp"
+    unfinished.mkdir()
+    (unfinished / "part-00000-of-00001.data-00000-of-00001").touch()
     for step in (3, 9, 10):
         state.step.assign(step)
         state.save()
     assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-10", "checkpoint-9"]
-    assert not list(tmp_path.glob("checkpoint-3*"))
+    assert not list(tmp_path.glob("checkpoint-3*")) and not unfinished.exists()
 
 
 @pytest.mark.parametrize("suffix", ["index", "data-00000-of-00001"])
@@ -114,39 +113,19 @@ def test_damaged_checkpoint_is_left_out_with_a_warning(tmp_path, suffix):
         make_state(tmp_path, seed=2)[1].restore()
 
 
-def restored_beside_a_damaged_checkpoint(folder):
-    """State restored from checkpoint 3, next to a checkpoint 9 that cannot be read."""
-    _, state = make_state(folder, seed=1)
-    for step in (3, 9):
-        state.step.assign(step)
-        state.save()
-    (folder / "checkpoint-9.index").write_bytes(b"")
-    _, restored = make_state(folder, seed=2)
-    restored.restore()
-    return restored
-
-
-def test_damaged_checkpoint_does_not_push_out_the_good_one(tmp_path):
-    restored = restored_beside_a_damaged_checkpoint(tmp_path)
-    restored.step.assign(5)
-    restored.save()
-    assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-5", "checkpoint-3"]
-
-
-def test_damaged_checkpoint_is_written_anew_when_its_step_is_reached_again(tmp_path):
-    restored = restored_beside_a_damaged_checkpoint(tmp_path)
-    restored.step.assign(9)
-    restored.save()
-    _, again = make_state(tmp_path, seed=3)
-    assert again.restore() == [] and int(again.step.numpy()) == 9
-
-
-def test_what_a_killed_training_left_of_a_checkpoint_is_removed(tmp_path):
+@pytest.mark.parametrize(("step", "kept"), [(5, [5, 3]), (9, [9, 3])])
+def test_damaged_checkpoint_pushes_no_good_one_out_and_is_written_anew(tmp_path, step, kept):
     _, state = make_state(tmp_path, seed=1)
-    (tmp_path / "checkpoint-4_temp").mkdir()
-    (tmp_path / "checkpoint-4_temp" / "part-00000-of-00001.data-00000-of-00001").touch()
-    state.save()
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == []
+    for saved in (3, 9):
+        state.step.assign(saved)
+        state.save()
+    (tmp_path / "checkpoint-9.index").write_bytes(b"")
+    _, restored = make_state(tmp_path, seed=2)
+    restored.restore()
+    restored.step.assign(step)
+    restored.save()
+    assert [path.name for path in newest_first(tmp_path)] == [f"checkpoint-{n}" for n in kept]
+    assert restored.restore() == [] and int(restored.step.numpy()) == step
 
 
 def test_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
@@ -163,19 +142,14 @@ def test_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monke
     assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-0"]
 
 
-def test_as_good_again_is_kept_and_still_no_better(tmp_path):
-    _, state = make_state(tmp_path, seed=1)
-    numbers = [state.keep_if_best(bleu, state.best) for bleu in (0.0, 0.0, 0.0)]
-    assert numbers == [True] * 3 and int(state.num_worse.numpy()) == 2
-    assert state.keep_if_best(0.5, state.best) and int(state.num_worse.numpy()) == 0
-    assert not state.keep_if_best(0.25, state.best) and int(state.num_worse.numpy()) == 1
-
-
-def test_only_better_weights_are_kept(tmp_path):
+def test_only_weights_that_are_no_worse_are_kept(tmp_path):
     model, state = make_state(tmp_path, seed=1)
     worse = [tf.zeros_like(value) for value in state.best]
-    assert state.keep_if_best(20.0, [tf.ones_like(value) for value in state.best])
-    assert not state.keep_if_best(19.0, worse)
+    numbers = [state.keep_if_best(bleu, worse) for bleu in (0.0, 0.0, 0.0)]
+    assert numbers == [True] * 3 and int(state.num_worse.numpy()) == 2
+    assert state.keep_if_best(0.5, [tf.ones_like(value) for value in state.best])
+    assert int(state.num_worse.numpy()) == 0
+    assert not state.keep_if_best(0.25, worse) and int(state.num_worse.numpy()) == 1
     state.use_best()
     for weight in model.trainable_variables:
         np.testing.assert_array_equal(weight.numpy(), np.ones(weight.shape))

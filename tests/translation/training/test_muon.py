@@ -43,7 +43,7 @@ def test_takes_the_steps_of_keras_muon(options):
         assert np.abs(np.asarray(one) - starts[name]).max() > 0.5
 
 
-def test_a_matrix_goes_along_the_nearest_orthogonal_one():
+def test_a_matrix_goes_along_the_nearest_orthogonal_one_and_stays_without_gradient():
     gradient = np.random.default_rng(3).normal(size=(6, 4)).astype(np.float32)
     weight = keras.Variable(np.zeros((6, 4), np.float32))
     FusedMuon(0.1, ns_steps=12).apply([tf.constant(gradient)], [weight])
@@ -52,6 +52,9 @@ def test_a_matrix_goes_along_the_nearest_orthogonal_one():
     along = left.T @ np.asarray(weight) @ right.T / (-0.1 * 0.2 * 6**0.5)
     np.testing.assert_allclose(along, np.eye(4), atol=0.4)
     np.testing.assert_allclose(along - np.diag(np.diag(along)), 0, atol=1e-3)
+    weight = keras.Variable(np.ones((4, 6), np.float32))
+    FusedMuon(1.0).apply([tf.zeros((4, 6))], [weight])
+    np.testing.assert_array_equal(weight, 1)
 
 
 def test_matrices_go_by_turns_and_as_many_times_as_far():
@@ -89,12 +92,6 @@ def test_bfloat16_is_near_float32_whatever_the_size_of_the_gradient(size):
     assert np.linalg.norm(rounded - exact) < 0.1 * np.linalg.norm(exact)
 
 
-def test_no_gradient_no_step():
-    weight = keras.Variable(np.ones((4, 6), np.float32))
-    FusedMuon(1.0).apply([tf.zeros((4, 6))], [weight])
-    np.testing.assert_array_equal(weight, 1)
-
-
 @pytest.mark.parametrize("shape", [(4, 6), (5,)])
 def test_accumulates(shape):
     random = np.random.default_rng(5)
@@ -108,12 +105,9 @@ def test_accumulates(shape):
     np.testing.assert_allclose(weights[0], weights[1], rtol=1e-4, atol=1e-6)
 
 
-def test_another_type_is_refused():
+def test_another_type_and_no_step_at_all_are_refused():
     with pytest.raises(ValueError, match='must be "float32" or "bfloat16". Received'):
         FusedMuon(dtype="float16")
-
-
-def test_a_step_comes_at_least_each_time():
     with pytest.raises(ValueError, match="`every` must be at least 1. Received: every=0"):
         FusedMuon(every=0)
 

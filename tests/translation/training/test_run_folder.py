@@ -68,3 +68,23 @@ def test_a_finished_training_leaves_nothing_or_a_warning(tmp_path, monkeypatch, 
     warning = capsys.readouterr().err
     assert warning.startswith("warning: the folder of the finished training cannot be removed")
     assert str(folder) in warning and warning.count("\n") == 1
+
+
+def test_unfinished_training_of_another_configuration_is_refused(tmp_path):
+    run_folder.prepare_folder(Config(seed=1), tmp_path)
+    run_folder.prepare_folder(Config(seed=2), tmp_path)  # nothing was learnt yet
+    (tmp_path / f"{PREFIX}7.index").touch()
+    run_folder.prepare_folder(Config(seed=2, minutes=99), tmp_path)
+    with pytest.raises(ValueError, match="another configuration: seed: 2 -> 3"):
+        run_folder.prepare_folder(Config(seed=3), tmp_path)
+
+
+def test_second_training_in_a_folder_is_refused(tmp_path):
+    lock = run_folder.prepare_folder(Config(seed=1), tmp_path)
+    for seed in (1, 2):
+        with pytest.raises(ValueError, match="Another training is running in"):
+            run_folder.prepare_folder(Config(seed=seed), tmp_path)
+    assert Config.load(tmp_path / "config.json").seed == 1
+    lock.close()
+    run_folder.prepare_folder(Config(seed=2), tmp_path)
+    assert Config.load(tmp_path / "config.json").seed == 2

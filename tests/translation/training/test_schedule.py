@@ -6,19 +6,16 @@ from keras_attn.translation.training.schedule import WarmUpStableDecay
 
 def test_rate_rises_in_a_line_then_stays_and_sinks_in_a_long_training():
     schedule = WarmUpStableDecay(peak=0.5, warmup_steps=10, cool_down=0.4)
-    rates = [float(schedule(step)) for step in range(2700)]
-    np.testing.assert_allclose(rates[:10], [0.05 * n for n in range(1, 11)], rtol=1e-6)
-    np.testing.assert_allclose(rates[10:675], 0.5, rtol=1e-6)
-    np.testing.assert_allclose(
-        rates[675:], [0.5 * (675 / n) ** 0.5 for n in range(676, 2701)], rtol=1e-5
-    )
+    rates = [float(schedule(step)) for step in (0, 1, 9, 10, 674, 675, 1349, 2699)]
+    sunk = [0.5 * (675 / n) ** 0.5 for n in (676, 1350, 2700)]
+    np.testing.assert_allclose(rates, [0.05, 0.1, 0.5, 0.5, 0.5, *sunk], rtol=1e-5)
 
 
 def test_a_warm_up_longer_than_the_rate_would_stay_never_passes_what_it_has_sunk_to():
     schedule = WarmUpStableDecay(peak=1.0, warmup_steps=2700, cool_down=0.4)
-    rates = [float(schedule(step)) for step in range(4000)]
+    rates = [float(schedule(step)) for step in (*range(0, 4000, 100), 2699)]
     assert max(rates) < 0.7
-    np.testing.assert_allclose(rates[2699], 0.5, rtol=1e-6)
+    np.testing.assert_allclose(rates[-1], 0.5, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("left", "rate"), [(1.0, 0.5), (0.4, 0.5), (0.1, 0.125), (0.0, 0.0)])

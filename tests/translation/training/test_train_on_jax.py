@@ -24,6 +24,7 @@ TWO_DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
 FOUR_DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
 
 pytest.importorskip("jax")
+pytestmark = pytest.mark.slow  # processes start, and shapes are compiled
 
 
 def start(folder, num_parts=1, steps=STEPS, **environment):
@@ -85,44 +86,26 @@ def on_tensorflow(tmp_path_factory):
     return folder, losses, weights
 
 
-@pytest.fixture(scope="module")
-def on_two_devices(on_tensorflow, tmp_path_factory):
-    """Folder of a training on JAX in one process with two devices."""
-    folder = tmp_path_factory.mktemp("devices")
-    copy_start(on_tensorflow[0], folder)
-    finish(start(folder, **TWO_DEVICES))
-    return folder
-
-
 def copy_start(folder, other):
     for name in ("initial.npz", "source.model", "target.model"):
         (other / name).write_bytes((folder / name).read_bytes())
 
 
-@pytest.mark.parametrize("num_devices", [1, 2])
-def test_jax_and_tensorflow_learn_the_same(on_tensorflow, on_two_devices, tmp_path, num_devices):
-    folder, expected_losses, expected_weights = on_tensorflow
-    if num_devices == 1:
-        copy_start(folder, tmp_path)
-        finish(start(tmp_path))
-    losses, weights = read(tmp_path if num_devices == 1 else on_two_devices)
-    np.testing.assert_allclose(losses, expected_losses, rtol=1e-5)
-    for one, other in zip(weights, expected_weights, strict=True):
-        np.testing.assert_allclose(one, other, atol=2e-4)
-
-
-@pytest.mark.slow
-def test_a_model_split_over_devices_learns_the_same(on_tensorflow, tmp_path):
+@pytest.mark.parametrize(
+    ("num_parts", "devices"),
+    [(1, {}), (1, TWO_DEVICES), (2, FOUR_DEVICES)],
+    ids=["one device", "two devices", "a model split over two of four"],
+)
+def test_jax_and_tensorflow_learn_the_same(on_tensorflow, tmp_path, num_parts, devices):
     folder, expected_losses, expected_weights = on_tensorflow
     copy_start(folder, tmp_path)
-    finish(start(tmp_path, num_parts=2, **FOUR_DEVICES))
+    finish(start(tmp_path, num_parts, **devices))
     losses, weights = read(tmp_path)
     np.testing.assert_allclose(losses, expected_losses, rtol=1e-5)
     for one, other in zip(weights, expected_weights, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-4)
 
 
-@pytest.mark.slow
 def test_two_processes_learn_the_same_however_often_either_is_killed(on_tensorflow, tmp_path):
     folders = {name: tmp_path / name for name in ("one", "two", "killed")}
     for folder in folders.values():
@@ -150,7 +133,6 @@ def test_two_processes_learn_the_same_however_often_either_is_killed(on_tensorfl
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("interrupted", [0, 1])
 def test_ctrl_c_in_one_process_saves_in_the_first_and_ends_both(
     on_tensorflow, tmp_path, interrupted
@@ -185,6 +167,7 @@ def kill_one(folder, victim, draw):
     """Kill a process in a random moment of a few steps; the other ends with a message."""
     both = start_two(folder, LONG_STEPS)
     wait_for_steps(both[victim], draw.randint(1, LONG_STEPS // KILLS - 2))
+    # The moment is random on purpose: within a batch or in writing.
     time.sleep(draw.uniform(0, 0.1))
     both[victim].kill()
     _, errors = both[1 - victim].communicate(timeout=120)

@@ -13,12 +13,25 @@ CONFIG = Config(
 )
 
 
-def make_trainer(config=CONFIG, vocab_size=11):
+def make_trainer(vocab_size=11, **options):
+    config = dataclasses.replace(CONFIG, **options)
     return Trainer(make_model(13, vocab_size, config), config)
 
 
-def test_muon_moves_the_kernels_within_the_blocks_and_adam_the_rest():
-    trainer = make_trainer()
+def make_batch(num_pairs=1):
+    source, target_in, target_out = (
+        tf.constant([ids] * num_pairs) for ids in ([5, 6, 3], [2, 4, 5], [4, 5, 3])
+    )
+    return (source, target_in), target_out
+
+
+def bias_of_logits(trainer):
+    (bias,) = (w for w in trainer.model.trainable_variables if w.path.endswith("logits/bias"))
+    return np.asarray(bias)
+
+
+def test_a_step_follows_the_schedule_and_counts_and_teaches_a_sample_of_the_vocabulary():
+    trainer = make_trainer(vocab_size=400, warmup_steps=4)
     weights = trainer.model.trainable_variables
     by_muon = {
         weight.path
@@ -28,18 +41,20 @@ def test_muon_moves_the_kernels_within_the_blocks_and_adam_the_rest():
     within = {w.path for w in weights if "block_" in w.path and w.path.endswith("kernel")}
     assert by_muon == within and 0 < len(within) < len(weights)
 
-
-def test_a_step_follows_the_schedule_and_counts():
-    trainer = make_trainer(dataclasses.replace(CONFIG, warmup_steps=4))
-    batch = tf.constant([[5, 6, 3]]), tf.constant([[2, 4, 5]]), tf.constant([[4, 5, 3]])
+    step = tf.function(trainer.train_step)
     before = trainer.model.get_weights()
     trainer.schedule.left.assign(0.0)
-    trainer.train_step((batch[:2], batch[2]))
+    step(make_batch())
     for one, other in zip(trainer.model.get_weights(), before, strict=True):
         np.testing.assert_array_equal(one, other)  # nothing is left, so the rate is 0
     trainer.schedule.left.assign(1.0)
-    for _ in range(CONFIG.matrix_update_interval):
-        loss = trainer.train_step((batch[:2], batch[2]))["loss"]
+    step(make_batch())
+    learnt = bias_of_logits(trainer) != 0
+    # Adam goes on with the sample of the step before.
+    num_sampled = int(CONFIG.sampled_share * 400)
+    assert num_sampled <= learnt.sum() <= 2 * num_sampled and learnt[[3, 4, 5]].all()
+    for _ in range(CONFIG.matrix_update_interval - 1):
+        loss = step(make_batch())["loss"]
     steps = (trainer.step, trainer.optimizer.iterations)
     assert [int(count.numpy()) for count in steps] == [1 + CONFIG.matrix_update_interval] * 2
     assert np.isfinite(loss)
@@ -47,52 +62,30 @@ def test_a_step_follows_the_schedule_and_counts():
         assert np.any(one != other) or not other.any()
 
 
-def test_a_step_teaches_the_targets_and_a_sample_of_the_vocabulary():
-    trainer = make_trainer(vocab_size=400)
-    trainer.train_step(
-        ((tf.constant([[5, 6, 3]]), tf.constant([[2, 4, 5]])), tf.constant([[4, 5, 3]]))
+def test_the_first_step_of_adam_is_as_long_as_its_share_of_the_rate():
+    trainer = make_trainer(
+        vocab_size=400, adam_lr_ratio=0.5, warmup_steps=1, dropout=0.0, sampled_share=1.0
     )
-    (bias,) = (w for w in trainer.model.trainable_variables if w.path.endswith("logits/bias"))
-    learnt = np.asarray(bias) != 0
-    assert learnt.sum() == int(CONFIG.sampled_share * 400)
-    assert learnt[[3, 4, 5]].all()
+    trainer.train_step(make_batch())
+    bias = bias_of_logits(trainer)
+    assert (bias != 0).all()  # the whole vocabulary is the sample
+    assert abs(bias).max() == pytest.approx(0.5 * CONFIG.learning_rate, rel=0.01)
 
 
-def test_adam_moves_its_weights_by_its_share_of_the_rate():
-    batch = tf.constant([[5, 6, 3]]), tf.constant([[2, 4, 5]]), tf.constant([[4, 5, 3]])
-    moved = []
-    for ratio in (0.5, 2.0):
-        config = dataclasses.replace(CONFIG, adam_lr_ratio=ratio, warmup_steps=1, dropout=0.0)
-        trainer = make_trainer(config)
-        (bias,) = (w for w in trainer.model.trainable_variables if w.path.endswith("logits/bias"))
-        trainer.train_step((batch[:2], batch[2]))
-        moved.append(abs(np.asarray(bias)).max())
-    # The first step of Adam is as long as the rate.
-    np.testing.assert_allclose(
-        moved, [0.5 * config.learning_rate, 2 * config.learning_rate], rtol=0.01
-    )
-
-
-@pytest.mark.parametrize("dropout", [0.0, 0.5])
-def test_dropout_follows_from_the_seed_and_the_step(dropout):
-    config = dataclasses.replace(CONFIG, dropout=dropout, learning_rate=1e-12)
-    batch = tf.constant([[5, 6, 3]] * 8), tf.constant([[2, 4, 5]] * 8), tf.constant([[4, 5, 3]] * 8)
-    trainer = make_trainer(config)
-    weights = trainer.model.get_weights()
+def test_dropout_follows_from_the_seed_and_the_step():
+    trainer = make_trainer(dropout=0.5, learning_rate=1e-12)
+    step = tf.function(trainer.train_step)
     losses = []
-    for _ in range(2):
-        trainer.model.set_weights(weights)
-        trainer.step.assign(0)
-        for _ in range(2):
-            trainer.reset_metrics()
-            losses.append(float(trainer.train_step((batch[:2], batch[2]))["loss"]))
-    assert losses[:2] == pytest.approx(losses[2:], rel=1e-6)
-    assert (abs(losses[0] - losses[1]) > 1e-3) == (dropout > 0)
+    for number in (0, 1, 0):
+        trainer.step.assign(number)
+        trainer.reset_metrics()
+        losses.append(float(step(make_batch(num_pairs=8))["loss"]))
+    assert losses[0] == pytest.approx(losses[2], rel=1e-6)
+    assert abs(losses[0] - losses[1]) > 1e-3
 
 
 def test_optimizer_loss_and_schedule_are_those_of_the_configuration():
-    config = dataclasses.replace(
-        CONFIG,
+    trainer = make_trainer(
         adam_beta_1=0.5,
         adam_beta_2=0.75,
         muon_momentum=0.25,
@@ -100,16 +93,6 @@ def test_optimizer_loss_and_schedule_are_those_of_the_configuration():
         matrix_update_interval=3,
         stable_steps=9,
     )
-    trainer = make_trainer(config)
     found = trainer.optimizer.get_config()
     assert (found["adam_beta_1"], found["adam_beta_2"], found["momentum"]) == (0.5, 0.75, 0.25)
     assert (found["ns_steps"], found["every"], trainer.schedule.stable_steps) == (4, 3, 9)
-
-
-def test_with_the_whole_vocabulary_as_sample_a_step_teaches_all_of_it():
-    trainer = make_trainer(dataclasses.replace(CONFIG, sampled_share=1.0), vocab_size=400)
-    trainer.train_step(
-        ((tf.constant([[5, 6, 3]]), tf.constant([[2, 4, 5]])), tf.constant([[4, 5, 3]]))
-    )
-    (bias,) = (w for w in trainer.model.trainable_variables if w.path.endswith("logits/bias"))
-    assert (np.asarray(bias) != 0).all()

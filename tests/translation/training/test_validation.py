@@ -1,31 +1,49 @@
-import keras
+import dataclasses
+
 import numpy as np
 import pytest
 import tensorflow as tf
+from shared_translator import CONFIG, PAIRS
 
-from keras_attn import Transformer
-from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.splits import Example
-from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import validation
 from keras_attn.translation.training.weight_average import WeightAverage
 
-PAIRS = [Pair("やまにのぼる", "we climb a mountain"), Pair("うみでおよぐ", "we swim in the sea")]
+EXAMPLES = [Example(pair.source, (pair.target,)) for pair in PAIRS[:2]]
 
 
 @pytest.fixture(scope="module")
-def tokenizers(tmp_path_factory):
-    return tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, Config(vocab_size=300))
+def kept_model(make_model):
+    return make_model()
+
+
+@pytest.fixture(scope="module")
+def kept_translate(kept_model, tokenizers):
+    return validation.translate_with(kept_model, tokenizers, CONFIG)
 
 
 @pytest.fixture
-def model(tokenizers):
-    keras.utils.set_random_seed(4)
-    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-    model = Transformer.from_sizes(*sizes, 1, 1, num_hiddens=8, ffn_num_hiddens=8, num_heads=2)
-    model.build(((None, None), (None, None)))
-    return model
+def model(kept_model):
+    """The same model in each test, with the same weights."""
+    weights = kept_model.get_weights()
+    yield kept_model
+    kept_model.set_weights(weights)
+
+
+@pytest.fixture
+def validate(model, tokenizers, kept_translate, monkeypatch):
+    """`validate(kept, **options)`: the callback; all of them translate with one search."""
+    monkeypatch.setattr(validation, "translate_with", lambda *_: kept_translate)
+
+    def validate(kept, examples=EXAMPLES, **options):
+        config = dataclasses.replace(CONFIG, **options)
+        average = WeightAverage(model.trainable_variables, 0.9)
+        callback = validation.Validation(model, tokenizers, examples, config, average, kept, kept)
+        callback.set_model(model)
+        model.stop_training = False
+        return callback
+
+    return validate
 
 
 class Kept:
@@ -44,30 +62,23 @@ class Kept:
         return True
 
 
-def test_translates_in_order_whatever_the_lengths(model, tokenizers):
-    translate = validation.translate_with(model, tokenizers, Config(max_pieces=24))
-    texts = ["うみ", "やまにのぼる" * 3, "う", "", "うみでおよぐ"]
-    assert translate(texts) == [translate([text])[0] for text in texts]
-
-
-def test_follows_the_weights_of_the_model(model, tokenizers):
-    translate = validation.translate_with(model, tokenizers, Config(max_pieces=24))
-    before = translate(["やまにのぼる"])
+def test_translates_in_order_whatever_the_lengths_with_the_weights_of_now(model, kept_translate):
+    one, other = (example.source for example in EXAMPLES)
+    texts = [other[:3], one + other, "う", "", other]
+    translations = kept_translate(texts)
+    assert translations == [kept_translate([text])[0] for text in texts]
     random = np.random.default_rng(0)
     model.set_weights([w + random.normal(0, 1, w.shape) for w in model.get_weights()])
-    assert translate(["やまにのぼる"]) != before
+    assert kept_translate(texts) != translations
 
 
-def test_scores_the_averaged_weights_and_gives_the_others_back(model, tokenizers, capsys):
-    average = WeightAverage(model.trainable_variables, 0.9)
+def test_scores_the_averaged_weights_and_gives_the_others_back(model, validate, capsys):
+    kept = Kept()
+    callback = validate(kept, steps=9)
+    average = callback._average
     for value in average.values:
         value.assign(value + 0.5)
     weights, averages = model.get_weights(), [v.numpy() for v in average.values]
-    kept = Kept()
-    examples = [Example(pair.source, (pair.target,)) for pair in PAIRS]
-    callback = validation.Validation(
-        model, tokenizers, examples, Config(max_pieces=24, steps=9), average, kept, kept
-    )
     callback.on_epoch_end(0, {"loss": 2.0})
     for before, after in zip(weights, model.get_weights(), strict=True):
         np.testing.assert_array_equal(before, after)
@@ -83,56 +94,29 @@ def test_scores_the_averaged_weights_and_gives_the_others_back(model, tokenizers
     assert kept.history[0] == (12.0, 2.0, kept.bleus[0])
 
 
-def test_a_large_validation_set_is_thinned_evenly(model, tokenizers):
-    examples = [Example(str(i), (str(i),)) for i in range(1201)]
-    average = WeightAverage(model.trainable_variables, 0.9)
-    kept = Kept()
-    callback = validation.Validation(model, tokenizers, examples, Config(), average, kept, kept)
+def test_a_large_validation_set_is_thinned_evenly(validate):
+    callback = validate(Kept(), [Example(str(i), (str(i),)) for i in range(1201)])
     used = [int(example.source) for example in callback._examples]
     assert used == list(range(0, 1201, 3))
 
 
 @pytest.mark.parametrize(("num_worse", "stops"), [(1, False), (2, True)])
 def test_training_stops_after_as_many_worse_epochs_as_patience_has(
-    model, tokenizers, num_worse, stops
+    model, validate, num_worse, stops
 ):
-    average = WeightAverage(model.trainable_variables, 0.9)
-    kept = Kept(num_worse)
-    callback = validation.Validation(
-        model,
-        tokenizers,
-        [Example(pair.source, (pair.target,)) for pair in PAIRS],
-        Config(max_pieces=24, patience=2),
-        average,
-        kept,
-        kept,
-    )
-    callback.set_model(model)
-    model.stop_training = False
-    callback.on_epoch_end(0)
+    validate(Kept(num_worse), patience=2).on_epoch_end(0)
     assert model.stop_training is stops
 
 
-def test_in_minutes_a_fifth_of_the_time_goes_into_validation(model, tokenizers, monkeypatch):
+def test_in_minutes_a_fifth_of_the_time_goes_into_validation(validate, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(validation.time, "monotonic", lambda: now[0])
     kept = Kept()
-    callback = validation.Validation(
-        model,
-        tokenizers,
-        [Example(pair.source, (pair.target,)) for pair in PAIRS],
-        Config(max_pieces=24, minutes=3.0),
-        WeightAverage(model.trainable_variables, 0.9),
-        kept,
-        kept,
-    )
-    callback.set_model(model)
-    model.stop_training = False
-    translate = callback._translate
+    callback = validate(kept, minutes=3.0)
 
     def translate_in_two_seconds(sources):
         now[0] += 2.0
-        return translate(sources)
+        return sources
 
     callback._translate = translate_in_two_seconds
     validated = []

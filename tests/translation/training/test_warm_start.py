@@ -6,56 +6,48 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from shared_translator import CONFIG
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.model import make_model as build_model
-from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import warm_start
 from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.weight_average import WeightAverage
 
-PAIRS = [Pair("やまにのぼる", "we climb a mountain"), Pair("うみでおよぐ", "we swim in the sea")]
-CONFIG = Config(
-    vocab_size=300,
-    max_pieces=24,
-    num_encoder_layers=1,
-    num_decoder_layers=2,
-    num_hiddens=8,
-    ffn_num_hiddens=8,
-    num_heads=2,
-    beam_size=1,
-)
+
+@pytest.fixture(scope="module")
+def version(exported):
+    return exported / "1"
 
 
-def make_model(tokenizers, seed):
-    keras.utils.set_random_seed(seed)
-    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-    return build_model(*sizes, CONFIG)
+@pytest.fixture
+def other(tokenizers):
+    """A model with other weights."""
+    return build_model(*(side.vocab_size for side in tokenizers), CONFIG)
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory):
-    tokenizers = tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, CONFIG)
-    model = make_model(tokenizers, seed=1)
-    translator = export(model, tokenizers, CONFIG, tmp_path_factory.mktemp("models"))
-    return tokenizers, model, translator.folder
+def model(make_model):
+    """A model with the weights that were exported."""
+    return make_model()
 
 
-def test_weights_and_tokenizers_are_those_of_the_exported_model(exported, tmp_path):
-    tokenizers, model, version = exported
-    warm_start.copy_tokenizers(version, tmp_path)
-    assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
-    assert (tmp_path / "target.model").read_bytes() == tokenizers.target.proto
-    other = make_model(tokenizers, seed=2)
-    warm_start.copy_weights(version, other)
+def check_equal(model, other):
     for mine, theirs in zip(other.trainable_variables, model.trainable_variables, strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
 
-def test_a_copy_that_was_cut_off_hides_no_good_version(exported, tmp_path):
-    _, _, version = exported
+def test_weights_and_tokenizers_are_those_of_the_exported_model(
+    version, tokenizers, model, other, tmp_path
+):
+    warm_start.copy_tokenizers(version, tmp_path)
+    assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
+    assert (tmp_path / "target.model").read_bytes() == tokenizers.target.proto
+    warm_start.copy_weights(version, other)
+    check_equal(model, other)
+
+
+def test_a_copy_that_was_cut_off_hides_no_good_version(version, tmp_path):
     for number in (1, 2):
         shutil.copytree(version, tmp_path / f"{number}")
     (data,) = (tmp_path / "2").glob("variables/variables.data*")
@@ -67,12 +59,13 @@ def test_a_copy_that_was_cut_off_hides_no_good_version(exported, tmp_path):
 
 
 @pytest.mark.parametrize("has_validated", [True, False])
-def test_weights_and_tokenizers_are_those_of_a_training(exported, tmp_path, has_validated):
-    tokenizers, _, version = exported
+def test_weights_and_tokenizers_are_those_of_a_training(
+    version, tokenizers, make_model, other, tmp_path, has_validated
+):
     training = tmp_path / "training"
     warm_start.copy_tokenizers(version, training)
     CONFIG.save(training / "config.json")
-    model = make_model(tokenizers, seed=3)
+    model = make_model()
     optimizer = keras.optimizers.Adam()
     optimizer.build(model.trainable_variables)
     average = WeightAverage(model.trainable_variables, 0.9)
@@ -86,7 +79,6 @@ def test_weights_and_tokenizers_are_those_of_a_training(exported, tmp_path, has_
     assert found == training and given["num_hiddens"] == CONFIG.num_hiddens
     warm_start.copy_tokenizers(found, tmp_path)
     assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
-    other = make_model(tokenizers, seed=2)
     warm_start.copy_weights(found, other)
     first, *rest = zip(other.trainable_variables, model.trainable_variables, strict=True)
     np.testing.assert_array_equal(first[0], first[1] + 1.0)
@@ -94,16 +86,14 @@ def test_weights_and_tokenizers_are_those_of_a_training(exported, tmp_path, has_
         np.testing.assert_array_equal(mine, theirs)
 
 
-def test_damaged_checkpoint_is_refused(exported, tmp_path):
-    *_, version = exported
+def test_damaged_checkpoint_is_refused(version, other, tmp_path):
     warm_start.copy_tokenizers(version, tmp_path)
     (tmp_path / "checkpoint-3.index").write_bytes(b"nothing")
     with pytest.raises(ValueError, match="checkpoint-3` cannot be read"):
-        warm_start.copy_weights(tmp_path, make_model(exported[0], seed=2))
+        warm_start.copy_weights(tmp_path, other)
 
 
-def test_sizes_and_search_are_inherited_and_the_rest_is_the_users(exported):
-    *_, version = exported
+def test_sizes_and_search_are_inherited_and_the_rest_is_the_users(version):
     found, given = warm_start.inherit(start_from=str(version.parent), minutes=7, dropout=0.3)
     assert found == version
     config = Config(**given)
@@ -116,29 +106,28 @@ def test_sizes_and_search_are_inherited_and_the_rest_is_the_users(exported):
         **warm_start.DEFAULTS,
     )
     assert config == expected
+    _, given = warm_start.inherit(start_from=str(version), learning_rate=0.002, beam_size=3)
+    assert (given["learning_rate"], given["beam_size"]) == (0.002, 3)
     assert warm_start.inherit(minutes=7) == (None, {"minutes": 7})
 
 
-def test_a_test_set_that_the_earlier_training_may_have_seen_is_named(exported, recwarn):
-    *_, version = exported
+def test_a_test_set_that_the_earlier_training_may_have_seen_is_named(version, recwarn):
     warm_start.inherit(start_from=str(version))
     assert not recwarn
     with pytest.warns(UserWarning, match="trained without --hold-out news.tsv. If these"):
         warm_start.inherit(start_from=str(version), hold_out="news.tsv")
 
 
-def test_what_needs_another_model_is_refused(exported, tmp_path):
-    *_, version = exported
+def test_what_needs_another_model_is_refused(version, other, tmp_path):
     with pytest.raises(
         ValueError, match="source='fr' where the model has 'ja', num_heads=4 where the model has 2"
     ):
-        warm_start.inherit(start_from=str(version), num_heads=4, source="fr", num_hiddens=8)
+        warm_start.inherit(start_from=str(version), num_heads=4, source="fr", num_hiddens=16)
     with pytest.raises(ValueError, match="There is no exported model"):
         warm_start.inherit(start_from=str(tmp_path))
 
 
-def test_an_export_of_an_older_format_is_started_from(exported, tmp_path):
-    tokenizers, model, version = exported
+def test_an_export_of_an_older_format_is_started_from(version, model, other, tmp_path):
     older = tmp_path / "3"
     shutil.copytree(version, older)
     path = older / "assets.extra" / "config.json"
@@ -148,16 +137,13 @@ def test_an_export_of_an_older_format_is_started_from(exported, tmp_path):
     path.write_text(json.dumps({**record, "format_version": 3}), encoding="utf-8")
     found, given = warm_start.inherit(start_from=str(older))
     assert found == older and given["num_hiddens"] == CONFIG.num_hiddens
-    other = make_model(tokenizers, seed=2)
     warm_start.copy_weights(found, other)
-    for mine, theirs in zip(other.trainable_variables, model.trainable_variables, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    check_equal(model, other)
 
 
-def test_an_export_with_other_weights_is_refused_by_their_paths(exported):
-    tokenizers, _, version = exported
+def test_an_export_with_other_weights_is_refused_by_their_paths(version, tokenizers):
     sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-    config = dataclasses.replace(CONFIG, num_encoder_layers=2)
+    config = dataclasses.replace(CONFIG, num_encoder_layers=3)
     deeper = build_model(*sizes, config)
-    with pytest.raises(ValueError, match="cannot start from .* missing encoder/block_1/"):
+    with pytest.raises(ValueError, match="cannot start from .* missing encoder/block_2/"):
         warm_start.copy_weights(version, deeper)

@@ -1,0 +1,92 @@
+"""A training of the smallest size, whose graphs are traced once for several calls of `fit`."""
+
+import dataclasses
+
+import keras
+import numpy as np
+import pytest
+
+from keras_attn.translation.batching.batches import Batches
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.model import make_model
+from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.training import sharding, validation
+from keras_attn.translation.training.fit import fit
+from keras_attn.translation.training.train_step import Trainer
+from keras_attn.translation.training.weight_average import WeightAverage
+
+NUMBERS = {"いち": "one", "に": "two", "さん": "three", "よん": "four"}
+PAIRS = [
+    Pair("と".join([a] * n + [b]), " and ".join([x] * n + [y]))
+    for n in (1, 4)
+    for a, x in NUMBERS.items()
+    for b, y in NUMBERS.items()
+]
+VALIDATION = [Example(pair.source, (pair.target,)) for pair in PAIRS[:3]]
+# With all that a checkpoint must bring back: dropout, sampled segmentations, accumulated gradients.
+CONFIG = Config(
+    vocab_size=300,
+    max_pieces=32,
+    batch_tokens=128,
+    num_encoder_layers=1,
+    num_decoder_layers=1,
+    num_hiddens=8,
+    ffn_num_hiddens=8,
+    num_heads=2,
+    dropout=0.3,
+    subword_alpha=0.1,
+    warmup_steps=10,
+    accumulate=2,
+    average_interval=1,
+)
+
+
+class SmallTraining:
+    """Trainings that differ in their budget and their callbacks only.
+
+    Tracing takes seconds, and a training of such a size moments. So all trainings use the same
+    trainer, average and search. Each begins with the values that a new process would have.
+
+    Args:
+        folder: Folder for the tokenizers.
+    """
+
+    def __init__(self, folder):
+        self.tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)
+        self.stream = Batches([lambda: Part(PAIRS, [1.0] * len(PAIRS))], self.tokenizers, CONFIG)
+        keras.utils.set_random_seed(CONFIG.seed)
+        self.model = make_model(*(side.vocab_size for side in self.tokenizers), CONFIG)
+        self.model.build(((None, None), (None, None)))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sharding, "num_shards", lambda batch_tokens: 2)
+            self.trainer = Trainer(self.model, CONFIG)
+        self.average = WeightAverage(self.model.trainable_variables, CONFIG.average_decay)
+        self._translate = validation.translate_with(self.model, self.tokenizers, CONFIG)
+        variables = [
+            *self.trainer.variables,
+            *self.trainer.optimizer.variables,
+            *self.average.values,
+            self.average.num_batches,
+        ]
+        self._first = [(variable, np.array(variable)) for variable in variables]
+
+    def fit(self, folder, *callbacks, **budget):
+        """Result of a training with checkpoints in `folder`."""
+        for variable, value in self._first:
+            variable.assign(value)
+        self.trainer.stop_training = False
+        traced = {
+            "fit.Trainer": self.trainer,
+            "fit.WeightAverage": self.average,
+            "validation.translate_with": self._translate,
+        }
+        config = dataclasses.replace(CONFIG, **budget)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, made in traced.items():
+                patch.setattr(f"keras_attn.translation.training.{name}", lambda *_, made=made: made)
+            return fit(
+                self.model, self.stream, self.tokenizers, VALIDATION, config, folder, callbacks
+            )
