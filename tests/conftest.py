@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import uuid
 from collections import Counter
 
@@ -199,12 +200,31 @@ def make_model(tokenizers):
 
 
 @pytest.fixture(scope="session")
-def exported(tmp_path_factory):
+def make_once(tmp_path_factory):
+    """`make_once(name, make)`: a folder that `make(folder)` has filled, once for all processes."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # it has a folder of its own, inside one for all
+        shared = shared.parent
+    lock = importlib.import_module("filelock").FileLock
+
+    def make_once(name, make):
+        folder, unfinished = shared / name, shared / f"{name}-unfinished"
+        with lock(shared / f"{name}.lock"):
+            if not folder.exists():
+                shutil.rmtree(unfinished, ignore_errors=True)
+                unfinished.mkdir()
+                make(unfinished)
+                unfinished.rename(folder)
+        return folder
+
+    return make_once
+
+
+@pytest.fixture(scope="session")
+def exported(make_once):
     """The folder `ja-en` of the shared translator, with a version 1. Read-only: copy it first."""
-    folder = tmp_path_factory.getbasetemp()
-    # The processes of pytest-xdist have a folder each, in one that they share.
-    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
-    return importlib.import_module("shared_translator").export_once(shared)
+    export_to = importlib.import_module("shared_translator").export_to
+    return make_once("shared_translator", export_to) / "ja-en"
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ It is not trained. Strong random weights make translations that differ from text
 import dataclasses
 
 import numpy as np
-from filelock import FileLock
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
@@ -52,11 +51,7 @@ def make_shared_model(tokenizers, precision="float32"):
     return model
 
 
-def export_once(folder):
-    """Folder of the exported translator; the first process to ask exports it."""
-    with FileLock(folder / "translator.lock"):
-        models = folder / "models" / "ja-en"
-        if not (models / "1").exists():
-            tokenizers = make_tokenizers(folder / "tokenizers")
-            export(make_shared_model(tokenizers), tokenizers, CONFIG, models)
-    return models
+def export_to(folder):
+    """Export the translator to `folder / "ja-en"`."""
+    tokenizers = make_tokenizers(folder)
+    export(make_shared_model(tokenizers), tokenizers, CONFIG, folder / "ja-en")

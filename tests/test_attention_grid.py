@@ -115,7 +115,7 @@ def test_japanese_and_mathtext_are_drawn_as_the_characters_they_are():
 
 @pytest.mark.parametrize(
     "num_layers, num_heads, tokens",
-    [(3, 8, WORDS), (2, 1, [f"とても長い{i}" for i in range(31)]), (1, 1, ["猫"])],
+    [(2, 4, WORDS), (2, 1, [f"とても長い{i}" for i in range(31)]), (1, 1, ["猫"])],
 )
 def test_no_two_labels_overlap(num_layers, num_heads, tokens):
     length = len(tokens)
@@ -145,10 +145,10 @@ def test_cells_are_square_in_every_row():
 
 
 def test_a_row_is_as_high_as_the_name_of_its_layer_is_long():
-    layers = {f"a layer whose name is long, number {i}": weights(8, 2, S) for i in range(3)}
+    layers = {f"a layer whose name is long, number {i}": weights(2, 2, S) for i in range(3)}
     figure = plot_attention(layers)
     figure.draw_without_rendering()
-    names = [axes.yaxis.label.get_window_extent() for axes in heat_maps(figure)[::8]]
+    names = [axes.yaxis.label.get_window_extent() for axes in heat_maps(figure)[::2]]
     assert all(above.y0 > below.y1 for above, below in zip(names, names[1:], strict=False))
 
 

@@ -13,7 +13,7 @@ OPTIONS = {"num_kv_heads": 2, "soft_cap": 1.5, "use_sinks": True, "value_dim": 4
     [
         ("shaw", "eager"),
         ("t5", "eager"),
-        ("shaw", "graph"),
+        pytest.param("shaw", "graph", marks=pytest.mark.slow),
         pytest.param("shaw", "xla", marks=pytest.mark.slow),
     ],
 )

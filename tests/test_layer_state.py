@@ -200,7 +200,12 @@ ignore_layers_without_kernels = pytest.mark.filterwarnings("ignore:Layer .* does
 @ignore_layers_without_kernels
 @pytest.mark.filterwarnings("ignore:Invalid quantization mode. Expected one of")
 @pytest.mark.parametrize(
-    ("mode", "labels"), [("int8", KINDS), ("int4", KINDS[:3]), ("float8", KINDS[:3])]
+    ("mode", "labels"),
+    [
+        ("int8", KINDS),
+        pytest.param("int4", KINDS[:3], marks=pytest.mark.slow),
+        pytest.param("float8", KINDS[:3], marks=pytest.mark.slow),
+    ],
 )
 def test_quantized_layers_and_their_weights_load_with_the_same_answers(mode, labels, tmp_path):
     model = model_of(labels)

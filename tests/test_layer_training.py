@@ -80,6 +80,7 @@ def test_rematerialization_changes_no_answer_and_no_gradient(name, weight_gradie
 
 
 @pytest.mark.skipif(BACKEND != "tensorflow", reason="a strategy of TensorFlow")
+@pytest.mark.slow  # another process
 def test_fit_over_two_replicas_is_fit_on_one():
     code = """
 import numpy as np, keras, tensorflow as tf

@@ -173,6 +173,7 @@ def test_cached_steps_give_the_weights_over_the_memory_too():
             np.testing.assert_allclose(part, expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_language_model_learns_to_count():
     keras.utils.set_random_seed(1)
     model_ids = keras.Input((None,), dtype="int32")

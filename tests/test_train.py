@@ -33,6 +33,7 @@ def corpus_file(tmp_path_factory):
     return write_corpus(tmp_path_factory.mktemp("corpus") / "文.tsv")
 
 
+@pytest.mark.slow  # another process
 def test_two_cores_run_an_operation_each():
     code = f"""
 import runpy, sys
@@ -114,13 +115,30 @@ def test_a_version_with_its_reports_is_all_that_is_left(finished):
     assert "# Translator from ja to en" in (version / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_last_lines_are_commands_that_keep_lines_in_order_whatever_the_locale(finished, loaded):
+@pytest.fixture(scope="module")
+def last_lines(finished):
     *_, second, out = finished
     *_, heading, translate, serve, report = second.stdout.splitlines()
     assert heading == "Translate, serve, read the report:"
-    assert shlex.split(report)[1:] == [str(out / "1" / "report.md")]
-    assert shlex.split(serve)[-2:] == ["serve", str(out)]
-    *start, text = shlex.split(translate)
+    return [shlex.split(line) for line in (translate, serve, report)]
+
+
+def test_the_last_lines_are_commands(finished, last_lines, loaded, monkeypatch, capsys):
+    from keras_attn.translation.__main__ import main
+    from keras_attn.translation.export.translator import Translator
+
+    monkeypatch.setattr(Translator, "load", lambda path: loaded)
+    translate, serve, report = last_lines
+    *_, out = finished
+    assert report[1:] == [str(out / "1" / "report.md")]
+    assert serve[-2:] == ["serve", str(out)]
+    assert main(translate[translate.index("translate") :]) == 0
+    assert capsys.readouterr().out.endswith("\n")
+
+
+@pytest.mark.slow  # another process
+def test_translate_keeps_lines_in_order_whatever_the_locale(last_lines, loaded):
+    *start, text = last_lines[0]
     lines = [text, "", "猫は川で遊んでいます。", "<script>", "", "父"]
     result = subprocess.run(
         start,

@@ -124,6 +124,8 @@ def test_limits_are_named_in_what_is_refused(client, faults_of):
         "bytes": ({"instances": ["あ" * 6700]}, 413, "at most 20000 bytes"),
     }
     assert not (faults := faults_of(table, answer)), "\n".join(faults)
+    most = json.dumps({"instances": ["あ" * 300] * 20}, ensure_ascii=False).encode()
+    assert client.post(PREDICT, content=most.ljust(20_000)).status_code == 200
     parts = (b" " * 1000 for _ in range(100))  # sent in pieces, no length announced
     assert client.post(PREDICT, content=parts).status_code == 413
 

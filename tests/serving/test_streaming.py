@@ -70,9 +70,9 @@ def test_nothing_is_translated_to_nothing(client):
 
 
 def test_a_glossary_holds_for_each_sentence(client):
-    document = {"q": "犬だ。犬か。", "glossary": {"犬": "dog"}, **PAIR}
+    document = {"q": "犬だ。犬か。\n", "glossary": {"犬": "dog"}, **PAIR}
     *_, (_, last) = events(client.post("/translate/stream", json=document))
-    assert last == {"translatedText": "1: dogだ。 1: dogか。"}
+    assert last == {"translatedText": "1: dogだ。 1: dogか。\n"}
 
 
 def test_an_error_after_the_first_sentence_is_the_last_event(client, monkeypatch):

@@ -56,6 +56,7 @@ def test_no_texts_have_no_translations(predict):
     assert predict(inputs=[]) == {"outputs": []}
 
 
+@pytest.mark.slow  # compiled for this alone; the echo model has the same signature
 def test_several_translations_with_their_scores(predict, translator):
     (found,) = predict(signature_name="nbest", instances=[TEXT])["predictions"]
     (expected,) = translator.nbest([TEXT])
@@ -76,6 +77,7 @@ def test_attention_with_its_pieces(predict, translator):
     assert found["alternatives"] == expected.alternatives
 
 
+@pytest.mark.slow  # compiled for this alone; the echo model has the same signature
 def test_translations_that_begin_with_given_pieces_in_rows_and_in_columns(predict, translator):
     (seen,) = predict(signature_name="attend", instances=[TEXT])["predictions"]
     prefix = [seen["target_pieces"][0], seen["alternatives"][1][1]]
@@ -100,6 +102,7 @@ def test_a_sample_by_its_seed_in_columns(predict, translator):
     assert predict(signature_name="sample", inputs=inputs) == {"outputs": expected}
 
 
+@pytest.mark.slow  # compiled for this alone; the echo model has the same signature
 def test_the_probability_of_a_translation(predict, translator):
     rows = [{"text": TEXT, "translation": "A cat."}, {"text": TEXT, "translation": ""}]
     expected = translator.score([TEXT, TEXT], ["A cat.", ""])

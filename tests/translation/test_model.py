@@ -48,7 +48,12 @@ def strong(config):
     return model
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: str(options)[1:-1])
+@pytest.mark.parametrize(
+    "options",
+    # Each is traced: the first two here, the others in `-m slow`.
+    [*OPTIONS[:2], *(pytest.param(options, marks=pytest.mark.slow) for options in OPTIONS[2:])],
+    ids=lambda options: str(options)[1:-1],
+)
 def test_search_translates_as_the_layers_do_with_each_option(options):
     config = dataclasses.replace(CONFIG, beam_size=1, **options)
     config.validate()

@@ -255,6 +255,7 @@ def test_a_corpus_that_another_process_prepared_meanwhile_is_used(tatoeba, monke
     assert load_corpus("tatoeba").counts["read"] == 307
 
 
+@pytest.mark.slow  # another process
 def test_a_file_needs_neither_data_sets_nor_tokenizers(write):
     code = (
         "import sys; from keras_attn.translation.corpus.load import load_corpus\n"
@@ -348,7 +349,23 @@ def test_the_default_corpus_holds_real_and_everyday_sentences(monkeypatch):
     assert seen == [(("tatoeba + everyday=0.4", "ja", "en"), {"hold_out": "x.tsv"})]
 
 
-def test_without_a_network_the_default_is_everyday_with_a_sentence(monkeypatch, tmp_path):
+def test_without_a_network_the_default_is_everyday_with_a_sentence(monkeypatch, write):
+    corpora = {"everyday": load_corpus(write("\n".join(LINES)))}
+
+    def load_without_network(name, *given, **named):
+        if name not in corpora:
+            raise OSError("There is no network.")
+        return corpora[name]
+
+    monkeypatch.setattr(load, "load_corpus", load_without_network)
+    corpus = load.load_default_corpus()
+    assert corpus.train == corpora["everyday"].train
+    assert "`tatoeba` cannot be had" in corpus.summary()
+    assert "on `everyday` alone. There is no network." in corpus.summary()
+
+
+@pytest.mark.slow  # makes the whole corpus
+def test_everyday_is_there_without_a_network(monkeypatch, tmp_path):
     def fail():
         raise OSError("There is no network.")
 
@@ -359,5 +376,3 @@ def test_without_a_network_the_default_is_everyday_with_a_sentence(monkeypatch, 
     weights = {pair.source: weight for pair, weight in zip(*part, strict=True)}
     assert weights["おはようございます"] == 12.0 and min(weights.values()) == 1.0
     assert corpus.name == "everyday" and len(corpus.train) > 80_000
-    assert "`tatoeba` cannot be had" in corpus.summary()
-    assert "on `everyday` alone. There is no network." in corpus.summary()

@@ -37,7 +37,7 @@ def test_translation_set_of_tensorflow_datasets_is_read(translation_set, capsys)
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("num_parts", [1, 2, 5, 60])
+@pytest.mark.parametrize("num_parts", [1, 5])
 def test_the_parts_of_a_set_are_its_slices(translation_set, num_parts):
     found = TranslationSet(translation_set(PAIRS), "ja", "en")
     parts = [found.read(part, num_parts) for part in range(num_parts)]

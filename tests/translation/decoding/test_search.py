@@ -36,7 +36,7 @@ def said(found, row, n=0):
     return [token for token in found.tokens.numpy()[row, n] if token != PAD_ID]
 
 
-@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("size", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_source_gets_what_it_gets_in_a_large_batch(search, size):
     # Programs of XLA for sources of 16 and of 32 pieces.
     sources = random_sources([3, 17, 1, 9, 11, 2, 2, 14, 5])

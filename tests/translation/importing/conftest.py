@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.importing.marian import import_marian
 
 # Model with random weights, and the answers of transformers to it (see README.md there).
@@ -20,8 +21,12 @@ def answers():
 
 
 @pytest.fixture(scope="session")
-def imported(tmp_path_factory):
-    """The tiny model as an exported version."""
-    # The pair of languages has no list of example sentences, which would be translated.
-    with pytest.warns(UserWarning, match="begin each text with one of: >>fra<<, >>eng<<"):
-        return import_marian(TINY, tmp_path_factory.mktemp("models"), target="fr")
+def imported(make_once):
+    """The tiny model as an exported version. Read-only."""
+
+    def import_tiny(folder):
+        # The pair of languages has no list of example sentences, which would be translated.
+        with pytest.warns(UserWarning, match="begin each text with one of: >>fra<<, >>eng<<"):
+            import_marian(TINY, folder, target="fr")
+
+    return Translator.load(make_once("imported", import_tiny))

@@ -46,6 +46,7 @@ def test_greedy_translations_are_those_of_transformers(imported, answers, parts)
     assert said == [answers["beam_1"][i] for i in order]
 
 
+@pytest.mark.slow  # traced and compiled once more
 def test_a_language_token_may_be_the_default(imported, parts):
     tokenizers, model = parts
     config = dataclasses.replace(imported.config, language_token=">>fra<<")

@@ -62,8 +62,7 @@ def test_ids_and_text_are_those_of_the_package(kind, texts):
     assert back == ([package(kind).decode(row) for row in expected] if texts else [])
 
 
-@KINDS
-def test_sentences_are_cut_as_by_the_package_in_groups_too(kind, monkeypatch):
+def test_sentences_are_cut_as_by_the_package_in_groups_too(monkeypatch, kind="unigram"):
     monkeypatch.setattr(in_graph, "MAX_CELLS", 512)
     texts = [*SENTENCES, "", *SENTENCES[::-1], "".join(SENTENCES[:9])]
     graph = GraphTokenizer(MODELS[kind])
@@ -126,6 +125,7 @@ def test_models_of_other_kinds_are_refused(change, reason):
         GraphTokenizer(model.SerializeToString())
 
 
+@pytest.mark.slow  # as the exported translator, in another process
 def test_saved_it_needs_nothing_but_tensorflow(tmp_path):
     graph = GRAPHS["unigram"]
     module = tf.Module()

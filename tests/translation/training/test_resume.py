@@ -35,13 +35,13 @@ def last_step(folder):
     return int(found[0].name.removeprefix(PREFIX)) if found else 0
 
 
-@pytest.mark.parametrize("num_kills", [1, pytest.param(10, marks=pytest.mark.slow)])
-def test_killed_training_ends_bit_for_bit_like_one_that_was_not(processes, tmp_path, num_kills):
+@pytest.mark.slow  # ten processes; `test_fit.py` interrupts a training in one
+def test_killed_training_ends_bit_for_bit_like_one_that_was_not(processes, tmp_path):
     killed, undisturbed = (tmp_path / name for name in ("killed", "undisturbed"))
     killed.mkdir()
     undisturbed.mkdir()
     moments = random.Random(8)
-    for _ in range(num_kills):
+    for _ in range(10):
         before = last_step(killed)
         process = start(processes, killed)
         progress = moments.randint(1, 3)

@@ -48,7 +48,7 @@ def test_shards_make_the_loss_and_gradients_of_the_whole():
             np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("bfloat16", marks=pytest.mark.slow)])
 def test_shards_of_a_real_model_though_some_have_no_pair(tiny_model, dtype):
     policy = "float32" if dtype == "float32" else "mixed_bfloat16"
     model = Transformer.from_sizes(13, 11, 2, 2, 12, 16, 3, dtype=policy)
