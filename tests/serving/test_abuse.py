@@ -110,6 +110,14 @@ def test_documents(client, faults_of):
             assert refused.status_code in (400, 413), name
 
 
+def test_what_is_just_within_each_limit_is_answered(client):
+    longest, most = {"instances": ["犬" * MAX_CHARACTERS]}, {"instances": ["犬"] * MAX_ROWS}
+    largest = json.dumps({"instances": ["犬"]}).ljust(MAX_BODY).encode()
+    for body in (json.dumps(longest), json.dumps(most), largest, gzip.compress(largest)):
+        encoding = {"Content-Encoding": "gzip"} if body[:2] == b"\x1f\x8b" else {}
+        assert client.post(PREDICT, content=body, headers=encoding).status_code == 200
+
+
 def test_encodings_and_sizes_of_a_body(client, faults_of):
     whole = gzip.compress(b'{"instances": ["a"]}')
     too_large = f"at most {MAX_BODY} bytes"

@@ -64,6 +64,7 @@ def test_several_translations_with_their_scores(predict, translator):
     np.testing.assert_allclose(found["scores"], [one.score for one in expected], rtol=1e-6)
 
 
+@pytest.mark.slow  # compiled for this alone; the echo model has the same signature
 def test_attention_with_its_pieces(predict, translator):
     (found,) = predict(signature_name="attend", instances=[TEXT])["predictions"]
     expected = translator.attend(TEXT)
