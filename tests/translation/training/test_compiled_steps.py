@@ -1,3 +1,4 @@
+import doctest
 import threading
 
 import numpy as np
@@ -65,3 +66,8 @@ def test_an_error_of_the_step_reaches_the_call():
 
     with pytest.raises(RuntimeError, match="no such layer"):
         compiled_steps.CompiledSteps(step)(state(), np.ones(2, np.float32))
+
+
+def test_the_example_of_the_docstring_runs():
+    found = doctest.testmod(compiled_steps)
+    assert found.attempted and not found.failed

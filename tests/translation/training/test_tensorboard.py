@@ -22,6 +22,7 @@ class SayBleu(keras.callbacks.Callback):
 
 
 def test_a_point_now_and_then_and_after_each_epoch_at_the_step_of_the_optimizer(tmp_path):
+    pytest.importorskip("tensorboard")
     model = keras.Sequential([keras.layers.Dense(1)])
     model.compile(keras.optimizers.Adam(0.25), "mse")
     steps = STEPS_BETWEEN_POINTS + 5
