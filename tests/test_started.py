@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from quickest_backend import QUICKEST_BACKEND
 
 import keras_attn
 from keras_attn.started import is_command
@@ -35,7 +36,7 @@ except ImportError as error:
 """
 
 
-def run(code, backend="numpy"):  # the one that is imported fastest
+def run(code, backend=QUICKEST_BACKEND):
     environment = {**os.environ, "KERAS_BACKEND": backend}
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, capture_output=True, text=True, env=environment)
