@@ -13,34 +13,22 @@ def functions_of(module):
     for name, member in vars(module).items():
         if getattr(member, "__module__", None) != module.__name__ or name.startswith("_"):
             continue
-        if inspect.isfunction(member):
-            yield name, member
-        elif inspect.isclass(member):
-            for method, value in vars(member).items():
-                value = getattr(
-                    value, "__func__", value.fget if isinstance(value, property) else value
-                )
-                if inspect.isfunction(value) and (method == "__init__" or method[0] != "_"):
-                    yield f"{name}.{method}", value
+        methods = vars(member).items() if inspect.isclass(member) else [("", member)]
+        for method, value in methods:
+            value = getattr(value, "__func__", getattr(value, "fget", value))
+            if inspect.isfunction(value) and (method == "__init__" or not method.startswith("_")):
+                yield f"{module.__name__}.{name}.{method}", value
+
+
+def is_annotated(function):
+    signature = inspect.signature(function)
+    parameters = [p for name, p in signature.parameters.items() if name not in ("self", "cls")]
+    annotations = [p.annotation for p in parameters]
+    return signature.empty not in (*annotations, signature.return_annotation)
 
 
 def test_every_public_function_and_method_is_annotated():
-    bare = []
-    functions = [
-        (f"{name}.{label}", function)
-        for name in MODULES
-        for label, function in functions_of(importlib.import_module(f"keras_attn.{name}"))
-    ]
+    modules = [importlib.import_module(f"keras_attn.{name}") for name in MODULES]
+    functions = [found for module in modules for found in functions_of(module)]
     assert len(functions) > 100
-    for label, function in functions:
-        signature = inspect.signature(function)
-        parameters = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
-        if signature.return_annotation is signature.empty or any(
-            p.annotation is p.empty for p in parameters
-        ):
-            bare.append(label)
-    assert bare == []
-
-
-def test_the_version_is_that_of_the_package():
-    assert keras_attn.__version__ == importlib.metadata.version("keras_attn")
+    assert [label for label, function in functions if not is_annotated(function)] == []

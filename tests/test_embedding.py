@@ -14,11 +14,6 @@ def test_is_the_scaled_row_plus_the_position():
         np.testing.assert_allclose(output[row], 2 * table[token] + position, atol=1e-5)
 
 
-def test_id_zero_is_masked():
-    mask = TokenEmbedding(7, 4)(np.array([[3, 0, 1]]))._keras_mask
-    assert ops.convert_to_numpy(mask).tolist() == [[True, False, True]]
-
-
 def test_ids_that_are_no_integers_are_refused_in_mixed_precision_too():
     with pytest.raises(ValueError, match="`ids` must be integers. Received: ids.dtype="):
         TokenEmbedding(2000, 4, dtype="mixed_bfloat16")(np.array([[1001.0]]))

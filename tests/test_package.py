@@ -1,6 +1,7 @@
 """Metadata of the package agree with each other."""
 
 import configparser
+import importlib.metadata
 import re
 from pathlib import Path
 
@@ -9,21 +10,16 @@ import keras_attn
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_citation_has_the_version():
-    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.search(r"^version: (.*)$", text, re.MULTILINE)[1] == keras_attn.__version__
-
-
-def test_the_changelog_has_the_version():
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.search(r"^## (\S+)", text, re.MULTILINE)[1] == keras_attn.__version__
-
-
-def test_a_model_of_this_minor_version_is_stored():
-    minor = keras_attn.__version__.rpartition(".")[0]
-    stored = [path.name for path in (ROOT / "tests/data/exported").iterdir()]
+def test_citation_changelog_and_a_stored_model_have_the_version():
+    version = keras_attn.__version__
+    assert version == importlib.metadata.version("keras_attn")
+    for name, line in {"CITATION.cff": r"^version: (.*)$", "CHANGELOG.md": r"^## (\S+)"}.items():
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert re.search(line, text, re.MULTILINE)[1] == version, name
+    stored = ROOT / "tests" / "data" / "exported"
+    minor = version.rpartition(".")[0]
     for suffix in ("tar.xz", "keras"):
-        assert any(re.fullmatch(rf"{re.escape(minor)}\.\d+\.{suffix}", name) for name in stored)
+        assert list(stored.glob(f"{minor}.*.{suffix}")), suffix
 
 
 def test_layers_need_keras_and_numpy_and_all_has_every_extra():
@@ -34,3 +30,24 @@ def test_layers_need_keras_and_numpy_and_all_has_every_extra():
     extras = setup["options.extras_require"]
     (names,) = re.findall(r"keras_attn\[(.*)\]", extras["all"])
     assert set(names.split(",")) == set(extras) - {"all", "dev", "docs", "test"}
+
+
+def test_every_folder_with_source_is_installed():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    found = set()
+    for name, folder in (("keras_attn", "keras_attn"), ("keras_attn_data", "data")):
+        for path in (ROOT / folder).rglob("*.py"):
+            found.add(".".join([name, *path.parent.relative_to(ROOT / folder).parts]))
+    assert set(setup["options"]["packages"].split()) == found
+
+
+def test_every_extra_that_is_named_in_the_source_exists():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    named = set()
+    for path in (ROOT / "keras_attn").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        named |= set(re.findall(r"missing\([^()]*(?:\([^()]*\))?[^()]*, [\"'](\w+)[\"']\)", text))
+    assert named >= {"plots", "serving", "tensorboard", "translation"}
+    assert named <= set(setup["options.extras_require"])

@@ -20,13 +20,6 @@ def test_half_layout_pairs_features_half_a_head_apart():
     np.testing.assert_allclose(layer.rotate(HEADS, start=3), expected, atol=1e-5)
 
 
-def test_weights_of_both_layouts_are_a_permutation_apart():
-    order = np.arange(K).reshape(2, K // 2).T.ravel()  # of half, as interleaved
-    half = RotaryEmbedding(layout="half").rotate(HEADS)
-    interleaved = RotaryEmbedding().rotate(HEADS[..., order])
-    np.testing.assert_allclose(np.asarray(half)[..., order], interleaved, atol=1e-6)
-
-
 def test_linear_scaling_divides_positions():
     angles = np.arange(6)[:, None] / 4 * 10000.0 ** (-2 * np.arange(K // 2) / K)
     pairs = rotate(HEADS[..., 0::2] + 1j * HEADS[..., 1::2], angles)
@@ -68,15 +61,12 @@ def test_each_row_may_have_a_position_of_its_own():
         np.testing.assert_allclose(found, np.concatenate(rows, axis=2), atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_wrong_settings_are_named():
+    for arguments, message in [
         ({"layout": "pairs"}, "`layout` must be one of 'interleaved', 'half'"),
         ({"scaling": "dynamic"}, "`scaling` must be one of None, 'linear', 'yarn'"),
         ({"scaling": "yarn"}, "`original_max_len` must be a positive integer. .*None"),
         ({"factor": 0}, "`factor` must be a number above 0"),
-    ],
-)
-def test_wrong_settings_are_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        RotaryEmbedding(**arguments)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            RotaryEmbedding(**arguments)

@@ -69,7 +69,7 @@ def finished(corpus_file, tmp_path_factory):
             break
     printed += first.communicate(timeout=120)[1]
     (newest, *_) = newest_first(out / "training")
-    steps = int(newest.name.removeprefix(PREFIX)) + 20
+    steps = int(newest.name.removeprefix(PREFIX)) + 8
     # An encoding without Japanese letters, as Windows has for files and pipes.
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     second = subprocess.run(

@@ -10,17 +10,14 @@ from keras_attn.translation.versions import CONFIG, EXTRA
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.fixture(scope="session")
-def example():
-    """`example(name)`: the script of that name, imported."""
-
-    def example(name):
-        spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-        script = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(script)
-        return script
-
-    return example
+@pytest.fixture(scope="module")
+def script(request):
+    """The example of a file of tests, imported."""
+    name = request.path.stem.removeprefix("test_")
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
 
 
 @pytest.fixture(scope="session")

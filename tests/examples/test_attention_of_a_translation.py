@@ -16,11 +16,6 @@ SOURCE_PIECES, TARGET_PIECES = ["▁犬。", "</s>"], ["▁A", "▁dog", "</s>"]
 LOOKED_AT_MOST = [("▁A", "▁犬。", 0.6), ("▁dog", "</s>", 0.55), ("</s>", "</s>", 0.7)]
 
 
-@pytest.fixture(scope="module")
-def script(example):
-    return example("attention_of_a_translation")
-
-
 def test_each_target_piece_has_the_source_piece_with_the_greatest_mean_weight(script):
     found = script.looked_at_most(Attention("A dog", SOURCE_PIECES, TARGET_PIECES, WEIGHTS))
     for row, expected in zip(found, LOOKED_AT_MOST, strict=True):

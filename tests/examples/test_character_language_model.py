@@ -11,11 +11,6 @@ from keras_attn import Decoder
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def script(example):
-    return example("character_language_model")
-
-
 def test_bits_are_those_of_the_characters_that_come_and_not_of_padding(script):
     # The first line is two characters long, with the newline at its end; the second is one.
     ids = np.array([[1, 2, 1], [1, 1, 0]])

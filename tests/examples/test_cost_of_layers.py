@@ -8,11 +8,6 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def script(example):
-    return example("cost_of_layers")
-
-
 def test_layers_are_what_their_names_say(script):
     x = np.random.default_rng(0).normal(size=(2, 9, 4)).astype("float32")
     changed = x.copy()
@@ -22,9 +17,7 @@ def test_layers_are_what_their_names_say(script):
         difference = np.abs(np.asarray(layer(changed)) - np.asarray(layer(x))).max(axis=(0, 2))
         assert difference.shape == (9,)
         reached[name] = np.flatnonzero(difference > 1e-6).tolist()
-    assert reached["convolution"] == [3, 4, 5]
-    assert reached["recurrence"] == [4, 5, 6, 7, 8]
-    assert reached["self-attention"] == list(range(9))
+    assert list(reached.values()) == [[3, 4, 5], [4, 5, 6, 7, 8], list(range(9))]
 
 
 def test_operations_grow_as_the_paper_says(script):
@@ -35,32 +28,27 @@ def test_operations_grow_as_the_paper_says(script):
         ]
         for name in script.TABLE
     }
-    assert growth == {
-        "convolution": [2, 4, 2],
-        "recurrence": [2, 4, 1],
-        "self-attention": [4, 2, 1],
-    }
+    expected = {"convolution": [2, 4, 2], "recurrence": [2, 4, 1], "self-attention": [4, 2, 1]}
+    assert growth == expected
     equal = [script.operations(name, 64, 64, 3) for name in ("recurrence", "self-attention")]
     assert equal[0] == equal[1]
 
 
-@pytest.mark.parametrize(
-    ("rising", "expected"),
-    [([1, 4, 16], 4), ([1, 8, 32], 2**1.5), ([9, 9, 9], 2), ([1, 2, 3], math.nan)],
-)
-def test_layers_cross_where_the_straight_lines_between_lengths_do(script, rising, expected):
-    # The other is 2, 4, 8 at 2, 4, 8.
-    found = script.crossing([2, 4, 8], rising, [2, 4, 8])
-    assert found == pytest.approx(expected, nan_ok=True)
+def test_layers_cross_where_the_straight_lines_between_lengths_do(script):
+    cases = [([1, 4, 16], 4), ([1, 8, 32], 2**1.5), ([9, 9, 9], 2), ([1, 2, 3], math.nan)]
+    for rising, expected in cases:
+        # The other is 2, 4, 8 at 2, 4, 8.
+        found = script.crossing([2, 4, 8], rising, [2, 4, 8])
+        assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_every_layer_has_a_time_at_every_length(script, tmp_path, capsys):
     sizes = ["--lengths", "11", "5", "--width", "6", "--batch-size", "2", "--turns", "2"]
     times = script.main([*sizes, "--png", str(tmp_path / "cost.png")])
     assert list(times) == list(script.TABLE)
-    for measured in times.values():
-        assert len(measured) == 2
-        assert all(0 < seconds < math.inf for seconds in measured)
+    assert all(
+        len(found) == 2 and 0 < min(found) <= max(found) < math.inf for found in times.values()
+    )
     lines = capsys.readouterr().out.splitlines()
     assert "recurrence      O(n d²)       O(n)          O(n)" in [line.rstrip() for line in lines]
     rows = [line for line in lines if line.split()[:1] in (["5"], ["11"])]

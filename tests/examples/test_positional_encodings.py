@@ -8,46 +8,33 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def script(example):
-    return example("positional_encodings")
-
-
-@pytest.fixture(scope="module")
 def found(script):
     keras.utils.set_random_seed(0)
     return script.attention_by_scheme(24, 32)
 
 
-def test_product_of_two_sinusoidal_positions_is_a_sum_of_cosines_of_their_distance(script):
+def test_distances_of_sinusoids_are_sums_of_cosines_and_wavering_is_that_of_the_worst(script):
     encoding = script.sinusoidal_encoding(length=24, width=10)
     means, wavering = script.by_distance(encoding @ encoding.T)
     rates = 10000.0 ** (-np.arange(0, 10, 2) / 10)
     for distance in range(-23, 24):
         assert means[distance] == pytest.approx(np.cos(rates * distance).sum(), abs=1e-5)
     assert wavering < 1e-5
-
-
-def test_wavering_is_that_of_the_distance_that_wavers_most(script):
     means, wavering = script.by_distance(np.array([[1.0, 5.0], [7.0, 4.0]]))
     assert means == {-1: 7, 0: 2.5, 1: 5}
     assert wavering == 3
 
 
-@pytest.mark.parametrize("name", ["rotary", "ALiBi", "T5", "Shaw"])
-def test_schemes_inside_the_scores_know_the_distance_alone(script, found, name):
-    for weights in found[name]:
-        means, wavering = script.by_distance(script.scores_of(weights))
-        assert wavering < 1e-4
-        assert np.ptp(list(means.values())) > 0.05
-
-
-@pytest.mark.parametrize("name", ["sinusoidal, added", "learned, added"])
-def test_what_is_added_to_the_input_tells_more_than_the_distance(script, found, name):
-    _, wavering = script.by_distance(script.scores_of(found[name][0]))
-    assert wavering > 0.01
-
-
-def test_alibi_takes_off_a_quarter_for_each_position_in_the_first_of_four_heads(script, found):
+def test_schemes_inside_the_scores_know_the_distance_alone_and_added_ones_more(script, found):
+    for name in ("rotary", "ALiBi", "T5", "Shaw"):
+        for weights in found[name]:
+            means, wavering = script.by_distance(script.scores_of(weights))
+            assert wavering < 1e-4, name
+            assert np.ptp(list(means.values())) > 0.05, name
+    for name in ("sinusoidal, added", "learned, added"):
+        _, wavering = script.by_distance(script.scores_of(found[name][0]))
+        assert wavering > 0.01, name
+    # ALiBi takes off a quarter for each position in the first of four heads.
     means, _ = script.by_distance(script.scores_of(found["ALiBi"][0]))
     for distance, score in means.items():
         assert score == pytest.approx(-abs(distance) / 4, abs=1e-5)

@@ -13,17 +13,12 @@ FOLDER = Path(__file__).parents[2] / "examples" / "tensorflow_serving"
 
 def test_the_models_file_names_the_folder_that_the_guide_mounts():
     text = (FOLDER / "models.config").read_text(encoding="utf-8")
-    (model,) = text_format.Parse(
-        text, model_server_config_pb2.ModelServerConfig()
-    ).model_config_list.config
-    assert (model.name, model.base_path, model.model_platform) == (
-        "ja-en",
-        "/models/ja-en",
-        "tensorflow",
-    )
-    assert "/models/ja-en" in (FOLDER.parents[1] / "docs" / "how_to" / "serve.md").read_text(
-        encoding="utf-8"
-    )
+    models = text_format.Parse(text, model_server_config_pb2.ModelServerConfig())
+    (model,) = models.model_config_list.config
+    found = (model.name, model.base_path, model.model_platform)
+    assert found == ("ja-en", "/models/ja-en", "tensorflow")
+    guide = FOLDER.parents[1] / "docs" / "how_to" / "serve.md"
+    assert "/models/ja-en" in guide.read_text(encoding="utf-8")
 
 
 def test_batches_have_the_sizes_that_text_is_filled_up_to():

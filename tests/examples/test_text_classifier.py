@@ -6,11 +6,6 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def script(example):
-    return example("text_classifier")
-
-
 def test_the_verdict_is_the_half_after_but_turned_round_by_not(script):
     sentences, verdicts = script.make_sentences(500)
     assert len({*sentences}) == 500

@@ -21,72 +21,48 @@ VERBS = """
 来る kuru 来 来ない 来て 来た 来れば 来よう 来られる
 持って来る kuru 持って来 持って来ない 持って来て 持って来た 持って来れば 持って来よう 持って来られる
 行く iku 行き 行かない 行って 行った 行けば 行こう 行ける
-""".split("\n")
+"""
+# predicate, kind: plain and polite, each now, past, negative and negative past
+PREDICATES = """
+書く godan 書く 書いた 書かない 書かなかった 書きます 書きました 書きません 書きませんでした
+ある aru ある あった ない なかった あります ありました ありません ありませんでした
+高い i 高い 高かった 高くない 高くなかった 高いです 高かったです 高くないです 高くなかったです
+いい ii いい よかった よくない よくなかった いいです よかったです よくないです よくなかったです
+静か na 静かだ 静かだった 静かではない 静かではなかった 静かです 静かでした 静かではありません 静かではありませんでした
+学生 noun 学生だ 学生だった 学生ではない 学生ではなかった 学生です 学生でした 学生ではありません 学生ではありませんでした
+"""  # noqa: E501
+NUMERALS = """
+1 一 9 九 10 十 12 十二 20 二十 23 二十三 99 九十九 100 百 305 三百五 1000 千 1900 千九百 10000 一万
+15800 一万五千八百 2500000 二百五十万 10000000 千万 10000001 千万一
+""".split()
 
 
-@pytest.mark.parametrize("line", [line for line in VERBS if line])
-def test_verbs_take_their_forms(line):
-    text, kind, stem, negative, te, past, conditional, volitional, potential = line.split()
-    word = Word(text, kind)
-    assert japanese.stem(word) == stem
-    assert japanese.plain(word, negative=True) == negative
-    assert japanese.te(word) == te
-    assert japanese.plain(word, past=True) == past
-    assert japanese.conditional(word) == conditional
-    assert japanese.volitional(word) == volitional
-    assert japanese.potential(word) == Word(potential, "ichidan")
-    assert japanese.tara(word) == past + "ら"
-    assert japanese.progressive(word) == Word(te + "いる", "ichidan")
-    assert japanese.wanting(word) == Word(stem + "たい", "i")
+def rows(table):
+    return map(str.split, table.strip().splitlines())
 
 
-def test_polite_verbs_have_four_forms():
-    forms = [japanese.polite(Word("書く", "godan"), *flags) for flags in _FLAGS]
-    assert forms == ["書きます", "書きました", "書きません", "書きませんでした"]
+def test_verbs_take_their_forms():
+    for text, kind, stem, negative, te, past, conditional, volitional, potential in rows(VERBS):
+        word = Word(text, kind)
+        assert japanese.stem(word) == stem
+        assert japanese.plain(word, negative=True) == negative
+        assert japanese.te(word) == te
+        assert japanese.plain(word, past=True) == past
+        assert japanese.conditional(word) == conditional
+        assert japanese.volitional(word) == volitional
+        assert japanese.potential(word) == Word(potential, "ichidan")
+        assert japanese.tara(word) == past + "ら"
+        assert japanese.progressive(word) == Word(te + "いる", "ichidan")
+        assert japanese.wanting(word) == Word(stem + "たい", "i")
 
 
-_FLAGS = [(False, False), (True, False), (False, True), (True, True)]
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "plain", "polite"),
-    [
-        (
-            "高い",
-            "i",
-            ["高い", "高かった", "高くない", "高くなかった"],
-            ["高いです", "高かったです", "高くないです", "高くなかったです"],
-        ),
-        (
-            "頭がいい",
-            "ii",
-            ["頭がいい", "頭がよかった", "頭がよくない", "頭がよくなかった"],
-            ["頭がいいです", "頭がよかったです", "頭がよくないです", "頭がよくなかったです"],
-        ),
-        (
-            "静か",
-            "na",
-            ["静かだ", "静かだった", "静かではない", "静かではなかった"],
-            ["静かです", "静かでした", "静かではありません", "静かではありませんでした"],
-        ),
-        (
-            "学生",
-            "noun",
-            ["学生だ", "学生だった", "学生ではない", "学生ではなかった"],
-            ["学生です", "学生でした", "学生ではありません", "学生ではありませんでした"],
-        ),
-        (
-            "ある",
-            "aru",
-            ["ある", "あった", "ない", "なかった"],
-            ["あります", "ありました", "ありません", "ありませんでした"],
-        ),
-    ],
-)
-def test_predicates_end_sentences_in_eight_ways(text, kind, plain, polite):
-    word = Word(text, kind)
-    assert [japanese.plain(word, *flags) for flags in _FLAGS] == plain
-    assert [japanese.polite(word, *flags) for flags in _FLAGS] == polite
+def test_predicates_end_sentences_in_eight_ways():
+    flags = [(False, False), (True, False), (False, True), (True, True)]
+    for text, kind, *ends in rows(PREDICATES):
+        for prefix in ("", "頭が") if kind == "ii" else ("",):
+            word = Word(prefix + text, kind)
+            found = [form(word, *f) for form in (japanese.plain, japanese.polite) for f in flags]
+            assert found == [prefix + end for end in ends]
 
 
 def test_adjectives_join_condition_and_describe():
@@ -94,44 +70,17 @@ def test_adjectives_join_condition_and_describe():
     quiet, student = Word("静か", "na"), Word("学生", "noun")
     assert [japanese.te(w) for w in (high, good, quiet)] == ["高くて", "よくて", "静かで"]
     assert [japanese.adverb(w) for w in (high, good, quiet)] == ["高く", "よく", "静かに"]
-    assert [japanese.conditional(w) for w in (high, good, quiet)] == [
-        "高ければ",
-        "よければ",
-        "静かなら",
-    ]
+    conditions = [japanese.conditional(w) for w in (high, good, quiet)]
+    assert conditions == ["高ければ", "よければ", "静かなら"]
     assert [japanese.attributive(w) for w in (high, quiet, student)] == ["高い", "静かな", "学生の"]
     assert [japanese.nominal(w) for w in (high, quiet, student)] == ["高い", "静かな", "学生な"]
     assert japanese.conditional(high, negative=True) == "高くなければ"
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(1, "一"), (9, "九"), (10, "十"), (12, "十二"), (20, "二十"), (23, "二十三"), (99, "九十九")],
-)
-def test_small_numbers_are_written_in_kanji(number, text):
-    assert japanese.numeral(number) == text
-    assert japanese.count(number, "冊") == text + "冊"
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (100, "百"),
-        (305, "三百五"),
-        (1000, "千"),
-        (1900, "千九百"),
-        (10_000, "一万"),
-        (15_800, "一万五千八百"),
-        (2_500_000, "二百五十万"),
-        (10_000_000, "千万"),
-        (10_000_001, "千万一"),
-    ],
-)
-def test_large_numbers_are_written_in_kanji(number, text):
-    assert japanese.numeral(number) == text
-
-
-@pytest.mark.parametrize("number", [0, 100_000_000])
-def test_numbers_out_of_range_are_refused(number):
-    with pytest.raises(ValueError, match="must be from 1 to 99,999,999 .* Received: number="):
-        japanese.numeral(number)
+def test_numbers_are_written_in_kanji_and_refused_out_of_range():
+    for number, text in zip(NUMERALS[::2], NUMERALS[1::2], strict=True):
+        assert japanese.numeral(int(number)) == text
+    assert japanese.count(23, "冊") == "二十三冊"
+    for number in (0, 100_000_000):
+        with pytest.raises(ValueError, match="must be from 1 to 99,999,999 .* Received: number="):
+            japanese.numeral(number)

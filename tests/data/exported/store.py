@@ -32,12 +32,11 @@ TEXTS = ["犬は駅で待っています。", "猫は川で遊んでいます。
 LEFT_OUT = ("report.json", "report.md", "translations.tsv", "README.md", "*.png")
 
 
-def answers(version: Path) -> dict:
-    """Answers of a model, and all that a program relies on."""
+def store(version: Path) -> None:
+    """Store a model with its answers, and all that a program relies on."""
     translator = Translator.load(version)
     best = [hypotheses[0] for hypotheses in translator.nbest(TEXTS)]
-    signatures = tf.saved_model.load(str(version)).signatures
-    return {
+    record = {
         "version": keras_attn.__version__,
         "configuration": dataclasses.asdict(translator.config),
         "texts": TEXTS,
@@ -48,19 +47,15 @@ def answers(version: Path) -> dict:
                 "inputs": sorted(signature.structured_input_signature[1]),
                 "outputs": sorted(signature.structured_outputs),
             }
-            for name, signature in signatures.items()
+            for name, signature in tf.saved_model.load(str(version)).signatures.items()
         },
     }
-
-
-def store(version: Path) -> None:
-    text = json.dumps(answers(version), ensure_ascii=False, indent=2) + "\n"
     for pattern in LEFT_OUT:
         for path in version.glob(pattern):
             path.unlink()
-    stored = FOLDER / f"{keras_attn.__version__}.tar.xz"
-    with tarfile.open(stored, "w:xz") as archive:
+    with tarfile.open(FOLDER / f"{keras_attn.__version__}.tar.xz", "w:xz") as archive:
         archive.add(version, "1")
+    text = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
     (FOLDER / f"{keras_attn.__version__}.json").write_text(text, encoding="utf-8")
 
 
@@ -80,16 +75,11 @@ def store_layers() -> None:
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
 
 
-def main() -> None:
+if __name__ == "__main__":
     store_layers()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write_corpus(folder / "corpus.tsv")
+        write_corpus(Path(name, "corpus.tsv"))
         # Its configuration holds these names.
         options = ["--data", "corpus.tsv", "--out", "model", *SIZES]
-        subprocess.run(command(*options), check=True, cwd=folder)
-        store(folder / "model" / "1")
-
-
-if __name__ == "__main__":
-    main()
+        subprocess.run(command(*options), check=True, cwd=name)
+        store(Path(name, "model", "1"))

