@@ -116,6 +116,14 @@ def some_masks(random, num_queries=T, num_keys=S, num_heads=H, start=0, window=N
     return given, allowed
 
 
+def some_call(scheme, seed):
+    """A layer with some options, arguments of a call besides its inputs, and what they leave."""
+    random = np.random.default_rng(seed)
+    options, start = some_options(random), int(random.integers(3))
+    masks, allowed = some_masks(random, start=start, window=options.get("window"))
+    return some_layer(scheme, **options), {**masks, "start": start}, allowed
+
+
 def formula(layer, query, key, value, allowed=True, start=0):
     """Output `(B, T, D)` and weights `(B, H, T, S)` by the papers' formulas, in float64."""
     weights = {"/".join(w.path.split("/")[-2:]): in_float64(w) for w in layer.weights}

@@ -1,13 +1,12 @@
 """Every public layer with inputs and non-default arguments.
 
-Tests with `every_layer` run for each layer in `LAYERS`, tests with `every_kind` for a few.
+Tests run for each layer in `LAYERS`, or for the few in `KINDS`.
 """
 
 import functools
 
 import keras
 import numpy as np
-import pytest
 from keras import ops
 
 import keras_attn
@@ -29,7 +28,8 @@ class ResidualAroundDense(keras.layers.Layer):
     def __init__(self, dropout=0.0, norm_first=True, norm="layer", **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.residual = keras_attn.Residual(dropout, norm_first, norm, dtype=self.dtype_policy)
+        self.settings = {"dropout": dropout, "norm_first": norm_first, "norm": norm}
+        self.residual = keras_attn.Residual(**self.settings, dtype=self.dtype_policy)
         self.dense = keras.layers.Dense(6, dtype=self.dtype_policy)
 
     def build(self, x_shape):
@@ -43,117 +43,64 @@ class ResidualAroundDense(keras.layers.Layer):
         return x_shape
 
     def get_config(self):
-        settings = {"dropout", "norm_first", "norm"}
-        own = {name: getattr(self.residual, name) for name in settings}
-        return {**super().get_config(), **own}
+        return {**super().get_config(), **self.settings}
 
 
 # A dash separates the name of a layer from the name of a variant. A function creates an argument
 # that cannot be shared between layers.
+# fmt: off
 LAYERS = {
     "AdditiveAttention": ({"num_hiddens": 8, "dropout": 0.1}, [X, MEMORY]),
     "BilinearAttention": ({"dropout": 0.1}, [X, MEMORY]),
     "DotProductAttention": ({"dropout": 0.1, "scale": False}, [X, SAME_SIZE]),
     "GaussianKernelAttention": (
-        {"bandwidth": 1.5, "trainable": True, "dropout": 0.1},
-        [X, SAME_SIZE],
-    ),
+        {"bandwidth": 1.5, "trainable": True, "dropout": 0.1}, [X, SAME_SIZE]),
     "MultiHeadAttention": (
-        {"num_hiddens": 6, "num_heads": 3, "dropout": 0.1, "use_bias": True},
-        [X, MEMORY],
-    ),
+        {"num_hiddens": 6, "num_heads": 3, "dropout": 0.1, "use_bias": True}, [X, MEMORY]),
     "MultiHeadAttention-rotary": (
-        {
-            "num_hiddens": 8,
-            "num_heads": 4,
-            "num_kv_heads": 2,
-            "position": lambda: keras_attn.RotaryEmbedding(layout="half", scaling="linear"),
-            "window": 3,
-        },
-        [X, SAME_SIZE],
-    ),
+        {"num_hiddens": 8, "num_heads": 4, "num_kv_heads": 2, "window": 3,
+         "position": lambda: keras_attn.RotaryEmbedding(layout="half", scaling="linear")},
+        [X, SAME_SIZE]),
     "MultiHeadAttention-shaw": (
         {"num_hiddens": 6, "num_heads": 2, "position": lambda: ShawRelativePosition(2)},
-        [X, MEMORY],
-    ),
+        [X, MEMORY]),
     "MultiHeadAttention-options": (
-        {
-            "num_hiddens": 6,
-            "num_heads": 3,
-            "num_kv_heads": 1,
-            "value_dim": 5,
-            "output_shape": 4,
-            "use_gate": True,
-            "qk_norm": "rms",
-            "soft_cap": 3.0,
-            "use_sinks": True,
-        },
-        [X, MEMORY],
-    ),
+        {"num_hiddens": 6, "num_heads": 3, "num_kv_heads": 1, "value_dim": 5, "output_shape": 4,
+         "use_gate": True, "qk_norm": "rms", "soft_cap": 3.0, "use_sinks": True},
+        [X, MEMORY]),
     "PositionalEncoding": ({"max_len": 3, "dropout": 0.1}, [X]),
     "LearnedPositionalEncoding": ({"max_len": 11, "dropout": 0.1}, [X]),
     "FeedForward": (
-        {"ffn_num_hiddens": 7, "activation": "gelu", "dropout": 0.1, "gated": True},
-        [X],
-    ),
+        {"ffn_num_hiddens": 7, "activation": "gelu", "dropout": 0.1, "gated": True}, [X]),
     "Residual": ({"dropout": 0.1, "norm_first": False, "norm": "rms"}, [X]),
     "TokenEmbedding": ({"vocab_size": 9, "num_hiddens": 6, "dropout": 0.1}, [IDS]),
     "EncoderBlock": ({**SIZES, "norm_first": False, "activation": "gelu"}, [X]),
     "EncoderBlock-options": (
-        {
-            **SIZES,
-            "use_gate": True,
-            "qk_norm": "layer",
-            "soft_cap": 5.0,
-            "use_sinks": True,
-            "use_bias": True,
-            "blockwise": False,
-        },
-        [X],
-    ),
+        {**SIZES, "use_gate": True, "qk_norm": "layer", "soft_cap": 5.0, "use_sinks": True,
+         "use_bias": True, "blockwise": False},
+        [X]),
     "DecoderBlock": ({**SIZES, "norm_first": False, "use_bias": True}, [X, MEMORY]),
     "Encoder": ({**STACK, "norm_first": False}, [IDS]),
     "Encoder-alibi": (
-        {
-            **STACK,
-            "position": keras_attn.AlibiBias,
-            "gated": True,
-            "norm": "rms",
-            "num_kv_heads": 1,
-        },
-        [IDS],
-    ),
+        {**STACK, "position": keras_attn.AlibiBias, "gated": True, "norm": "rms",
+         "num_kv_heads": 1},
+        [IDS]),
     "Encoder-learned": (
-        {**STACK, "position": lambda: keras_attn.LearnedPositionalEncoding(11)},
-        [IDS],
-    ),
+        {**STACK, "position": lambda: keras_attn.LearnedPositionalEncoding(11)}, [IDS]),
     "Decoder": ({**STACK, "use_bias": True}, [IDS, MEMORY]),
     "Decoder-t5": (
-        {
-            **STACK,
-            "cross_attention": False,
-            "tie_embeddings": True,
-            "logits_bias": True,
-            "position": lambda: keras_attn.T5RelativeBias(bidirectional=False),
-        },
-        [IDS],
-    ),
+        {**STACK, "cross_attention": False, "tie_embeddings": True, "logits_bias": True,
+         "position": lambda: keras_attn.T5RelativeBias(bidirectional=False)},
+        [IDS]),
     "Transformer": (
-        {
-            "encoder": lambda: keras_attn.Encoder(**STACK, name="encoder"),
-            "decoder": lambda: keras_attn.Decoder(**STACK, name="decoder"),
-        },
-        [[IDS, IDS]],
-    ),
+        {"encoder": lambda: keras_attn.Encoder(**STACK, name="encoder"),
+         "decoder": lambda: keras_attn.Decoder(**STACK, name="decoder")},
+        [[IDS, IDS]]),
 }
+# fmt: on
 INPUTS = {"x": X, "memory": MEMORY, "same_size": SAME_SIZE, "ids": IDS}
-OF_FLOATS = [label for label, (_, inputs) in LAYERS.items() if inputs[0] is X]
-OF_IDS = [label for label in LAYERS if label not in OF_FLOATS]
-ATTENTION = [label for label in LAYERS if "Attention" in label]
 # One layer of each kind, for what all layers inherit: a score, heads, a stack and a model.
 KINDS = ["AdditiveAttention", "MultiHeadAttention-options", "Encoder-alibi", "Transformer"]
-every_layer = pytest.mark.parametrize("name", LAYERS)
-every_kind = pytest.mark.parametrize("name", KINDS)
 
 
 def make(label, **kwargs):

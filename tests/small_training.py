@@ -13,7 +13,7 @@ from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.training import sharding, validation
+from keras_attn.translation.training import callbacks, sharding, validation
 from keras_attn.translation.training.fit import fit
 from keras_attn.translation.training.train_step import Trainer
 from keras_attn.translation.training.weight_average import WeightAverage
@@ -41,6 +41,7 @@ CONFIG = Config(
     warmup_steps=10,
     accumulate=2,
     average_interval=1,
+    newton_schulz_steps=1,  # there is less to trace
 )
 
 
@@ -64,13 +65,14 @@ class SmallTraining:
             patch.setattr(sharding, "num_shards", lambda batch_tokens: 2)
             self.trainer = Trainer(self.model, CONFIG)
         self.average = WeightAverage(self.model.trainable_variables, CONFIG.average_decay)
-        self._translate = validation.translate_with(self.model, self.tokenizers, CONFIG)
-        variables = [
-            *self.trainer.variables,
-            *self.trainer.optimizer.variables,
-            *self.average.values,
-            self.average.num_batches,
-        ]
+        translate = validation.translate_with(self.model, self.tokenizers, CONFIG)
+        self._traced = {
+            "fit.Trainer": lambda *_: self.trainer,
+            "fit.WeightAverage": lambda *_: self.average,
+            "validation.translate_with": lambda *_: translate,
+        }
+        averages = (*self.average.values, self.average.num_batches)
+        variables = (*self.trainer.variables, *self.trainer.optimizer.variables, *averages)
         self._first = [(variable, np.array(variable)) for variable in variables]
 
     def fit(self, folder, *callbacks, **budget):
@@ -78,15 +80,20 @@ class SmallTraining:
         for variable, value in self._first:
             variable.assign(value)
         self.trainer.stop_training = False
-        traced = {
-            "fit.Trainer": self.trainer,
-            "fit.WeightAverage": self.average,
-            "validation.translate_with": self._translate,
-        }
         config = dataclasses.replace(CONFIG, **budget)
         with pytest.MonkeyPatch.context() as patch:
-            for name, made in traced.items():
-                patch.setattr(f"keras_attn.translation.training.{name}", lambda *_, made=made: made)
+            for name, made in self._traced.items():
+                patch.setattr(f"keras_attn.translation.training.{name}", made)
             return fit(
                 self.model, self.stream, self.tokenizers, VALIDATION, config, folder, callbacks
             )
+
+
+def save_every_batch(folders, steps):
+    """Trainings, one after another, that leave their weights; `test_resume.py` kills them."""
+    callbacks.CHECKPOINT_SECONDS = 0.0
+    training = SmallTraining(folders[0])
+    for folder in folders:
+        run = training.fit(folder, steps=steps)
+        assert 2 < training.stream.steps_per_epoch < steps / 3 and run.steps == steps
+        np.savez(folder / "weights.npz", *training.model.get_weights())

@@ -2,13 +2,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attn import (
-    Decoder,
-    DecoderBlock,
-    LearnedPositionalEncoding,
-    RotaryEmbedding,
-    TokenEmbedding,
-)
+from keras_attn import Decoder, DecoderBlock, RotaryEmbedding, TokenEmbedding
 
 B, T, S, D, V = 2, 6, 5, 6, 13
 
@@ -65,16 +59,15 @@ def test_compiled_steps_with_cache_equal_the_whole_sequence(decoder, inputs, com
         np.testing.assert_allclose(logits[:, 0], whole[:, t], atol=1e-5)
 
 
-@pytest.mark.parametrize("position", ["sinusoidal", "learned", "rotary"])
+@pytest.mark.parametrize("position", ["sinusoidal", RotaryEmbedding()], ids=["added", "rotary"])
 def test_several_hypotheses_of_a_sentence_share_a_cache(position):
-    schemes = {"learned": LearnedPositionalEncoding(9), "rotary": RotaryEmbedding()}
-    position = schemes.get(position, position)
+    length = 4
     model = Decoder(V, 2, 6, 7, 1, cross_attention=False, position=position)
-    ids = np.random.default_rng(2).integers(1, V, (B, 3, T))  # three hypotheses
+    ids = np.random.default_rng(2).integers(1, V, (B, 3, length))  # three hypotheses
     expected = np.stack([ops.convert_to_numpy(model(ids[:, n])) for n in range(3)], axis=1)
-    cache = model.make_cache(B, 3 * T)
-    slots = np.arange(3 * T)
-    for t in range(T):
+    cache = model.make_cache(B, 3 * length)
+    slots = np.arange(3 * length)
+    for t in range(length):
         own = (slots % 3 == np.arange(3)[:, None]) & (slots // 3 <= t)  # (3, 3 T)
         logits, cache = model(
             ids[:, :, t], cache=cache, start=3 * t, positions=np.full(3, t), attention_mask=own
@@ -82,47 +75,33 @@ def test_several_hypotheses_of_a_sentence_share_a_cache(position):
         np.testing.assert_allclose(ops.convert_to_numpy(logits), expected[:, :, t], atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("tie_embeddings", "logits_bias"), [(False, False), (True, False), (True, True)]
-)
-def test_states_and_output_projection_give_the_logits_of_some_tokens(tie_embeddings, logits_bias):
-    decoder = Decoder(
-        *(11, 2, 12, 16, 3),
-        tie_embeddings=tie_embeddings,
-        logits_bias=logits_bias,
-        bias_initializer="random_normal",
-    )
+@pytest.mark.parametrize("options", [{}, {"tie_embeddings": True, "logits_bias": True}])
+def test_states_and_output_projection_give_the_logits_of_some_tokens(options):
+    decoder = Decoder(11, 2, 12, 16, 3, **options)
     with pytest.raises(ValueError, match="before `states`.*built=False"):
         decoder.states(np.array([[3, 5]]))
     random = np.random.default_rng(4)
     ids, memory = np.array([[3, 5, 7], [2, 9, 0]]), random.normal(size=(2, 4, 12))
     mask = np.array([[True, True, False, True], [True, False, True, True]])
+    plain = ops.convert_to_numpy(decoder(ids, memory, memory_mask=mask))
+    for bias in (weight for weight in decoder.weights if weight.name == "logits_bias"):
+        bias.assign(np.arange(11.0))
     logits = ops.convert_to_numpy(decoder(ids, memory, memory_mask=mask))
+    difference = np.arange(11.0) if options else 0
+    np.testing.assert_allclose(logits - plain, np.broadcast_to(difference, (2, 3, 11)), atol=1e-5)
     states = ops.convert_to_numpy(decoder.states(ids, memory, memory_mask=mask))
     for token_ids in (None, np.array([7, 2, 2])):
         kernel, bias = map(ops.convert_to_numpy, decoder.output_projection(token_ids))
         expected = logits if token_ids is None else logits[..., token_ids]
         np.testing.assert_allclose(states @ kernel + bias, expected, atol=1e-5)
-    (decoder.embedding.tokens if tie_embeddings else decoder._logits_dense).quantize("int8")
+    (decoder.embedding.tokens if options else decoder._logits_dense).quantize("int8")
     with pytest.raises(ValueError, match="not quantized"):
         decoder.output_projection()
 
 
-def test_tied_logits_may_have_a_bias():
-    ids, memory = np.array([[3, 5, 7]]), np.ones((1, 4, 12), np.float32)
-    decoder = Decoder(11, 1, 12, 16, 3, tie_embeddings=True, logits_bias=True)
-    plain = ops.convert_to_numpy(decoder(ids, memory))
-    (bias,) = (weight for weight in decoder.weights if weight.name == "logits_bias")
-    bias.assign(np.arange(11.0))
-    found = ops.convert_to_numpy(decoder(ids, memory))
-    np.testing.assert_allclose(
-        found - plain, np.broadcast_to(np.arange(11.0), (1, 3, 11)), atol=1e-5
-    )
+def test_settings_that_need_another_are_refused_without_it():
     with pytest.raises(ValueError, match="`logits_bias` must be False without `tie_embeddings`"):
         Decoder(11, 1, 12, 16, 3, logits_bias=True)
-
-
-def test_an_embedding_of_another_layer_needs_that_layer():
     decoder = Decoder(11, 1, 12, 16, 3, share_embeddings=True)
     with pytest.raises(ValueError, match="must be part of a `Transformer`.*call of"):
         decoder(np.array([[3, 5, 7]]), np.ones((1, 4, 12), np.float32))

@@ -7,19 +7,23 @@ from keras_attn import Encoder, EncoderBlock, FeedForward, MultiHeadAttention
 B, S, D = 2, 5, 6
 
 
-def norm(x):
-    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-6)
-
-
 def part(block, kind):
     (found,) = [layer for layer in block._flatten_layers() if isinstance(layer, kind)]
     return found
 
 
-@pytest.mark.parametrize("norm_first", [True, False])
-def test_block_is_its_parts_in_the_order_of_the_paper(norm_first):
+@pytest.mark.parametrize(
+    "norm_first, options",
+    [(True, {}), (False, {}), (True, {"norm": "rms", "gated": True, "activation": "silu"})],
+)
+def test_block_is_its_parts_in_the_order_of_the_paper(norm_first, options):
+    def norm(x):
+        if not options:
+            x = x - x.mean(-1, keepdims=True)
+        return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)
+
     x = np.random.default_rng(0).normal(size=(B, S, D)).astype(np.float32)
-    block = EncoderBlock(D, 7, 3, norm_first=norm_first)
+    block = EncoderBlock(D, 7, 3, norm_first=norm_first, **options)
     output = block(x, valid_lens=[5, 3])
     attend, feed = part(block, MultiHeadAttention), part(block, FeedForward)
     if norm_first:
@@ -56,17 +60,10 @@ def test_mask_of_a_block_is_that_of_its_keys():
     np.testing.assert_allclose(found[mask], expected[mask], atol=1e-5)
 
 
-def test_last_norm_only_where_norm_comes_first():
-    sizes = (13, 1, D, 7, 3)
-    first, last = Encoder(*sizes), Encoder(*sizes, norm_first=False)
-    ids = np.array([[3, 5]])
-    for each in (first, last):
-        np.testing.assert_allclose(ops.mean(each(ids), -1), np.zeros((1, 2)), atol=1e-5)
-    assert len(first.weights) == len(last.weights) + 2
-
-
-def test_every_weight_gets_a_gradient(encoder, weight_gradients):
-    ids = np.array([[3, 5, 7]])
-    encoder(ids)
+def test_the_last_norm_is_there_where_norm_comes_first(encoder, weight_gradients):
+    ids, last = np.array([[3, 5, 7]]), Encoder(13, 2, D, 7, 3, norm_first=False)
+    for each in (encoder, last):
+        np.testing.assert_allclose(ops.mean(each(ids), -1), np.zeros((1, 3)), atol=1e-5)
+    assert len(encoder.weights) == len(last.weights) + 2
     for gradient in weight_gradients(encoder, lambda: ops.sum(encoder(ids) ** 3)):
         assert np.abs(gradient).max() > 0

@@ -8,20 +8,7 @@ import sys
 import keras
 import numpy as np
 import pytest
-from every_layer import (
-    ATTENTION,
-    IDS,
-    INPUTS,
-    KINDS,
-    LAYERS,
-    X,
-    built,
-    every_layer,
-    make,
-    model_of,
-    same_answers,
-    symbolic,
-)
+from every_layer import IDS, INPUTS, KINDS, LAYERS, X, built, make, model_of, same_answers, symbolic
 from keras import ops
 
 import keras_attn
@@ -29,6 +16,8 @@ import keras_attn
 BACKEND = keras.backend.backend()
 OF_PACKAGE = [label for label in LAYERS if label != "Residual"]  # its layer is in the tests alone
 PLAIN = [label for label in LAYERS if "-" not in label]
+# On TensorFlow `test_layer_exports.py` exports heads.
+SOON_EXPORTED = ["AdditiveAttention", "MultiHeadAttention"][: 1 if BACKEND == "tensorflow" else 2]
 SHORTER = {name: x[:1, :4] for name, x in INPUTS.items()}
 
 
@@ -37,20 +26,22 @@ def model():
     return model_of(OF_PACKAGE, any_length=True, blockwise=False)
 
 
-def test_every_public_layer_is_listed():
+def test_every_public_layer_is_listed_and_registered_by_its_name():
     listed = {type(part) for name in LAYERS for part in built(name)[0]._flatten_layers()}
-    public = [getattr(keras_attn, name) for name in keras_attn.__all__]
-    assert {part for part in public if inspect.isclass(part)} <= listed
+    public = {getattr(keras_attn, name) for name in keras_attn.__all__}
+    layers = {part for part in public if inspect.isclass(part)}
+    assert layers <= listed
+    for layer in layers:
+        assert keras.saving.get_registered_name(layer) == f"keras_attn>{layer.__name__}"
 
 
-@every_layer
+@pytest.mark.parametrize("name", LAYERS)
 def test_config_holds_every_argument_and_makes_the_same_layer(name):
     layer, _ = make(name, name="mine")
     config = layer.get_config()
     for argument, value in LAYERS[name][0].items():
         assert config[argument] == value or callable(value)
-    json.dumps(config)
-    twin = type(layer).from_config(config)
+    twin = type(layer).from_config(json.loads(json.dumps(config)))
     assert twin.get_config() == config
     assert twin.name == "mine"
     if "position" in config:
@@ -81,7 +72,7 @@ def test_shape_and_dtype_are_known_without_a_call(model):
 
 
 def test_symbolic_call_that_asks_for_weights_knows_both_shapes():
-    for name in ATTENTION:
+    for name in (label for label in LAYERS if "Attention" in label):
         layer, inputs, answer = built(name)
         output, weights = layer(*symbolic(inputs), return_attention_scores=True)
         assert output.shape[1:] == answer.shape[1:], name
@@ -120,7 +111,7 @@ def test_other_precisions_give_about_the_same_answers_and_finite_gradients(
         assert np.isfinite(gradient).all()
 
 
-@every_layer
+@pytest.mark.parametrize("name", LAYERS)
 def test_masks_of_embeddings_arrive_and_pass_through(name):
     layer, inputs, answer = built(name)
     expected_mask = (IDS != 0).tolist()
@@ -128,30 +119,31 @@ def test_masks_of_embeddings_arrive_and_pass_through(name):
         assert ops.convert_to_numpy(answer._keras_mask).tolist() == expected_mask
     if name == "Transformer":
         return  # its inputs are ids, which carry their padding themselves
-    embedded, tables = [], []
-    for x in inputs:
-        ids = IDS if x.shape[1] == 5 else np.array([[1, 2, 3, 4, 5, 6, 0], [8, 7, 0, 0, 0, 0, 0]])
-        if x is IDS:
-            embedded.append(lambda: IDS)
-        else:
-            table = keras.layers.Embedding(9, x.shape[2], mask_zero=True)
-            embedded.append(lambda table=table, ids=ids: table(ids))
-            table(ids)
-            tables.append(table)
-    output = layer(*[make_input() for make_input in embedded])
+    tables = [keras.layers.Embedding(9, x.shape[-1], mask_zero=True) for x in inputs]
+    longer = np.array([[1, 2, 3, 4, 5, 6, 0], [8, 7, 0, 0, 0, 0, 0]])
+
+    def answer_to_embedded():
+        return layer(
+            *(
+                x if x is IDS else table(IDS if x.shape[1] == 5 else longer)
+                for x, table in zip(inputs, tables, strict=True)
+            )
+        )
+
+    output = answer_to_embedded()
     assert ops.convert_to_numpy(output._keras_mask).tolist() == expected_mask
     for table in tables:
-        rows = table.get_weights()[0]
-        rows[0] = np.nan
-        table.set_weights([rows])
-    other = ops.convert_to_numpy(layer(*[make_input() for make_input in embedded]))
+        for rows in table.weights:  # none of a table that was not called
+            rows.assign(np.where(np.arange(9)[:, None] == 0, np.nan, rows))
+    other = ops.convert_to_numpy(answer_to_embedded())
     np.testing.assert_array_equal(other[IDS != 0], ops.convert_to_numpy(output)[IDS != 0])
 
 
 def test_saved_layers_load_in_another_process_after_importing_the_package_alone(model, tmp_path):
-    model.save(tmp_path / "model.keras")
+    kinds = keras.Model(model.input, {name: model.output[name] for name in KINDS})
+    kinds.save(tmp_path / "model.keras")
     for file, inputs in {"inputs": INPUTS, "shorter": SHORTER}.items():
-        answers = {name: ops.convert_to_numpy(y) for name, y in model(inputs).items()}
+        answers = {name: ops.convert_to_numpy(y) for name, y in kinds(inputs).items()}
         np.savez(tmp_path / f"{file}.npz", **inputs, **answers)
     code = (
         "import sys, pathlib, keras, numpy as np, keras_attn\n"
@@ -167,21 +159,24 @@ def test_saved_layers_load_in_another_process_after_importing_the_package_alone(
     result = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True
     )
-    assert sorted(result.stdout.split()) == sorted(2 * OF_PACKAGE), result.stderr[-2000:]
+    assert sorted(result.stdout.split()) == sorted(2 * KINDS), result.stderr[-2000:]
 
 
-def test_layers_work_inside_an_ordinary_functional_model():
-    ids = keras.Input((None,), dtype="int32")
+def test_a_model_in_mixed_precision_learns_and_ignores_padding():
+    keras.utils.set_random_seed(1)
+    ids, policy = keras.Input((None,), dtype="int32"), "mixed_float16"
     x = keras.layers.Embedding(9, 6, mask_zero=True)(ids)
-    x = keras_attn.PositionalEncoding()(x)
-    x = keras_attn.EncoderBlock(6, 7, 3)(x)
-    x = keras_attn.MultiHeadAttention(6, 2)(x, x)
-    x = keras_attn.AdditiveAttention(4)(x, x)
+    x = keras_attn.PositionalEncoding(dtype=policy)(x)
+    x = keras_attn.EncoderBlock(6, 7, 3, dtype=policy)(x)
+    x = keras_attn.MultiHeadAttention(6, 2, dtype=policy)(x, x)
+    x = keras_attn.AdditiveAttention(4, dtype=policy)(x, x)
     model = keras.Model(ids, keras.layers.Dense(1)(keras.layers.GlobalAveragePooling1D()(x)))
-    model.compile("sgd", "mse", run_eagerly=True)
-    model.fit(IDS, np.ones(2), verbose=0)
+    model.compile("adam", "mse", run_eagerly=True)
+    losses = model.fit(IDS, np.ones(2), epochs=2, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]
+    assert all(np.isfinite(weights).all() for weights in model.get_weights())
     longer = np.pad(IDS, ((0, 0), (0, 4)))
-    np.testing.assert_allclose(model(longer), model(IDS), atol=1e-5)
+    np.testing.assert_allclose(model(longer), model(IDS), atol=1e-2)
 
 
 def fit(jit_compile, weights=None):
@@ -206,20 +201,8 @@ def test_fit_with_the_compiler_of_the_backend_is_fit_without(compiles):
         assert (new != old).any()
 
 
-def test_fit_in_mixed_precision_learns():
-    model = model_of(KINDS, dtype="mixed_float16", dropout=0.0)
-    model.compile("adam", "mse", run_eagerly=True)
-    targets = {label: np.zeros(y.shape) for label, y in model(INPUTS).items()}
-    losses = model.fit(INPUTS, targets, epochs=2, verbose=0).history["loss"]
-    assert np.isfinite(losses).all()
-    assert losses[-1] < losses[0]
-    assert all(np.isfinite(weights).all() for weights in model.get_weights())
-
-
 @pytest.mark.parametrize(
-    "labels",
-    [["AdditiveAttention", "MultiHeadAttention"], pytest.param(PLAIN, marks=pytest.mark.slow)],
-    ids=["two", "all"],
+    "labels", [SOON_EXPORTED, pytest.param(PLAIN, marks=pytest.mark.slow)], ids=["soon", "all"]
 )
 def test_exported_layers_answer_the_same_for_other_sizes(labels, tmp_path, export_and_reload):
     model = model_of(labels, any_length=True)

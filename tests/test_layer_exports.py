@@ -12,7 +12,7 @@ if keras.backend.backend() != "tensorflow":
 RANDOM = np.random.default_rng(2)
 
 
-def run_saved_model(model, path, inputs):
+def run_saved_model(model, path):
     import tensorflow as tf
 
     model.export(str(path / "model"), format="tf_saved_model", verbose=False)
@@ -20,7 +20,7 @@ def run_saved_model(model, path, inputs):
     return lambda x: loaded.serve(x)
 
 
-def run_onnx(model, path, inputs):
+def run_onnx(model, path):
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("tf2onnx")
     model.export(str(path / "model.onnx"), format="onnx", verbose=False)
@@ -29,7 +29,7 @@ def run_onnx(model, path, inputs):
     return lambda x: session.run(None, {name: x})[0]
 
 
-def run_openvino(model, path, inputs):
+def run_openvino(model, path):
     openvino = pytest.importorskip("openvino")
     model.export(str(path / "model.xml"), format="openvino", verbose=False)
     precise = {"INFERENCE_PRECISION_HINT": "f32"}
@@ -37,7 +37,7 @@ def run_openvino(model, path, inputs):
     return lambda x: compiled(x)[0]
 
 
-def run_litert(model, path, inputs):
+def run_litert(model, path):
     import tensorflow as tf
 
     interpreter = pytest.importorskip("ai_edge_litert.interpreter")
@@ -60,20 +60,21 @@ def run_litert(model, path, inputs):
 RUNTIMES = [run_saved_model, run_onnx, run_openvino, run_litert]
 
 
-def block():
+def model_around(layer, before=lambda x: x):
     entry = keras.Input((None, 8))
-    return keras.Model(entry, EncoderBlock(8, 16, 2)(entry))
+    return keras.Model(entry, layer(before(entry)))
+
+
+def block():
+    return model_around(EncoderBlock(8, 16, 2))
 
 
 def masked_block():
-    entry = keras.Input((None, 8))
-    hidden = keras.layers.Masking()(entry)
-    return keras.Model(entry, EncoderBlock(8, 16, 2, gated=True, window=3)(hidden))
+    return model_around(EncoderBlock(8, 16, 2, gated=True, window=3), keras.layers.Masking())
 
 
 def causal_block():
-    entry = keras.Input((None, 8))
-    return keras.Model(entry, DecoderBlock(8, 16, 2, cross_attention=False)(entry))
+    return model_around(DecoderBlock(8, 16, 2, cross_attention=False))
 
 
 def encoder():
@@ -107,9 +108,8 @@ def test_the_runtime_of_the_format_has_keras_answers_for_any_size(make, run, tmp
     monkeypatch.setattr(any_size, "BLOCKWISE_WEIGHTS", 500)
     monkeypatch.setattr(blockwise, "BLOCK_QUERIES", 4)
     model = make()
-    expected = [
-        (x, model(x).numpy()) for x in (example(make, s) for s in [(3, 5), (1, 1), (2, 11)])
-    ]
-    runtime = run(model, tmp_path, expected[0][0])
-    for x, answer in expected:
+    inputs = [example(make, shape) for shape in [(3, 5), (1, 1), (2, 11)]]
+    expected = [model(x).numpy() for x in inputs]
+    runtime = run(model, tmp_path)
+    for x, answer in zip(inputs, expected, strict=True):
         np.testing.assert_allclose(runtime(x), answer, atol=1e-5)

@@ -3,15 +3,16 @@ import numpy as np
 import pytest
 from attention_of_heads import (
     B,
+    H,
+    S,
     T,
     draw_weights,
     every_scheme,
     formula,
     normal,
+    some_call,
     some_inputs,
     some_layer,
-    some_masks,
-    some_options,
 )
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -24,26 +25,24 @@ from keras_attn import MultiHeadAttention
 @settings(deadline=None, max_examples=5, derandomize=True, phases=[Phase.generate])
 @given(st.integers(0, 2**32 - 1))
 def test_output_and_weights_equal_the_formula_with_any_options_and_masks(scheme, seed):
-    random = np.random.default_rng(seed)
-    options, start = some_options(random), int(random.integers(3))
-    layer, inputs = some_layer(scheme, **options), some_inputs()
-    masks, allowed = some_masks(random, start=start, window=options.get("window"))
-    expected, expected_weights = formula(layer, *inputs, allowed, start)
-    output, weights = layer(*inputs, **masks, start=start, return_attention_scores=True)
-    np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-4, err_msg=str(options))
-    np.testing.assert_allclose(weights, expected_weights, atol=1e-5, err_msg=str(options))
+    (layer, arguments, allowed), inputs = some_call(scheme, seed), some_inputs()
+    expected, expected_weights = formula(layer, *inputs, allowed, arguments["start"])
+    output, weights = layer(*inputs, **arguments, return_attention_scores=True)
+    np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(weights, expected_weights, atol=1e-5)
     assert (ops.convert_to_numpy(weights)[~allowed] == 0).all()
-    np.testing.assert_allclose(layer(*inputs, **masks, start=start), output, atol=1e-4)
+    np.testing.assert_allclose(layer(*inputs, **arguments), output, atol=1e-4)
 
 
 def test_output_equals_the_formula_with_all_options_at_once():
     options = {"num_kv_heads": 2, "value_dim": 4, "output_shape": 11, "use_gate": True}
     options |= {"qk_norm": "rms", "soft_cap": 1.5, "use_sinks": True, "use_bias": True}
     layer, inputs = some_layer("shaw", window=3, **options), some_inputs()
+    allowed = np.random.default_rng(0).random((B, H, T, S)) < 0.5
+    t, s = np.ogrid[:T, :S]
+    expected, _ = formula(layer, *inputs, allowed & (np.abs(s - t) < 3))
     for blockwise in (False, True):
         layer.blockwise = blockwise
-        _, allowed = some_masks(np.random.default_rng(0), window=3)
-        expected, _ = formula(layer, *inputs, allowed)
         output = layer(*inputs, attention_mask=allowed)
         np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-4)
 
@@ -74,14 +73,9 @@ def test_equals_keras_multi_head_attention_with_the_same_weights():
     ours = draw_weights(MultiHeadAttention(size, num_heads, use_bias=True), x, x, x)
     theirs = keras.layers.MultiHeadAttention(num_heads, size // num_heads)
     theirs(x, x)
-    copied = []
-    for weight in ours.get_weights():
-        copied.append(
-            weight.reshape((size, num_heads, -1) if weight.ndim == 2 else (num_heads, -1))
-        )
-    copied[-2] = copied[-2].reshape(num_heads, -1, size)  # the output joins the heads again
-    copied[-1] = copied[-1].reshape(size)
-    theirs.set_weights(copied)
+    # The shapes differ alone: heads are an axis of Keras's weights.
+    pairs = zip(ours.get_weights(), theirs.weights, strict=True)
+    theirs.set_weights([weight.reshape(other.shape) for weight, other in pairs])
     for causal in (False, True):
         kwargs = {"attention_mask": mask, "use_causal_mask": causal}
         kwargs["return_attention_scores"] = True

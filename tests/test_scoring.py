@@ -45,18 +45,6 @@ def gaussian(query, key, log_bandwidth):
     return -distances / (2 * np.exp(log_bandwidth) ** 2)
 
 
-every_layer = pytest.mark.parametrize(
-    "make, score",
-    [
-        pytest.param(lambda: AdditiveAttention(N), additive, id="additive"),
-        pytest.param(BilinearAttention, bilinear, id="bilinear"),
-        pytest.param(DotProductAttention, scaled_dot_product, id="scaled dot product"),
-        pytest.param(lambda: DotProductAttention(scale=False), dot_product, id="dot product"),
-        pytest.param(lambda: GaussianKernelAttention(1.7, trainable=True), gaussian, id="gaussian"),
-    ],
-)
-
-
 def single(arrays):
     return [x.astype(np.float32) for x in arrays]
 
@@ -73,8 +61,17 @@ def slope(function, arrays, i, step):
     return (moved[0] - moved[1]) / 2e-5
 
 
-@every_layer
-@settings(deadline=None, max_examples=10, derandomize=True, phases=[Phase.generate])
+@pytest.mark.parametrize(
+    "make, score",
+    [
+        (lambda: AdditiveAttention(N), additive),
+        (BilinearAttention, bilinear),
+        (DotProductAttention, scaled_dot_product),
+        (lambda: DotProductAttention(scale=False), dot_product),
+        (lambda: GaussianKernelAttention(1.7, trainable=True), gaussian),
+    ],
+)
+@settings(deadline=None, max_examples=6, derandomize=True, phases=[Phase.generate])
 @given(st.integers(0, 2**32 - 1))
 def test_output_weights_and_gradients_equal_the_formula_with_any_masks(
     gradients, weight_gradients, make, score, seed
@@ -114,31 +111,10 @@ def test_output_weights_and_gradients_equal_the_formula_with_any_masks(
         assert np.sum(gradient * step) == pytest.approx(numeric, rel=1e-3, abs=1e-3)
 
 
-def test_value_defaults_to_key():
-    query, key, _ = single(INPUTS)
-    layer = DotProductAttention()
-    np.testing.assert_array_equal(layer(query, key), layer(query, key, key))
-
-
-def test_queries_and_keys_may_have_different_sizes():
+def test_queries_and_keys_may_have_different_sizes_and_values_default_to_keys():
     query, key = RANDOM.normal(size=(2, 3, 5)), RANDOM.normal(size=(2, 7, 4))
     for layer, score in ((AdditiveAttention(4), additive), (BilinearAttention(), bilinear)):
         output = layer(*single([query, key]))
         scores = score(query, key, *weights_of(layer))
         expected, _ = attention(scores, key, np.ones((2, 3, 7), bool))
         np.testing.assert_allclose(output, expected, atol=1e-5)
-
-
-def test_bilinear_with_the_identity_is_the_dot_product():
-    layer = BilinearAttention()
-    layer.build(*(x.shape for x in INPUTS))
-    layer.set_weights([np.eye(D)])
-    expected = DotProductAttention(scale=False)(*single(INPUTS))
-    np.testing.assert_allclose(layer(*single(INPUTS)), expected, atol=1e-6)
-
-
-def test_dropout_drops_weights_in_training_only():
-    layer = DotProductAttention(dropout=0.5)
-    calm = ops.convert_to_numpy(layer(*single(INPUTS)))
-    np.testing.assert_array_equal(layer(*single(INPUTS)), calm)
-    assert (ops.convert_to_numpy(layer(*single(INPUTS), training=True)) != calm).any()

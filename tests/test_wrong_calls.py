@@ -1,8 +1,12 @@
 """Every wrong call is a `ValueError` that names the argument, what it must be and what it was."""
 
+import functools
+
 import numpy as np
 import pytest
+from every_layer import LAYERS
 
+import keras_attn
 from keras_attn import (
     AdditiveAttention,
     BilinearAttention,
@@ -11,9 +15,7 @@ from keras_attn import (
     DotProductAttention,
     Encoder,
     EncoderBlock,
-    FeedForward,
     GaussianKernelAttention,
-    LearnedPositionalEncoding,
     MultiHeadAttention,
     PositionalEncoding,
     Residual,
@@ -27,72 +29,100 @@ from keras_attn import (
 
 B, T, S, D = 2, 3, 5, 6
 QUERY, KEY = np.ones((B, T, D), np.float32), np.ones((B, S, D), np.float32)
+X, MEMORY = QUERY, np.ones((B, S, 4), np.float32)
 SCORES = np.ones((B, T, S), np.float32)
 IDS = np.ones((B, T), np.int32)
 SIZES = (D, 7, 3)
 
 
-def check(call, name, expected, received):
-    with pytest.raises(ValueError) as caught:
+def fault_of(call, name, expected, received):
+    """How a call is not refused as it must be: an empty list if it is."""
+    try:
         call()
-    message = str(caught.value)
-    assert f"`{name}` {expected}" in message
-    assert f"Received: {received}" in message.replace("\n", " ")
+    except ValueError as error:
+        message = str(error).replace("\n", " ")
+        if f"`{name}` {expected}" in message and f"Received: {received}" in message:
+            return []
+        return [f"`{name}` {expected}. Received: {received}\n  is not in: {message}"]
+    return [f"Accepted: {received}"]
+
+
+RATE, FLAG = "must be a number of at least 0 and below 1", "must be True or False"
+COUNT = "must be a positive integer"
+# A wrong value of each argument of many layers.
+ARGUMENTS = {
+    **dict.fromkeys(["num_hiddens", "num_heads", "num_kv_heads", "vocab_size"], (0, COUNT)),
+    **dict.fromkeys(["num_layers", "max_len", "window", "value_dim"], (-3, COUNT)),
+    **dict.fromkeys(["scale", "gated", "use_bias", "use_gate", "use_sinks"], (2, FLAG)),
+    **dict.fromkeys(["norm_first", "blockwise", "cross_attention"], ("no", FLAG)),
+    **dict.fromkeys(["tie_embeddings", "logits_bias"], (None, FLAG)),
+    "ffn_num_hiddens": (None, COUNT),
+    "dropout": (1.5, RATE),
+    "bandwidth": (0, "must be a number above 0"),
+    "activation": ("rellu", "must be a function, or a name"),
+    "norm": ("batch", "must be one of 'layer', 'rms'"),
+    "position": ("nowhere", "must be"),
+}
+
+
+def test_a_wrong_value_of_every_argument_is_named_by_every_layer():
+    faults = []
+    for label in (label for label in LAYERS if "-" not in label and label != "Transformer"):
+        layer_class, arguments = getattr(keras_attn, label), LAYERS[label][0]
+        for name in set(layer_class(**arguments).get_config()) & set(ARGUMENTS):
+            value, expected = ARGUMENTS[name]
+            make = functools.partial(layer_class, **{**arguments, name: value})
+            found = fault_of(make, name, expected, f"{name}={value!r}")
+            faults += [f"{label}: {fault}" for fault in found]
+    assert not faults, "\n".join(faults)
 
 
 # fmt: off
 CONSTRUCTORS = [
-    (lambda: AdditiveAttention(0), "num_hiddens", "must be a positive integer", "num_hiddens=0."),
-    (lambda: AdditiveAttention(8.0),
-     "num_hiddens", "must be a positive integer", "num_hiddens=8.0"),
-    (lambda: AdditiveAttention(True), "num_hiddens", "must be a positive", "num_hiddens=True"),
-    (lambda: AdditiveAttention(4, 1.5),
-     "dropout", "must be a number of at least 0 and below 1", "dropout=1.5"),
-    (lambda: BilinearAttention(1),
-     "dropout", "must be a number of at least 0 and below 1", "dropout=1."),
-    (lambda: DotProductAttention(-0.1), "dropout", "must be a number", "dropout=-0.1"),
-    (lambda: DotProductAttention("0.1"), "dropout", "must be a number", "dropout='0.1'"),
-    (lambda: DotProductAttention(scale=8), "scale", "must be True or False", "scale=8"),
-    (lambda: GaussianKernelAttention(0), "bandwidth", "must be a number above 0", "bandwidth=0."),
+    (lambda: AdditiveAttention(8.0), "num_hiddens", COUNT, "num_hiddens=8.0"),
+    (lambda: AdditiveAttention(True), "num_hiddens", COUNT, "num_hiddens=True"),
+    (lambda: TokenEmbedding(7, "4"), "num_hiddens", COUNT, "num_hiddens='4'"),
+    (lambda: BilinearAttention(1), "dropout", RATE, "dropout=1."),
+    (lambda: DotProductAttention(-0.1), "dropout", RATE, "dropout=-0.1"),
+    (lambda: DotProductAttention("0.1"), "dropout", RATE, "dropout='0.1'"),
+    (lambda: TokenEmbedding(7, 4, np.inf), "dropout", RATE, "dropout=inf"),
     (lambda: GaussianKernelAttention(np.nan),
      "bandwidth", "must be a number above 0", "bandwidth=nan"),
-    (lambda: GaussianKernelAttention(1.0, "yes"),
-     "trainable", "must be True or False", "trainable='yes'"),
-    (lambda: PositionalEncoding(0), "max_len", "must be a positive integer", "max_len=0."),
-    (lambda: PositionalEncoding(dropout=2), "dropout", "must be a number", "dropout=2"),
-    (lambda: LearnedPositionalEncoding(-3), "max_len", "must be a positive integer", "max_len=-3"),
-    (lambda: FeedForward(None),
-     "ffn_num_hiddens", "must be a positive integer", "ffn_num_hiddens=None"),
-    (lambda: FeedForward(4, "rellu"),
-     "activation", "must be a function, or a name", "activation='rellu'"),
-    (lambda: FeedForward(4, dropout=1.5), "dropout", "must be a number", "dropout=1.5"),
-    (lambda: FeedForward(4, gated=2), "gated", "must be True or False", "gated=2"),
-    (lambda: TokenEmbedding(0, 4), "vocab_size", "must be a positive integer", "vocab_size=0"),
-    (lambda: TokenEmbedding(7, "4"),
-     "num_hiddens", "must be a positive integer", "num_hiddens='4'"),
-    (lambda: TokenEmbedding(7, 4, np.inf), "dropout", "must be a number", "dropout=inf"),
-    (lambda: Residual(dropout=1.5), "dropout", "must be a number", "dropout=1.5"),
-    (lambda: Residual(norm_first="yes"), "norm_first", "must be True or False", "norm_first='yes'"),
+    (lambda: GaussianKernelAttention(1.0, "yes"), "trainable", FLAG, "trainable='yes'"),
+    (lambda: MultiHeadAttention(10, 3),
+     "num_hiddens", "must be a multiple of `num_heads`",
+     "num_hiddens=10, num_heads=3. Use num_hiddens=12"),
+    (lambda: EncoderBlock(D, 7, 4),
+     "num_hiddens", "must be a multiple of `num_heads`", "num_hiddens=6, num_heads=4"),
+    (lambda: DecoderBlock(*SIZES, num_kv_heads=2),
+     "num_heads", "must be a multiple of `num_kv_heads`", "num_heads=3, num_kv_heads=2"),
+    (lambda: MultiHeadAttention(8, 4, position="rotary"),
+     "position", "must be None, ShawRelativePosition", "position='rotary'"),
+    (lambda: ShawRelativePosition(0), "max_distance", COUNT, "max_distance=0"),
+    (lambda: T5RelativeBias(5),
+     "num_buckets", "must be an even integer of at least 4", "num_buckets=5"),
+    (lambda: T5RelativeBias(32, 8),
+     "max_distance", "must be above 8", "max_distance=8, num_buckets=32"),
+    (lambda: T5RelativeBias(bidirectional=1), "bidirectional", FLAG, "bidirectional=1"),
+    (lambda: RotaryEmbedding("10"), "base", "must be a number above 0", "base='10'"),
+    (lambda: RotaryEmbedding(1), "base", "must be a number above 1", "base=1"),
+    (lambda: Transformer(ENCODER, Decoder(9, 1, *SIZES, cross_attention=False)),
+     "decoder", "must have cross-attention", "decoder.cross_attention=False"),
+    (lambda: Transformer(DECODER, DECODER), "encoder", "must be an Encoder", "encoder=<Decoder"),
+    (lambda: Transformer(ENCODER, ENCODER), "decoder", "must be a Decoder", "decoder=<Encoder"),
 ]
 # fmt: on
 
+ENCODER_BLOCK, DECODER_BLOCK = EncoderBlock(*SIZES), DecoderBlock(*SIZES)
+ENCODER, DECODER = Encoder(9, 2, *SIZES), Decoder(9, 2, *SIZES)
+ENCODER(IDS), DECODER_BLOCK(X, MEMORY), DECODER(IDS, MEMORY)
+HEADS = MultiHeadAttention(D, 3)
+HEADS(X, X)
+
 # fmt: off
 CALLS = [
-    (lambda: PositionalEncoding()(np.ones((T, D))),
-     "x", "must have shape (B, T, D)", "x.shape=(3, 6)"),
     (lambda: PositionalEncoding()(QUERY, start=-1),
      "start", "must be an integer of at least 0", "start=-1"),
-    (lambda: PositionalEncoding()(QUERY, start=1.5), "start", "must be an integer", "start=1.5"),
-    (lambda: LearnedPositionalEncoding(9)(np.ones((B, T, D, 1))),
-     "x", "must have shape (B, T, D)", "x.shape=(2, 3, 6, 1)"),
-    (lambda: LearnedPositionalEncoding(2)(QUERY),
-     "start", "must be at least 0 and `start + T` at most `max_len=2`", "start=0, T=3"),
-    (lambda: LearnedPositionalEncoding(4)(QUERY, start=2),
-     "start", "must be at least 0", "start=2, T=3"),
-    (lambda: LearnedPositionalEncoding(4)(QUERY, start=-1),
-     "start", "must be an integer of at least 0", "start=-1"),
-    (lambda: TokenEmbedding(7, 4)(IDS.astype(np.float32)),
-     "ids", "must be integers", "ids.dtype=float32"),
     (lambda: TokenEmbedding(7, 4)(IDS[0]), "ids", "must have shape (B, T)", "ids.shape=(3,)"),
     (lambda: TokenEmbedding(7, 4)(IDS, start=-2),
      "start", "must be an integer of at least 0", "start=-2"),
@@ -100,10 +130,10 @@ CALLS = [
     (lambda: Residual()(QUERY, sublayer=lambda x: x[:, :2]),
      "sublayer", "must keep the shape of its input",
      "sublayer(x).shape=(2, 2, 6), x.shape=(2, 3, 6)"),
-    (lambda: DotProductAttention()(QUERY, KEY[..., :4]),
+    (lambda: DotProductAttention()(QUERY, MEMORY),
      "query", "and `key` must have the same last dimension",
      "query.shape=(2, 3, 6), key.shape=(2, 5, 4)"),
-    (lambda: GaussianKernelAttention()(QUERY, KEY[..., :4]),
+    (lambda: GaussianKernelAttention()(QUERY, MEMORY),
      "query", "and `key` must have the same last dimension",
      "query.shape=(2, 3, 6), key.shape=(2, 5, 4)"),
     (lambda: DotProductAttention()(QUERY, KEY, attention_mask=np.ones((B, 1, T, S), bool)),
@@ -113,14 +143,10 @@ CALLS = [
      "scores", "must be floats", "scores.dtype=int32"),
     (lambda: masked_softmax(SCORES[0], valid_lens=[1, 2, 3]),
      "valid_lens", "needs `scores` of shape (B, ..., T, S)", "scores.shape=(3, 5)"),
-    (lambda: masked_softmax(SCORES, valid_lens=[1, 2, 3]),
-     "valid_lens", "must have shape (B,) or (B, T), here with B=2, T=3", "valid_lens.shape=(3,)"),
     (lambda: masked_softmax(SCORES, valid_lens=[[1, 2]] * 2),
-     "valid_lens", "must have shape (B,) or (B, T)", "valid_lens.shape=(2, 2)"),
+     "valid_lens", "must have shape (B,) or (B, T), here with B=2, T=3", "valid_lens.shape=(2, 2)"),
     (lambda: masked_softmax(SCORES, valid_lens=[1.0, 2.0]),
      "valid_lens", "must be integers", "valid_lens.dtype=float64"),
-    (lambda: masked_softmax(SCORES, valid_lens=[1, -1]),
-     "valid_lens", "must be at least 0 and at most S=5", "valid_lens=[1, -1]"),
     (lambda: masked_softmax(SCORES, valid_lens=[6, 1]),
      "valid_lens", "must be at least 0 and at most S=5", "valid_lens=[6, 1]"),
     (lambda: masked_softmax(SCORES, mask=np.ones((B, T, 4), bool)),
@@ -129,74 +155,19 @@ CALLS = [
      "mask", "must broadcast to `scores`", "mask.shape=(1, 2, 3, 5)"),
     (lambda: masked_softmax(SCORES, mask=SCORES * -1e9),
      "mask", "must be boolean, True = may attend", "mask.dtype=float32"),
-]
-# fmt: on
-
-X, MEMORY = np.ones((B, T, D), np.float32), np.ones((B, S, 4), np.float32)
-ENCODER_BLOCK, DECODER_BLOCK = EncoderBlock(*SIZES), DecoderBlock(*SIZES)
-ENCODER, DECODER = Encoder(9, 2, *SIZES), Decoder(9, 2, *SIZES)
-DECODER_BLOCK(X, MEMORY), DECODER(IDS, MEMORY)
-HEADS = MultiHeadAttention(D, 3)
-HEADS(X, X)
-
-# fmt: off
-BLOCKS = [
-    (lambda: MultiHeadAttention(10, 3),
-     "num_hiddens", "must be a multiple of `num_heads`",
-     "num_hiddens=10, num_heads=3. Use num_hiddens=12"),
-    (lambda: MultiHeadAttention(8, 0), "num_heads", "must be a positive integer", "num_heads=0"),
-    (lambda: MultiHeadAttention(8, 4, num_kv_heads=3),
-     "num_heads", "must be a multiple of `num_kv_heads`", "num_heads=4, num_kv_heads=3"),
-    (lambda: MultiHeadAttention(8, 4, 1.5),
-     "dropout", "must be a number of at least 0 and below 1", "dropout=1.5"),
-    (lambda: MultiHeadAttention(8, 4, use_bias=None),
-     "use_bias", "must be True or False", "use_bias=None"),
-    (lambda: MultiHeadAttention(8, 4, position="rotary"),
-     "position", "must be None, ShawRelativePosition", "position='rotary'"),
-    (lambda: MultiHeadAttention(8, 4, window=0),
-     "window", "must be a positive integer", "window=0"),
-    (lambda: ShawRelativePosition(0),
-     "max_distance", "must be a positive integer", "max_distance=0"),
-    (lambda: T5RelativeBias(5),
-     "num_buckets", "must be an even integer of at least 4", "num_buckets=5"),
-    (lambda: T5RelativeBias(32, 8),
-     "max_distance", "must be above 8", "max_distance=8, num_buckets=32"),
-    (lambda: T5RelativeBias(bidirectional=1),
-     "bidirectional", "must be True or False", "bidirectional=1"),
-    (lambda: RotaryEmbedding("10"), "base", "must be a number above 0", "base='10'"),
-    (lambda: RotaryEmbedding(1), "base", "must be a number above 1", "base=1"),
     (lambda: HEADS(X),
      "key", "must be given, or a `cache` that holds all keys", "key=None, cache=None"),
-    (lambda: HEADS(X, X, start=-1), "start", "must be an integer of at least 0", "start=-1"),
     (lambda: HEADS(X, X, start=0.5), "start", "must be an integer", "start=0.5"),
-    (lambda: HEADS(X, X, cache=HEADS.make_cache(B, 4), start=2),
-     "cache", "must be long enough", "start=2, key.shape[1]=3, a cache of length 4"),
     (lambda: HEADS(X, X, cache=MultiHeadAttention(D, 2).make_cache(B, 4)),
      "cache", "must be a dict of `key` and `value`, each of shape (B, 3, L, 2)",
      "cache={'key': (2, 2, 4, 3)"),
     (lambda: HEADS(X, X, cache=[]), "cache", "must be a dict of `key` and `value`", "cache=[]"),
     (lambda: HEADS(X, X, attention_mask=np.ones((B, 2, T, T), bool)),
      "attention_mask", "must have shape (T, S)", "attention_mask.shape=(2, 2, 3, 3)"),
-    (lambda: EncoderBlock(D, 7, 4),
-     "num_hiddens", "must be a multiple of `num_heads`", "num_hiddens=6, num_heads=4"),
-    (lambda: EncoderBlock(D, 0, 3),
-     "ffn_num_hiddens", "must be a positive integer", "ffn_num_hiddens=0"),
-    (lambda: EncoderBlock(*SIZES, activation="rellu"),
-     "activation", "must be a function, or a name", "activation='rellu'"),
-    (lambda: EncoderBlock(*SIZES, norm="batch"),
-     "norm", "must be one of 'layer', 'rms'", "norm='batch'"),
-    (lambda: EncoderBlock(*SIZES, position="sinusoidal"),
-     "position", "must be None, ShawRelativePosition", "position='sinusoidal'"),
     (lambda: EncoderBlock(*SIZES)(MEMORY),
      "x", "must have `num_hiddens` features", "x.shape=(2, 5, 4), num_hiddens=6"),
-    (lambda: ENCODER_BLOCK(X[0]), "x", "must have shape (B, S, D)", "x.shape=(3, 6)"),
     (lambda: ENCODER_BLOCK(X, valid_lens=[4, 1]),
      "valid_lens", "must be at least 0 and at most S=3", "valid_lens=[4, 1]"),
-    (lambda: DecoderBlock(*SIZES, dropout=1), "dropout", "must be a number", "dropout=1."),
-    (lambda: DecoderBlock(*SIZES, cross_attention="no"),
-     "cross_attention", "must be True or False", "cross_attention='no'"),
-    (lambda: DECODER_BLOCK(X[..., None], MEMORY),
-     "x", "must have shape (B, T, D)", "x.shape=(2, 3, 6, 1)"),
     (lambda: DECODER_BLOCK(X),
      "memory", "must be given to a block with `cross_attention`", "memory=None, cache=None"),
     (lambda: DECODER_BLOCK(X, MEMORY[0]),
@@ -212,32 +183,18 @@ BLOCKS = [
     (lambda: DecoderBlock(*SIZES, cross_attention=False)(X, MEMORY),
      "memory", "must be None for a block without", "memory.shape=(2, 5, 4)"),
     (lambda: DECODER_BLOCK(X, cache={}), "cache", "must be a dict of memory and self", "cache={}"),
-    (lambda: Encoder(0, 2, *SIZES), "vocab_size", "must be a positive integer", "vocab_size=0"),
-    (lambda: Encoder(9, -1, *SIZES), "num_layers", "must be a positive integer", "num_layers=-1"),
-    (lambda: Encoder(9, 2, *SIZES, position="rotary"), "position", "must be", "position='rotary'"),
-    (lambda: ENCODER(IDS.astype(np.float32)), "ids", "must be integers", "ids.dtype=float32"),
     (lambda: ENCODER(IDS[..., None]), "ids", "must have shape (B, T)", "ids.shape=(2, 3, 1)"),
     (lambda: ENCODER(IDS, valid_lens=[-1, 2]),
      "valid_lens", "must be at least 0 and at most S=3", "valid_lens=[-1, 2]"),
-    (lambda: Decoder(9, 2, *SIZES, tie_embeddings="yes"),
-     "tie_embeddings", "must be True or False", "tie_embeddings='yes'"),
     (lambda: DECODER(IDS, MEMORY, start=-3),
      "start", "must be an integer of at least 0", "start=-3"),
     (lambda: DECODER(IDS, cache=DECODER.make_cache(B, 4, MEMORY)[:1]),
      "cache", "must be a list of 2 caches, one for each block", "cache=["),
     (lambda: DECODER(IDS, cache=DECODER.make_cache(B, 2, MEMORY)),
      "cache", "must be long enough", "start=0, key.shape[1]=3, a cache of length 2"),
-    (lambda: Transformer(ENCODER, Decoder(9, 1, *SIZES, cross_attention=False)),
-     "decoder", "must have cross-attention", "decoder.cross_attention=False"),
-    (lambda: Transformer(DECODER, DECODER), "encoder", "must be an Encoder", "encoder=<Decoder"),
-    (lambda: Transformer(ENCODER, ENCODER), "decoder", "must be a Decoder", "decoder=<Encoder"),
     (lambda: Transformer(Encoder(9, 1, *SIZES), Decoder(9, 1, *SIZES))(IDS),
      "inputs", "must be a pair", "inputs.shape=(2, 3)"),
 ]
-# fmt: on
-
-ONE_HEAD = AdditiveAttention(4)
-# fmt: off
 ATTENTION_CALLS = [
     ({"query": QUERY[0]}, "query", "must have shape (B, T, D)", "query.shape=(3, 6)"),
     ({"key": KEY[:, 0]}, "key", "must have shape (B, S, D)", "key.shape=(2, 6)"),
@@ -253,8 +210,6 @@ ATTENTION_CALLS = [
     ({"valid_lens": [2.0, 1.0]}, "valid_lens", "must be integers", "valid_lens.dtype=float"),
     ({"valid_lens": np.array([-1, 2])},
      "valid_lens", "must be at least 0 and at most S=5", "valid_lens=[-1, 2]"),
-    ({"valid_lens": [5, 6]},
-     "valid_lens", "must be at least 0 and at most S=5", "valid_lens=[5, 6]"),
     ({"valid_lens": [[0, 1, 9]] * 2},
      "valid_lens", "must be at least 0 and at most S=5", "valid_lens=[[0, 1, 9], [0, 1, 9]]"),
     ({"attention_mask": np.ones((T, 4), bool)},
@@ -273,18 +228,22 @@ ATTENTION_CALLS = [
 # fmt: on
 
 
-@pytest.mark.parametrize("call, name, expected, received", CONSTRUCTORS + CALLS + BLOCKS)
-def test_wrong_call_is_named(call, name, expected, received):
-    check(call, name, expected, received)
+def test_wrong_values_and_calls_are_named():
+    faults = [fault for row in CONSTRUCTORS + CALLS for fault in fault_of(*row)]
+    assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("arguments, name, expected, received", ATTENTION_CALLS)
-def test_wrong_attention_call_is_named(arguments, name, expected, received):
-    check(lambda: ONE_HEAD(**{"query": QUERY, "key": KEY, **arguments}), name, expected, received)
-
-
-@pytest.mark.parametrize("layer", [BilinearAttention(), GaussianKernelAttention(), HEADS])
+@pytest.mark.parametrize(
+    "layer", [AdditiveAttention(4), BilinearAttention(), GaussianKernelAttention(), HEADS]
+)
 def test_every_attention_layer_names_wrong_calls(layer):
-    for arguments, name, expected, received in ATTENTION_CALLS[::4]:
+    faults = []
+    for arguments, *expected in ATTENTION_CALLS:
         given = {"query": QUERY, "key": KEY, **arguments}
-        check(lambda given=given: layer(**given), name, expected, received)
+        faults += fault_of(functools.partial(layer, **given), *expected)
+    assert not faults, "\n".join(faults)
+
+
+def test_an_option_that_no_layer_has_is_named():
+    with pytest.raises(ValueError, match="colour"):
+        Encoder(9, 1, *SIZES, colour="red")

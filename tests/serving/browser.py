@@ -15,21 +15,14 @@ from typing import Any
 
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver import ActionChains
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
-OPTIONS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-]
-
+OPTIONS = (
+    "headless=new no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
+    "disable-component-update disable-sync hide-scrollbars"
+)
 SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 
 # The machine's fonts, and one that has Japanese whatever the machine has.
@@ -49,30 +42,28 @@ def missing() -> str:
     return f"not installed: {', '.join(programs)}" if programs else ""
 
 
+def package(name: str) -> Path:
+    """The folder of an installed package, which is not imported."""
+    return Path(importlib.util.find_spec(name).submodule_search_locations[0])
+
+
+AXE = package("axe_playwright_python") / "axe.min.js"
+
+
 @contextmanager
 def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
     """A browser that keeps what it needs in an empty folder and logs its console and requests."""
-    font = Path(package("matplotlib_fontja")) / "fonts"
-    (folder / "fonts.conf").write_text(FONTS.format(fonts=font, cache=folder / "fonts"))
+    fonts, file = package("matplotlib_fontja") / "fonts", folder / "fonts.conf"
+    file.write_text(FONTS.format(fonts=fonts, cache=folder / "fonts"))
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
-    for option in [*OPTIONS, f"--user-data-dir={folder / 'profile'}"]:
-        options.add_argument(option)
+    for option in [*OPTIONS.split(), f"user-data-dir={folder / 'profile'}"]:
+        options.add_argument(f"--{option}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    service = webdriver.ChromeService(
-        shutil.which("chromedriver"),
-        env={**os.environ, "FONTCONFIG_FILE": str(folder / "fonts.conf")},
-    )
+    environment = {**os.environ, "FONTCONFIG_FILE": str(file)}
+    service = webdriver.ChromeService(shutil.which("chromedriver"), env=environment)
     with webdriver.Chrome(options, service) as driver:
         yield driver
-
-
-def package(name: str) -> str:
-    """The folder of an installed package, which is not imported."""
-    return importlib.util.find_spec(name).submodule_search_locations[0]
-
-
-AXE = Path(package("axe_playwright_python")) / "axe.min.js"
 
 
 class Page:
@@ -80,12 +71,20 @@ class Page:
 
     Args:
         driver: The browser.
-        url: Of the server.
+        url: Of the server, or of another page of it.
         width: Of the window.
         scheme: `"light"` or `"dark"`.
+        ready: JavaScript that returns true once the page can be used.
     """
 
-    def __init__(self, driver: webdriver.Chrome, url: str, width: int, scheme: str):
+    def __init__(
+        self,
+        driver: webdriver.Chrome,
+        url: str,
+        width: int = 1280,
+        scheme: str = "light",
+        ready: str = "return document.getElementById('model').textContent",
+    ):
         self.driver = driver
         self.run = driver.execute_script
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
@@ -93,7 +92,7 @@ class Page:
         # Nothing in motion, so that what is looked at has come to rest.
         self.prefer({"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
         driver.get(url)
-        self.wait("return document.getElementById('model').textContent")
+        self.wait(ready)
 
     def prefer(self, preferences: Mapping[str, str]) -> None:
         """Tell the page what the reader prefers, by media feature."""
@@ -112,11 +111,24 @@ class Page:
         """Visible text of the element with that id."""
         return self.one(name).text
 
-    def wait(self, script: str, *arguments: Any, seconds: float = 60) -> Any:
+    def names(self, selector: str) -> list[str]:
+        """Accessible names of the elements that a selector of CSS finds."""
+        return [element.accessible_name for element in self.all(selector)]
+
+    def shown(self, *names: str) -> list[str]:
+        """Those ids whose elements are displayed."""
+        return [name for name in names if self.one(name).is_displayed()]
+
+    def wait(self, script: str, *arguments: Any, seconds: float = 30) -> Any:
         """Result of the script as soon as it is true."""
         return WebDriverWait(self.driver, seconds, 0.05).until(
             lambda driver: driver.execute_script(script, *arguments), f"never true: {script}"
         )
+
+    def wait_for(self, name: str) -> None:
+        """Wait until the element with that id says something and is not hidden."""
+        script = "const one = document.getElementById(arguments[0]);"
+        self.wait(f"{script} return !one.hidden && one.textContent", name)
 
     def focused(self, name: str) -> None:
         """Wait until the element of that accessible name has the focus.
@@ -128,22 +140,28 @@ class Page:
             f"never focused: {name}",
         )
 
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other, wherever the focus is."""
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def point_at(self, element: WebElement) -> None:
+        """Move the pointer there."""
+        ActionChains(self.driver).move_to_element(element).perform()
+
     def write(self, text: str) -> None:
         """Add to the text, as a keyboard does."""
         self.one("source").send_keys(text)
 
     def set_text(self, *texts: str) -> None:
         """Let these be the text, one right after the other."""
-        self.run(
-            """
+        script = """
             const field = document.getElementById("source");
-            for (const text of arguments[0]) {
+            for (const text of arguments) {
               field.value = text;
               field.dispatchEvent(new InputEvent("input"));
             }
-            """,
-            texts,
-        )
+        """
+        self.run(script, *texts)
 
     def translated(self, translation: str | None = None) -> str:
         """Wait for a translation, or for this one, and return it."""
@@ -162,3 +180,17 @@ class Page:
         """Choose a `"layer"`, a `"head"` or a `"drawing"`."""
         selector = f"[value='{value}']" if name == "drawing" else f"#{name} option[value='{value}']"
         self.all(selector)[0].click()
+
+    def barriers(self) -> list[Any]:
+        """Rules of accessibility that axe finds broken, and where."""
+        if not self.run("return Boolean(window.axe)"):
+            self.run(AXE.read_text("utf-8"))
+        found = self.run("return axe.run()")["violations"]
+        return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]
+
+    def scrolls_sideways(self) -> bool:
+        """Whether the page is wider than its window."""
+        return self.run(
+            "const { scrollWidth, clientWidth } = document.documentElement;"
+            "return scrollWidth > clientWidth"
+        )

@@ -20,21 +20,15 @@ def main(url: str, folder: str, text: str = SENTENCE) -> None:
             page.attended()
             page.choose("drawing", drawing)
             page.run("document.activeElement.blur()")
+            # From top to bottom, at twice the pixels, with no pointer over it.
+            outside = {"type": "mouseMoved", "x": 0, "y": 0}
+            driver.execute_cdp_cmd("Input.dispatchMouseEvent", outside)
+            size = driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+            whole = {"clip": {**size, "scale": 2}, "captureBeyondViewport": True}
+            shot = driver.execute_cdp_cmd("Page.captureScreenshot", whole)
             path = Path(folder) / f"page-{width}-{scheme}-{drawing}.png"
-            path.write_bytes(whole_page(driver))
+            path.write_bytes(base64.b64decode(shot["data"]))
             print(path)
-
-
-def whole_page(driver) -> bytes:
-    """The page from top to bottom, at twice the pixels, with no pointer over it."""
-    outside = {"type": "mouseMoved", "x": 0, "y": 0}
-    driver.execute_cdp_cmd("Input.dispatchMouseEvent", outside)
-    size = driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
-    clip = {**size, "scale": 2}
-    shot = driver.execute_cdp_cmd(
-        "Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True}
-    )
-    return base64.b64decode(shot["data"])
 
 
 if __name__ == "__main__":

@@ -45,20 +45,17 @@ def test_freed_memory_is_returned_from_time_to_time_until_the_end(
 def test_a_request_with_a_glossary_is_translated_with_it(client):
     texts, terms = ["木村と田中", "田中と東京"], {"木村": "Kimura", "田中": "Tanaka"}
     expected = ["1: KimuraとTanaka", "1: Tanakaと東京"]
-    rows = client.post(PREDICT, json={"instances": texts, "glossary": terms})
-    assert rows.json() == {"predictions": expected}
-    instances = [{"text": text} for text in texts]
-    objects = client.post(PREDICT, json={"instances": instances, "glossary": terms})
-    assert objects.json() == rows.json()
+    for rows in (texts, [{"text": text} for text in texts]):
+        answer = client.post(PREDICT, json={"instances": rows, "glossary": terms})
+        assert answer.json() == {"predictions": expected}
     columns = client.post(PREDICT, json={"inputs": texts, "glossary": terms})
     assert columns.json() == {"outputs": expected}
 
-
-def test_terms_keep_their_order_up_to_their_limits_and_go_with_their_signature(client):
     def said(glossary, text="a", **signature):
         body = {"instances": [text], "glossary": glossary, **signature}
         return client.post(PREDICT, json=body).json()["predictions"]
 
+    # In the order of the terms, and up to their limits.
     assert said({"a": "b", "b": "c", "b64": ""}) == ["1: c"]
     assert said({"b": "c", "a": "b"}) == ["1: b"]
     most = {**{f"{n:02}": "x" for n in range(99)}, "犬" * 100: "D" * 100}
@@ -66,34 +63,14 @@ def test_terms_keep_their_order_up_to_their_limits_and_go_with_their_signature(c
     for name in ("", "serving_default", "glossary"):
         assert said({"a": "A"}, signature_name=name) == ["1: A"]
     assert said({}, signature_name="nbest")[0]["translations"][0] == "1: a"
-    for number in (0, 1, 2, 30):
+    for number in (0, 1, 30):  # more terms than texts, and fewer
         terms = [f"term{i:02}" for i in range(number)]
-        translations = [f"T{term}" for term in terms]
-        inputs = {"text": ["a term00", "b"], "term": terms, "term_translation": translations}
+        inputs = {"text": ["a term00", "b"], "term": terms, "term_translation": ["T"] * number}
         answer = client.post(PREDICT, json={"signature_name": "glossary", "inputs": inputs})
-        assert answer.json() == {"outputs": ["1: a Tterm00" if number else "1: a term00", "1: b"]}
+        assert answer.json() == {"outputs": ["1: a T" if number else "1: a term00", "1: b"]}
 
 
-def test_requests_with_different_glossaries_at_once_are_not_mixed(served, open_client):
-    # All of them wait for company.
-    with open_client(served, batch_wait=0.2) as client, ThreadPoolExecutor(16) as pool:
-        bodies = [{"instances": ["a"], "glossary": {"a": f"A{n % 4}"}} for n in range(16)]
-        answers = list(pool.map(lambda body: client.post(PREDICT, json=body).json(), bodies))
-    assert answers == [{"predictions": [f"1: A{n % 4}"]} for n in range(16)]
-
-
-def test_an_older_model_without_a_glossary_says_so(write_echo, tmp_path, open_client):
-    write_echo(tmp_path / "older", 1, is_older=True)
-    with open_client(tmp_path / "older") as client:
-        predict = "/v1/models/older:predict"
-        response = client.post(predict, json={"instances": ["a"], "glossary": {"a": "A"}})
-        assert response.status_code == 400
-        assert 'cannot use a glossary: it has no signature "glossary"' in response.json()["error"]
-        assert client.post(predict, json={"instances": ["a"]}).json() == {"predictions": ["1: a"]}
-        assert client.get("/page/settings.json").json()["examples"] == []
-
-
-def test_pasted_text_reaches_the_model_as_it_was_pasted(client):
+def test_whatever_text_reaches_the_model_as_it_was_given(client):
     texts = [
         "\n\n".join(f"{n}行目です。" for n in range(20)),
         "一行目。\r\n\r\n三行目。\r\n",
@@ -102,6 +79,9 @@ def test_pasted_text_reaches_the_model_as_it_was_pasted(client):
         "詳しくは https://example.com/a?b=c&d=%E7%8A%AC#e へ。",
         " \n \n",
         "𠮷" * 300,
+        "<script>alert(1)</script> <img src=x onerror=alert(1)> '; DROP TABLE models; --",
+        "{{7*7}} ${7*7} %s %n $(reboot) `reboot` ../../../etc/passwd",
+        "\u202e\u2066\u0000\u001b[31m\ufeff",
     ]
     for signature in ("serving_default", "nbest", "glossary"):
         inputs = {"text": texts}
@@ -112,22 +92,8 @@ def test_pasted_text_reaches_the_model_as_it_was_pasted(client):
         if signature == "nbest":
             found = [translations[0] for translations in found["translations"]]
         assert found == [f"1: {text}" for text in texts]
-
-
-def test_limits_are_named_in_what_is_refused(client, faults_of):
-    def answer(body):
-        return client.post(PREDICT, content=json.dumps(body, ensure_ascii=False).encode())
-
-    table = {
-        "rows": ({"instances": ["あ"] * 21}, 413, "at most 20 texts. Received: 21"),
-        "characters": ({"instances": ["あ" * 301]}, 413, "at most 300 characters. Received: 301"),
-        "bytes": ({"instances": ["あ" * 6700]}, 413, "at most 20000 bytes"),
-    }
-    assert not (faults := faults_of(table, answer)), "\n".join(faults)
-    most = json.dumps({"instances": ["あ" * 300] * 20}, ensure_ascii=False).encode()
-    assert client.post(PREDICT, content=most.ljust(20_000)).status_code == 200
-    parts = (b" " * 1000 for _ in range(100))  # sent in pieces, no length announced
-    assert client.post(PREDICT, content=parts).status_code == 413
+        assert response.headers["content-type"] == "application/json"
+        assert response.headers["x-content-type-options"] == "nosniff"
 
 
 def test_an_answer_that_takes_too_long_is_not_waited_for(served, open_client):
@@ -178,18 +144,11 @@ def test_metrics_and_logs_count_requests_and_rows_and_never_show_texts(
         for sample in family.samples
     }
     counted = {
-        (kind, status): n for (name, kind, status), n in samples.items() if "requests_t" in name
+        f"{kind} {status}": n for (name, kind, status), n in samples.items() if "requests_t" in name
     }
-    assert counted.pop(("/healthz", "200")) >= 1 and counted.pop(("/healthz", "503"), 0) >= 0
-    assert counted == {
-        ("/v1/", "200"): 1,
-        ("/v1/", "400"): 1,
-        ("/v1/", "500"): 1,
-        ("/", "200"): 1,
-        ("other", "404"): 1,
-        ("/livez", "200"): 1,
-        ("/metrics", "200"): 1,
-    }
+    assert counted.pop("/healthz 200") >= 1 and counted.pop("/healthz 503", 0) >= 0
+    each_once = "/v1/ 200|/v1/ 400|/v1/ 500|/ 200|other 404|/livez 200|/metrics 200"
+    assert counted == dict.fromkeys(each_once.split("|"), 1)
     assert samples["keras_attn_request_seconds_count", "/v1/", None] == 3
     assert 0 < samples["keras_attn_request_seconds_sum", "/v1/", None] < 60
     assert samples["keras_attn_batch_rows_sum", None, None] == 2
@@ -209,39 +168,33 @@ def test_methods_of_a_path_are_told(client):
     others = (PREDICT, "/v1/models/ja-en/versions/1:predict", "/v1/models/ja-en/metadata")
     for path in ("/v1/models/ja-en", *others):
         methods = "POST, OPTIONS" if "predict" in path else "GET, HEAD, OPTIONS"
-        response = client.options(path)
-        assert (response.status_code, response.headers["allow"]) == (204, methods)
-        refused = client.delete(path)
-        assert (refused.status_code, refused.headers["allow"]) == (405, methods)
+        for response, status in ((client.options(path), 204), (client.delete(path), 405)):
+            assert (response.status_code, response.headers["allow"]) == (status, methods)
 
 
 def test_other_origins_may_ask_only_if_they_are_named(served, client, open_client):
-    origin = {"Origin": "https://a.example"}
-    assert "access-control-allow-origin" not in client.get("/healthz", headers=origin).headers
-    with open_client(served, cors_origin="https://a.example") as other_client:
-        asked = {
-            **origin,
-            "Access-Control-Request-Method": "POST",
-            "Access-Control-Request-Headers": "content-type",
-        }
-        allowed = other_client.options(PREDICT, headers=asked)
-        assert allowed.status_code == 200
-        assert "POST" in allowed.headers["access-control-allow-methods"]
-        answer = other_client.post(PREDICT, json={"instances": [TEXT]}, headers=origin)
-        assert answer.headers["access-control-allow-origin"] == "https://a.example"
-        other = {"Origin": "https://b.example"}
-        assert "access-control-allow-origin" not in other_client.get("/", headers=other).headers
+    allowed = "access-control-allow-origin"
+    origin, other = {"Origin": "https://a.example"}, {"Origin": "https://b.example"}
+    assert allowed not in client.get("/healthz", headers=origin).headers
+    with open_client(served, cors_origin="https://a.example") as client:
+        asked = {"Access-Control-Request-Method": "POST"}
+        asked["Access-Control-Request-Headers"] = "content-type"
+        told = client.options(PREDICT, headers={**origin, **asked})
+        assert told.status_code == 200
+        assert "POST" in told.headers["access-control-allow-methods"]
+        answer = client.post(PREDICT, json={"instances": [TEXT]}, headers=origin)
+        assert answer.headers[allowed] == "https://a.example"
+        assert allowed not in client.get("/", headers=other).headers
 
 
 def test_bodies_may_be_gzip_or_begin_with_a_byte_order_mark(client):
     body = json.dumps({"instances": [TEXT]}).encode()
-    expected = {"predictions": [f"1: {TEXT}"]}
     two_members = gzip.compress(body[:7]) + gzip.compress(body[7:])  # are one content
-    for packed in (gzip.compress(body), two_members):
-        for name in ("gzip", "GZIP", "x-gzip"):
-            answer = client.post(PREDICT, content=packed, headers={"Content-Encoding": name})
-            assert answer.json() == expected
-    assert client.post(PREDICT, content=b"\xef\xbb\xbf" + body).json() == expected
+    asked = [(packed, "gzip") for packed in (gzip.compress(body), two_members)]
+    asked += [(two_members, "GZIP"), (two_members, "x-gzip"), (b"\xef\xbb\xbf" + body, "identity")]
+    for content, name in asked:
+        answer = client.post(PREDICT, content=content, headers={"Content-Encoding": name})
+        assert answer.json() == {"predictions": [f"1: {TEXT}"]}
 
 
 def test_a_proxy_may_offer_the_server_under_a_path(served, start_server):
@@ -255,14 +208,13 @@ def test_a_proxy_may_offer_the_server_under_a_path(served, start_server):
 def test_before_a_version_is_loaded_the_server_lives_and_says_so(tmp_path, open_client):
     (tmp_path / "ja-en").mkdir()
     with open_client(tmp_path / "ja-en", is_loaded=False) as client:
-        assert client.get("/livez").status_code == 200
-        assert client.get("/healthz").status_code == 503
+        paths = ("/livez", "/healthz", "/v1/models/ja-en")
+        assert [client.get(path).status_code for path in paths] == [200, 503, 404]
         page = client.get("/page/settings.json")
         assert (page.status_code, page.headers["retry-after"]) == (503, "1")
         response = client.post(PREDICT, json={"instances": [TEXT]})
         assert response.status_code == 404
         assert "Servable not found" in response.json()["error"]
-        assert client.get("/v1/models/ja-en").status_code == 404
 
 
 def test_a_version_that_is_broken_is_shown_and_the_one_below_is_served(echo, open_client):
@@ -271,14 +223,13 @@ def test_a_version_that_is_broken_is_shown_and_the_one_below_is_served(echo, ope
     with open_client(echo) as client:
         assert client.get("/healthz").json()["models"] == {"ja-en": 1}
         second, first = client.get("/v1/models/ja-en").json()["model_version_status"]
-        assert (second["version"], second["state"]) == ("2", "END")
-        assert second["status"]["error_code"] == "UNKNOWN"
-        assert second["status"]["error_message"]
-        assert (first["version"], first["state"]) == ("1", "AVAILABLE")
-        assert first["status"] == {"error_code": "OK", "error_message": ""}
+        assert second["status"].pop("error_message")
+        assert second == {"version": "2", "state": "END", "status": {"error_code": "UNKNOWN"}}
+        ok = {"error_code": "OK", "error_message": ""}
+        assert first == {"version": "1", "state": "AVAILABLE", "status": ok}
 
 
-def test_the_page_loads_nothing_from_elsewhere_and_gives_no_file_beside_it(client, examples):
+def test_the_page_loads_nothing_from_elsewhere_and_is_told_of_the_model(client, examples):
     for path in ("/", "/docs", "/page/page.js"):
         response = client.get(path)
         assert response.headers["cache-control"] == "no-cache"
@@ -304,5 +255,3 @@ def test_the_page_loads_nothing_from_elsewhere_and_gives_no_file_beside_it(clien
         "models": ["ja-en"],
         "can_stream": True,
     }
-    for path in ("/page/../app.py", "/page/%2e%2e/app.py", "/page/..%2fapp.py"):
-        assert client.get(path).status_code == 404

@@ -10,13 +10,13 @@ import httpx2 as httpx
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from protocol_clients import Clients
 
-NUM_CLIENTS = 32
+NUM_CLIENTS = 12
 
 
 def test_no_request_is_lost_between_two_versions_with_a_broken_one_between(
-    echo, write_echo, start_server, wait_until, free_port
+    echo, write_echo, tmp_path, start_server, wait_until, free_port
 ):
-    port = free_port()
+    port, newer = free_port(), write_echo(tmp_path / "aside", 3)
     with start_server(echo, poll_seconds=0.2, grpc_port=port) as url:
 
         def states():
@@ -30,21 +30,18 @@ def test_no_request_is_lost_between_two_versions_with_a_broken_one_between(
 
         said = []
         address = urlsplit(url)
-        with Clients(
-            *(address.hostname, address.port, port, "ja-en"),
-            [f"text {number}" for number in range(100)],
-            is_right,
-            NUM_CLIENTS,
-        ) as clients:
-            wait_until(lambda: len(said) > 200)
+        texts = [f"text {number}" for number in range(100)]
+        where = (address.hostname, address.port, port, "ja-en")
+        with Clients(*where, texts, is_right, NUM_CLIENTS) as clients:
+            wait_until(lambda: len(said) > 100)
             assert set(said) == {1}
             (echo / "2").mkdir()
             (echo / "2" / "saved_model.pb").write_bytes(b"half a model")
             wait_until(lambda: states().get("2") == "END")
-            write_echo(echo, 3)
+            newer.rename(echo / "3")
             wait_until(lambda: 3 in said)
             so_far = len(said)
-            wait_until(lambda: len(said) > so_far + 200)
+            wait_until(lambda: len(said) > so_far + 100)
         assert clients.errors == []
         assert set(said) == {1, 3}
         # Once each client has an answer of the new version, the old one answers nobody.
@@ -56,22 +53,25 @@ def test_no_request_is_lost_between_two_versions_with_a_broken_one_between(
 
 
 def test_a_version_with_other_signatures_and_examples_takes_over(
-    write_echo, tmp_path, examples, start_server, wait_until
+    write_echo, tmp_path, examples, open_client, wait_until
 ):
     folder = tmp_path / "ja-en"
     write_echo(folder, 1, is_older=True)
-    with start_server(folder, poll_seconds=0.1) as url:
+    with open_client(folder, poll_seconds=0.1) as client:
 
         def ask(**body):
-            return httpx.post(f"{url}/v1/models/ja-en:predict", json=body)
+            return client.post("/v1/models/ja-en:predict", json=body)
 
         def settings():
-            return httpx.get(f"{url}/page/settings.json").json()
+            return client.get("/page/settings.json").json()
 
         nbest = {"signature_name": "nbest", "instances": ["a?"]}
         with_terms = {"instances": ["a"], "glossary": {"a": "A"}}
+        assert ask(instances=["a"]).json() == {"predictions": ["1: a"]}
         assert "is_uncertain" not in ask(**nbest).json()["predictions"][0]
-        assert ask(**with_terms).status_code == 400
+        refused = ask(**with_terms)
+        assert refused.status_code == 400
+        assert 'cannot use a glossary: it has no signature "glossary"' in refused.json()["error"]
         assert settings()["examples"] == []
 
         newer = write_echo(folder, 2)
@@ -79,11 +79,11 @@ def test_a_version_with_other_signatures_and_examples_takes_over(
         assert settings()["examples"] == examples
         assert ask(**nbest).json()["predictions"][0]["is_uncertain"] is True
         assert ask(**with_terms).json() == {"predictions": ["2: A"]}
-        metadata = httpx.get(f"{url}/v1/models/ja-en/metadata").json()
+        metadata = client.get("/v1/models/ja-en/metadata").json()
         assert "glossary" in metadata["metadata"]["signature_def"]["signature_def"]
 
         shutil.rmtree(newer)
         wait_until(lambda: settings()["version"] == 1)
         assert settings()["examples"] == []
         assert ask(**with_terms).status_code == 400
-        assert 'keras_attn_model_version{model="ja-en"} 1.0' in httpx.get(f"{url}/metrics").text
+        assert 'keras_attn_model_version{model="ja-en"} 1.0' in client.get("/metrics").text

@@ -42,31 +42,23 @@ def test_one_model_a_folder_of_models_or_a_file(folder, tmp_path):
     assert model_folders(tmp_path) == {tmp_path.name: tmp_path}  # versions may come later
     assert model_folders(write_config(tmp_path, path=both["ja-en"])) == {"a": both["ja-en"]}
     assert model_folders(write_config(tmp_path, path="x")) == {"a": tmp_path / "x"}
+    of_tensorflow = Path(__file__).parents[2] / "examples" / "tensorflow_serving" / "models.config"
+    assert model_folders(of_tensorflow) == {"ja-en": Path("/models/ja-en")}
 
 
-def test_the_file_of_tensorflow_serving_serves_this_server_too():
-    file = Path(__file__).parents[2] / "examples" / "tensorflow_serving" / "models.config"
-    assert model_folders(file) == {"ja-en": Path("/models/ja-en")}
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"name": ""}, "must have a `name` and a `base_path`"),
-        ({"more": '} config { name: "a" base_path: "b"'}, "two models have the name 'a'"),
-        ({"more": "model_version_policy { all {} }"}, "newest version of each model"),
-        (
-            {"more": "model_version_policy { latest { num_versions: 2 } }"},
-            "newest version of each model",
-        ),
-        ({"more": 'version_labels { key: "x" value: 1 }'}, "versions have no labels"),
-        ({"more": "colour: 3"}, "is no `models.config`"),
-        ({}, "must be a folder that `train.py` wrote"),
-    ],
-)
-def test_a_file_that_cannot_be_served_is_refused_in_a_sentence(tmp_path, given, says):
-    with pytest.raises(ValueError, match=says):
-        check(write_config(tmp_path, **given))
+def test_a_file_that_cannot_be_served_is_refused_in_a_sentence(tmp_path):
+    newest = "newest version of each model"
+    for says, given in (
+        ("must have a `name` and a `base_path`", {"name": ""}),
+        ("two models have the name 'a'", {"more": '} config { name: "a" base_path: "b"'}),
+        (newest, {"more": "model_version_policy { all {} }"}),
+        (newest, {"more": "model_version_policy { latest { num_versions: 2 } }"}),
+        ("versions have no labels", {"more": 'version_labels { key: "x" value: 1 }'}),
+        ("is no `models.config`", {"more": "colour: 3"}),
+        ("must be a folder that `train.py` wrote", {}),
+    ):
+        with pytest.raises(ValueError, match=says):
+            check(write_config(tmp_path, **given))
 
 
 def test_one_whole_model_is_enough_to_start(folder, tmp_path):
@@ -78,41 +70,29 @@ def test_one_whole_model_is_enough_to_start(folder, tmp_path):
         check(tmp_path)
 
 
-def test_health_names_the_served_versions(client):
+def test_the_name_or_the_languages_choose_the_model_in_every_protocol(client):
     assert client.get("/healthz").json() == {"status": "ok", "models": {"en-ja": 2, "ja-en": 1}}
     assert 'keras_attn_model_version{model="en-ja"} 2.0' in client.get("/metrics").text
-
-
-def test_the_name_chooses_the_model_in_tensorflow_serving_and_kserve(client):
-    given = {"name": "text", "shape": [1], "datatype": "BYTES", "data": ["a"]}
-    for name, said in (("ja-en", "1: a"), ("en-ja", "2: a")):
-        answer = client.post(f"/v1/models/{name}:predict", json={"instances": ["a"]})
+    given = {"name": "text", "shape": [1], "datatype": "BYTES", "data": ["犬"]}
+    for name, said in (("ja-en", "1: 犬"), ("en-ja", "2: 犬")):
+        answer = client.post(f"/v1/models/{name}:predict", json={"instances": ["犬"]})
         assert answer.json() == {"predictions": [said]}
         answer = client.post(f"/v2/models/{name}/infer", json={"inputs": [given]}).json()
         assert (answer["model_name"], answer["outputs"][0]["data"]) == (name, [said])
         assert client.get(f"/v2/models/{name}/ready").status_code == 200
+        source, target = name.split("-")
+        document = {"q": "犬", "source": source, "target": target}
+        assert client.post("/translate", json=document).json() == {"translatedText": said}
+        page = client.get("/page/settings.json", params={"model": name}).json()
+        assert (page["name"], page["source"], page["version"]) == (name, source, int(said[0]))
+    first = client.get("/page/settings.json").json()
+    assert (first["name"], first["models"]) == ("en-ja", ["en-ja", "ja-en"])
+    languages = client.get("/languages").json()
+    assert {one["code"]: one["targets"] for one in languages} == {"en": ["ja"], "ja": ["en"]}
     missing = client.get("/v2/models/de-en")
     assert missing.status_code == 404
     assert "This server has en-ja, ja-en." in missing.json()["error"]
     assert client.post("/v1/models/de-en:predict", json={"instances": ["a"]}).status_code == 404
-
-
-def test_the_languages_choose_the_model_in_libretranslate(client):
-    for source, target, said in (("ja", "en", "1: 犬"), ("en", "ja", "2: 犬")):
-        document = {"q": "犬", "source": source, "target": target}
-        assert client.post("/translate", json=document).json() == {"translatedText": said}
-    assert [(one["code"], one["targets"]) for one in client.get("/languages").json()] == [
-        ("en", ["ja"]),
-        ("ja", ["en"]),
-    ]
-
-
-def test_the_page_is_told_of_each_model(client):
-    first = client.get("/page/settings.json").json()
-    assert (first["name"], first["models"]) == ("en-ja", ["en-ja", "ja-en"])
-    other = client.get("/page/settings.json", params={"model": "ja-en"}).json()
-    assert (other["name"], other["source"], other["version"]) == ("ja-en", "ja", 1)
-    assert client.get("/page/settings.json", params={"model": "x"}).status_code == 404
 
 
 def test_models_and_versions_that_come_are_served_and_broken_ones_hide_nothing(
@@ -128,10 +108,8 @@ def test_models_and_versions_that_come_are_served_and_broken_ones_hide_nothing(
         served = {"ja-en": 2, "en-ja": 1}
         wait_until(lambda: client.get("/healthz").json().get("models") == served)
         index = client.post("/v2/repository/index").json()
-        assert {(one["name"], one["version"]) for one in index if one["state"] == "READY"} == {
-            ("ja-en", "2"),
-            ("en-ja", "1"),
-        }
+        ready = {one["name"]: int(one["version"]) for one in index if one["state"] == "READY"}
+        assert ready == served
         (broken,) = (one for one in index if one["name"] == "broken")
         assert broken["state"] == "UNAVAILABLE" and broken["reason"]
 

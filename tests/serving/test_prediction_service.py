@@ -22,11 +22,17 @@ TEXTS = ["犬", "猫が寝ている。"]
 
 
 @pytest.fixture(scope="module")
+def channel(server, grpc_port):
+    with grpc.insecure_channel(f"127.0.0.1:{grpc_port}") as channel:
+        yield channel
+
+
+@pytest.fixture(scope="module")
 def predict(channel):
-    """`predict(text=..., name="ja-en", signature="", version=None, outputs=())`: the response."""
+    """`predict(text=..., name="ja-en", signature="", outputs=(), ...)`: the response."""
     stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
 
-    def predict(name="ja-en", signature="", version=None, outputs=(), label="", **inputs):
+    def predict(name="ja-en", signature="", outputs=(), version=None, label="", **inputs):
         request = predict_pb2.PredictRequest(output_filter=outputs)
         request.model_spec.name = name
         request.model_spec.signature_name = signature
@@ -45,16 +51,13 @@ def strings(proto):
     return [text.decode() for text in tf.make_ndarray(proto).ravel()]
 
 
-def test_texts_are_translated(predict):
+def test_texts_are_translated_by_the_chosen_version_signature_and_outputs(predict):
     for version in (None, 1):
         response = predict(text=TEXTS, version=version)
         assert strings(response.outputs["translation"]) == [f"1: {text}" for text in TEXTS]
         spec = response.model_spec
         found = (spec.name, spec.version.value, spec.signature_name)
         assert found == ("ja-en", 1, "serving_default")
-
-
-def test_a_signature_and_its_outputs_may_be_chosen(predict):
     response = predict(text=TEXTS, signature="nbest", outputs=["scores"])
     assert list(response.outputs) == ["scores"]
     assert tf.make_ndarray(response.outputs["scores"]).shape == (2, 3)
@@ -73,7 +76,7 @@ def test_wrong_requests_are_refused_in_a_sentence(predict):
         ({"text": [1]}, "INVALID_ARGUMENT", "type DT_INT32, expected string"),
         ({"text": [TEXTS]}, "INVALID_ARGUMENT", "shape [1, 2], expected [None]"),
         ({"text": TEXTS, "outputs": ["x"]}, "INVALID_ARGUMENT", "not found in signature: x"),
-        ({"text": TEXTS * 129}, "INVALID_ARGUMENT", "at most 256 texts. Received: 258"),
+        ({"text": ["a"] * 257}, "INVALID_ARGUMENT", "at most 256 texts. Received: 257"),
     ):
         with pytest.raises(grpc.RpcError) as refused:
             predict(**given)
@@ -81,7 +84,7 @@ def test_wrong_requests_are_refused_in_a_sentence(predict):
         assert says in refused.value.details()
 
 
-def test_metadata_are_the_signatures(channel):
+def test_metadata_are_the_signatures_and_the_status_is_that_of_each_version(channel):
     stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
     request = get_model_metadata_pb2.GetModelMetadataRequest(metadata_field=["signature_def"])
     request.model_spec.name = "ja-en"
@@ -95,8 +98,6 @@ def test_metadata_are_the_signatures(channel):
         with pytest.raises(grpc.RpcError, match=says):
             stub.GetModelMetadata(request, timeout=60)
 
-
-def test_the_status_is_that_of_each_version(channel):
     stub = model_service_pb2_grpc.ModelServiceStub(channel)
     request = get_model_status_pb2.GetModelStatusRequest()
     request.model_spec.name = "ja-en"

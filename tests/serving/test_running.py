@@ -5,6 +5,8 @@ import logging
 import os
 import signal
 import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx2 as httpx
@@ -18,32 +20,42 @@ PREDICT = "/v1/models/ja-en:predict"
 
 
 def test_after_sigterm_what_has_begun_or_is_on_its_way_is_answered_and_logs_are_json(
-    echo, start_process, wait_until
+    served, wait_until
 ):
-    # Four requests wait for company, so they are under way when the signal comes.
+    # Four requests wait for a fifth, so they are under way when the signal comes.
+    options = ["--port", "0", "--batch-wait", "60", "--batch-rows", "5"]
+    command = [sys.executable, "-m", "keras_attn.serving", served, *options]
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with (
-        start_process(echo, "--batch-wait", "1.5") as (process, url),
-        httpx.Client(base_url=url) as idle,
+        subprocess.Popen(command, text=True, env=environment, **pipes) as process,
+        ThreadPoolExecutor(4) as pool,
     ):
-        assert "connection" not in idle.get("/v1/models/ja-en").headers
-        with ThreadPoolExecutor(4) as pool:
-            asked = [
-                pool.submit(httpx.post, url + PREDICT, json={"instances": [f"猫{number}"]})
-                for number in range(4)
-            ]
-            wait_until(lambda: "keras_attn_queue_rows 4.0" in httpx.get(f"{url}/metrics").text)
-            process.send_signal(signal.SIGTERM)
-            # The server is told: each answer asks the client to go elsewhere.
-            wait_until(lambda: httpx.get(f"{url}/livez").headers.get("connection") == "close")
-            late = idle.get("/v1/models/ja-en")
-            answers = [one.result() for one in asked]
-        assert (late.status_code, late.headers["connection"]) == (200, "close")
-        assert [one.json()["predictions"] for one in answers] == [[f"1: 猫{n}"] for n in range(4)]
-        assert {one.headers["connection"] for one in answers} == {"close"}
-        assert process.wait(30) in (0, -signal.SIGTERM)
-        with pytest.raises(httpx.ConnectError):
-            httpx.get(f"{url}/healthz")
-        said = process.stderr.read()
+        try:
+            url = process.stdout.readline().strip().rstrip("/")
+            wait_until(lambda: httpx.get(f"{url}/healthz").status_code == 200)
+
+            def ask(number, client=httpx):
+                return client.post(url + PREDICT, json={"instances": [f"猫{number}"]}, timeout=60)
+
+            with httpx.Client() as idle:
+                assert "connection" not in idle.get(f"{url}/v1/models/ja-en").headers
+                asked = [pool.submit(ask, number) for number in range(4)]
+                wait_until(lambda: "keras_attn_queue_rows 4.0" in httpx.get(f"{url}/metrics").text)
+                process.send_signal(signal.SIGTERM)
+                # The server is told: each answer asks the client to go elsewhere.
+                wait_until(lambda: httpx.get(f"{url}/livez").headers.get("connection") == "close")
+                late = ask(4, idle)
+            answers = [*(one.result() for one in asked), late]
+            said = [one.json()["predictions"] for one in answers]
+            assert said == [[f"1: 猫{number}"] for number in range(5)]
+            assert {one.headers["connection"] for one in answers} == {"close"}
+            assert process.wait(30) in (0, -signal.SIGTERM)
+            with pytest.raises(httpx.ConnectError):
+                httpx.get(f"{url}/healthz")
+            said = process.stderr.read()
+        finally:
+            process.kill()
     lines = list(map(json.loads, said.splitlines()))
     assert "\\u001b" not in said  # no colour codes
     assert "猫" not in said
@@ -71,27 +83,26 @@ def test_lines_of_logs_and_of_native_code_are_objects(capfd):
 
 
 def test_the_level_of_a_native_line_is_read_and_colours_are_left_out():
-    table = [
+    for line, level, message in (
         (b"W0000 00:00:1795691878.69 19504 a.cc:31] No CUDA.", "WARNING", "No CUDA."),
         (b"2026-11-26 10:00:00.1: I tensorflow/a.cc:1] text", "INFO", None),
         ("\x1b[31m赤い\x1b[0m文字".encode(), "INFO", "赤い文字"),
         (b"\xff no text", "INFO", "\ufffd no text"),
         (b"F0000 00:00:1 2 a.cc:3] Check failed: a == b", "CRITICAL", "Check failed: a == b"),
-    ]
-    for line, level, message in table:
+    ):
         (record,) = map(json.loads, records([line + b"\n", b"\n"]))
         assert (record["level"], record["logger"]) == (level, "native")
         assert record["message"] == (message or line.decode())
 
 
-def test_options_may_be_environment_variables(echo, monkeypatch, capsys):
+def test_options_may_be_environment_variables(monkeypatch, capsys):
     monkeypatch.setenv("KERAS_ATTN_BATCH_ROWS", "7")
     monkeypatch.setenv("KERAS_ATTN_HOST", "0.0.0.0")
-    arguments = parse_arguments([str(echo), "--host", "::1"])
+    arguments = parse_arguments(["models", "--host", "::1"])
     assert (arguments.batch_rows, arguments.host) == (7, "::1")
     monkeypatch.setenv("KERAS_ATTN_PORT", "many")
     with pytest.raises(SystemExit):
-        parse_arguments([str(echo)])
+        parse_arguments(["models"])
     assert "--port: invalid int value: 'many'" in capsys.readouterr().err
 
 
@@ -99,16 +110,15 @@ def test_what_cannot_be_served_is_said_in_a_sentence(echo, capsys):
     (echo / "empty").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        table = [
-            (echo / "nothing", (), "must be a folder"),
-            (echo / "empty", (), "no exported model"),
-            (echo, ("--batch-rows", "0"), "`batch_rows` must be a whole number of at least 1"),
-            (echo / "1", (), "must be the folder of the versions"),
-            (echo / "1", (), f"Use {echo.resolve()}."),
-            (echo, ("--port", port), "Address already in use"),
-            (echo, ("--port", "0", "--grpc-port", port), "Address already in use"),
-        ]
-        for path, options, says in table:
+        for says, path, *options in (
+            ("must be a folder", echo / "nothing"),
+            ("no exported model", echo / "empty"),
+            ("must be the folder of the versions", echo / "1"),
+            (f"Use {echo.resolve()}.", echo / "1"),
+            ("`batch_rows` must be a whole number of at least 1", echo, "--batch-rows", "0"),
+            ("Address already in use", echo, "--port", port),
+            ("Address already in use", echo, "--port", "0", "--grpc-port", port),
+        ):
             assert main([str(path), *options]) == 2
             error = capsys.readouterr().err
             assert error.startswith("error: ") and says in error

@@ -14,31 +14,18 @@ def servable(served):
     return Servable(served / "1")
 
 
-def test_inputs_and_outputs_are_those_of_the_signature(servable):
-    signature = servable.signature("nbest")
-    assert {name: spec.dtype for name, spec in signature.inputs.items()} == {"text": tf.string}
-    assert list(signature.outputs) == ["is_uncertain", "scores", "translations"]
-
-
-def test_rows_are_joined_where_no_row_changes_the_size_of_another(servable):
-    assert servable.signature("serving_default").joins_rows
-    assert servable.signature("nbest").joins_rows
+def test_a_signature_tells_its_inputs_outputs_and_what_requests_may_share(servable):
+    nbest, glossary = servable.signature("nbest"), servable.signature("glossary")
+    assert {name: spec.dtype for name, spec in nbest.inputs.items()} == {"text": tf.string}
+    assert list(nbest.outputs) == ["is_uncertain", "scores", "translations"]
+    for name in ("serving_default", "nbest", "glossary"):
+        assert servable.signature(name).joins_rows
     assert not servable.signature("attend").joins_rows  # padded to the longest
-
-
-def test_terms_are_shared_by_the_texts_of_a_request(servable):
-    signature = servable.signature("glossary")
-    assert signature.joins_rows
-    assert signature.shared == ("term", "term_translation")
-    assert servable.signature("nbest").shared == ()
+    # Terms are for all texts of a request.
+    assert (nbest.shared, glossary.shared) == ((), ("term", "term_translation"))
     sizes = {"term": 5, "term_translation": 5, "text": 2}
     inputs = {name: np.array([b"a"] * size) for name, size in sizes.items()}
-    assert signature.num_rows(inputs) == 2
-
-
-def test_an_unknown_signature_is_refused(servable):
-    with pytest.raises(RequestError, match='"steal" not found in signature def'):
-        servable.ask("steal", {})
+    assert glossary.num_rows(inputs) == 2
 
 
 def test_what_the_model_refuses_is_said_in_a_line(tmp_path):

@@ -1,17 +1,29 @@
 """A server of a translator answers what the translator itself does."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
+
+from keras_attn.serving.servable import versions
+from keras_attn.translation.export.warmup_requests import FILE
 
 TEXT = "昨日、友達と映画を見ました。"
 
 
 @pytest.fixture(scope="module")
-def client(models, open_client):
-    with open_client(models) as client:
-        yield client
+def client(exported, translator, tmp_path_factory, open_client):
+    """A client of the shared translator, loaded once for the server and for what it must answer.
+
+    It does not run the requests that warm it up: compiling for all of them takes a minute.
+    """
+    folder = tmp_path_factory.mktemp("models") / "ja-en"
+    shutil.copytree(exported, folder, ignore=shutil.ignore_patterns(FILE))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(versions, "load_on_saved_devices", lambda folder: translator._loaded)
+        with open_client(folder) as client:
+            yield client
 
 
 @pytest.fixture(scope="module")
@@ -20,67 +32,46 @@ def predict(client):
     return lambda **body: client.post("/v1/models/ja-en:predict", json=body).json()
 
 
-def test_strings_in_strings_out_in_rows_and_in_columns(predict, translator):
-    texts = [TEXT, "", "猫が窓のそばで寝ている。"]
+def test_strings_in_strings_out_in_rows_in_columns_and_in_a_stream(client, predict, translator):
+    pasted = f"{TEXT}\r\n\r\n\t表\t😀\n猫が窓のそばで寝ている。https://example.com/a?b=c#d 👩‍👩‍👧"
+    texts = [TEXT, "", pasted]
     expected = translator(texts)
-    assert expected[0] != expected[2]
+    assert expected[0] and expected[0] in expected[2]
     assert predict(instances=texts) == {"predictions": expected}
     assert predict(inputs={"text": texts}) == {"outputs": expected}
-
-
-@pytest.mark.parametrize(
-    "signature", ["serving_default", pytest.param("nbest", marks=pytest.mark.slow)]
-)
-def test_pasted_text_is_translated_as_by_the_translator(predict, translator, signature):
-    lines = "\r\n\r\n".join(
-        ["一行目です。二文目です。", "\t表\t😀", "https://example.com/a?b=c#d", "👩‍👩‍👧", ""]
-    )
-    texts = [lines]
-    found = predict(signature_name=signature, instances=texts)["predictions"]
-    if signature == "nbest":
-        assert [one["translations"][0] for one in found] == [
-            hypotheses[0].translation for hypotheses in translator.nbest(texts)
-        ]
-    else:
-        assert found == translator(texts)
-
-
-def test_a_stream_ends_with_the_translation_of_the_whole_text(client, translator):
-    text = f"猫が窓のそばで寝ている。{TEXT}\n😀 https://example.com/a?b=c この道は駅まで続く。12。"
-    document = {"q": text, "source": "ja", "target": "en"}
-    *_, last, _ = client.post("/translate/stream", json=document).text.split("\n\n")
-    assert json.loads(last.partition("data: ")[2]) == {"translatedText": translator([text])[0]}
-
-
-def test_no_texts_have_no_translations(predict):
     assert predict(inputs=[]) == {"outputs": []}
+    document = {"q": pasted, "source": "ja", "target": "en"}
+    *_, last, _ = client.post("/translate/stream", json=document).text.split("\n\n")
+    assert json.loads(last.partition("data: ")[2]) == {"translatedText": expected[2]}
 
 
-@pytest.mark.slow  # compiled for this alone; the echo model has the same signature
-def test_several_translations_with_their_scores(predict, translator):
+def test_a_sample_by_its_seed_in_columns(predict, translator):
+    inputs = {"text": [TEXT], "seed": 3, "temperature": 0.8, "top_k": 0, "top_p": 1.0}
+    expected = translator.sample([TEXT], seed=3, temperature=0.8)
+    assert predict(signature_name="sample", inputs=inputs) == {"outputs": expected}
+
+
+@pytest.mark.slow  # compiled for this alone; the echo model has the same signatures
+def test_several_translations_scores_attention_and_translations_that_begin_with_pieces(
+    predict, translator
+):
     (found,) = predict(signature_name="nbest", instances=[TEXT])["predictions"]
     (expected,) = translator.nbest([TEXT])
     assert found["translations"] == [one.translation for one in expected]
     np.testing.assert_allclose(found["scores"], [one.score for one in expected], rtol=1e-6)
 
+    rows = [{"text": TEXT, "translation": "A cat."}, {"text": TEXT, "translation": ""}]
+    expected = translator.score([TEXT, TEXT], ["A cat.", ""])
+    found = predict(signature_name="score", instances=rows)["predictions"]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
-@pytest.mark.slow  # compiled for this alone; the echo model has the same signature
-def test_attention_with_its_pieces(predict, translator):
-    (found,) = predict(signature_name="attend", instances=[TEXT])["predictions"]
-    expected = translator.attend(TEXT)
-    assert found["source_pieces"] == expected.source_pieces
-    assert found["target_pieces"] == expected.target_pieces
-    np.testing.assert_allclose(found["weights"], expected.weights, atol=1e-6)
-
-    np.testing.assert_allclose(found["encoder_weights"], expected.encoder_weights, atol=1e-6)
-    np.testing.assert_allclose(found["decoder_weights"], expected.decoder_weights, atol=1e-6)
-    np.testing.assert_allclose(found["probabilities"], expected.probabilities, atol=1e-6)
-    assert found["alternatives"] == expected.alternatives
-
-
-@pytest.mark.slow  # compiled for this alone; the echo model has the same signature
-def test_translations_that_begin_with_given_pieces_in_rows_and_in_columns(predict, translator):
     (seen,) = predict(signature_name="attend", instances=[TEXT])["predictions"]
+    expected = translator.attend(TEXT)
+    for name in ("source_pieces", "target_pieces", "alternatives"):
+        assert seen[name] == getattr(expected, name)
+    for name in ("weights", "encoder_weights", "decoder_weights", "probabilities"):
+        np.testing.assert_allclose(seen[name], getattr(expected, name), atol=1e-6)
+
     prefix = [seen["target_pieces"][0], seen["alternatives"][1][1]]
     expected = translator.continue_from(TEXT, prefix)
     assert expected.target_pieces[:2] == prefix
@@ -95,17 +86,3 @@ def test_translations_that_begin_with_given_pieces_in_rows_and_in_columns(predic
     assert columns["target_pieces"] == [expected.target_pieces]
     wrong = predict(signature_name="continue", instances=[{"text": TEXT, "prefix_pieces": "a"}])
     assert "error" in wrong
-
-
-def test_a_sample_by_its_seed_in_columns(predict, translator):
-    inputs = {"text": [TEXT], "seed": 3, "temperature": 0.8, "top_k": 0, "top_p": 1.0}
-    expected = translator.sample([TEXT], seed=3, temperature=0.8)
-    assert predict(signature_name="sample", inputs=inputs) == {"outputs": expected}
-
-
-@pytest.mark.slow  # compiled for this alone; the echo model has the same signature
-def test_the_probability_of_a_translation(predict, translator):
-    rows = [{"text": TEXT, "translation": "A cat."}, {"text": TEXT, "translation": ""}]
-    expected = translator.score([TEXT, TEXT], ["A cat.", ""])
-    found = predict(signature_name="score", instances=rows)["predictions"]
-    np.testing.assert_allclose(found, expected, rtol=1e-5)

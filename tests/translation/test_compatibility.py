@@ -14,35 +14,27 @@ from keras_attn.translation.training import warm_start
 from keras_attn.translation.versions import EXTRA
 
 STORED = sorted((Path(__file__).parents[1] / "data" / "exported").glob("*.tar.xz"))
-
-
 # The oldest and the newest version always, those between them with `-m slow`.
 PARAMETERS = [
-    pytest.param(path, marks=[pytest.mark.slow] if 0 < i < len(STORED) - 1 else [])
+    pytest.param(path, marks=[pytest.mark.slow] if 0 < i < len(STORED) - 1 else [], id=path.name)
     for i, path in enumerate(STORED)
 ]
 
 
-@pytest.fixture(scope="module", params=PARAMETERS, ids=lambda path: path.name[: -len(".tar.xz")])
-def stored(request, tmp_path_factory):
-    """Translator of a stored model, and its answers of then."""
-    folder = tmp_path_factory.mktemp("stored")
-    with tarfile.open(request.param) as archive:
-        archive.extractall(folder, filter="data")
-    answers = request.param.with_name(request.param.name.replace(".tar.xz", ".json"))
-    return Translator.load(folder / "1"), json.loads(answers.read_text(encoding="utf-8"))
-
-
-def test_answers_and_configuration_are_those_of_then(stored):
-    translator, answers = stored
+@pytest.mark.parametrize("stored", PARAMETERS)
+def test_answers_are_those_of_then_what_a_model_lacks_is_none_and_training_can_start_from_it(
+    stored, tmp_path
+):
+    with tarfile.open(stored) as archive:
+        archive.extractall(tmp_path, filter="data")
+    answers = stored.with_name(stored.name.replace(".tar.xz", ".json"))
+    answers = json.loads(answers.read_text(encoding="utf-8"))
+    translator = Translator.load(tmp_path / "1")
     assert answers["configuration"].items() <= vars(translator.config).items()
     best = [hypotheses[0] for hypotheses in translator.nbest(answers["texts"])]
     assert [one.translation for one in best] == answers["translations"]
     assert [one.score for one in best] == pytest.approx(answers["scores"], abs=1e-3)
 
-
-def test_attention_is_read_and_what_a_model_lacks_is_none(stored):
-    translator, answers = stored
     seen = translator.attend(answers["texts"][0])
     assert seen.translation == answers["translations"][0]
     np.testing.assert_allclose(seen.weights.sum(-1), 1, rtol=1e-4)
@@ -51,9 +43,6 @@ def test_attention_is_read_and_what_a_model_lacks_is_none(stored):
         with pytest.raises(ValueError, match="must have the signature 'continue' for this call"):
             translator.continue_from(answers["texts"][0], [])
 
-
-def test_training_can_start_from_it(stored):
-    translator, _ = stored
     folder, fields = warm_start.inherit(start_from=str(translator.folder))
     assert fields["num_hiddens"] == translator.config.num_hiddens
     sides = (Tokenizer.load(folder / EXTRA / f"{side}.model") for side in ("source", "target"))

@@ -15,6 +15,10 @@ FLAGS = {
 OTHERS = {bool: True, int: 3, float: 0.25, str: "own"}
 
 
+def parse(*arguments):
+    return vars(PARSER.parse_args(arguments))
+
+
 def test_flags_are_the_fields_the_folders_and_the_devices():
     assert set(FLAGS) == {*FIELDS, "out", "tensorboard", "model_devices"}
     assert all(action.help for action in FLAGS.values())
@@ -28,44 +32,33 @@ def test_a_flag_gives_the_value_of_its_field_and_nothing_else():
     for name, field in FIELDS.items():
         value = next(iter(field.metadata["choices"]), OTHERS[type(field.default)])
         flag = f"--{name.replace('_', '-')}"
-        found = vars(PARSER.parse_args([flag] if value is True else [flag, str(value)]))
+        found = parse(flag) if value is True else parse(flag, str(value))
         if found != {name: value} or type(found[name]) is not type(field.default):
             faults.append(f"{flag} {value}: {found}")
     assert not faults, "\n".join(faults)
+    assert parse() == {} and parse("--no-shared-vocab") == {"shared_vocab": False}
+    several = parse("--hold-out", "a.tsv", "--hold-out", "b.x,b.y")
+    assert several == {"hold_out": "a.tsv + b.x,b.y"}
 
 
-def test_what_is_not_given_is_not_there():
-    assert vars(PARSER.parse_args([])) == {}
-    assert vars(PARSER.parse_args(["--no-shared-vocab"])) == {"shared_vocab": False}
-
-
-def test_test_sets_given_one_by_one_are_joined():
-    assert vars(PARSER.parse_args(["--hold-out", "a.tsv", "--hold-out", "b.x,b.y"])) == {
-        "hold_out": "a.tsv + b.x,b.y"
-    }
-
-
-def test_help_shows_commands_that_can_be_given():
+def test_help_shows_ranges_defaults_and_commands_that_can_be_given():
     examples = make_parser("keras-attn train").format_help().split("examples:\n")[1].splitlines()
     assert len(examples) > 3
     for example in examples:
         keras_attn, train, *arguments = shlex.split(example)
         assert (keras_attn, train) == ("keras-attn", "train")
-        PARSER.parse_args(arguments)
-
-
-def test_help_names_range_and_default():
-    assert (
-        FLAGS["beam_size"].help
-        == "number of hypotheses; 1 is greedy search (at least 1 and at most 1000; default: 4)"
-    )
-    assert FLAGS["cool_down"].help.endswith("(above 0 and at most 1; default: 0.4)")
-    assert FLAGS["dropout"].help.endswith("default: chosen by the corpus and the training time)")
-    assert FLAGS["shared_vocab"].help.endswith("(default: no)")
+        parse(*arguments)
+    for name, text in (
+        ("beam_size", "1 is greedy search (at least 1 and at most 1000; default: 4)"),
+        ("cool_down", "(above 0 and at most 1; default: 0.4)"),
+        ("dropout", "default: chosen by the corpus and the training time)"),
+        ("shared_vocab", "(default: no)"),
+    ):
+        assert FLAGS[name].help.endswith(text)
 
 
 def test_what_no_flag_allows_is_refused(capsys):
     for arguments in (["--precision", "int8"], ["--steps", "1.5"], ["--width", "3"]):
         with pytest.raises(SystemExit):
-            PARSER.parse_args(arguments)
+            parse(*arguments)
         assert arguments[0] in capsys.readouterr().err

@@ -8,6 +8,7 @@ import pytest
 from tests.serving import browser
 
 FAKE_SERVER = Path(__file__).with_name("fake_server.js").read_text("utf-8")
+FAILED = "{ status: 504, body: { error: 'It took too long.' } }"
 
 
 @pytest.fixture(scope="session")
@@ -34,9 +35,8 @@ def watched(driver, server):
     asked = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
     urls = [request["request"]["url"] for request in asked]
     # `chrome:` and `data:`, of which the browser makes its own first page, are no hosts.
-    assert {urlsplit(url).netloc for url in urls if url.startswith(("http", "ws"))} == {
-        urlsplit(server).netloc
-    }
+    hosts = {urlsplit(url).netloc for url in urls if url.startswith(("http", "ws"))}
+    assert hosts == {urlsplit(server).netloc}
 
 
 @pytest.fixture
@@ -59,9 +59,33 @@ def ask(server):
 
 @pytest.fixture
 def fake_server(page):
-    """`fake_server(answer)`: from now on, a function of JavaScript answers; see fake_server.js."""
+    """`fake_server(nbest=..., attend=..., stream=..., fails_at=0)`: from now on, these answer.
 
-    def fake_server(answer="echo"):
-        page.run(f"const answer = {answer};\n{FAKE_SERVER}")
+    They are JavaScript, with `text`, `signature` and `n`, the number of the request; see
+    fake_server.js. Other signatures are answered as `attend`. By default the translation is the
+    text itself.
+    """
+
+    def fake_server(nbest="nbest(text)", attend="attend(text)", stream="null", fails_at=0):
+        page.run(
+            f"""const answer = (signature, text, n) =>
+                n === {fails_at} ? {FAILED}
+                : signature === "stream" ? {stream}
+                : signature === "nbest" ? {nbest} : {attend};
+            {FAKE_SERVER}"""
+        )
 
     return fake_server
+
+
+@pytest.fixture
+def told(page, fake_server):
+    """The page with the attention of a model that tells everything, and goes on with z."""
+    fake_server(
+        nbest='nbest("x y")',
+        attend="""attendAll(signature === "attend" ? ["▁x", "▁y", "</s>"]
+            : [...text.prefix_pieces.filter((one) => one !== "</s>"), "▁z", "</s>"])""",
+    )
+    page.write("猫")
+    page.attended()
+    return page

@@ -1,8 +1,10 @@
 // In place of the server: answers each request with what `answer(signature, text, n)` makes of it,
-// n = 1 for the first; however late, and even when nobody waits for it any more.
+// n = 1 for the first; however late, and even when nobody waits for it any more. Texts of answers
+// that are over are in `ended`.
 window.asked = [];
 window.texts = [];
 window.signals = [];
+window.ended = [];
 window.fetch = async (url, { body, signal }) => {
   if (url.endsWith("/translate/stream")) return streamed(JSON.parse(body), signal);
   const { signature_name, instances } = JSON.parse(body);
@@ -11,6 +13,7 @@ window.fetch = async (url, { body, signal }) => {
   signals.push(signal);
   const { seconds = 0, ...answered } = answer(signature_name, instances[0], asked.length);
   await new Promise((done) => setTimeout(done, 1000 * seconds));
+  ended.push(instances[0]);
   return new Response(JSON.stringify(answered.body), answered);
 };
 
@@ -25,7 +28,10 @@ function streamed({ q }, signal) {
     signal.addEventListener("abort", () => controller.error(signal.reason));
     for (const [name, data] of events) {
       await new Promise((done) => setTimeout(done, 1000 * seconds));
-      if (signal.aborted) return;
+      if (signal.aborted) {
+        ended.push(q);
+        return;
+      }
       const bytes = new TextEncoder().encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
       const half = Math.floor(bytes.length / 2) + 1;
       controller.enqueue(bytes.slice(0, half));
@@ -86,9 +92,4 @@ function attendAll(targets, sources = ["▁", "猫", "</s>"]) {
     alternative_probabilities: targets.map((_, t) => [0.5 - t / 16, 0.25, 0.125, 0.001, 0]),
   };
   return attend(translation, targets, sources, all);
-}
-
-// The text itself as its translation.
-function echo(signature, text) {
-  return signature === "nbest" ? nbest(text) : attend(text);
 }

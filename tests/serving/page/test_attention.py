@@ -1,11 +1,12 @@
 import httpx2 as httpx
 import numpy as np
 import pytest
-from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver import Keys
 
 pytestmark = pytest.mark.slow
 
 TEXT = "友達と映画を見ました。"
+SENTENCES = ["猫がいる。", "犬はどこ？", "「はい。」", "長さは3.5 cmです。"]
 
 
 def numbers(page):
@@ -17,73 +18,66 @@ def numbers(page):
     return np.array(rows, float)
 
 
-@pytest.mark.parametrize(
-    ("layer", "head"), [("all", "all"), ("1", "all"), ("all", "0"), ("0", "1")]
-)
-def test_the_heat_map_shows_the_weights_of_the_chosen_layer_and_head(page, ask, layer, head):
-    page.write(TEXT)
-    page.attended()
-    answer = ask("attend", TEXT)
-    page.choose("drawing", "heat-map")
-    page.choose("layer", layer)
-    page.choose("head", head)
-    weights = np.array(answer["weights"])  # (layers, H, T, S)
-    layers = slice(None) if layer == "all" else slice(int(layer), int(layer) + 1)
-    heads = slice(None) if head == "all" else slice(int(head), int(head) + 1)
-    expected = weights[layers, heads].mean(axis=(0, 1))
-    np.testing.assert_allclose(numbers(page), expected, atol=0.00501)
-    others = weights.mean(axis=(0, 1)) if (layer, head) != ("all", "all") else weights[0, 0]
-    assert not np.allclose(numbers(page), others, atol=0.01)
+def pressed(page):
+    return page.names("#multiples [aria-pressed=true]")
 
 
-def test_the_pieces_are_those_of_the_model(page, ask):
+def chosen(page):
+    return [page.one(name).get_property("value") for name in ("layer", "head")]
+
+
+def test_the_heat_map_shows_the_weights_of_the_chosen_layer_and_head(page, ask):
     page.write(TEXT)
     page.attended()
     answer = ask("attend", TEXT)
     for side in ("source", "target"):
-        pieces = [piece for piece in answer[f"{side}_pieces"] if piece]
-        shown = [option.text for option in page.all(f".{side} li")]
-        assert len(shown) == len(pieces)
-        assert shown[-1] == ("end" if pieces[-1] == "</s>" else shown[-1])
-        for text, piece in zip(shown, pieces, strict=True):
-            assert text == piece.lstrip("▁") or text in ("␣", "end") or piece == f"<0x{text}>"
+        pieces = [piece.replace(" ", "␣") for piece in answer[f"{side}_pieces"]]
+        assert [one.text for one in page.all(f".{side} li")] == [*pieces[:-1], "end"]
+    weights = np.array(answer["weights"])  # (layers, H, T, S)
+    page.choose("drawing", "heat-map")
+    for layer, head in (("all", "all"), ("1", "all"), ("all", "0"), ("0", "1")):
+        page.choose("layer", layer)
+        page.choose("head", head)
+        expected = weights if layer == "all" else weights[[int(layer)]]
+        expected = expected if head == "all" else expected[:, [int(head)]]
+        np.testing.assert_allclose(numbers(page), expected.mean(axis=(0, 1)), atol=0.00501)
+    # What was chosen stays when the text changes.
+    rows = len(numbers(page)) + 1
+    page.set_text(f"猫{TEXT}")
+    page.wait("return document.querySelectorAll('tbody tr').length === arguments[0]", rows)
+    assert chosen(page) == ["0", "1"]
 
 
-@pytest.mark.parametrize("side", ["source", "target"])
-def test_a_piece_under_the_pointer_or_in_focus_shows_what_it_looked_at(page, ask, side):
+def test_a_piece_under_the_pointer_or_in_focus_shows_what_it_looked_at(page, ask):
     page.write(TEXT)
     page.attended()
-    weights = np.array(ask("attend", TEXT)["weights"]).mean(axis=(0, 1))
-    weights = weights[1] if side == "target" else weights[:, 1]
-    piece = page.all(f".{side} li")[1]
+    of_all = np.array(ask("attend", TEXT)["weights"]).mean(axis=(0, 1))
     lines_of_all = len(page.all("svg path"))
-
-    ActionChains(page.driver).move_to_element(piece).perform()
-    assert len(page.all("svg path")) == (weights >= 0.005).sum()
-    first = piece.accessible_name + (" attended to" if side == "target" else " was attended to by")
-    assert page.text("looked-at").startswith(first)
-    assert f"{100 * weights.max():.0f}%" in page.text("looked-at")
-    assert piece.get_attribute("aria-selected") == "true"
-    while_pointed_at = page.text("looked-at")
-
-    ActionChains(page.driver).move_to_element(page.one("title")).perform()
-    assert page.text("looked-at") == ""
-    assert len(page.all("svg path")) == lines_of_all
-
-    page.run("arguments[0].focus()", piece)
-    assert page.text("looked-at") == while_pointed_at
-    piece.send_keys(Keys.ESCAPE)
-    assert page.text("looked-at") == ""
+    for side, weights, verb in (
+        ("target", of_all[1], "attended to"),
+        ("source", of_all[:, 1], "was attended to by"),
+    ):
+        piece = page.all(f".{side} li")[1]
+        page.point_at(piece)
+        assert len(page.all("svg path")) == (weights >= 0.005).sum()
+        assert page.text("looked-at").startswith(f"{piece.accessible_name} {verb}")
+        assert f"{100 * weights.max():.0f}%" in page.text("looked-at")
+        assert piece.get_attribute("aria-selected") == "true"
+        while_pointed_at = page.text("looked-at")
+        page.point_at(page.one("title"))
+        assert page.text("looked-at") == ""
+        assert len(page.all("svg path")) == lines_of_all
+        page.run("arguments[0].focus()", piece)
+        assert page.text("looked-at") == while_pointed_at
+        piece.send_keys(Keys.ESCAPE)
+        assert page.text("looked-at") == ""
 
 
 @pytest.mark.parametrize("screen", [(390, "light")])
 def test_the_pieces_stay_where_they_are_when_what_they_looked_at_takes_more_lines(
     page, fake_server
 ):
-    fake_server(
-        "(signature, text) => signature === 'nbest' ? nbest(text)"
-        ": attend(text, ['x'], ['▁a', '▁' + 'b'.repeat(100)])"
-    )
+    fake_server(attend="attend(text, ['x'], ['▁a', '▁' + 'b'.repeat(100)])")
     page.write("猫")
     page.attended()
     page.run("scrollTo(0, document.body.scrollHeight)")
@@ -91,71 +85,40 @@ def test_the_pieces_stay_where_they_are_when_what_they_looked_at_takes_more_line
     place = "return arguments[0].getBoundingClientRect().y"
     before, height = page.run(place, piece), page.one("words").size["height"]
     for element in (piece, beside, piece):
-        ActionChains(page.driver).move_to_element(element).perform()
+        page.point_at(element)
         assert page.run(place, piece) == before
     assert page.one("words").size["height"] > height
 
 
-def test_what_was_chosen_stays_when_the_text_changes(page, fake_server):
-    fake_server(
-        """(signature, text) => signature === "nbest" ? nbest(text) : attend(text, [...text])"""
-    )
-    page.write("abc")
-    page.attended()
-    page.choose("layer", "0")
-    page.choose("head", "0")
-    page.choose("drawing", "heat-map")
-    assert numbers(page).shape == (3, 3)
-    page.write("de")
-    page.wait("return document.querySelectorAll('tbody tr').length === 5")
-    assert page.one("layer").get_property("value") == "0"
-    assert page.one("head").get_property("value") == "0"
-    assert numbers(page).shape == (5, 3)
-
-
-def test_the_page_says_when_attention_is_that_of_another_translation(page, fake_server):
-    fake_server("(signature, text) => signature === 'nbest' ? nbest('a b') : attend('a')")
+def test_the_page_says_when_attention_is_that_of_another_translation_or_of_a_part(
+    page, fake_server, server
+):
+    fake_server(nbest="nbest('a b')", attend="attend('a')")
     page.write("猫")
     page.attended()
     assert page.text("other-translation").endswith("one sentence, translated alone: a")
-    fake_server()
-    page.write("犬")
-    page.translated("猫犬")
-    page.wait("return document.getElementById('other-translation').hidden")
-
-
-def test_white_space_around_a_sentence_makes_it_no_other(page, fake_server):
-    fake_server("(signature, text) => signature === 'nbest' ? nbest(text) : attend(text)")
-    page.set_text("\n 猫 \n")
-    page.attended()
-    assert page.run("return texts") == ["\n 猫 \n", "猫"]
-    assert not page.one("other-translation").is_displayed()
-    assert not page.one("sentence").is_displayed()
-
-
-def test_the_page_says_when_there_may_be_more_pieces_than_the_model_read(page, fake_server, server):
     limit = httpx.get(f"{server}/page/settings.json").json()["max_pieces"]
-    fake_server(
-        """(signature, text) => signature === "nbest" ? nbest(text)
-            : attend(text, undefined, Array(Number(text)).fill("猫"))"""
-    )
+    fake_server(attend="attend(text, undefined, Array(Number(text)).fill('猫'))")
     page.set_text(str(limit))
-    page.attended()
     said = f"at most {limit} pieces at once. This is the attention of the first {limit} alone"
+    page.wait("return document.getElementById('other-translation').textContent.includes('at once')")
+    page.attended()
     assert said in page.text("other-translation")
     page.set_text(str(limit - 1))
     page.translated(str(limit - 1))
     page.wait("return document.getElementById('other-translation').hidden")
-
-
-SENTENCES = ["猫がいる。", "犬はどこ？", "「はい。」", "長さは3.5 cmです。"]
+    # White space around a sentence makes it no other.
+    fake_server()
+    page.set_text("\n 猫 \n")
+    page.translated("\n 猫 \n")
+    page.attended()
+    assert page.run("return texts") == ["\n 猫 \n", "猫"]
+    assert page.shown("other-translation", "sentence") == []
+    assert page.shown("multiples") == []  # of one layer and head
 
 
 def test_each_sentence_of_a_text_has_attention_of_its_own(page, fake_server):
-    fake_server(
-        """(signature, text) => signature === "nbest" ? nbest("<" + text + ">")
-            : attend("<" + text + ">", [...text, "</s>"])"""
-    )
+    fake_server(nbest="nbest(`<${text}>`)", attend="attend(`<${text}>`, [...text, '</s>'])")
     text = f"{SENTENCES[0]}{SENTENCES[1]}\n\n{SENTENCES[2]}\n{SENTENCES[3]}\n"
     page.set_text(text)
     page.attended()
@@ -185,35 +148,102 @@ def test_each_sentence_of_a_text_has_attention_of_its_own(page, fake_server):
     page.set_text(SENTENCES[1])
     page.translated(f"<{SENTENCES[1]}>")
     page.wait("return document.getElementById('other-translation').hidden")
-    assert not page.one("sentence").is_displayed()
+    assert page.shown("sentence") == []
     assert page.run("return texts.at(-1)") == SENTENCES[1]
 
 
 def test_a_sentence_that_cannot_be_attended_to_can_be_tried_again(page, fake_server):
-    fake_server(
-        """(signature, text, n) => n === 3 ? { status: 504, body: { error: "Too slow." } }
-            : echo(signature, text)"""
-    )
+    fake_server(fails_at=3)
     page.set_text("猫。犬。")
     page.attended()
     page.all("#sentence option")[1].click()
-    page.wait("return document.getElementById('attention-problem').textContent")
-    assert "Too slow." in page.text("attention-problem")
+    page.wait_for("attention-problem")
+    assert "It took too long." in page.text("attention-problem")
     page.all("#attention-problem button")[0].click()
     page.attended()
     assert page.text("attention-problem") == ""
     assert page.text("other-translation").endswith("犬。")
 
 
-@pytest.mark.parametrize("screen", [(390, "light")])
-def test_long_sentences_to_choose_from_fit_a_phone(page, fake_server):
-    fake_server()
-    page.set_text("。".join(["犬" * 200, "W" * 200, ""]))
+def test_there_is_a_picture_of_each_head_and_a_click_shows_it_large(page, ask):
+    page.write(TEXT)
     page.attended()
-    assert len(page.all("#sentence option")) == 2
-    assert len(page.all("#sentence option")[0].text) < 50
-    wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
-    assert not page.run(wide)
+    weights = np.array(ask("attend", TEXT)["weights"])  # (2, 3, T, S)
+    page.choose("drawing", "heat-map")
+    buttons = page.all("#multiples button")
+    names = [f"Layer {i}, head {j}" for i in (1, 2) for j in (1, 2, 3)]
+    assert page.names("#multiples button") == names
+    assert pressed(page) == []
+    buttons[4].click()
+    assert pressed(page) == ["Layer 2, head 2"]
+    np.testing.assert_allclose(numbers(page), weights[1, 1], atol=0.00501)
+    assert chosen(page) == ["1", "1"]
+    page.choose("head", "2")
+    assert pressed(page) == ["Layer 2, head 3"]
+    buttons[5].click()
+    assert pressed(page) == []
+    np.testing.assert_allclose(numbers(page), weights.mean(axis=(0, 1)), atol=0.00501)
+
+    # A cell for each weight in the colour of the scheme.
+    pictures = """return [...document.querySelectorAll("#multiples canvas")].map((one) =>
+        [one.width, [...one.getContext("2d").getImageData(0, 0, one.width, one.height).data]])"""
+    before = page.run(pictures)
+    for scheme, stroke in (("light", (0xC9, 0x48, 0x1F)), ("dark", (0xF0, 0x85, 0x5F))):
+        page.prefer({"prefers-color-scheme": scheme})
+        if scheme == "dark":
+            page.wait(f"{pictures}.toString() !== arguments[0].toString()", before)
+        found = zip(page.run(pictures), weights.reshape(6, *weights.shape[2:]), strict=True)
+        for (width, data), expected in found:
+            cells = np.array(data).reshape(-1, width, 4)
+            np.testing.assert_allclose(cells[..., 3] / 255, expected / expected.max(), atol=0.005)
+            np.testing.assert_array_equal(cells[cells[..., 3] == 255][0, :3], stroke)
+
+
+def test_keys_go_through_the_heads_and_choose_one(told):
+    page = told
+    buttons = page.all("#multiples button")
+    assert [button.get_property("tabIndex") for button in buttons] == [0, -1, -1, -1, -1, -1]
+    page.run("arguments[0].focus()", buttons[0])
+    page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)
+    page.focused("Layer 2, head 2")
+    assert pressed(page) == ["Layer 2, head 2"]
+    # Which stays chosen when the text changes.
+    page.write("が")
+    page.wait("return texts.length === 4")
+    page.attended()
+    assert pressed(page) == ["Layer 2, head 2"]
+
+
+def test_each_kind_of_attention_has_its_own_pieces(told):
+    page = told
+
+    def lists():
+        return [
+            (one.accessible_name, [item.text for item in one.find_elements("css selector", "li")])
+            for one in page.all("#figure [role=listbox]")
+        ]
+
+    source, target = ["␣", "猫", "end"], ["x", "y", "end"]
+    assert lists() == [("Japanese pieces", source), ("English pieces", target)]
+    options = page.all("#kind option")
+    assert [option.text for option in options] == [
+        "cross-attention: English to Japanese",
+        "encoder self-attention: Japanese to Japanese",
+        "decoder self-attention: English to English",
+    ]
+    options[1].click()
+    kinds = ("Japanese pieces, attended to", "Japanese pieces, attending")
+    assert lists() == [(kind, source) for kind in kinds]
+    assert {one.get_attribute("lang") for one in page.all(".target .text")} == {"ja"}
+    page.choose("layer", "0")
+    page.choose("head", "1")
+    page.choose("drawing", "heat-map")
+    assert numbers(page).tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0]]  # one to the left
+    page.choose("drawing", "lines")
+    page.all("#kind option")[2].click()
+    assert lists() == [("English pieces before", ["start", "x", "y"]), ("English pieces", target)]
+    page.all(".target li")[1].click()
+    assert page.text("looked-at") == "y attended to the start 100%."
 
 
 def test_pieces_are_read_as_people_read_them(page):

@@ -1,7 +1,5 @@
 """The page in the default run: a first visit, hostile text and errors. The other files are slow."""
 
-from tests.serving.browser import AXE
-
 
 def test_type_see_choose_another_piece_and_open_the_facts(page, ask):
     page.write("猫が寝る。")
@@ -10,11 +8,9 @@ def test_type_see_choose_another_piece_and_open_the_facts(page, ask):
     pieces = page.all("#alternatives .shown > .shares button")
     assert pieces[3].text == "猫 75%"
     pieces[3].click()
-    others = page.all("#instead button")
-    names = [one.accessible_name for one in others]
-    assert names == ["猫 75%", "a 13%", "b 6%", "c 3%", "the end 3%"]
-    others[2].click()
-    page.wait("return !document.getElementById('alternative').hidden")
+    assert page.names("#instead button") == ["猫 75%", "a 13%", "b 6%", "c 3%", "the end 3%"]
+    page.all("#instead button")[2].click()
+    page.wait_for("alternative")
     assert page.all("#alternative p")[0].text == "Another translation from b on: 1: b"
     instance = {"text": "猫が寝る。", "prefix_pieces": ["1", ":", " ", "b"]}
     assert ask("continue", instance)["translation"] == "1: b"
@@ -23,13 +19,12 @@ def test_type_see_choose_another_piece_and_open_the_facts(page, ask):
     page.all("#about > summary")[0].click()
     assert "Search" in page.text("facts") and "beam of 4" in page.text("facts")
     assert page.text("translation") == "1: 猫が寝る。"
-    page.run(AXE.read_text("utf-8"))
-    assert page.run("return axe.run()")["violations"] == []
+    assert page.barriers() == []
 
 
 def test_markup_is_shown_as_text(page, fake_server):
     text = "<img src=x onerror='window.ran = 1'><script>window.ran = 1</script>&amp;"
-    fake_server("(signature, text) => signature === 'nbest' ? nbest(text) : attend(text, [text])")
+    fake_server(attend="attend(text, [text])")
     page.write(text)
     assert page.translated() == text
     page.attended()
@@ -42,16 +37,12 @@ def test_markup_is_shown_as_text(page, fake_server):
 
 
 def test_what_went_wrong_is_shown_and_can_be_tried_again(page, fake_server):
-    fake_server(
-        """(signature, text, n) =>
-            n === 2 ? { status: 504, body: { error: "It took too long." } }
-            : echo(signature, text)""",
-    )
-    page.one("attention").find_element("css selector", "summary").click()
+    fake_server(fails_at=2)
+    page.all("#attention > summary")[0].click()
     page.write("猫")
     page.translated("猫")
     page.write("犬")
-    page.wait("return document.getElementById('problem').textContent")
+    page.wait_for("problem")
     assert page.text("problem").splitlines()[-2:] == ["It took too long.", "Try again"]
     assert page.text("translation") == "猫"
     page.all("#problem button")[0].click()

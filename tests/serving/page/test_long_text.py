@@ -6,24 +6,21 @@ pytestmark = pytest.mark.slow
 
 LONG = "犬だ。猫だ。\n" + "鳥だ。" * 8
 DONE = '["done", { translatedText: "a b c" }]'
-
-
-def answering(events, seconds=0):
-    """JavaScript that answers a stream with these events."""
-    stream = f"{{ events: [{events}], seconds: {seconds} }}"
-    return f"(signature, text) => signature === 'stream' ? {stream} : echo(signature, text)"
+ALL = f"...sentencesOf(['a', 'b', 'c']), {DONE}"
+UNSURE = f"""...sentencesOf(['a'], {{ isUncertain: true }}),
+    ...sentencesOf(['b', 'c'], {{ isUncertain: false }}), {DONE}"""
 
 
 def test_the_translation_is_that_of_the_server(page):
     page.write(LONG)
     assert page.translated() == "1: 犬だ。 1: 猫だ。\n" + " ".join(["1: 鳥だ。"] * 8)
     page.attended()
-    assert not page.one("hypotheses").is_displayed()
+    assert page.shown("hypotheses") == []
     assert page.text("problem") == page.text("attention-problem") == ""
 
 
-def test_each_sentence_is_shown_when_it_is_there(page, fake_server):
-    fake_server(answering(f"...sentencesOf(['a', 'b', 'c']), {DONE}", seconds=0.5))
+def test_each_sentence_is_shown_when_it_is_there_and_may_make_the_text_unsure(page, fake_server):
+    fake_server(stream=f"{{ events: [{ALL}], seconds: 0.5 }}")
     page.set_text(LONG)
     for begun in ("a", "a b", "a b c"):
         page.wait("return translation.textContent === arguments[0]", begun)
@@ -31,39 +28,32 @@ def test_each_sentence_is_shown_when_it_is_there(page, fake_server):
     assert page.translated() == "a b c"
     page.attended()
     assert page.run("return asked") == ["stream", "attend"]
-    assert not page.one("unsure").is_displayed()
+    assert page.shown("unsure") == []
 
-
-def test_a_sentence_of_which_the_model_is_unsure_makes_the_text_unsure(page, fake_server):
-    fake_server(
-        answering(
-            "...sentencesOf(['a'], { isUncertain: true }),"
-            f"...sentencesOf(['b', 'c'], {{ isUncertain: false }}), {DONE}"
-        )
-    )
+    fake_server(stream=f"{{ events: [{UNSURE}] }}")
+    page.set_text("")
     page.set_text(LONG)
     page.translated("a b c")
     page.attended()
-    assert page.one("unsure").is_displayed()
+    assert page.shown("unsure") == ["unsure"]
 
-
-def test_a_text_of_few_sentences_has_hypotheses(page, fake_server):
+    # A text of few sentences has hypotheses.
     fake_server()
     page.set_text(LONG[:-3])
-    page.translated()
+    page.translated(LONG[:-3])
     page.attended()
     assert page.run("return asked") == ["nbest", "attend"]
 
 
 def test_a_newer_text_ends_the_stream(page, fake_server):
-    fake_server(answering(f"...sentencesOf(['a', 'b', 'c']), {DONE}", seconds=0.5))
+    fake_server(stream=f"{{ events: [{ALL}], seconds: 0.5 }}")
     page.set_text(LONG)
     page.wait("return translation.textContent === 'a'")
     page.set_text("犬だ。")
     page.translated("犬だ。")
     page.attended()
     assert page.run("return signals[0].aborted")
-    page.wait("window.begun ??= Date.now(); return Date.now() > begun + 1000")
+    page.wait("return ended.includes(arguments[0])", LONG)
     assert page.text("translation") == "犬だ。"
     assert page.text("problem") == ""
 
@@ -73,17 +63,14 @@ def test_an_error_in_the_middle_is_shown_and_can_be_tried_again(page, fake_serve
         ('["error", { error: "The server is busy." }]', "The server is busy."),
         ("...sentencesOf(['b'])", "The server stopped before the end of the text."),
     ):
-        fake_server(
-            "(signature, text, n) => signature === 'stream' ? { events: n === 1 ?"
-            f" [...sentencesOf(['a']), {end}] : [...sentencesOf(['a']), {DONE}] }} :"
-            " echo(signature, text)"
-        )
+        first, second = f"[...sentencesOf(['a']), {end}]", f"[...sentencesOf(['a']), {DONE}]"
+        fake_server(stream=f"{{ events: n === 1 ? {first} : {second} }}")
         page.set_text("")
         page.set_text(LONG)
-        page.wait("return problem.textContent")
+        page.wait_for("problem")
         assert page.text("problem").startswith(message)
         assert page.text("translation").startswith("a")
-        page.one("problem").find_element("tag name", "button").click()
+        page.all("#problem button")[0].click()
         page.translated("a b c")
         page.attended()
         assert page.text("problem") == ""

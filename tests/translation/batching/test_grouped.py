@@ -59,19 +59,15 @@ def test_batches_with_noise_are_not_empty_and_grow_by_a_tenth_at_most():
         assert 0 < size * sum(planned.shape) <= MAX_GROWTH * CONFIG.batch_tokens
 
 
-def test_a_source_stays_clean_where_no_batch_may_be_longer():
+def test_the_only_batch_is_padded_more_for_longer_sources_or_they_stay_clean():
     part = Part([Pair("私は、" * 3, "1")] * 20, [1.0] * 20)
+    (planned,) = group(part, noise=1, joined_share=0).order(0)
+    longest = max(len(one.ids) for one in planned.noised)
+    assert planned.shape[0] == longest + 1 > 10
     (planned,) = group(part, noise=1, max_pieces=10, joined_share=0).order(0)
     assert planned.shape == (10, 2)
     assert len(planned.clean) > 0
     assert all(len(one.ids) <= 9 for one in planned.noised)
-
-
-def test_the_only_batch_is_padded_more_for_longer_sources():
-    part = Part([Pair("私は、" * 3, "1")] * 20, [1.0] * 20)
-    (planned,) = group(part, noise=1, joined_share=0).order(0)
-    assert planned.shape[0] > 10
-    assert max(len(one.ids) for one in planned.noised) + 1 == planned.shape[0]
 
 
 def test_each_part_is_joined_in_another_way_and_always_in_the_same():

@@ -43,31 +43,20 @@ def test_whole_groups_leave_whichever_side_is_shared():
     assert test_set.num_pairs == 4
 
 
-def test_sides_are_compared_each_with_its_own():
-    pairs = cleaned(("a", "b"), ("c", "d"))
-    found, (test_set,) = leave_out(pairs, ["", ""], [held_out(("b", "c"))])
-    assert found.pairs == pairs.pairs and test_set.num_pairs == 0
+def test_sides_are_compared_each_with_its_own_and_each_test_set_counts_what_it_leaves_out():
+    pairs = cleaned(("a", "b"), ("c", "d"), ("e", "f"))
+    sets = [held_out(("b", "c")), held_out(("a", "-"), ("c", "-")), held_out(("c", "-"))]
+    found, sets = leave_out(pairs, [""] * 3, sets)
+    assert [test_set.num_pairs for test_set in sets] == [0, 2, 1]
+    assert found.pairs == [("e", "f")]
+    with pytest.raises(ValueError, match="Received: hold_out='test.tsv', which leaves none of 1"):
+        leave_out(cleaned(("a", "b")), [""], [held_out(("a", "c"))])
 
 
 def test_combinations_connect_in_the_order_before_cleaning():
     pairs = Cleaned([Pair("a", "b"), Pair("c", "d"), Pair("e", "f")], [0, 2, 3], {})
     found, _ = leave_out(pairs, ["x", "y", "x", "y"], [held_out(("a", "-"))])
     assert found.pairs == [("e", "f")] and found.positions == [3]
-
-
-def test_each_test_set_counts_what_it_leaves_out():
-    found, sets = leave_out(
-        cleaned(("a", "b"), ("c", "d"), ("e", "f")),
-        [""] * 3,
-        [held_out(("a", "-"), ("c", "-")), held_out(("c", "-"))],
-    )
-    assert [test_set.num_pairs for test_set in sets] == [2, 1]
-    assert found.pairs == [("e", "f")]
-
-
-def test_a_corpus_that_is_held_out_as_a_whole_is_refused():
-    with pytest.raises(ValueError, match="Received: hold_out='test.tsv', which leaves none of 1"):
-        leave_out(cleaned(("a", "b")), [""], [held_out(("a", "c"))])
 
 
 def test_held_out_sentences_are_in_no_split_and_the_other_groups_stay(write):
@@ -91,34 +80,21 @@ def test_held_out_sentences_are_in_no_split_and_the_other_groups_stay(write):
     assert "\nheld out 9 pairs for held.tsv\n" in found.summary()
 
 
-def test_a_test_set_keeps_every_line_with_its_own_reference(write):
-    path = write(["門1を閉める\tone", "門1を閉める\ttwo", "門1を閉める\ttwo"], "held.tsv")
-    found = load_corpus(write(LINES, "own.tsv"), hold_out=path)
-    assert [example.references for example in found.held_out[0].examples] == [
-        ("one",),
-        ("two",),
-        ("two",),
-    ]
-    assert found.held_out[0].num_pairs == 1
-
-
-def test_several_test_sets_in_one_or_two_files(write, tmp_path):
-    first = write([LINES[1]], "first.tsv")
+def test_several_test_sets_keep_every_line_with_its_reference_and_equal_names_their_folders(
+    write, tmp_path
+):
+    own = write(LINES, "own.tsv")
+    first = write(["門1を閉める\tone", "門1を閉める\ttwo", "門1を閉める\ttwo"], "first.tsv")
     sides = [write([side], f"second.{i}") for i, side in enumerate(LINES[2].split("\t"))]
-    found = load_corpus(write(LINES, "own.tsv"), hold_out=f"{first} + {','.join(sides)}")
-    assert [(one.name, one.num_pairs) for one in found.held_out] == [
-        ("first.tsv", 1),
-        ("second.0,second.1", 1),
-    ]
+    found = load_corpus(own, hold_out=f"{first} + {','.join(sides)}")
+    names = ["first.tsv", "second.0,second.1"]
+    assert [(one.name, one.num_pairs) for one in found.held_out] == [(name, 1) for name in names]
+    references = [example.references for example in found.held_out[0].examples]
+    assert references == [("one",), ("two",), ("two",)]
     assert found.counts["held_out"] == 2
-
-
-def test_test_sets_of_equal_file_names_keep_their_folders(write, tmp_path):
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        write([LINES[1]], f"{folder}/test.tsv")
-    names = [str(tmp_path / folder / "test.tsv") for folder in ("a", "b")]
-    found = load_corpus(write(LINES, "own.tsv"), hold_out=" + ".join(names))
+    (tmp_path / "a").mkdir()
+    names = [first, write([LINES[1]], "a/first.tsv")]
+    found = load_corpus(own, hold_out=" + ".join(names))
     assert [one.name for one in found.held_out] == names
 
 
@@ -136,17 +112,16 @@ def test_no_part_of_a_large_set_holds_what_is_held_out(write, translation_set, m
     assert not targets & {normalise(pair.target) for pair in train}
 
 
-@pytest.mark.parametrize("content", [None, "", "\n\n", "no tab"])
-def test_a_test_set_that_cannot_be_read_is_refused_before_the_corpus_is(tmp_path, content):
-    path = tmp_path / "held.tsv"
-    if content is not None:
-        path.write_text(content, encoding="utf-8")
-    # There is no such corpus either, but the test set is read first.
-    with pytest.raises(ValueError, match=r"`hold_out` must name test sets.*held\.tsv"):
-        load_corpus("missing", hold_out=str(path))
-
-
-def test_a_test_set_in_the_other_direction_is_refused(write):
-    path = write([f"I close gate {i}.\t門{i}を閉める" for i in range(3)], "held.tsv")
-    with pytest.raises(ValueError, match=r"3 of 3 lines are in other scripts. Exchange"):
-        load_corpus("missing", hold_out=path)
+def test_a_test_set_that_cannot_be_used_is_refused_before_the_corpus_is_read(write):
+    swapped = [f"I close gate {i}.\t門{i}を閉める" for i in range(3)]
+    unreadable = r"`hold_out` must name test sets.*held\.tsv"
+    for lines, match in (
+        (None, unreadable),
+        ([""], unreadable),
+        (["", ""], unreadable),
+        (["no tab"], unreadable),
+        (swapped, r"3 of 3 lines are in other scripts. Exchange"),
+    ):
+        path = "no/held.tsv" if lines is None else write(lines, "held.tsv")
+        with pytest.raises(ValueError, match=match):
+            load_corpus("missing", hold_out=path)

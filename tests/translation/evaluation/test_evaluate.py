@@ -25,6 +25,9 @@ def test_evaluation_translates_scores_and_shows_evenly_spaced_samples():
     )
     assert 40 < report.scores.bleu < 70
     assert report.seconds >= 0
+    assert len(evaluate(upper_case_odd, examples(3), "en").samples) == 3
+    with pytest.raises(ValueError, match="one translation for each text. Received: 2 for 3"):
+        evaluate(lambda texts: texts[1:], examples(3), "en")
 
 
 def test_report_shows_the_best_the_worst_and_scores_by_length():
@@ -32,10 +35,8 @@ def test_report_shows_the_best_the_worst_and_scores_by_length():
     report = evaluate(upper_case_odd, [*examples(8), long], "en")
     assert report.best[0].translation == report.best[0].reference
     assert report.worst[0].translation.isupper()
-    assert [(group.characters, group.sentences) for group in report.by_length] == [
-        ("1 to 10", 8),
-        ("41 to 80", 1),
-    ]
+    by_length = [(group.characters, group.sentences) for group in report.by_length]
+    assert by_length == [("1 to 10", 8), ("41 to 80", 1)]
     assert len(report.translations) == 9
 
 
@@ -57,43 +58,25 @@ def test_report_compares_with_an_earlier_one_of_the_same_sentences(tmp_path):
     assert evaluate(all_good, examples(3), "en", baseline=tmp_path).comparison is None
 
 
-def test_each_of_several_corpora_is_scored_on_its_own_sentences():
+def test_each_of_several_corpora_and_held_out_test_sets_is_scored_by_name():
+    def no_numbers(texts):
+        return ["the sentence number here" if text == "文7" else f"{text} here" for text in texts]
+
     positions = {"good": [0, 2, 4], "empty": [], "bad.tsv": [1, 3]}
     report = evaluate(upper_case_odd, examples(5), "en", corpora=positions)
-    assert [(part.name, part.num_sentences) for part in report.by_corpus] == [
-        ("good", 3),
-        ("bad.tsv", 2),
-    ]
     good, bad = report.by_corpus
+    assert (good.name, good.num_sentences) == ("good", 3)
+    assert (bad.name, bad.num_sentences) == ("bad.tsv", 2)
     assert good.scores.bleu == pytest.approx(100) and bad.scores.bleu < 20
     assert good.exactness.numbers == (3, 3) and good.exactness.copies == (0, 0)
     assert "\nbad.tsv, 2 sentences: BLEU " in report.summary()
-
-
-def test_one_corpus_is_not_scored_twice():
-    assert not evaluate(upper_case_odd, examples(5), "en", corpora={"a": list(range(5))}).by_corpus
-
-
-def test_held_out_test_sets_are_translated_and_scored_by_name():
-    def no_numbers(texts):
-        return ["the sentence number here" if text == "文7" else f"{text} here" for text in texts]
+    # One corpus is not scored twice.
+    assert not evaluate(upper_case_odd, examples(5), "en", corpora={"a": [*range(5)]}).by_corpus
 
     held_out = [HeldOut("own.tsv", examples(9)[7:]), HeldOut("two.tsv", examples(3))]
     report = evaluate(no_numbers, examples(4), "en", held_out=held_out)
     assert report.num_sentences == 4
-    assert [(found.name, found.num_sentences) for found in report.held_out] == [
-        ("own.tsv", 2),
-        ("two.tsv", 3),
-    ]
-    assert report.held_out[0].exactness.numbers == (1, 2)
-    assert report.held_out[1].exactness.numbers == (3, 3)
+    own, two = report.held_out
+    assert (own.name, own.num_sentences, own.exactness.numbers) == ("own.tsv", 2, (1, 2))
+    assert (two.name, two.num_sentences, two.exactness.numbers) == ("two.tsv", 3, (3, 3))
     assert "Held out, own.tsv, 2 sentences: BLEU " in report.summary()
-
-
-def test_fewer_examples_than_samples_are_all_shown():
-    assert len(evaluate(upper_case_odd, examples(3), "en").samples) == 3
-
-
-def test_a_translator_that_loses_a_line_is_refused():
-    with pytest.raises(ValueError, match="one translation for each text. Received: 2 for 3"):
-        evaluate(lambda texts: texts[1:], examples(3), "en")

@@ -1,5 +1,3 @@
-import pytest
-
 from keras_attn.translation.corpus.cleaning import REASONS
 from keras_attn.translation.evaluation import legend
 from keras_attn.translation.evaluation.history import EpochRecord
@@ -11,16 +9,13 @@ def test_every_reason_and_column_has_a_name():
     assert set(EpochRecord._fields) == set(legend.LEARNING)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
+def test_values_have_digits_that_tell_something():
+    for name, value, text in (
         ("epochs", 71.428, "71.4"),
         ("seconds", 52.8743, "53"),
         ("step", 12345, "12,345"),
         ("learning_rate", 0.0008, "0.0008"),
         ("gated", False, "no"),
         ("data", "a_b", "a_b"),
-    ],
-)
-def test_values_have_digits_that_tell_something(name, value, text):
-    assert readable(name, value) == text
+    ):
+        assert readable(name, value) == text

@@ -40,11 +40,6 @@ def test_pairs_are_joined_one_by_one_the_best_first(texts):
         assert row.tolist() == expected
 
 
-def test_characters_alone_are_a_vocabulary_too():
-    model = BytePairEncoding(["a"], [0.0])
-    assert model(tf.constant([[97, 98]]), tf.constant([2])).numpy().tolist() == [[1, UNKNOWN]]
-
-
 def test_pairs_are_passed_over_by_chance():
     rows = tf.constant([[*map(ord, "abcaabcc")]] * 500)
     lengths = tf.fill([500], 8)
@@ -58,3 +53,6 @@ def test_pairs_are_passed_over_by_chance():
     some = num_pieces(0.3)
     assert len(set(some)) > 3
     assert num_pieces(0.1).mean() < some.mean() < num_pieces(0.6).mean()
+    # Characters alone are a vocabulary too.
+    model = BytePairEncoding(["a"], [0.0])
+    assert model(tf.constant([[97, 98]]), tf.constant([2])).numpy().tolist() == [[1, UNKNOWN]]

@@ -28,7 +28,4 @@ def test_every_key_is_found_and_nothing_else(keys, others):
 def test_any_symbol_of_the_keys_stays_within_the_arrays():
     trie = build([[9], [1, 9], [1, 1, 9]])
     assert (trie.base + 9).max() < len(trie.check)
-
-
-def test_no_keys_make_a_trie_without_any():
     assert look_up(build([]), [1]) == NONE

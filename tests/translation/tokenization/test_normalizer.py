@@ -59,7 +59,7 @@ def test_without_rules_only_white_space_changes():
         assert "".join(map(chr, code_points)) == plain.normalize(text)
 
 
-@pytest.mark.parametrize("rules", [b"\x08\0\0\0\1\2", b"\3\0\0\0abc\0"])
-def test_what_are_no_rules_is_refused(rules):
-    with pytest.raises(ValueError, match="must be rules in the format .* Received: "):
-        Normalizer(rules)
+def test_what_are_no_rules_is_refused():
+    for rules in (b"\x08\0\0\0\1\2", b"\3\0\0\0abc\0"):
+        with pytest.raises(ValueError, match="must be rules in the format .* Received: "):
+            Normalizer(rules)

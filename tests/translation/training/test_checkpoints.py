@@ -10,18 +10,34 @@ from keras_attn.translation.training.checkpoints import TrainingState, newest_fi
 from keras_attn.translation.training.weight_average import WeightAverage
 
 
-def make_state(folder, seed, num_layers=1):
+def make_model(seed=1, num_layers=1):
     keras.utils.set_random_seed(seed)
     model = Transformer.from_sizes(9, 9, num_layers, 1, 8, 8, 2, dropout=0.5)
     model.build(((None, None), (None, None)))
+    return model
+
+
+def state_of(model, folder):
     optimizer = keras.optimizers.Adam()
     optimizer.build(model.trainable_variables)
     average = WeightAverage(model.trainable_variables, 0.9)
-    return model, TrainingState(model, optimizer, average, tf.Variable(0, dtype=tf.int64), folder)
+    return TrainingState(model, optimizer, average, tf.Variable(0, dtype=tf.int64), folder)
+
+
+def save(state, *steps):
+    for step in steps:
+        state.step.assign(step)
+        state.keep_if_best(step, state.best)
+        state.save()
+
+
+def kept(folder):
+    return [path.name for path in newest_first(folder)]
 
 
 def test_checkpoint_brings_back_weights_seeds_position_and_best(tmp_path):
-    model, state = make_state(tmp_path, seed=1)
+    model = make_model()
+    state = state_of(model, tmp_path)
     ids = np.array([[3, 4, 5]])
     model((ids, ids), training=True)  # moves the seeds of dropout
     state.step.assign(7)
@@ -29,7 +45,8 @@ def test_checkpoint_brings_back_weights_seeds_position_and_best(tmp_path):
     state.remember(3.0, 5.5, 10.0)
     state.remember(6.0, 4.5, 12.5)
     state.save()
-    other, restored = make_state(tmp_path, seed=2)
+    other = make_model(seed=2)
+    restored = state_of(other, tmp_path)
     assert restored.restore() == []
     assert int(restored.step.numpy()) == 7
     assert float(restored.best_bleu.numpy()) == 12.5
@@ -40,113 +57,90 @@ def test_checkpoint_brings_back_weights_seeds_position_and_best(tmp_path):
 
 
 def test_checkpoint_is_read_by_path_where_the_model_lists_its_weights_in_another_order(tmp_path):
-    model, state = make_state(tmp_path, seed=1)
+    model, other = make_model(), make_model(seed=2)
+    state = state_of(model, tmp_path)
     for number, best in enumerate(state.best):
         best.assign(tf.fill(best.shape, float(number)))
     state.save()
-    other = Transformer.from_sizes(9, 9, 1, 1, 8, 8, 2, dropout=0.5)
-    other.build(((None, None), (None, None)))
 
     class Reordered:
         weights = other.weights[::-1]
         variables = [*weights, *(v for v in other.variables if "seed" in v.path)]
         trainable_variables = other.trainable_variables[::-1]
 
-    optimizer = keras.optimizers.Adam()
-    optimizer.build(Reordered.trainable_variables)
-    average = WeightAverage(Reordered.trainable_variables, 0.9)
-    step = tf.Variable(0, dtype=tf.int64)
-    restored = TrainingState(Reordered, optimizer, average, step, tmp_path)
+    restored = state_of(Reordered, tmp_path)
     assert restored.restore() == []
     for one, same in zip(other.get_weights(), model.get_weights(), strict=True):
         np.testing.assert_array_equal(one, same)
     numbers = [int(best.numpy().flat[0]) for best in restored.best]
     assert numbers == list(reversed(range(len(numbers))))
-    values = read_weights(tmp_path)
-    assert set(values) == set(named_weights.by_path(model.trainable_variables))
+    assert set(read_weights(tmp_path)) == set(named_weights.by_path(model.trainable_variables))
 
 
-def test_checkpoint_of_another_model_is_refused_by_the_paths(tmp_path):
-    make_state(tmp_path, seed=1)[1].save()
+def test_checkpoint_of_another_model_or_an_older_version_is_refused(tmp_path):
+    model = make_model()
+    state_of(model, tmp_path).save()
     with pytest.raises(ValueError, match="to another model .* missing average/encoder/block_1/"):
-        make_state(tmp_path, seed=1, num_layers=2)[1].restore()
-
-
-def test_checkpoint_of_an_older_version_is_refused_with_what_to_do(tmp_path):
+        state_of(make_model(num_layers=2), tmp_path).restore()
     old = tf.train.Checkpoint(best=[tf.Variable(1.0)], model=[tf.Variable(2.0)])
     old.write(str(tmp_path / "checkpoint-5"))
     with pytest.raises(ValueError, match="unknown best/0, model/0. Delete the folder"):
-        make_state(tmp_path, seed=1)[1].restore()
+        state_of(model, tmp_path).restore()
     with pytest.raises(ValueError, match="finish that training with that version"):
         read_weights(tmp_path)
 
 
 def test_of_the_checkpoints_only_the_last_two_stay_and_nothing_of_an_unfinished_one(tmp_path):
-    _, state = make_state(tmp_path, seed=1)
+    state = state_of(make_model(), tmp_path)
     assert state.restore() == [] and int(state.step.numpy()) == 0
     unfinished = tmp_path / "checkpoint-4_temp"
     unfinished.mkdir()
     (unfinished / "part-00000-of-00001.data-00000-of-00001").touch()
-    for step in (3, 9, 10):
-        state.step.assign(step)
-        state.save()
-    assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-10", "checkpoint-9"]
+    save(state, 3, 9, 10)
+    assert kept(tmp_path) == ["checkpoint-10", "checkpoint-9"]
     assert not list(tmp_path.glob("checkpoint-3*")) and not unfinished.exists()
 
 
-@pytest.mark.parametrize("suffix", ["index", "data-00000-of-00001"])
-def test_damaged_checkpoint_is_left_out_with_a_warning(tmp_path, suffix):
-    _, state = make_state(tmp_path, seed=1)
-    for step in (3, 9):
-        state.step.assign(step)
-        state.keep_if_best(step, state.best)
-        state.save()
+@pytest.mark.parametrize(("suffix", "next_step"), [("index", 9), ("data-00000-of-00001", 5)])
+def test_damaged_checkpoint_is_left_out_with_a_warning_and_pushes_no_good_one_out(
+    tmp_path, suffix, next_step
+):
+    model = make_model()
+    save(state_of(model, tmp_path), 3, 9)
     damaged = tmp_path / f"checkpoint-9.{suffix}"
     damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
-    _, restored = make_state(tmp_path, seed=2)
+    restored = state_of(model, tmp_path)
     (warning,) = restored.restore()
     assert "checkpoint-9` is damaged" in warning
-    assert int(restored.step.numpy()) == 3
-    assert float(restored.best_bleu.numpy()) == 3
-    (tmp_path / f"checkpoint-3.{suffix}").write_bytes(b"")
+    assert int(restored.step.numpy()) == float(restored.best_bleu.numpy()) == 3
+    save(restored, next_step)
+    assert kept(tmp_path) == [f"checkpoint-{next_step}", "checkpoint-3"]
+    assert restored.restore() == [] and int(restored.step.numpy()) == next_step
+    for step in (3, next_step):
+        (tmp_path / f"checkpoint-{step}.{suffix}").write_bytes(b"")
     with pytest.raises(ValueError, match="No checkpoint in .* can be read"):
-        make_state(tmp_path, seed=2)[1].restore()
-
-
-@pytest.mark.parametrize(("step", "kept"), [(5, [5, 3]), (9, [9, 3])])
-def test_damaged_checkpoint_pushes_no_good_one_out_and_is_written_anew(tmp_path, step, kept):
-    _, state = make_state(tmp_path, seed=1)
-    for saved in (3, 9):
-        state.step.assign(saved)
-        state.save()
-    (tmp_path / "checkpoint-9.index").write_bytes(b"")
-    _, restored = make_state(tmp_path, seed=2)
-    restored.restore()
-    restored.step.assign(step)
-    restored.save()
-    assert [path.name for path in newest_first(tmp_path)] == [f"checkpoint-{n}" for n in kept]
-    assert restored.restore() == [] and int(restored.step.numpy()) == step
+        restored.restore()
 
 
 def test_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
-    _, state = make_state(tmp_path, seed=1)
+    state = state_of(make_model(), tmp_path)
     state.save()
 
     def fail(checkpoint, path):
         raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")
 
     monkeypatch.setattr(tf.train.Checkpoint, "write", fail)
-    state.step.assign(1)
     with pytest.raises(OSError, match="No space left on device. Earlier checkpoints are intact"):
-        state.save()
-    assert [path.name for path in newest_first(tmp_path)] == ["checkpoint-0"]
+        save(state, 1)
+    assert kept(tmp_path) == ["checkpoint-0"]
 
 
 def test_only_weights_that_are_no_worse_are_kept(tmp_path):
-    model, state = make_state(tmp_path, seed=1)
+    model = make_model()
+    state = state_of(model, tmp_path)
     worse = [tf.zeros_like(value) for value in state.best]
-    numbers = [state.keep_if_best(bleu, worse) for bleu in (0.0, 0.0, 0.0)]
-    assert numbers == [True] * 3 and int(state.num_worse.numpy()) == 2
+    assert [state.keep_if_best(0.0, worse) for _ in range(3)] == [True] * 3
+    assert int(state.num_worse.numpy()) == 2
     assert state.keep_if_best(0.5, [tf.ones_like(value) for value in state.best])
     assert int(state.num_worse.numpy()) == 0
     assert not state.keep_if_best(0.25, worse) and int(state.num_worse.numpy()) == 1

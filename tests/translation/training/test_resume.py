@@ -2,32 +2,15 @@
 
 import multiprocessing
 import random
-import runpy
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from small_training import save_every_batch
 
 from keras_attn.translation.training.checkpoints import PREFIX, newest_first
 
-TRAINING = Path(__file__).with_name("killable_training.py")
 STEPS = 45
-
-
-@pytest.fixture(scope="module")
-def processes():
-    """Processes that have imported TensorFlow already."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["keras_attn.translation.training.fit"])
-    return context
-
-
-def start(processes, *folders):
-    names = {"folders": folders, "steps": STEPS}
-    process = processes.Process(target=runpy.run_path, args=(str(TRAINING), names))
-    process.start()
-    return process
 
 
 def last_step(folder):
@@ -36,14 +19,17 @@ def last_step(folder):
 
 
 @pytest.mark.slow  # ten processes; `test_fit.py` interrupts a training in one
-def test_killed_training_ends_bit_for_bit_like_one_that_was_not(processes, tmp_path):
+def test_killed_training_ends_bit_for_bit_like_one_that_was_not(tmp_path):
     killed, undisturbed = (tmp_path / name for name in ("killed", "undisturbed"))
     killed.mkdir()
     undisturbed.mkdir()
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(["small_training"])  # imports TensorFlow once
     moments = random.Random(8)
     for _ in range(10):
         before = last_step(killed)
-        process = start(processes, killed)
+        process = processes.Process(target=save_every_batch, args=([killed], STEPS))
+        process.start()
         progress = moments.randint(1, 3)
         while last_step(killed) < before + progress and process.is_alive():
             time.sleep(0.001)
@@ -53,7 +39,8 @@ def test_killed_training_ends_bit_for_bit_like_one_that_was_not(processes, tmp_p
         process.kill()
         process.join()
     assert 0 < last_step(killed) < STEPS
-    process = start(processes, killed, undisturbed)
+    process = processes.Process(target=save_every_batch, args=([killed, undisturbed], STEPS))
+    process.start()
     process.join()
     assert process.exitcode == 0
     found, expected = (np.load(folder / "weights.npz") for folder in (killed, undisturbed))

@@ -13,27 +13,19 @@ EXAMPLES = [Example(pair.source, (pair.target,)) for pair in PAIRS[:2]]
 
 
 @pytest.fixture(scope="module")
-def kept_model(make_model):
+def model(make_model):
     return make_model()
 
 
 @pytest.fixture(scope="module")
-def kept_translate(kept_model, tokenizers):
-    return validation.translate_with(kept_model, tokenizers, CONFIG)
+def translate(model, tokenizers):
+    return validation.translate_with(model, tokenizers, CONFIG)
 
 
 @pytest.fixture
-def model(kept_model):
-    """The same model in each test, with the same weights."""
-    weights = kept_model.get_weights()
-    yield kept_model
-    kept_model.set_weights(weights)
-
-
-@pytest.fixture
-def validate(model, tokenizers, kept_translate, monkeypatch):
+def validate(model, tokenizers, translate, monkeypatch):
     """`validate(kept, **options)`: the callback; all of them translate with one search."""
-    monkeypatch.setattr(validation, "translate_with", lambda *_: kept_translate)
+    monkeypatch.setattr(validation, "translate_with", lambda *_: translate)
 
     def validate(kept, examples=EXAMPLES, **options):
         config = dataclasses.replace(CONFIG, **options)
@@ -62,28 +54,28 @@ class Kept:
         return True
 
 
-def test_translates_in_order_whatever_the_lengths_with_the_weights_of_now(model, kept_translate):
+def test_translates_in_order_whatever_the_lengths_with_the_weights_of_now(model, translate):
     one, other = (example.source for example in EXAMPLES)
     texts = [other[:3], one + other, "う", "", other]
-    translations = kept_translate(texts)
-    assert translations == [kept_translate([text])[0] for text in texts]
+    translations = translate(texts)
+    assert translations == [translate([text])[0] for text in texts]
+    weights = model.get_weights()
     random = np.random.default_rng(0)
-    model.set_weights([w + random.normal(0, 1, w.shape) for w in model.get_weights()])
-    assert kept_translate(texts) != translations
+    model.set_weights([weight + random.normal(0, 1, weight.shape) for weight in weights])
+    assert translate(texts) != translations
+    model.set_weights(weights)
 
 
 def test_scores_the_averaged_weights_and_gives_the_others_back(model, validate, capsys):
     kept = Kept()
     callback = validate(kept, steps=9)
-    average = callback._average
-    for value in average.values:
+    averages = callback._average.values
+    for value in averages:
         value.assign(value + 0.5)
-    weights, averages = model.get_weights(), [v.numpy() for v in average.values]
+    before = [np.array(one) for one in (*model.weights, *averages)]
     callback.on_epoch_end(0, {"loss": 2.0})
-    for before, after in zip(weights, model.get_weights(), strict=True):
-        np.testing.assert_array_equal(before, after)
-    for before, after in zip(averages, average.values, strict=True):
-        np.testing.assert_array_equal(before, after.numpy())
+    for one, other in zip(before, (*model.weights, *averages), strict=True):
+        np.testing.assert_array_equal(one, other)
     printed = capsys.readouterr().err
     assert f"epoch 1: loss 2.000, validation BLEU {kept.bleus[0]:.1f} (best so far)" in printed
     assert PAIRS[0].source in printed
@@ -100,12 +92,10 @@ def test_a_large_validation_set_is_thinned_evenly(validate):
     assert used == list(range(0, 1201, 3))
 
 
-@pytest.mark.parametrize(("num_worse", "stops"), [(1, False), (2, True)])
-def test_training_stops_after_as_many_worse_epochs_as_patience_has(
-    model, validate, num_worse, stops
-):
-    validate(Kept(num_worse), patience=2).on_epoch_end(0)
-    assert model.stop_training is stops
+def test_training_stops_after_as_many_worse_epochs_as_patience_has(model, validate):
+    for num_worse, stops in ((1, False), (2, True)):
+        validate(Kept(num_worse), patience=2).on_epoch_end(0)
+        assert model.stop_training is stops
 
 
 def test_in_minutes_a_fifth_of_the_time_goes_into_validation(validate, monkeypatch):
@@ -119,13 +109,11 @@ def test_in_minutes_a_fifth_of_the_time_goes_into_validation(validate, monkeypat
         return sources
 
     callback._translate = translate_in_two_seconds
-    validated = []
-    for epoch in range(6):
+    numbers = []
+    for epoch in range(7):
         now[0] += 3.0
-        before = len(kept.bleus)
+        if epoch == 6:
+            kept.left = 0.0  # the weights of the last batch are validated at any time
         callback.on_epoch_end(epoch, {"loss": 1.0})
-        validated.append(len(kept.bleus) > before)
-    assert validated == [True, False, False, True, False, False]
-    kept.left = 0.0  # the weights of the last batch are validated at any time
-    callback.on_epoch_end(6, {"loss": 1.0})
-    assert len(kept.bleus) == 3
+        numbers.append(len(kept.bleus))
+    assert numbers == [1, 1, 1, 2, 2, 2, 3]

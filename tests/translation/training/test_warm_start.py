@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 from shared_translator import CONFIG
 
+from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.model import make_model as build_model
 from keras_attn.translation.training import warm_start
@@ -21,30 +22,39 @@ def version(exported):
 
 
 @pytest.fixture
-def other(tokenizers):
-    """A model with other weights."""
-    return build_model(*(side.vocab_size for side in tokenizers), CONFIG)
+def build(tokenizers):
+    """`build(**options)`: a model with other weights than the exported one."""
+
+    def build(**options):
+        config = dataclasses.replace(CONFIG, **options)
+        return build_model(*(side.vocab_size for side in tokenizers), config)
+
+    return build
 
 
-@pytest.fixture(scope="module")
-def model(make_model):
-    """A model with the weights that were exported."""
-    return make_model()
-
-
-def check_equal(model, other):
-    for mine, theirs in zip(other.trainable_variables, model.trainable_variables, strict=True):
+def assert_weights(model, expected):
+    for mine, theirs in zip(model.trainable_variables, expected, strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
 
-def test_weights_and_tokenizers_are_those_of_the_exported_model(
-    version, tokenizers, model, other, tmp_path
+def test_weights_and_tokenizers_are_those_of_the_exported_model_of_an_older_format_too(
+    version, tokenizers, make_model, build, tmp_path
 ):
-    warm_start.copy_tokenizers(version, tmp_path)
-    assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
-    assert (tmp_path / "target.model").read_bytes() == tokenizers.target.proto
-    warm_start.copy_weights(version, other)
-    check_equal(model, other)
+    older = tmp_path / "3"
+    shutil.copytree(version, older)
+    path = older / "assets.extra" / "config.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("adam_lr_ratio", "sampled_share", "max_length_extra"):
+        del record[name]
+    path.write_text(json.dumps({**record, "format_version": 3}), encoding="utf-8")
+    found, given = warm_start.inherit(start_from=str(older))
+    assert found == older and given["num_hiddens"] == CONFIG.num_hiddens
+    warm_start.copy_tokenizers(found, tmp_path)
+    for name, side in tokenizers._asdict().items():
+        assert (tmp_path / f"{name}.model").read_bytes() == side.proto
+    model = build()
+    warm_start.copy_weights(found, model)
+    assert_weights(model, make_model().trainable_variables)
 
 
 def test_a_copy_that_was_cut_off_hides_no_good_version(version, tmp_path):
@@ -58,54 +68,42 @@ def test_a_copy_that_was_cut_off_hides_no_good_version(version, tmp_path):
     assert folder == tmp_path / "1" and fields["start_from"] == str(folder)
 
 
-@pytest.mark.parametrize("has_validated", [True, False])
-def test_weights_and_tokenizers_are_those_of_a_training(
-    version, tokenizers, make_model, other, tmp_path, has_validated
-):
+def test_weights_and_tokenizers_are_those_of_a_training(version, tokenizers, build, tmp_path):
     training = tmp_path / "training"
     warm_start.copy_tokenizers(version, training)
     CONFIG.save(training / "config.json")
-    model = make_model()
+    model, other = build(), build()
     optimizer = keras.optimizers.Adam()
     optimizer.build(model.trainable_variables)
     average = WeightAverage(model.trainable_variables, 0.9)
     state = TrainingState(model, optimizer, average, tf.Variable(0, dtype=tf.int64), training)
-    average.values[0].assign_add(tf.ones_like(average.values[0]))
-    if has_validated:
-        state.keep_if_best(10.0, average.values)
-        average.values[0].assign_add(tf.ones_like(average.values[0]))  # worse again
-    state.save()
-    found, given = warm_start.inherit(start_from=str(training))
-    assert found == training and given["num_hiddens"] == CONFIG.num_hiddens
-    warm_start.copy_tokenizers(found, tmp_path)
+
+    def learn():
+        state.step.assign_add(1)
+        average.values[0].assign_add(tf.ones_like(average.values[0]))
+        return [np.array(value) for value in average.values]
+
+    # Before the first validation the averages, then the best of them.
+    for has_validated in (False, True):
+        best = learn()
+        if has_validated:
+            state.keep_if_best(10.0, average.values)
+            learn()
+        state.save()
+        found, given = warm_start.inherit(start_from=str(training))
+        assert found == training and given["num_hiddens"] == CONFIG.num_hiddens
+        warm_start.copy_weights(found, other)
+        assert_weights(other, best)
+    warm_start.copy_tokenizers(training, tmp_path)
     assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
-    warm_start.copy_weights(found, other)
-    first, *rest = zip(other.trainable_variables, model.trainable_variables, strict=True)
-    np.testing.assert_array_equal(first[0], first[1] + 1.0)
-    for mine, theirs in rest:
-        np.testing.assert_array_equal(mine, theirs)
-
-
-def test_damaged_checkpoint_is_refused(version, other, tmp_path):
-    warm_start.copy_tokenizers(version, tmp_path)
-    (tmp_path / "checkpoint-3.index").write_bytes(b"nothing")
-    with pytest.raises(ValueError, match="checkpoint-3` cannot be read"):
-        warm_start.copy_weights(tmp_path, other)
 
 
 def test_sizes_and_search_are_inherited_and_the_rest_is_the_users(version):
     found, given = warm_start.inherit(start_from=str(version.parent), minutes=7, dropout=0.3)
     assert found == version
-    config = Config(**given)
-    expected = dataclasses.replace(
-        CONFIG,
-        max_pieces=128,
-        minutes=7,  # the search is the model's, too
-        dropout=0.3,
-        start_from=str(version),
-        **warm_start.DEFAULTS,
-    )
-    assert config == expected
+    # The search is the model's, too.
+    own = {"minutes": 7, "dropout": 0.3, "max_pieces": 128, "start_from": str(version)}
+    assert Config(**given) == dataclasses.replace(CONFIG, **own, **warm_start.DEFAULTS)
     _, given = warm_start.inherit(start_from=str(version), learning_rate=0.002, beam_size=3)
     assert (given["learning_rate"], given["beam_size"]) == (0.002, 3)
     assert warm_start.inherit(minutes=7) == (None, {"minutes": 7})
@@ -118,32 +116,17 @@ def test_a_test_set_that_the_earlier_training_may_have_seen_is_named(version, re
         warm_start.inherit(start_from=str(version), hold_out="news.tsv")
 
 
-def test_what_needs_another_model_is_refused(version, other, tmp_path):
+def test_what_needs_another_model_or_has_none_is_refused(version, build, monkeypatch, tmp_path):
     with pytest.raises(
         ValueError, match="source='fr' where the model has 'ja', num_heads=4 where the model has 2"
     ):
         warm_start.inherit(start_from=str(version), num_heads=4, source="fr", num_hiddens=16)
     with pytest.raises(ValueError, match="There is no exported model"):
         warm_start.inherit(start_from=str(tmp_path))
-
-
-def test_an_export_of_an_older_format_is_started_from(version, model, other, tmp_path):
-    older = tmp_path / "3"
-    shutil.copytree(version, older)
-    path = older / "assets.extra" / "config.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
-    for name in ("adam_lr_ratio", "sampled_share", "max_length_extra"):
-        del record[name]
-    path.write_text(json.dumps({**record, "format_version": 3}), encoding="utf-8")
-    found, given = warm_start.inherit(start_from=str(older))
-    assert found == older and given["num_hiddens"] == CONFIG.num_hiddens
-    warm_start.copy_weights(found, other)
-    check_equal(model, other)
-
-
-def test_an_export_with_other_weights_is_refused_by_their_paths(version, tokenizers):
-    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-    config = dataclasses.replace(CONFIG, num_encoder_layers=3)
-    deeper = build_model(*sizes, config)
+    values = named_weights.of_model(build())
+    monkeypatch.setattr(named_weights, "of_version", lambda version: values)
     with pytest.raises(ValueError, match="cannot start from .* missing encoder/block_2/"):
-        warm_start.copy_weights(version, deeper)
+        warm_start.copy_weights(version, build(num_encoder_layers=3))
+    (tmp_path / "checkpoint-3.index").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="checkpoint-3` cannot be read"):
+        warm_start.copy_weights(tmp_path, build())

@@ -14,12 +14,10 @@ def test_average_follows_the_formula_and_swaps_back():
         average.update(n + 1)
         keep = min(0.5, n / (n + 9))
         expected = keep * expected + (1 - keep) * value
-    np.testing.assert_allclose(average.values[0], expected, rtol=1e-5)
-    average.swap()
-    np.testing.assert_allclose(weight.value, expected, rtol=1e-5)
-    np.testing.assert_allclose(average.values[0], [29, -29])
-    average.swap()
-    np.testing.assert_allclose(weight.value, [29, -29])
+    for now, kept in ((value, expected), (expected, value), (value, expected)):
+        np.testing.assert_allclose(weight.value, now, rtol=1e-5)
+        np.testing.assert_allclose(average.values[0], kept, rtol=1e-5)
+        average.swap()
 
 
 def test_average_forgets_as_much_over_batches_that_it_did_not_see():
@@ -32,5 +30,5 @@ def test_average_forgets_as_much_over_batches_that_it_did_not_see():
         often.update(step)
     seldom.update(208)
     seldom.update(208)  # nothing is new
-    np.testing.assert_allclose(seldom.values[0], often.values[0], rtol=1e-5)
-    np.testing.assert_allclose(seldom.values[0], [1 + 4 * (1 - 0.9**8)], rtol=1e-5)
+    for average in (seldom, often):
+        np.testing.assert_allclose(average.values[0], [1 + 4 * (1 - 0.9**8)], rtol=1e-5)

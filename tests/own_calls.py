@@ -1,0 +1,34 @@
+"""Models of users, whose `call` is not that of the library."""
+
+from keras_attn import Decoder, Encoder, Transformer
+
+
+class Louder(Decoder):
+    """Decoder with logits of its own."""
+
+    def call(
+        self, ids, memory=None, return_attention_scores=False, training=None, memory_mask=None
+    ):
+        return 3.0 * super().call(ids, memory, memory_mask=memory_mask, training=training)
+
+
+class Blind(Transformer):
+    """Transformer whose decoder sees the negative memory."""
+
+    def call(self, inputs, training=None):
+        source, target = inputs
+        memory = -self.encoder(source, training=training)
+        mask = self.encoder.compute_mask(source)
+        return self.decoder(target, memory, memory_mask=mask, training=training)
+
+
+KINDS = [(Transformer, Louder), (Blind, Decoder)]
+
+
+def with_kinds(model, model_class, decoder_class):
+    """A model of other classes with the sizes and weights of `model`."""
+    encoder = Encoder.from_config(model.encoder.get_config())
+    made = model_class(encoder, decoder_class.from_config(model.decoder.get_config()))
+    made.build(((None, None), (None, None)))
+    made.set_weights(model.get_weights())
+    return made

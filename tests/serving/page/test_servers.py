@@ -1,0 +1,77 @@
+"""The page of several models, behind a proxy, and its programs."""
+
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx2 as httpx
+import pytest
+
+from tests.serving.browser import Page
+
+pytestmark = pytest.mark.slow
+
+PREFIX = "/tools/translate"
+TEXTS = ["猫がいる。", 'It\'s "quoted", $HOME `pwd` \\n\n二行目']
+
+
+def test_links_lead_to_each_model(driver, write_echo, tmp_path, start_server):
+    for name in ("ja-en", "other"):
+        write_echo(tmp_path / name, 1)
+    with start_server(tmp_path) as url:
+        page = Page(driver, url)
+        links = page.all("#models a")
+        assert [link.text for link in links] == ["ja-en", "other"]
+        assert links[0].get_attribute("aria-current") == "page"
+        links[1].click()
+        page.wait("return document.getElementById('model').textContent === 'other, version 1'")
+        page.write("猫")
+        assert page.translated() == "1: 猫"
+
+
+def test_the_page_works_behind_a_proxy_that_offers_the_server_under_a_path(driver, server):
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            if not self.path.startswith(f"{PREFIX}/"):
+                self.send_error(404)
+                return
+            url = server + self.path.removeprefix(PREFIX)
+            answer = httpx.request(self.command, url, content=body, timeout=60)
+            self.send_response(answer.status_code)
+            self.send_header("Content-Type", answer.headers["content-type"])
+            self.send_header("Content-Length", str(len(answer.content)))
+            self.end_headers()
+            self.wfile.write(answer.content)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *arguments):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        page = Page(driver, f"http://127.0.0.1:{proxy.server_port}{PREFIX}/")
+        page.write(TEXTS[0])
+        assert page.translated() == f"1: {TEXTS[0]}"
+        assert [entry for entry in driver.get_log("browser") if "/page/" in entry["message"]] == []
+        proxy.shutdown()
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def test_the_programs_that_the_page_shows_get_the_translation(page, ask):
+    assert page.shown("models") == []  # one model needs no links
+    page.one("program").click()
+    for text in TEXTS:
+        page.set_text(text)
+        shown = {name: page.one(name).get_property("textContent") for name in ("curl", "python")}
+        expected = ask("serving_default", text)
+        assert run([sys.executable, "-c", shown["python"]]) == f"{expected}\n"
+        # The shell reads the command as one program and its words.
+        words = run(["sh", "-c", shown["curl"].replace("curl", "printf '%s\\0'", 1)]).split("\0")
+        assert words[0] == "-d" and words[2].endswith("/v1/models/ja-en:predict")
+        assert page.run("return JSON.parse(arguments[0]).instances[0]", words[1]) == text
