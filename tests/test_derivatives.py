@@ -5,8 +5,6 @@ import pytest
 from attention_of_heads import B, D, T, normal, number, small_blocks, some_inputs, some_layer
 from keras import ops
 
-OPTIONS = {"num_kv_heads": 2, "soft_cap": 1.5, "use_sinks": True, "value_dim": 4}
-
 
 @pytest.mark.parametrize(
     "scheme, way",
@@ -20,8 +18,8 @@ OPTIONS = {"num_kv_heads": 2, "soft_cap": 1.5, "use_sinks": True, "value_dim": 4
 def test_gradient_penalty_has_the_gradient_of_all_at_once(
     gradients, weight_gradients, gradient_tensors, compiled, scheme, way
 ):
-    layer, inputs = some_layer(scheme, **OPTIONS), some_inputs()
-    direction = normal(B, T, D)
+    layer = some_layer(scheme, num_kv_heads=2, soft_cap=1.5, use_sinks=True, value_dim=4)
+    inputs, direction = some_inputs(), normal(B, T, D)
 
     def loss(*inputs):
         output = layer(*inputs, use_causal_mask=True, valid_lens=[3, 0])
@@ -39,10 +37,8 @@ def test_gradient_penalty_has_the_gradient_of_all_at_once(
 
     expected = find(penalty)
     layer.blockwise = True
-    if way != "eager":
-        penalty = compiled(penalty, jit_compile=way == "xla")
     with small_blocks():
-        found = find(penalty)
+        found = find(penalty if way == "eager" else compiled(penalty, jit_compile=way == "xla"))
     for by_blocks, at_once in zip(found, expected, strict=True):
         scale = max(np.abs(at_once).max(), 1.0)
         np.testing.assert_allclose(by_blocks, at_once, atol=1e-5 * scale)

@@ -5,32 +5,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
 
-from keras_attn.masks import (
-    causal_mask,
-    check_shapes,
-    hide,
-    join_masks,
-    lengths_mask,
-    seen,
-    window_mask,
-)
+from keras_attn import masks
+from keras_attn.masks import check_shapes, join_masks
 
 
 def test_lengths_hold_for_every_query_or_for_each():
-    mask = ops.convert_to_numpy(lengths_mask([2, 0, 3], 3))
+    mask = ops.convert_to_numpy(masks.lengths_mask([2, 0, 3], 3))
     assert mask.tolist() == [[[True, True, False]], [[False] * 3], [[True] * 3]]
-    mask = ops.convert_to_numpy(lengths_mask(np.array([[1, 2]], np.int64), 3))
+    mask = ops.convert_to_numpy(masks.lengths_mask(np.array([[1, 2]], np.int64), 3))
     assert mask.tolist() == [[[True, False, False], [True, True, False]]]
 
 
-def test_causal_mask_counts_positions_from_start():
+def test_causal_mask_counts_positions_from_start_and_a_window_leaves_less_distant_keys():
     for start in (0, 2, ops.convert_to_tensor(2)):
-        mask = ops.convert_to_numpy(causal_mask(3, 7, start))[0]
+        mask = ops.convert_to_numpy(masks.causal_mask(3, 7, start))[0]
         assert mask.tolist() == [[s <= int(start) + t for s in range(7)] for t in range(3)]
-
-
-def test_window_leaves_the_keys_that_are_less_than_so_far_away():
-    mask = ops.convert_to_numpy(window_mask(2, 5, 2, start=1))[0]
+    mask = ops.convert_to_numpy(masks.window_mask(2, 5, 2, start=1))[0]
     assert mask.astype(int).tolist() == [[1, 1, 1, 0, 0], [0, 1, 1, 1, 0]]
 
 
@@ -46,23 +36,11 @@ def test_joined_mask_is_true_where_every_part_is(seed, start, window):
     np.testing.assert_array_equal(np.broadcast_to(joined, allowed.shape), allowed)
 
 
-def test_unseen_rows_become_zero_even_if_nan():
-    x = np.full((1, 3, 2), np.nan, np.float32)
-    x[0, 0] = 1.0
-    mask = ops.convert_to_tensor([[[True, False, False], [False, False, False]]])
-    queries, keys = seen(mask)
-    assert ops.convert_to_numpy(hide(x, keys)).tolist() == [[[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]]
-    assert ops.convert_to_numpy(hide(x[:, :2], queries)).tolist() == [[[1.0, 1.0], [0.0, 0.0]]]
-
-
-def test_shapes_known_at_run_time_only_are_let_through():
-    query, valid_lens = keras.Input((None, 4)), keras.Input((), dtype="int32")
-    check_shapes(query.shape[1], query=query, key=query, valid_lens=valid_lens)
-
-
-def test_masks_may_be_broadcast():
+def test_masks_may_be_broadcast_and_have_shapes_known_at_run_time_only():
     query = np.ones((2, 3, 4))
     for shape in [(1, 1), (1, 3, 5), (2, 1, 5), (1, 1, 3, 5), (2, 7, 1, 1)]:
         check_shapes(5, 7, query=query, attention_mask=np.ones(shape, bool))
-    check_shapes(5, query=query, valid_lens=[4, 2])
-    check_shapes(5, query=query, valid_lens=[[4], [2]])
+    for lengths in ([4, 2], [[4], [2]]):
+        check_shapes(5, query=query, valid_lens=lengths)
+    query, valid_lens = keras.Input((None, 4)), keras.Input((), dtype="int32")
+    check_shapes(query.shape[1], query=query, key=query, valid_lens=valid_lens)

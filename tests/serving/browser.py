@@ -3,20 +3,15 @@
 Debian's packages are `chromium chromium-driver`.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver import ActionChains
-from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
 OPTIONS = (
@@ -36,22 +31,19 @@ FONTS = """<?xml version="1.0"?>
 """
 
 
-def missing() -> str:
+def missing():
     """Names of programs that are not installed, or an empty string."""
     programs = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     return f"not installed: {', '.join(programs)}" if programs else ""
 
 
-def package(name: str) -> Path:
+def package(name):
     """The folder of an installed package, which is not imported."""
     return Path(importlib.util.find_spec(name).submodule_search_locations[0])
 
 
-AXE = package("axe_playwright_python") / "axe.min.js"
-
-
 @contextmanager
-def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
+def chromium(folder):
     """A browser that keeps what it needs in an empty folder and logs its console and requests."""
     fonts, file = package("matplotlib_fontja") / "fonts", folder / "fonts.conf"
     file.write_text(FONTS.format(fonts=fonts, cache=folder / "fonts"))
@@ -69,21 +61,17 @@ def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
 class Page:
     """The page of a server in a browser, and what a person does with it.
 
-    Args:
-        driver: The browser.
-        url: Of the server, or of another page of it.
-        width: Of the window.
-        scheme: `"light"` or `"dark"`.
-        ready: JavaScript that returns true once the page can be used.
+    It is opened in a window of that width, with the colour scheme `"light"` or `"dark"`, and can be
+    used once the script `ready` returns true.
     """
 
     def __init__(
         self,
-        driver: webdriver.Chrome,
-        url: str,
-        width: int = 1280,
-        scheme: str = "light",
-        ready: str = "return document.getElementById('model').textContent",
+        driver,
+        url,
+        width=1280,
+        scheme="light",
+        ready="return document.getElementById('model').textContent",
     ):
         self.driver = driver
         self.run = driver.execute_script
@@ -94,103 +82,86 @@ class Page:
         driver.get(url)
         self.wait(ready)
 
-    def prefer(self, preferences: Mapping[str, str]) -> None:
+    def prefer(self, preferences):
         """Tell the page what the reader prefers, by media feature."""
         features = [{"name": name, "value": value} for name, value in preferences.items()]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
-    def one(self, name: str) -> WebElement:
+    def one(self, name):
         """The element with that id."""
         return self.driver.find_element("id", name)
 
-    def all(self, selector: str) -> list[WebElement]:
+    def all(self, selector):
         """The elements that a selector of CSS finds."""
         return self.driver.find_elements("css selector", selector)
 
-    def text(self, name: str) -> str:
-        """Visible text of the element with that id."""
+    def text(self, name):
         return self.one(name).text
 
-    def names(self, selector: str) -> list[str]:
-        """Accessible names of the elements that a selector of CSS finds."""
+    def names(self, selector):
         return [element.accessible_name for element in self.all(selector)]
 
-    def shown(self, *names: str) -> list[str]:
+    def shown(self, *names):
         """Those ids whose elements are displayed."""
         return [name for name in names if self.one(name).is_displayed()]
 
-    def wait(self, script: str, *arguments: Any, seconds: float = 30) -> Any:
+    def wait(self, script, *arguments):
         """Result of the script as soon as it is true."""
-        return WebDriverWait(self.driver, seconds, 0.05).until(
+        return WebDriverWait(self.driver, 30, 0.05).until(
             lambda driver: driver.execute_script(script, *arguments), f"never true: {script}"
         )
 
-    def wait_for(self, name: str) -> None:
+    def wait_for(self, name):
         """Wait until the element with that id says something and is not hidden."""
         script = "const one = document.getElementById(arguments[0]);"
         self.wait(f"{script} return !one.hidden && one.textContent", name)
 
-    def focused(self, name: str) -> None:
-        """Wait until the element of that accessible name has the focus.
-
-        Elements that the page replaces meanwhile are no failure.
-        """
-        WebDriverWait(self.driver, 20, 0.05, [StaleElementReferenceException]).until(
+    def focused(self, name):
+        """Wait until the element of that accessible name has the focus."""
+        # Elements that the page replaces meanwhile are no failure.
+        WebDriverWait(self.driver, 30, 0.05, [StaleElementReferenceException]).until(
             lambda driver: driver.switch_to.active_element.accessible_name == name,
             f"never focused: {name}",
         )
 
-    def press(self, *keys: str) -> None:
-        """Press keys, one after the other, wherever the focus is."""
+    def press(self, *keys):
         ActionChains(self.driver).send_keys(*keys).perform()
 
-    def point_at(self, element: WebElement) -> None:
-        """Move the pointer there."""
+    def point_at(self, element):
         ActionChains(self.driver).move_to_element(element).perform()
 
-    def write(self, text: str) -> None:
-        """Add to the text, as a keyboard does."""
+    def write(self, text):
         self.one("source").send_keys(text)
 
-    def set_text(self, *texts: str) -> None:
+    def set_text(self, *texts):
         """Let these be the text, one right after the other."""
-        script = """
-            const field = document.getElementById("source");
-            for (const text of arguments) {
-              field.value = text;
-              field.dispatchEvent(new InputEvent("input"));
-            }
-        """
-        self.run(script, *texts)
+        write = "source.value = text; source.dispatchEvent(new InputEvent('input'));"
+        self.run(f"for (const text of arguments) {{ {write} }}", *texts)
 
-    def translated(self, translation: str | None = None) -> str:
+    def translated(self, translation=None):
         """Wait for a translation, or for this one, and return it."""
         script = """
-            const { ariaBusy, textContent } = document.getElementById("translation");
+            const { ariaBusy, textContent } = translation;
             const isIt = arguments[0] === null ? textContent : textContent === arguments[0];
             return isIt && ariaBusy !== "true" ? [textContent] : null;
         """
         return self.wait(script, translation)[0]
 
-    def attended(self) -> None:
-        """Wait for the attention of the text."""
+    def attended(self):
         self.wait("return document.querySelector('#figure[aria-busy=false] .scroll')")
 
-    def choose(self, name: str, value: str) -> None:
+    def choose(self, name, value):
         """Choose a `"layer"`, a `"head"` or a `"drawing"`."""
         selector = f"[value='{value}']" if name == "drawing" else f"#{name} option[value='{value}']"
         self.all(selector)[0].click()
 
-    def barriers(self) -> list[Any]:
+    def barriers(self):
         """Rules of accessibility that axe finds broken, and where."""
         if not self.run("return Boolean(window.axe)"):
-            self.run(AXE.read_text("utf-8"))
+            self.run((package("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
         found = self.run("return axe.run()")["violations"]
         return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]
 
-    def scrolls_sideways(self) -> bool:
-        """Whether the page is wider than its window."""
-        return self.run(
-            "const { scrollWidth, clientWidth } = document.documentElement;"
-            "return scrollWidth > clientWidth"
-        )
+    def scrolls_sideways(self):
+        script = "const { scrollWidth, clientWidth } = document.documentElement;"
+        return self.run(f"{script} return scrollWidth > clientWidth")

@@ -19,11 +19,8 @@ from keras_attn.serving.settings import Settings
 from keras_attn.translation.config import Config
 from keras_attn.translation.versions import CONFIG, EXTRA
 
-# Sentences for the page, in the file that an export brings.
-EXAMPLES = [
-    {"source": "猫が窓のそばで寝ている。", "translation": "A cat is sleeping by the window."},
-    {"source": "明日は早く起きます。", "translation": "I will get up early tomorrow."},
-]
+# Sentences for the page.
+EXAMPLES = ["猫が窓のそばで寝ている。", "明日は早く起きます。"]
 # Limits of the server that `client` asks.
 LIMITS = {"max_body": 20_000, "max_rows": 20, "max_characters": 300, "queue_rows": 20}
 
@@ -46,7 +43,8 @@ def write_echo(tmp_path_factory):
         tf.saved_model.save(tf.Module(), str(written), signatures=signatures)
         (written / EXTRA).mkdir(exist_ok=True)
         if not is_older:
-            (written / EXTRA / "examples.json").write_text(json.dumps(EXAMPLES), "utf-8")
+            examples = json.dumps([{"source": source} for source in EXAMPLES])
+            (written / EXTRA / "examples.json").write_text(examples, "utf-8")
         return written
 
     def write_echo(folder, version, is_older=False, pair=("ja", "en")):
@@ -108,10 +106,8 @@ def _attended(text, translation, is_older):
         return tf.tile(row[None], [tf.size(text), *[1] * row.shape.rank])
 
     def weights(num_rows, num_columns):
-        layer = tf.reshape(tf.range(2.0), [2, 1, 1, 1])
-        head = tf.reshape(tf.range(3.0), [1, 3, 1, 1])
-        row = tf.range(tf.cast(num_rows, tf.float32))[:, None]
-        column = tf.range(tf.cast(num_columns, tf.float32))
+        sizes = (2.0, 3.0, tf.cast(num_rows, tf.float32), tf.cast(num_columns, tf.float32))
+        layer, head, row, column = tf.meshgrid(*map(tf.range, sizes), indexing="ij")
         return of_all(tf.nn.softmax(-tf.abs(column - row + 2 * head - layer)))
 
     seen = {
@@ -142,7 +138,7 @@ def _pieces(text):
 @pytest.fixture(scope="session")
 def examples():
     """Sources of the examples of such a model."""
-    return [example["source"] for example in EXAMPLES]
+    return EXAMPLES
 
 
 @pytest.fixture
@@ -222,25 +218,25 @@ def client(served, open_client):
         yield client
 
 
-def _free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]
-
-
 @pytest.fixture(scope="session")
 def free_port():
     """`free_port()`: the number of a port that is not in use."""
-    return _free_port
+
+    def free_port():
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            return listening.getsockname()[1]
+
+    return free_port
 
 
 @pytest.fixture(scope="session")
-def grpc_port():
-    """Port of gRPC of `server`."""
-    return _free_port()
+def server_and_port(served, start_server, free_port):
+    """The address of a server of a model that echoes, named `ja-en`, and its port for gRPC."""
+    port = free_port()
+    with start_server(served, grpc_port=port) as url:
+        yield url, port
 
 
 @pytest.fixture(scope="session")
-def server(served, start_server, grpc_port):
-    """The address of a server that listens, of a model that echoes, named `ja-en`."""
-    with start_server(served, grpc_port=grpc_port) as url:
-        yield url
+def server(server_and_port):
+    return server_and_port[0]

@@ -2,7 +2,6 @@ import asyncio
 import threading
 
 import numpy as np
-import pytest
 
 from keras_attn.serving.batching import Batcher
 from keras_attn.serving.errors import RequestError
@@ -12,14 +11,11 @@ from keras_attn.serving.settings import Settings
 class Doubler:
     """Stands for a model: doubles numbers, and knows with how many others each came."""
 
-    joins_rows = True
-    shared = ()
-
     def __init__(self):
+        self.joins_rows, self.shared = True, ()
         self.batches = []
-        self.may_go_on = threading.Event()
+        self.has_begun, self.may_go_on = threading.Semaphore(0), threading.Event()
         self.may_go_on.set()
-        self.has_begun = threading.Semaphore(0)
 
     def signature(self, name):
         return self
@@ -149,35 +145,9 @@ def test_one_that_is_refused_takes_nobody_with_it():
     async def scenario(batcher, model):
         asked = (ask(batcher, model, number) for number in (1, -1, 3))
         first, refused, last = await asyncio.gather(*asked, return_exceptions=True)
-        assert (first, last) == ([2], [6])
-        assert isinstance(refused, RequestError)
+        assert (first, type(refused), last) == ([2], RequestError, [6])
 
     run(scenario)
-
-
-def test_a_full_queue_refuses_at_once_and_goes_on():
-    async def scenario(batcher, model):
-        waiting = [asyncio.create_task(ask(batcher, model, n)) for n in range(3)]
-        await asyncio.sleep(0)
-        with pytest.raises(RequestError) as caught:
-            await ask(batcher, model, 1, 1)
-        assert caught.value.status == 503
-        assert int(caught.value.headers["Retry-After"]) > 0
-        assert await asyncio.gather(*waiting) == [[0], [2], [4]]
-        assert await ask(batcher, model, 1, 1, 1, 1) == [2] * 4  # just as many as have room
-
-    run(scenario, queue_rows=4, max_rows=4)
-
-
-def test_who_leaves_while_waiting_is_not_computed():
-    async def scenario(batcher, model):
-        stays, leaves = (asyncio.create_task(ask(batcher, model, n)) for n in (1, 2))
-        await asyncio.sleep(0)
-        leaves.cancel()
-        assert await stays == [2]
-        assert batcher.num_rows == 0
-
-    assert run(scenario) == [[1]]
 
 
 def test_two_threads_compute_two_batches_at_once():

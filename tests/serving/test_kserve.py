@@ -11,35 +11,25 @@ TEXTS = ["犬", "猫が寝ている。"]
 INFER = "/v2/models/ja-en/infer"
 
 
-def given(data, name="text", shape=None, datatype="BYTES"):
-    return {"name": name, "shape": shape or [len(data)], "datatype": datatype, "data": data}
+def given(data, name="text", datatype="BYTES"):
+    return {"name": name, "shape": [len(data)], "datatype": datatype, "data": data}
 
 
 def test_the_server_and_its_model_describe_themselves(client):
-    assert client.get("/v2").json() == {
-        "name": "keras_attn",
-        "version": __version__,
-        "extensions": ["binary_tensor_data"],
-    }
-    for path in (
-        "health/live",
-        "health/ready",
-        "models/ja-en/ready",
-        "models/ja-en/versions/1/ready",
-        "models/ja%2Den/versions/1",
-    ):
+    extensions = ["binary_tensor_data"]
+    about = {"name": "keras_attn", "version": __version__, "extensions": extensions}
+    assert client.get("/v2").json() == about
+    ready = "health/live health/ready models/ja-en/ready models/ja-en/versions/1/ready"
+    for path in (*ready.split(), "models/ja%2Den/versions/1"):
         assert client.get(f"/v2/{path}").status_code == 200
     assert client.get("/v2/models/ja-en/versions/4/ready").status_code == 404
-    assert client.get("/v2/models/ja-en").json() == {
-        "name": "ja-en",
-        "versions": ["1"],
-        "platform": "tensorflow_savedmodel",
-        "inputs": [{"name": "text", "datatype": "BYTES", "shape": [-1]}],
-        "outputs": [{"name": "translation", "datatype": "BYTES", "shape": [-1]}],
-    }
+    found = client.get("/v2/models/ja-en").json()
+    for side, name in (("inputs", "text"), ("outputs", "translation")):
+        assert found.pop(side) == [{"name": name, "datatype": "BYTES", "shape": [-1]}]
+    assert found == {"name": "ja-en", "versions": ["1"], "platform": "tensorflow_savedmodel"}
 
 
-def test_texts_are_translated(client):
+def test_texts_are_translated_by_the_chosen_version_signature_and_outputs(client):
     for path in (INFER, "/v2/models/ja-en/versions/1/infer"):
         answer = client.post(path, json={"id": "a", "inputs": [given(TEXTS)]})
         assert answer.json() == {
@@ -48,9 +38,6 @@ def test_texts_are_translated(client):
             "id": "a",
             "outputs": [given([f"1: {text}" for text in TEXTS], "translation")],
         }
-
-
-def test_a_signature_and_its_outputs_may_be_chosen(client):
     document = {
         "parameters": {"signature_name": "nbest"},
         "inputs": [given(TEXTS)],
@@ -59,21 +46,14 @@ def test_a_signature_and_its_outputs_may_be_chosen(client):
     outputs = {one["name"]: one for one in client.post(INFER, json=document).json()["outputs"]}
     assert outputs.keys() == {"scores", "is_uncertain"}
     assert (outputs["scores"]["datatype"], outputs["scores"]["shape"]) == ("FP32", [2, 3])
-    assert outputs["is_uncertain"] == given([False, False], "is_uncertain", datatype="BOOL")
-
-
-def test_a_glossary_is_a_signature_with_terms(client):
-    document = {
-        "parameters": {"signature_name": "glossary"},
-        "inputs": [given(TEXTS), given(["犬"], "term"), given(["dog"], "term_translation")],
-    }
-    (output,) = client.post(INFER, json=document).json()["outputs"]
-    assert output["data"][0] == "1: dog"
+    assert outputs["is_uncertain"] == given([False, False], "is_uncertain", "BOOL")
+    terms = [given(["犬"], "term"), given(["dog"], "term_translation")]
+    document = {"parameters": {"signature_name": "glossary"}, "inputs": [given(TEXTS), *terms]}
+    assert client.post(INFER, json=document).json()["outputs"][0]["data"][0] == "1: dog"
 
 
 def test_tritons_own_client_is_answered(server):
-    address = urlsplit(server).netloc
-    with tritonclient.InferenceServerClient(address) as triton:
+    with tritonclient.InferenceServerClient(urlsplit(server).netloc) as triton:
         assert triton.is_server_live() and triton.is_server_ready()
         assert triton.is_model_ready("ja-en") and triton.is_model_ready("ja-en", "1")
         assert not triton.is_model_ready("de-en")
@@ -81,23 +61,17 @@ def test_tritons_own_client_is_answered(server):
         (row,) = triton.get_model_repository_index()
         assert (row["name"], row["state"]) == ("ja-en", "READY")
         text = tritonclient.InferInput("text", [2], "BYTES")
+        nbest = {"signature_name": "nbest"}
         for is_binary in (True, False):
             text.set_data_from_numpy(np.array(TEXTS, object), binary_data=is_binary)
-            found = triton.infer("ja-en", [text], parameters={"signature_name": "nbest"})
-            assert texts_of(found) == [f"1: {text}" for text in TEXTS]
+            found = triton.infer("ja-en", [text], parameters=nbest)
+            best = found.as_numpy("translations")[:, 0]  # bytes where data is binary
+            texts = [one.decode() if isinstance(one, bytes) else one for one in best]
+            assert texts == [f"1: {text}" for text in TEXTS]
             np.testing.assert_equal(found.as_numpy("scores")[0], np.float32([-0.25, -1.5, -np.inf]))
             assert found.as_numpy("is_uncertain").dtype == bool
             named = [tritonclient.InferRequestedOutput("scores", binary_data=not is_binary)]
-            found = triton.infer(
-                *("ja-en", [text], "1", named),
-                parameters={"signature_name": "nbest"},
-                request_compression_algorithm="gzip",
-            )
+            zipped = {"request_compression_algorithm": "gzip"}
+            found = triton.infer("ja-en", [text], "1", named, parameters=nbest, **zipped)
             assert found.as_numpy("translations") is None
             assert found.as_numpy("scores").shape == (2, 3)
-
-
-def texts_of(found):
-    """Best translations, which are bytes where data is binary."""
-    best = found.as_numpy("translations")[:, 0]
-    return [one.decode() if isinstance(one, bytes) else one for one in best]

@@ -17,78 +17,52 @@ def test_their_own_client_translates(server):
     assert api.detect("犬と猫")[0]["language"] == "ja"
 
 
-def test_a_text_or_a_list_of_texts_is_translated(client):
-    assert client.post("/translate", json={"q": "犬", **PAIR}).json() == {"translatedText": "1: 犬"}
-    for content in ({"json": {"q": ["犬", ""], **PAIR}}, {"data": {"q": ["犬", ""], **PAIR}}):
-        assert client.post("/translate", **content).json() == {"translatedText": ["1: 犬", ""]}
+def test_texts_are_translated_with_what_is_asked_for(client):
+    second, unsure = "1: 犬 (second)", {"scores": [-0.25], "isUncertain": True}
+    several = {"translatedText": ["1: 犬"], "alternatives": [[second]]}
+    several |= {"scores": [[-0.25, -1.5]], "isUncertain": [False]}
+    language = {"confidence": 100, "language": "ja"}
+    detected = {"translatedText": "1: 犬です", "detectedLanguage": language}
+    for asked, answer in (
+        ({"q": "犬"}, {"translatedText": "1: 犬"}),
+        ({"q": ["犬", ""]}, {"translatedText": ["1: 犬", ""]}),
+        ({"q": "犬", "alternatives": 3}, {"translatedText": "1: 犬", "alternatives": [second]}),
+        ({"q": ["犬"], "alternatives": 1, "scores": True}, several),
+        ({"q": "犬?", "scores": True}, {"translatedText": "1: 犬?", **unsure}),
+        ({"q": "犬と猫", "glossary": {"犬": "dog"}}, {"translatedText": "1: dogと猫"}),
+        ({"q": "犬です", "source": "auto", "format": "html"}, detected),
+    ):
+        assert client.post("/translate", json={**PAIR, **asked}).json() == answer
+    form = client.post("/translate", data={"q": ["犬", ""], **PAIR})
+    assert form.json() == {"translatedText": ["1: 犬", ""]}
 
 
-def test_alternatives_are_the_next_best(client):
-    one = client.post("/translate", json={"q": "犬", "alternatives": 3, **PAIR}).json()
-    assert one == {"translatedText": "1: 犬", "alternatives": ["1: 犬 (second)"]}
-    several = client.post("/translate", json={"q": ["犬"], "alternatives": 1, **PAIR}).json()
-    assert several["alternatives"] == [["1: 犬 (second)"]]
+def test_a_language_is_as_sure_as_its_share_of_letters():
+    table = {"犬です": ("ja", 100), "A dog.": ("en", 100), "犬 dog": ("en", 75), "12!": ("ja", 0)}
+    for text, (language, confidence) in table.items():
+        first = libretranslate.detect({"q": text}, PAIRS[:1])[0]
+        assert first == {"confidence": confidence, "language": language}
+    # Languages of the same letters are equally likely.
+    for text, expected in (
+        ("dog", {"de": 50, "en": 50, "ja": 0, "zh": 0}),
+        ("犬です", {"ja": 75, "zh": 25, "de": 0, "en": 0}),
+    ):
+        found = libretranslate.detected(text, PAIRS)
+        assert {one["language"]: one["confidence"] for one in found} == expected
 
 
-def test_the_language_is_told_if_it_is_asked_for(client):
-    document = {"q": "犬です", "source": "auto", "target": "en", "format": "html"}
-    assert client.post("/translate", json=document).json() == {
-        "translatedText": "1: 犬です",
-        "detectedLanguage": {"confidence": 100, "language": "ja"},
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "confidence"),
-    [("犬です", "ja", 100), ("A dog.", "en", 100), ("犬 dog", "en", 75), ("12!", "ja", 0)],
-)
-def test_a_language_is_as_sure_as_its_share_of_letters(text, language, confidence):
-    first = libretranslate.detect({"q": text}, PAIRS[:1])[0]
-    assert first == {"confidence": confidence, "language": language}
-
-
-def test_languages_of_the_same_letters_are_equally_likely():
-    found = {one["language"]: one["confidence"] for one in libretranslate.detected("dog", PAIRS)}
-    assert found == {"de": 50, "en": 50, "ja": 0, "zh": 0}
-    found = {one["language"]: one["confidence"] for one in libretranslate.detected("犬です", PAIRS)}
-    assert found == {"ja": 75, "zh": 25, "de": 0, "en": 0}
-
-
-@pytest.mark.parametrize(
-    ("text", "source", "target", "pair"),
-    [
+def test_the_languages_choose_the_model():
+    for text, source, target, pair in (
         ("dog", "ja", "en", ("ja", "en")),
         ("Hund", "auto", "en", ("de", "en")),
         ("犬です", "auto", "en", ("ja", "en")),
         ("Hund", "auto", "zh", ("ja", "zh")),
         ("12", "auto", "en", ("ja", "en")),
-    ],
-)
-def test_the_languages_choose_the_model(text, source, target, pair):
-    document = {"q": text, "source": source, "target": target}
-    assert libretranslate.question(document, PAIRS).pair == pair
-
-
-def test_a_pair_without_a_model_is_refused_with_the_pairs_that_have_one():
+    ):
+        document = {"q": text, "source": source, "target": target}
+        assert libretranslate.question(document, PAIRS).pair == pair
     with pytest.raises(RequestError, match="zh is not available .* from de. .* ja to en, de to en"):
         libretranslate.question({"q": "a", "source": "de", "target": "zh"}, PAIRS)
-
-
-def test_scores_and_certainty_are_told_if_they_are_asked_for(client):
-    document = {"q": "犬?", "scores": True, **PAIR}
-    answer = client.post("/translate", json=document).json()
-    assert answer == {"translatedText": "1: 犬?", "scores": [-0.25], "isUncertain": True}
-    document = {"q": ["犬"], "scores": True, "alternatives": 1, **PAIR}
-    answer = client.post("/translate", json=document).json()
-    assert (answer["scores"], answer["isUncertain"]) == ([[-0.25, -1.5]], [False])
-
-
-def test_a_glossary_is_used(client):
-    document = {"q": "犬と猫", "glossary": {"犬": "dog"}, **PAIR}
-    assert client.post("/translate", json=document).json() == {"translatedText": "1: dogと猫"}
-
-
-def test_languages_have_names_and_targets():
     assert libretranslate.languages([("ja", "xx")]) == [
         {"code": "ja", "name": "Japanese", "targets": ["xx"]},
         {"code": "xx", "name": "xx", "targets": []},

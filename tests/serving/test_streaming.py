@@ -4,6 +4,8 @@ import asyncio
 import json
 from http import HTTPStatus
 
+import pytest
+
 from keras_attn.serving.app import Server
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
@@ -12,16 +14,23 @@ from keras_attn.serving.streaming import split
 
 PAIR = {"source": "ja", "target": "en"}
 TEXT = "犬だ。\n\n「猫？」と言う。鳥だ！🐦魚だ。\n牛"
+SENTENCES = ["犬だ。", "「猫？」と言う。", "鳥だ！", "魚だ。", "牛"]
 BETWEEN = ["", "\n\n", " ", "🐦 ", "\n"]
 
 
-def events(response):
-    """Names and data of the events of a response."""
-    assert response.headers["content-type"].startswith("text/event-stream")
-    *parts, end = response.text.split("\n\n")
-    assert end == ""
-    lines = [part.split("\n") for part in parts]
-    return [(name.removeprefix("event: "), json.loads(data[6:])) for name, data in lines]
+@pytest.fixture
+def events(client):
+    """`events(text, **more)`: names and data of the events of the response."""
+
+    def events(text, **more):
+        response = client.post("/translate/stream", json={"q": text, **PAIR, **more})
+        assert response.headers["content-type"].startswith("text/event-stream")
+        *parts, end = response.text.split("\n\n")
+        assert end == ""
+        lines = [part.split("\n") for part in parts]
+        return [(name.removeprefix("event: "), json.loads(data[6:])) for name, data in lines]
+
+    return events
 
 
 def test_sentences_and_what_is_between_them_are_the_text():
@@ -32,50 +41,39 @@ def test_sentences_and_what_is_between_them_are_the_text():
         assert joined.replace(" ", "") == text.replace(" ", "").replace("\x1f", "")
 
 
-def test_each_sentence_is_an_event_and_the_last_has_the_whole(client):
-    *parts, (name, last) = events(client.post("/translate/stream", json={"q": TEXT, **PAIR}))
+def test_each_sentence_is_an_event_and_the_last_has_the_whole(events):
+    *parts, (name, last) = events(TEXT)
     assert [name for name, _ in parts] == ["sentence"] * 5
-    sources = ["犬だ。", "「猫？」と言う。", "鳥だ！", "魚だ。", "牛"]
     assert [data for _, data in parts] == [
         {"index": index, "source": source, "before": before, "translation": f"1: {source}"}
-        for index, (source, before) in enumerate(zip(sources, BETWEEN, strict=True))
+        for index, (source, before) in enumerate(zip(SENTENCES, BETWEEN, strict=True))
     ]
     assert name == "done"
     whole = "".join(f"{data['before']}{data['translation']}" for _, data in parts)
     assert whole == "1: 犬だ。\n\n1: 「猫？」と言う。 1: 鳥だ！🐦 1: 魚だ。\n1: 牛"
     assert last == {"translatedText": whole}
-
-
-def test_scores_are_those_of_a_request_for_each_sentence(client):
-    *parts, _ = events(client.post("/translate/stream", json={"q": TEXT, "scores": True, **PAIR}))
-    for _, data in parts:
-        document = {"q": data["source"], "scores": True, **PAIR}
-        alone = client.post("/translate", json=document).json()
-        assert data["translation"] == alone["translatedText"]
-        assert [data["score"]] == alone["scores"]
-        assert data["isUncertain"] == alone["isUncertain"]
-
-
-def test_a_text_may_be_longer_than_its_sentences(client):
-    text = "犬がいる。" * 100
-    found = events(client.post("/translate/stream", json={"q": text, **PAIR}))
-    assert len(found) == 101
-    assert client.post("/translate", json={"q": text, **PAIR}).status_code == 413
-
-
-def test_nothing_is_translated_to_nothing(client):
-    assert events(client.post("/translate/stream", json={"q": " ", **PAIR})) == [
-        ("done", {"translatedText": ""})
-    ]
-
-
-def test_a_glossary_holds_for_each_sentence(client):
-    document = {"q": "犬だ。犬か。\n", "glossary": {"犬": "dog"}, **PAIR}
-    *_, (_, last) = events(client.post("/translate/stream", json=document))
+    assert events(" ") == [("done", {"translatedText": ""})]
+    # A glossary holds for each sentence.
+    *_, (_, last) = events("犬だ。犬か。\n", glossary={"犬": "dog"})
     assert last == {"translatedText": "1: dogだ。 1: dogか。\n"}
 
 
-def test_an_error_after_the_first_sentence_is_the_last_event(client, monkeypatch):
+def test_scores_are_those_of_a_request_for_each_sentence(client, events):
+    *parts, _ = events("犬だ。猫？", scores=True)
+    for _, data in parts:
+        document = {"q": data["source"], "scores": True, **PAIR}
+        alone = client.post("/translate", json=document).json()
+        found = {"translatedText": data["translation"], "scores": [data["score"]]}
+        assert {**found, "isUncertain": data["isUncertain"]} == alone
+
+
+def test_a_text_may_be_longer_than_its_sentences(client, events):
+    text = "犬がいる。" * 100
+    assert len(events(text)) == 101
+    assert client.post("/translate", json={"q": text, **PAIR}).status_code == 413
+
+
+def test_an_error_after_the_first_sentence_is_the_last_event(events, monkeypatch):
     compute, windows = Inference.compute, []
 
     async def compute_once(self, servable, name, inputs):
@@ -85,7 +83,7 @@ def test_an_error_after_the_first_sentence_is_the_last_event(client, monkeypatch
         return await compute(self, servable, name, inputs)
 
     monkeypatch.setattr(Inference, "compute", compute_once)
-    found = events(client.post("/translate/stream", json={"q": "犬。" * 9, **PAIR}))
+    found = events("犬。" * 9)
     assert windows == [1, 2, 4]
     assert [name for name, _ in found] == ["sentence"] * 3 + ["error"]
     assert found[-1][1] == {"error": "The server is busy."}
@@ -112,16 +110,9 @@ def test_a_client_that_hangs_up_ends_the_stream_and_frees_the_version(echo, writ
                 hangs_up.set()
 
         path = "/translate/stream"
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.3"},
-            "method": "POST",
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": b"",
-            "headers": [],
-        }
-        await server.app()(scope, receive, send)
+        scope = {"type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}}
+        scope |= {"method": "POST", "path": path, "raw_path": path.encode()}
+        await server.app()({**scope, "query_string": b"", "headers": []}, receive, send)
         write_echo(echo, 2)
         await versions.look()
         assert len(parts) < 10

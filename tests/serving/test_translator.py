@@ -3,10 +3,9 @@
 import json
 import shutil
 
-import numpy as np
 import pytest
 
-from keras_attn.serving.servable import versions
+from keras_attn.serving.servable import Servable, versions
 from keras_attn.translation.export.warmup_requests import FILE
 
 TEXT = "昨日、友達と映画を見ました。"
@@ -26,63 +25,34 @@ def client(exported, translator, tmp_path_factory, open_client):
             yield client
 
 
-@pytest.fixture(scope="module")
-def predict(client):
-    """`predict(**body)`: what the server answers."""
-    return lambda **body: client.post("/v1/models/ja-en:predict", json=body).json()
+def predict(client, **body):
+    return client.post("/v1/models/ja-en:predict", json=body).json()
 
 
-def test_strings_in_strings_out_in_rows_in_columns_and_in_a_stream(client, predict, translator):
+def test_strings_in_strings_out_in_rows_in_columns_and_in_a_stream(client, translator):
     pasted = f"{TEXT}\r\n\r\n\t表\t😀\n猫が窓のそばで寝ている。https://example.com/a?b=c#d 👩‍👩‍👧"
     texts = [TEXT, "", pasted]
     expected = translator(texts)
     assert expected[0] and expected[0] in expected[2]
-    assert predict(instances=texts) == {"predictions": expected}
-    assert predict(inputs={"text": texts}) == {"outputs": expected}
-    assert predict(inputs=[]) == {"outputs": []}
+    assert predict(client, instances=texts) == {"predictions": expected}
+    assert predict(client, inputs={"text": texts}) == {"outputs": expected}
+    assert predict(client, inputs=[]) == {"outputs": []}
     document = {"q": pasted, "source": "ja", "target": "en"}
     *_, last, _ = client.post("/translate/stream", json=document).text.split("\n\n")
     assert json.loads(last.partition("data: ")[2]) == {"translatedText": expected[2]}
 
 
-def test_a_sample_by_its_seed_in_columns(predict, translator):
+def test_a_sample_by_its_seed_in_columns(client, translator):
     inputs = {"text": [TEXT], "seed": 3, "temperature": 0.8, "top_k": 0, "top_p": 1.0}
     expected = translator.sample([TEXT], seed=3, temperature=0.8)
-    assert predict(signature_name="sample", inputs=inputs) == {"outputs": expected}
+    assert predict(client, signature_name="sample", inputs=inputs) == {"outputs": expected}
 
 
-@pytest.mark.slow  # compiled for this alone; the echo model has the same signatures
-def test_several_translations_scores_attention_and_translations_that_begin_with_pieces(
-    predict, translator
-):
-    (found,) = predict(signature_name="nbest", instances=[TEXT])["predictions"]
-    (expected,) = translator.nbest([TEXT])
-    assert found["translations"] == [one.translation for one in expected]
-    np.testing.assert_allclose(found["scores"], [one.score for one in expected], rtol=1e-6)
+def test_the_model_that_echoes_has_the_signatures_of_a_translator(served, translator):
+    def described(specs):
+        return {name: (spec.dtype, spec.shape.rank) for name, spec in specs.items()}
 
-    rows = [{"text": TEXT, "translation": "A cat."}, {"text": TEXT, "translation": ""}]
-    expected = translator.score([TEXT, TEXT], ["A cat.", ""])
-    found = predict(signature_name="score", instances=rows)["predictions"]
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
-
-    (seen,) = predict(signature_name="attend", instances=[TEXT])["predictions"]
-    expected = translator.attend(TEXT)
-    for name in ("source_pieces", "target_pieces", "alternatives"):
-        assert seen[name] == getattr(expected, name)
-    for name in ("weights", "encoder_weights", "decoder_weights", "probabilities"):
-        np.testing.assert_allclose(seen[name], getattr(expected, name), atol=1e-6)
-
-    prefix = [seen["target_pieces"][0], seen["alternatives"][1][1]]
-    expected = translator.continue_from(TEXT, prefix)
-    assert expected.target_pieces[:2] == prefix
-    rows = [
-        {"text": TEXT, "prefix_pieces": prefix},
-        {"text": TEXT, "prefix_pieces": ["", ""]},  # padding
-    ]
-    found = predict(signature_name="continue", instances=rows)["predictions"]
-    assert [row["translation"] for row in found] == [expected.translation, seen["translation"]]
-    inputs = {"text": [TEXT], "prefix_pieces": [prefix]}
-    columns = predict(signature_name="continue", inputs=inputs)["outputs"]
-    assert columns["target_pieces"] == [expected.target_pieces]
-    wrong = predict(signature_name="continue", instances=[{"text": TEXT, "prefix_pieces": "a"}])
-    assert "error" in wrong
+    for name, echo in Servable(served / "1").signatures.items():
+        real = translator._loaded.signatures[name]
+        assert described(echo.inputs) == described(real.structured_input_signature[1])
+        assert described(echo.outputs) == described(real.structured_outputs)

@@ -90,27 +90,21 @@ def test_only_the_first_is_served_before_it_is_warm(echo, write_echo, versions, 
         seen.append(versions.current.version)
         yield "serving_default", {"text": np.array([b"a"], object)}
 
-    async def scenario():
-        for version in (1, 2):
-            if version == 2:
-                write_echo(echo, 2)
-            await versions.look()
-            assert versions.current.version == version
-            assert versions.is_warm
-
     monkeypatch.setattr(Servable, "warm_up_requests", requests)
-    asyncio.run(scenario())
+    asyncio.run(versions.look())
+    assert versions.current.version == 1 and versions.is_warm
+    write_echo(echo, 2)
+    asyncio.run(versions.look())
+    assert versions.current.version == 2
     assert seen == [1, 1]
 
 
 def test_a_version_that_cannot_answer_its_own_requests_is_not_served(versions, monkeypatch):
     monkeypatch.setattr(Servable, "warm_up_requests", lambda servable: [("steal", {})])
     asyncio.run(versions.look())
-    assert versions.current is None
-    assert not versions.is_warm
+    assert versions.current is None and not versions.is_warm
     (status,) = versions.statuses(None)
-    assert status.state == "END"
-    assert '"steal" not found' in status.error
+    assert status.state == "END" and '"steal" not found' in status.error
 
 
 def test_who_is_told_to_stop_does_not_answer_the_rest_of_the_requests(versions, monkeypatch):

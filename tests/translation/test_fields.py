@@ -29,8 +29,3 @@ def test_a_fault_names_the_field_the_range_and_the_value():
         for value in values:
             expected = f"`{name}` must be {must_be}. Received: {name}={value!r}."
             assert fault(FIELDS[name], value) == expected
-
-
-def test_a_field_keeps_its_default_and_heading():
-    assert Settings().size == 3
-    assert FIELDS["rate"].metadata["group"] == "rates"

@@ -11,32 +11,15 @@ ROOT = Path(keras_attn.__file__).parents[1]
 TRANSLATION = "keras_attn.translation"
 # From the ground up; a room imports from lower floors and, without a circle, from its own.
 FLOORS = [
-    {
-        "special_ids",
-        "config",
-        "fields",
-        "flags",
-        "presets",
-        "versions",
-        "named_weights",
-        "next_steps",
-        "machine",
-    },
-    {"corpus", "tokenization", "decoding", "evaluation"},
-    {"model"},
-    {"batching", "export"},
-    {"training", "importing"},
-    {"train"},
-    {"__init__", "__main__"},
+    "special_ids config fields flags presets versions named_weights next_steps machine",
+    "corpus tokenization decoding evaluation",
+    "model",
+    "batching export",
+    "training importing",
+    "train",
+    "__init__ __main__",
 ]
-FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-
-
-def sources(folder):
-    """The modules below a folder by their dotted names."""
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        yield ".".join(parts), path
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 
 
 def imports_of(path):
@@ -57,15 +40,15 @@ def room_of(name):
     return name.removeprefix(f"{TRANSLATION}.").split(".")[0]
 
 
-IMPORTS = {name: set(imports_of(path)) for name, path in sources("keras_attn")}
+IMPORTS = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): set(imports_of(path))
+    for path in sorted((ROOT / "keras_attn").rglob("*.py"))
+}
 MODULES = {name: found for name, found in IMPORTS.items() if room_of(name)}
 
 
-def test_every_room_has_a_floor():
+def test_every_room_has_a_floor_and_imports_no_higher_one():
     assert {room_of(name) for name in MODULES} == set(FLOOR_OF)
-
-
-def test_no_room_imports_a_higher_one():
     faults = [
         f"{name} imports {found}"
         for name, imported in MODULES.items()
@@ -80,8 +63,7 @@ def test_there_is_no_circle_of_modules_or_of_rooms():
     rooms = {}
     for name, found in modules.items():
         room = room_of(name)
-        rooms.setdefault(room, set()).update(room_of(other) for other in found)
-        rooms[room].discard(room)
+        rooms.setdefault(room, set()).update({room_of(other) for other in found} - {room})
     for graph in (modules, rooms):
         list(TopologicalSorter(graph).static_order())  # raises CycleError
 
@@ -91,10 +73,9 @@ def reached_from(name):
     seen, left = set(), [name]
     while left:
         module = left.pop()
-        if module in seen:
-            continue
-        seen.add(module)
-        left += IMPORTS.get(module, ())
+        if module not in seen:
+            seen.add(module)
+            left += IMPORTS.get(module, ())
     return seen
 
 
@@ -110,10 +91,7 @@ def test_integers_do_without_sentencepiece_and_the_server_without_the_trainer():
     assert integers and server
     faults = [
         f"{name} imports {found}"
-        for names, foreign in (
-            (integers, "sentencepiece"),
-            (server, f"{TRANSLATION}.training"),
-        )
+        for names, foreign in ((integers, "sentencepiece"), (server, f"{TRANSLATION}.training"))
         for name in names
         for found in reached_from(name)
         if f"{found}.".startswith(f"{foreign}.")

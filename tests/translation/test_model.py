@@ -85,16 +85,15 @@ def test_every_field_of_the_group_reaches_the_layers():
     config = dataclasses.replace(CONFIG, **changed)
     assert set(changed) == set(config.model_options()) | {"shared_vocab"}
     model = make_model(13, 13, config)
-    for stack in (model.encoder, model.decoder):
-        others = {"position", "num_encoder_layers", "num_decoder_layers", "shared_vocab"}
-        for name in set(changed) - others:
-            if name in ("tie_embeddings", "logits_bias", "share_embeddings"):
-                assert getattr(model.decoder, name)
-            elif name == "activation":
-                assert stack.activation.__name__ == changed[name]
-            else:
-                assert getattr(stack, name) == changed[name]
     assert (model.encoder.num_layers, model.decoder.num_layers) == (1, 2)
+    for name in ("tie_embeddings", "logits_bias", "share_embeddings"):
+        assert changed.pop(name) and getattr(model.decoder, name)
+    for name in ("position", "num_encoder_layers", "num_decoder_layers", "shared_vocab"):
+        del changed[name]
+    for stack in (model.encoder, model.decoder):
+        assert stack.activation.__name__ == changed["activation"]
+        for name in set(changed) - {"activation"}:
+            assert getattr(stack, name) == changed[name]
 
 
 @keras.saving.register_keras_serializable("test_model")

@@ -62,8 +62,7 @@ def fake_server(page):
     """`fake_server(nbest=..., attend=..., stream=..., fails_at=0)`: from now on, these answer.
 
     They are JavaScript, with `text`, `signature` and `n`, the number of the request; see
-    fake_server.js. Other signatures are answered as `attend`. By default the translation is the
-    text itself.
+    fake_server.js. By default the translation is the text itself.
     """
 
     def fake_server(nbest="nbest(text)", attend="attend(text)", stream="null", fails_at=0):

@@ -14,7 +14,7 @@ def choose(page, piece, other):
     page.all(OTHERS)[other].click()
 
 
-def test_each_piece_has_its_probability_and_others_that_could_have_come(told):
+def test_a_piece_has_others_that_could_have_come_and_give_another_translation(told):
     page = told
     assert page.names(PIECES) == ["x 50%", "y 44%", "the end 38%"]
     assert page.names(OTHERS) == []
@@ -26,10 +26,6 @@ def test_each_piece_has_its_probability_and_others_that_could_have_come(told):
     assert are_open == ["false", "true", "false"]
     page.all(PIECES)[1].click()
     assert page.names(OTHERS) == []
-
-
-def test_a_chosen_piece_gives_another_translation_from_which_one_can_go_on_and_back(told):
-    page = told
     choose(page, 1, 1)
     page.wait_for("alternative")
     assert page.run("return texts.at(-1)") == {"text": "猫", "prefix_pieces": ["▁x", "▁b"]}
@@ -40,6 +36,7 @@ def test_a_chosen_piece_gives_another_translation_from_which_one_can_go_on_and_b
     assert page.shown("other-translation") == []
     page.wait("return document.getElementById('announcement').textContent.endsWith(': x b z')")
 
+    # From there one can go on, and back.
     choose(page, 0, 2)
     page.wait("return document.querySelector('#alternative p').textContent.includes('c z')")
     assert page.run("return texts.at(-1)") == {"text": "猫", "prefix_pieces": ["▁c"]}

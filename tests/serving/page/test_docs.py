@@ -13,8 +13,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_each_operation_is_shown_and_a_request_is_answered(watched, server, scheme):
-    is_there = "return document.querySelector('.operation')"
-    docs = Page(watched, f"{server}/docs", 390, scheme, is_there)
+    ready = "return document.querySelector('.operation')"
+    docs = Page(watched, f"{server}/docs", 390, scheme, ready)
     wait = WebDriverWait(watched, 30)
     operations = docs.all(".operation")
     shown = [one.find_element("css selector", "code").text for one in operations]

@@ -11,14 +11,6 @@ UNSURE = f"""...sentencesOf(['a'], {{ isUncertain: true }}),
     ...sentencesOf(['b', 'c'], {{ isUncertain: false }}), {DONE}"""
 
 
-def test_the_translation_is_that_of_the_server(page):
-    page.write(LONG)
-    assert page.translated() == "1: 犬だ。 1: 猫だ。\n" + " ".join(["1: 鳥だ。"] * 8)
-    page.attended()
-    assert page.shown("hypotheses") == []
-    assert page.text("problem") == page.text("attention-problem") == ""
-
-
 def test_each_sentence_is_shown_when_it_is_there_and_may_make_the_text_unsure(page, fake_server):
     fake_server(stream=f"{{ events: [{ALL}], seconds: 0.5 }}")
     page.set_text(LONG)

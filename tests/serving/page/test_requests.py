@@ -67,18 +67,14 @@ def test_a_text_of_the_greatest_length_is_translated_and_a_longer_one_is_said_to
     page.set_text(text)
     page.translated(echoed(text))
     page.attended()
+    assert page.shown("hypotheses") == []
     page.set_text(line * 20)  # the field has lines as the page of a browser has them
     page.translated(echoed((line * 20).replace("\r\n", "\n")))
     assert page.text("problem") == page.text("attention-problem") == ""
 
 
 def test_half_a_character_is_no_problem_and_a_server_that_cannot_be_reached_is_one(page):
-    page.run(
-        """
-        document.getElementById("source").value = "猫\\ud83d";
-        document.getElementById("source").dispatchEvent(new InputEvent("input"));
-        """
-    )
+    page.run("source.value = '猫\\ud83d'; source.dispatchEvent(new InputEvent('input'));")
     page.translated("1: 猫\ufffd")
     assert page.text("problem") == ""
     page.run("window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")

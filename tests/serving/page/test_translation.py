@@ -34,9 +34,7 @@ def test_a_text_is_translated_as_it_is_typed_and_so_are_the_examples_of_the_mode
 def test_an_older_model_has_no_examples_no_hint_and_cross_attention_alone(
     driver, write_echo, tmp_path, start_server
 ):
-    folder = tmp_path / "ja-en"
-    write_echo(folder, 1, is_older=True)
-    with start_server(folder) as url:
+    with start_server(write_echo(tmp_path / "ja-en", 1, is_older=True).parent) as url:
         page = Page(driver, url)
         page.write("犬?")
         assert page.translated() == "1: 犬?"
@@ -47,18 +45,11 @@ def test_an_older_model_has_no_examples_no_hint_and_cross_attention_alone(
 
 
 def test_the_page_says_when_the_model_is_not_sure(page, fake_server):
-    page.write("犬")
-    page.translated("1: 犬")
-    assert page.shown("unsure") == []
-    page.write("?")
-    page.translated("1: 犬?")
-    assert page.text("unsure") == "The model is not sure of this translation."
-    page.one("source").send_keys(Keys.BACKSPACE)
-    page.translated("1: 犬")
-    assert page.shown("unsure") == []
-    page.write("?")
-    page.translated("1: 犬?")
-    page.one("source").send_keys(Keys.BACKSPACE, Keys.BACKSPACE)
+    for text, says in (("犬", ""), ("犬?", "The model is not sure of this translation.")) * 2:
+        page.set_text(text)
+        page.translated(f"1: {text}")
+        assert page.text("unsure") == says
+    page.set_text("")
     assert page.shown("unsure") == []
     for value in ("false", "null", "'yes'"):  # only true is not sure
         fake_server(nbest=f"nbest(text, {{ is_uncertain: {value} }})")

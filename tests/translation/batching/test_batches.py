@@ -98,17 +98,14 @@ def test_an_epoch_holds_every_pair_once_with_its_marks():
 
 def test_shapes_are_few_and_padding_is_at_most_a_few_percent_counted_on_the_batches():
     batches = make(20_000, batch_tokens=4096)
-    real = padded = 0
-    occurring = set()
-    for step, batch in enumerate(epoch(batches)):
-        occurring.add((batch.source.shape[1], batch.target_in.shape[1]))
-        assert batch.source.size + batch.target_in.size <= 4096
-        tokens = num_real(batch)
-        assert batches.num_tokens(step) == tokens
-        real += tokens
-        padded += batch.source.size + batch.target_out.size
-    assert 1 - real / padded <= Config.max_padding
-    assert batches.padding == pytest.approx(1 - real / padded)
+    found = epoch(batches)
+    sizes = [batch.source.size + batch.target_in.size for batch in found]
+    tokens = [num_real(batch) for batch in found]
+    assert max(sizes) <= 4096
+    assert tokens == [batches.num_tokens(step) for step in range(len(found))]
+    padding = 1 - sum(tokens) / sum(sizes)
+    assert batches.padding == pytest.approx(padding) and padding <= Config.max_padding
+    occurring = {(batch.source.shape[1], batch.target_in.shape[1]) for batch in found}
     assert occurring == set(batches.shapes) and len(occurring) <= 80
 
 
@@ -116,6 +113,9 @@ def test_longer_pairs_are_left_out_and_counted():
     batches = batches_of(part([[5] * 3, [5] * 9], [[6] * 2, [6] * 2]), max_pieces=8)
     assert batches.num_too_long == 1
     assert [batch.source.tolist() for batch in epoch(batches)] == [[[5, 5, 5, EOS_ID]]]
+    sampled = batches_of(part([[5] * 7] * 40, [[5] * 7] * 40), max_pieces=8, subword_alpha=0.5)
+    for batch in epoch(sampled):
+        assert batch.source.shape[1] <= 8 and batch.target_in.shape[1] <= 8
     with pytest.raises(ValueError, match="max_pieces=4 and 1 pairs"):
         batches_of(part([[5] * 9], [[6]]), max_pieces=4)
 
@@ -225,13 +225,6 @@ def test_sampling_cuts_anew_each_time_and_alike_from_any_step():
     assert sum(first[key] != second[key] for key in first) > 100
 
 
-def test_sampling_never_makes_a_side_longer_than_the_limit():
-    ids = [[5] * 7] * 40
-    batches = batches_of(part(ids, ids), max_pieces=8, subword_alpha=0.5)
-    for batch in epoch(batches):
-        assert batch.source.shape[1] <= 8 and batch.target_in.shape[1] <= 8
-
-
 TEXTS = [
     (f"私は{place}で{thing}を{number}個買いました。", f"I bought {number} {word} at {name}.")
     for place, name in (("東京", "Tokyo"), ("駅", "the station"), ("あの店", "that shop"))
@@ -299,13 +292,9 @@ def test_joined_pairs_come_in_addition_and_are_tokenized_as_one_text(trained):
     for row in rows.values():
         (text,) = trained.source.decode([row])
         assert row == [*trained.source.encode([text])[0], EOS_ID]
-
-
-def test_too_long_counts_no_joined_pair(trained):
-    sides = zip(*TEXTS, strict=True)
-    longest = max(
-        len(ids) for cut, side in zip(trained, sides, strict=True) for ids in cut.encode(side)
-    )
+    # Joined pairs that are too long are not counted.
+    sides = zip(trained, zip(*TEXTS, strict=True), strict=True)
+    longest = max(len(ids) for cut, side in sides for ids in cut.encode(side))
     batches = real(trained, joined_share=1.0, max_pieces=longest + 1)
     assert batches.num_too_long == 0
     assert sorted(texts_of(trained, batches)) == sorted(TEXTS)

@@ -1,10 +1,9 @@
 import pytest
 
-from keras_attn.translation.corpus import slices
 from keras_attn.translation.corpus.cleaning import Cleaned, Pair
 from keras_attn.translation.corpus.held_out import HeldOut, leave_out
 from keras_attn.translation.corpus.load import load_corpus
-from keras_attn.translation.corpus.splits import Example, normalise
+from keras_attn.translation.corpus.splits import Example
 
 LINES = [f"門{i}を閉める\tI close gate {i}." for i in range(900)]
 
@@ -96,20 +95,6 @@ def test_several_test_sets_keep_every_line_with_its_reference_and_equal_names_th
     names = [first, write([LINES[1]], "a/first.tsv")]
     found = load_corpus(own, hold_out=" + ".join(names))
     assert [one.name for one in found.held_out] == names
-
-
-def test_no_part_of_a_large_set_holds_what_is_held_out(write, translation_set, monkeypatch):
-    monkeypatch.setattr(slices, "PART_PAIRS", 250)
-    pairs = [(f"箱{i % 900}を運ぶ。", f"I carry box {i % 700}.") for i in range(1200)]
-    name = f"tfds:{translation_set(pairs)}"
-    held = [f"{ja}\t-" for ja, _ in pairs[::50]] + [f"-\t{en}" for _, en in pairs[7::50]]
-    found = load_corpus(name, hold_out=write(held, "held.tsv"))
-    sources = {normalise(example.source) for example in found.held_out[0].examples}
-    targets = {normalise(example.references[0]) for example in found.held_out[0].examples}
-    train = [pair for part in found.parts for pair in part().pairs]
-    assert len(found.parts) == 5 and len(train) > 1000
-    assert not sources & {normalise(pair.source) for pair in train}
-    assert not targets & {normalise(pair.target) for pair in train}
 
 
 def test_a_test_set_that_cannot_be_used_is_refused_before_the_corpus_is_read(write):

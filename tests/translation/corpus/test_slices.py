@@ -19,15 +19,18 @@ def large_set(translation_set, monkeypatch):
     return f"tfds:{translation_set(PAIRS)}"
 
 
-def test_a_large_set_is_read_in_parts_that_share_no_held_out_sentence(large_set):
-    found = load_corpus(large_set)
+def test_a_large_set_is_read_in_parts_that_share_no_held_out_sentence(large_set, tmp_path):
+    path = tmp_path / "held.tsv"  # whose sources and targets are held out too
+    held = [f"{ja}\t-" for ja, _ in PAIRS[::200]] + [f"-\t{en}" for _, en in PAIRS[7::200]]
+    path.write_text("\n".join(held), encoding="utf-8")
+    found = load_corpus(large_set, hold_out=str(path))
     assert found.counts["parts"] == len(found.parts) == NUM_PARTS
     assert found.counts["read"] == NUM_PAIRS // NUM_PARTS
     read = [part().pairs for part in found.parts]
     assert read[0] == found.train
     assert found.num_train == pytest.approx(sum(map(len, read)), rel=0.1)
     train = [pair for part in read for pair in part]
-    held_out = found.validation + found.test
+    held_out = found.validation + found.test + found.held_out[0].examples
     sources = {normalise(example.source) for example in held_out}
     targets = {normalise(text) for example in held_out for text in example.references}
     assert len(sources) >= 2

@@ -13,9 +13,9 @@ ROW = np.array([0.2, 0.19, 0.18, 0.05, 0.12, 0.11, 0.09, 0.04, 0.02], np.float32
 PROBABILITIES = tf.constant(np.tile(ROW, (2, 3, 1)))
 
 
-def find(number=3, slot_ids=(4, 5), **settings):
+def find(slot_ids=(4, 5), **settings):
     config = Config(max_pieces=20, **settings)
-    found = likeliest_tokens(PROBABILITIES, SOURCES, TARGETS, config, number, slot_ids)
+    found = likeliest_tokens(PROBABILITIES, SOURCES, TARGETS, config, 3, slot_ids)
     return [part.numpy() for part in found]
 
 
@@ -25,11 +25,10 @@ def test_forbidden_tokens_and_slots_that_may_not_come_are_skipped():
     # The slot of the source once; nothing for padding.
     assert tokens[1].tolist() == [[4, 6, 3], [6, 3, 7], [0, 0, 0]]
     np.testing.assert_array_equal(probabilities, np.where(tokens == PAD_ID, 0, ROW[tokens]))
-
-
-def test_without_slots_their_ids_are_tokens_like_others():
     tokens, _ = find(slot_ids=())
     assert tokens[0].tolist() == [[4, 5, 6]] * 3
+    tokens, _ = find(allow_unknown=True)
+    assert tokens[0, 0].tolist() == [1, 6, 3]
 
 
 def test_the_end_obeys_the_limits_of_the_length():
@@ -40,8 +39,3 @@ def test_the_end_obeys_the_limits_of_the_length():
     tokens, _ = find(min_length_ratio=0.7)  # 2 and 1
     assert tokens[0].tolist() == [[6, 7, 8], [6, 7, 8], [6, 3, 7]]
     assert tokens[1, 0].tolist() == [4, 6, 7]
-
-
-def test_a_model_that_may_say_the_unknown_token_has_it_among_the_likeliest():
-    tokens, _ = find(allow_unknown=True)
-    assert tokens[0, 0].tolist() == [1, 6, 3]

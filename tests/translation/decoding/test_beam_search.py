@@ -6,7 +6,7 @@ import tensorflow as tf
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.decoding.beam_search import ROOM, BeamSearch, length_penalty
+from keras_attn.translation.decoding.beam_search import ROOM, BeamSearch
 from keras_attn.translation.decoding.vocabulary_blocks import BLOCK
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
@@ -47,8 +47,8 @@ def step_of(table):
     return step
 
 
-def no_cache(beam_size, batch_size):
-    return tf.zeros([batch_size, 1, 0, beam_size], tf.int32)
+def random_table(seed, spread=2.0, vocab_size=V):
+    return np.random.default_rng(seed).normal(0, spread, (STATES, vocab_size))
 
 
 def log_softmax(logits):
@@ -61,34 +61,64 @@ def repeats(said, n):
     return n > 0 and len(set(sequences)) < len(sequences)
 
 
-def search_by_hand(table, first, limit, minimum, beam_size, alpha, no_repeat_ngram=0, slots=None):
-    """Every hypothesis that a beam ends, best first; no early stop.
+def search_by_hand(
+    table,
+    first,
+    limit,
+    minimum,
+    beam_size,
+    alpha=1.0,
+    no_repeat_ngram=0,
+    slots=None,
+    offset=5.0,
+    early_stopping="exact",
+    certain_end=False,
+    forbidden_ids=(PAD_ID, UNK_ID, BOS_ID),
+):
+    """The best hypotheses that a beam ends, best first.
 
     `slots` are the ids that a translation may have once, each with whether the source has it.
     """
+
+    def is_allowed(token, said, step):
+        if token in forbidden_ids or repeats([*said, token], no_repeat_ngram):
+            return False
+        if slots and token in slots and (token in said or not slots[token]):
+            return False
+        return step >= minimum if token == EOS_ID else step < limit
+
     beam, ended = [(0.0, [], next_state(first, BOS_ID))], []
     for step in range(limit + 1):
-        candidates = []
-        for total, said, state in beam:
-            for token, log_prob in enumerate(log_softmax(table[state])):
-                if token in (PAD_ID, UNK_ID, BOS_ID) or repeats([*said, token], no_repeat_ngram):
-                    continue
-                if slots and token in slots and (token in said or not slots[token]):
-                    continue
-                if step < minimum if token == EOS_ID else step == limit:
-                    continue
-                candidates.append((total + log_prob, said, token, state))
-        candidates.sort(key=lambda candidate: -candidate[0])
-        best = candidates[: 2 * beam_size]
-        for total, said, token, _ in best[:beam_size]:
-            if token == EOS_ID:
-                ended.append((total / ((5 + len(said) + 1) / 6) ** alpha, said))
+        penalty = ((offset + step + 1) / (offset + 1)) ** alpha
+        is_certain = certain_end and step == limit
+        candidates = [
+            (total + (0.0 if is_certain else log_prob), said, token, state)
+            for total, said, state in beam
+            for token, log_prob in enumerate(log_softmax(table[state]))
+            if is_allowed(token, said, step)
+        ]
+        best = sorted(candidates, key=lambda candidate: -candidate[0])[: 2 * beam_size]
+        ended += [
+            (total / penalty, said) for total, said, token, _ in best[:beam_size] if token == EOS_ID
+        ]
+        ended = sorted(ended, key=lambda hypothesis: -hypothesis[0])[:beam_size]
         beam = [
             (total, [*said, token], next_state(state, token))
             for total, said, token, state in best
             if token != EOS_ID
         ][:beam_size]
-    return sorted(ended, key=lambda hypothesis: -hypothesis[0])
+        if len(ended) < beam_size or early_stopping == "exact":
+            continue
+        if early_stopping == "full" or beam and beam[0][0] / penalty <= ended[-1][0]:
+            break
+    return ended
+
+
+def begin(beam_size, first, limits, minimums=None):
+    """Arguments of a search: an empty cache, the memory and the rows."""
+    cache = tf.zeros([len(first), 1, 0, beam_size], tf.int32)
+    rows = (first, limits, minimums or [0] * len(first))
+    return cache, *(tf.constant(row, tf.int32) for row in rows)
 
 
 def search(
@@ -105,12 +135,11 @@ def search(
 ):
     """Best hypotheses of each row: a list of (score, tokens), best first."""
     beams = BeamSearch(step_of(table), beam_size, **options)
-    rows = (tf.constant(first), tf.constant(limits), tf.constant(minimums))
-    begin = (no_cache(beam_size, len(first)), *rows)
+    given = begin(beam_size, first, limits, minimums)
     if at_once:
-        found = beams.at_once(*begin, max(limits), has_slot, num_best, scored)
+        found = beams.at_once(*given, max(limits), has_slot, num_best, scored)
     else:
-        found = beams(*begin, has_slot, num_best, scored)
+        found = beams(*given, has_slot, num_best, scored)
     return [
         [
             (score, [token for token in tokens if token != PAD_ID])
@@ -165,11 +194,26 @@ def test_beam_equals_a_search_by_hand(
         assert_equal_hypotheses(hypotheses, expected[:num_best])
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+def test_search_may_stop_early_with_another_penalty_and_a_certain_end(at_once):
+    table = random_table(8, spread=1.5)
+    table[:, EOS_ID] -= 0.5
+    first, limits = [3, 9, 40, 77, 5], [12, 1, 7, 30, 4]
+    options = {"alpha": 1.2, "offset": 0.0, "certain_end": True, "forbidden_ids": (PAD_ID, BOS_ID)}
+    for early_stopping in ("heuristic", "full"):
+        options["early_stopping"] = early_stopping
+        found = search(table, first, limits, None, 3, at_once, num_best=3, **options)
+        for row, hypotheses in enumerate(found):
+            expected = search_by_hand(table, first[row], limits[row], 0, 3, **options)
+            assert_equal_hypotheses(hypotheses, expected)
+        assert any(UNK_ID in tokens for row in found for _, tokens in row)
+
+
 def test_greedy_search_without_scores_finds_the_same():
-    table = np.random.default_rng(8).normal(0, 2, (STATES, WIDE))
+    table = random_table(8, vocab_size=WIDE)
     for at_once in (False, True):
-        for rules in ({}, {"no_repeat_ngram": 2}, {"certain_end": True}):
-            rows = (table, [1, 2, 3, 4, 5], [9, 4, 7, 1, 12], [0, 3, 0, 1, 8], 1, at_once)
+        for rules in ({}, {"no_repeat_ngram": 2, "certain_end": True}):
+            rows = (table, [1, 2, 3, 4, 5], [6, 4, 5, 1, 6], [0, 3, 0, 1, 5], 1, at_once)
             scored, unscored = (
                 search(*rows, alpha=0.0, scored=scored, **rules) for scored in (True, False)
             )
@@ -177,29 +221,14 @@ def test_greedy_search_without_scores_finds_the_same():
             assert [row[0][0] for row in unscored] != [row[0][0] for row in scored]
     # Scores that decide are computed.
     for beam_size, alpha in ((1, 1.0), (3, 0.0)):
-        rows = (table, [1, 2], [9, 9], [0, 0], beam_size)
+        rows = (table, [1, 2], [5, 5], None, beam_size)
         asked, not_asked = (search(*rows, alpha=alpha, scored=scored) for scored in (True, False))
         assert asked == not_asked
 
 
-@pytest.mark.slow
-def test_wider_beams_find_better_translations_on_average():
-    means = []
-    for beam_size in (1, 2, 4, 8):
-        scores = []
-        for seed in range(5):
-            table = np.random.default_rng(seed).normal(0, 2, (STATES, V))
-            found = search(table, list(range(32)), [8] * 32, [0] * 32, beam_size)
-            scores += [row[0][0] for row in found]
-        means.append(np.mean(scores))
-    assert means == sorted(means)
-    assert means[-1] > means[0]
-
-
 def test_a_row_with_fewer_hypotheses_than_asked_for_gets_empty_ones_without_a_score():
     beams = BeamSearch(step_of(np.zeros((STATES, V))), 5, alpha=0.0)
-    limits, minimums, first = tf.constant([1]), tf.constant([1]), tf.constant([0])
-    found = beams(no_cache(5, 1), first, limits, minimums, num_best=5)
+    found = beams(*begin(5, [0], [1], [1]), num_best=5)
     # Four tokens can be said, and after one of them the end: four hypotheses.
     said = found.tokens.numpy()[0, :, 0].tolist()
     assert sorted(said[:4]) == [4, 5, 6, 7] and said[4] == PAD_ID
@@ -207,29 +236,22 @@ def test_a_row_with_fewer_hypotheses_than_asked_for_gets_empty_ones_without_a_sc
     assert found.scores[0, 4] == -math.inf
 
 
-def test_length_penalty_is_that_of_wu_and_without_offset_the_length():
-    sizes = tf.constant([1, 7])
-    np.testing.assert_allclose(length_penalty(sizes, 0.6), [1.0, 2**0.6], rtol=1e-6)
-    np.testing.assert_allclose(length_penalty(sizes, 0.5, offset=0.0), [1.0, 7**0.5], rtol=1e-6)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_search_ends_as_soon_as_nothing_better_can_come(alpha):
+def test_search_ends_as_soon_as_nothing_better_can_come():
     table = np.full((STATES, V), -20.0)
     table[:, EOS_ID] = 0
-    steps = []
+    for alpha in (0.0, 1.0):
+        steps = []
 
-    def step(last, position, *rest):
-        steps.append(int(position))
-        return step_of(table)(last, position, *rest)
+        def step(last, position, *rest, steps=steps):
+            steps.append(int(position))
+            return step_of(table)(last, position, *rest)
 
-    rows = (tf.constant([3]), tf.constant([500]), tf.constant([0]))
-    BeamSearch(step, 2, alpha=alpha)(no_cache(2, 1), *rows)
-    assert steps == [0]
+        BeamSearch(step, 2, alpha=alpha)(*begin(2, [3], [500]))
+        assert steps == [0]
 
 
 def test_room_is_made_as_it_is_needed_and_rows_that_are_done_leave():
-    table = np.random.default_rng(9).normal(0, 2, (STATES, V))
+    table = random_table(9)
     table[:, EOS_ID] = -9  # long translations
     limits, first = [3, 2 * ROOM + 5, ROOM, ROOM + 1] * 5, list(range(20))
     sizes = []
@@ -239,65 +261,9 @@ def test_room_is_made_as_it_is_needed_and_rows_that_are_done_leave():
         sizes.append((len(last), ancestors.shape[-1]))
         return step_of_table(last, position, ancestors, cache, memory)
 
-    rows = (tf.constant(first), tf.constant(limits), tf.constant([0] * 20))
-    found = BeamSearch(step, 2)(no_cache(2, 20), *rows)
+    found = BeamSearch(step, 2)(*begin(2, first, limits))
     assert {room for _, room in sizes} == {ROOM, 2 * ROOM, 3 * ROOM}
     assert sizes[0][0] == 20 and sizes[-1][0] <= 5
     for row in range(20):
-        hand = search_by_hand(table, first[row], limits[row], 0, 2, 1.0)[0]
-        assert [token for token in found.tokens[row, 0].numpy() if token] == hand[1]
-
-
-def test_no_rows_give_no_rows():
-    none = tf.zeros([0], tf.int32)
-    found = BeamSearch(step_of(np.zeros((STATES, V))), 2)(no_cache(2, 0), none, none, none)
-    assert found.tokens.shape[:2] == (0, 2) and found.scores.shape == (0, 2)
-
-
-def search_that_stops(table, first, limit, beam_size, alpha, offset, early_stopping):
-    """Ended hypotheses of a beam that may have the unknown token, and whose last end is certain."""
-    beam, ended = [(0.0, [], next_state(first, BOS_ID))], []
-    for step in range(limit + 1):
-        candidates = [
-            (total + (0.0 if step == limit else log_prob), said, token, state)
-            for total, said, state in beam
-            for token, log_prob in enumerate(log_softmax(table[state]))
-            if (token == EOS_ID if step == limit else token not in (PAD_ID, BOS_ID))
-        ]
-        best = sorted(candidates, key=lambda candidate: -candidate[0])[: 2 * beam_size]
-
-        def penalty(number):
-            return ((offset + number) / (offset + 1)) ** alpha
-
-        ended += [
-            (total / penalty(step + 1), said)
-            for total, said, token, _ in best[:beam_size]
-            if token == EOS_ID
-        ]
-        ended = sorted(ended, key=lambda hypothesis: -hypothesis[0])[:beam_size]
-        beam = [
-            (total, [*said, token], next_state(state, token))
-            for total, said, token, state in best
-            if token != EOS_ID
-        ][:beam_size]
-        is_full = len(ended) == beam_size
-        if early_stopping == "full" and is_full:
-            break
-        if is_full and beam and beam[0][0] / penalty(step + 1) <= ended[-1][0]:
-            break
-    return ended
-
-
-@pytest.mark.parametrize("at_once", [False, True])
-@pytest.mark.parametrize("early_stopping", ["heuristic", "full"])
-def test_search_may_stop_early_with_another_penalty_and_a_certain_end(early_stopping, at_once):
-    table = np.random.default_rng(8).normal(0, 1.5, (STATES, V))
-    table[:, EOS_ID] -= 0.5
-    first, limits = [3, 9, 40, 77, 5], [12, 1, 7, 30, 4]
-    options = {"alpha": 1.2, "offset": 0.0, "early_stopping": early_stopping, "certain_end": True}
-    options["forbidden_ids"] = (PAD_ID, BOS_ID)
-    found = search(table, first, limits, [0] * 5, 3, at_once, num_best=3, **options)
-    for row, hypotheses in enumerate(found):
-        expected = search_that_stops(table, first[row], limits[row], 3, 1.2, 0.0, early_stopping)
-        assert_equal_hypotheses(hypotheses, expected)
-    assert any(UNK_ID in tokens for row in found for _, tokens in row)
+        _, expected = search_by_hand(table, first[row], limits[row], 0, 2)[0]
+        assert [token for token in found.tokens[row, 0].numpy() if token] == expected

@@ -6,6 +6,11 @@ from keras_attn.translation.decoding.groups import POSITIONS_AT_ONCE, in_groups
 
 def test_each_row_has_its_own_outputs():
     sizes = []
+    outputs = {
+        "sum": tf.TensorSpec([], tf.int32),
+        "all": tf.TensorSpec([1, None], tf.float32),
+        "text": tf.TensorSpec([], tf.string),
+    }
 
     def function(numbers, texts):
         tf.py_function(lambda x: sizes.append(len(x)), [numbers], [])
@@ -14,12 +19,6 @@ def test_each_row_has_its_own_outputs():
             "all": tf.cast(numbers, tf.float32)[:, None] / 2,
             "text": tf.strings.upper(texts),
         }
-
-    outputs = {
-        "sum": tf.TensorSpec([], tf.int32),
-        "all": tf.TensorSpec([1, None], tf.float32),
-        "text": tf.TensorSpec([], tf.string),
-    }
 
     @tf.function(
         input_signature=[tf.TensorSpec([None, 5], tf.int32), tf.TensorSpec([None], tf.string)]

@@ -4,6 +4,7 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
+from greedy_by_hand import greedy
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import length_penalty
@@ -20,35 +21,36 @@ def search(tiny_model):
     return Search(tiny_model, CONFIG)
 
 
-def found(search, prefix, sources=SOURCES):
-    """Tokens of the best hypothesis of each row without padding, or None, and all scores."""
-    tokens, scores = search.beginning_with(tf.constant(prefix, tf.int32), sources)
-    rows = [
-        None if np.isinf(score) else [i for i in row if i != PAD_ID]
-        for row, score in zip(tokens[:, 0].numpy().tolist(), scores[:, 0].numpy(), strict=True)
-    ]
-    return rows, scores.numpy()
+def without_padding(tokens):
+    return [[i for i in row if i != PAD_ID] for row in tokens.numpy().tolist()]
 
 
-def test_no_prefix_and_the_beginning_of_the_best_give_the_best(tiny_model, search):
+def found(search, prefixes, sources=SOURCES):
+    """Tokens of the best hypothesis of each row, or None, and its score."""
+    prefix = tf.ragged.constant(prefixes, tf.int32).to_tensor(PAD_ID)
+    tokens, scores = search.beginning_with(prefix, sources)
+    best = scores[:, 0].numpy()
+    rows = without_padding(tokens[:, 0])
+    return [row if np.isfinite(one) else None for row, one in zip(rows, best, strict=True)], best
+
+
+def test_the_beginning_of_the_best_translation_leads_to_it(tiny_model, search):
     best = best_translations(tiny_model, SOURCES, CONFIG)
-    expected = [[i for i in row if i != PAD_ID] for row in best.tokens[:, 0].numpy().tolist()]
+    expected = without_padding(best.tokens[:, 0])
     for length in (0, 2):
-        prefix = best.tokens[:, 0, :length].numpy()
-        rows, scores = found(search, prefix)
+        rows, scores = found(search, [row[:length] for row in expected])
         assert rows == expected
-        np.testing.assert_allclose(scores[:, 0], best.scores[:, 0], rtol=1e-4)
+        np.testing.assert_allclose(scores, best.scores[:, 0], rtol=1e-4)
 
 
 def test_the_score_is_that_of_the_whole_translation(tiny_model, search):
-    prefix = [[5, 8], [10, 0], [9, 4]]  # each of its own length
-    rows, scores = found(search, prefix)
-    for b, row in enumerate(rows):
-        begin = [i for i in prefix[b] if i]
-        assert row[: len(begin)] == begin
-        forced = log_probabilities(tiny_model, SOURCES[b : b + 1], tf.constant([[*row, EOS_ID]]))
+    prefixes = [[5, 8], [10], [9, 4]]
+    rows, scores = found(search, prefixes)
+    for row, prefix, score, source in zip(rows, prefixes, scores, SOURCES, strict=True):
+        assert row[: len(prefix)] == prefix
+        forced = log_probabilities(tiny_model, source[None], tf.constant([[*row, EOS_ID]]))
         penalty = length_penalty(tf.constant(len(row) + 1), CONFIG.length_penalty)
-        np.testing.assert_allclose(scores[b, 0], forced[0] / penalty, rtol=1e-3)
+        np.testing.assert_allclose(score, forced[0] / penalty, rtol=1e-3)
 
 
 def test_the_best_of_all_translations_that_begin_so_is_found(tiny_model):
@@ -62,38 +64,21 @@ def test_the_best_of_all_translations_that_begin_so_is_found(tiny_model):
     assert row == every[int(tf.argmax(scores / length_penalty(lengths, config.length_penalty)))]
 
 
-def test_a_prefix_with_the_end_is_the_whole_translation(search):
-    rows, _ = found(search, [[5, EOS_ID, 0], [EOS_ID, 0, 0], [7, 7, 0]])
-    assert rows[:2] == [[5], []]
-    assert rows[2][:2] == [7, 7]
-
-
-def test_a_prefix_beyond_the_maximum_length_is_cut(search):
-    rows, _ = found(search, [[5] * 9] * 3)
-    assert rows == [[5] * 6, [5] * 5, [5] * 7]
-
-
-def test_forbidden_tokens_have_no_continuation(search):
-    rows, scores = found(search, [[5, UNK_ID], [5, 6], [BOS_ID, 0]])
-    assert rows[0] is rows[2] is None and rows[1][:2] == [5, 6]
-    assert np.isinf(scores[[0, 2]]).all()
+def test_a_prefix_may_end_is_cut_at_the_maximum_length_and_has_no_forbidden_token(search):
+    prefixes = [[5] * 9, [EOS_ID], [5, EOS_ID], [5, UNK_ID], [BOS_ID], [7, 7]]
+    rows, _ = found(search, prefixes, tf.tile(SOURCES, [2, 1]))
+    assert rows[:5] == [[5] * 6, [], [5], None, None]
+    assert rows[5][:2] == [7, 7]
 
 
 def test_slots_come_once_and_only_if_the_source_has_them(tiny_model):
     # Slots 4 and 5; the first source has 4, the last has 5.
-    rows, _ = found(Search(tiny_model, CONFIG, (4, 5)), [[4, 0], [4, 0], [5, 5]])
+    rows, _ = found(Search(tiny_model, CONFIG, (4, 5)), [[4], [4], [5, 5]])
     assert rows[0][0] == 4 and rows[0].count(4) == 1 and 5 not in rows[0]
     assert rows[1] is rows[2] is None
 
 
 def test_greedy_search_follows_the_prefix_with_the_likeliest_tokens(tiny_model):
-    config = dataclasses.replace(CONFIG, beam_size=1)
-    (row,), _ = found(Search(tiny_model, config), [[8, 5]], SOURCES[:1])
-    expected = [8, 5]
-    while len(expected) < 6:
-        logits = tiny_model((SOURCES[:1, :3], np.array([[BOS_ID, *expected]])))[0, -1].numpy()
-        logits[:EOS_ID] = -np.inf
-        if (token := int(logits.argmax())) == EOS_ID:
-            break
-        expected.append(token)
-    assert row == expected
+    search = Search(tiny_model, dataclasses.replace(CONFIG, beam_size=1))
+    (row,), _ = found(search, [[8, 5]], SOURCES[:1])
+    assert row == greedy(tiny_model, SOURCES[0, :3], 6, [8, 5])

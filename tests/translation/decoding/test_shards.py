@@ -7,15 +7,15 @@ from keras_attn.translation.decoding.shards import MIN_ROWS, in_shards
 
 
 def described(ids):
-    """Text and sums of each row, as a search has them; and the number of rows of the shard."""
+    """Text and sums of each row, as a search has them; then rows and least id of the shard."""
     sums = tf.reduce_sum(ids, axis=1)
-    num_rows = tf.fill([tf.size(sums)], tf.shape(ids)[0])
-    return [tf.strings.as_string(sums), tf.stack([sums, num_rows], 1)]
+    of_shard = (tf.fill(tf.shape(sums), one) for one in (tf.size(sums), tf.reduce_min(ids)))
+    return [tf.strings.as_string(sums), tf.stack([sums, *of_shard], axis=1)]
 
 
 @tf.function(input_signature=[tf.TensorSpec([None, 5], tf.int32), tf.TensorSpec([], tf.int32)])
 def search(ids, num_shards):
-    outputs = [tf.TensorSpec([], tf.string), tf.TensorSpec([2], tf.int32)]
+    outputs = [tf.TensorSpec([], tf.string), tf.TensorSpec([3], tf.int32)]
     return in_shards(described, ids, num_shards, outputs)
 
 
@@ -28,20 +28,14 @@ def test_each_row_has_its_own_outputs_in_its_place():
             np.testing.assert_array_equal(numbers[:, 0], ids.sum(1))
 
 
-def test_a_batch_is_spread_evenly_and_not_too_thin():
+def test_a_batch_is_spread_evenly_and_not_too_thin_and_neighbours_go_to_different_shards():
     for num_rows, rows_each in ((8, 2), (9, 3), (40, 10), (3, 3), (1, 1)):
-        _, numbers = search(tf.ones([num_rows, 5], tf.int32), 4)
+        ids = tf.range(num_rows)[:, None] * tf.ones([1, 5], tf.int32)
+        _, numbers = search(ids, 4)
         assert numbers[:, 1].numpy().tolist() == [rows_each] * num_rows
         assert rows_each >= min(MIN_ROWS, num_rows)
-
-
-def test_neighbours_go_to_different_shards():
-    def lowest(ids):
-        return [tf.fill([tf.shape(ids)[0]], tf.reduce_min(ids))]
-
-    ids = tf.range(1, 9)[:, None] * tf.ones([1, 3], tf.int32)
-    (found,) = in_shards(lowest, ids, 2, [tf.TensorSpec([], tf.int32)])
-    assert found.numpy().tolist() == [1, 2] * 4
+        if num_rows == 4 * rows_each:
+            assert numbers[:, 2].numpy().tolist() == [0, 1, 2, 3] * rows_each
 
 
 def test_shards_are_computed_side_by_side():

@@ -88,37 +88,26 @@ def test_both_engines_find_the_same_translations_with_the_same_scores(models):
     )
 
 
-def test_a_folder_that_exists_is_left_alone(models):
+def test_what_cannot_be_converted_is_refused_in_a_sentence_and_leaves_nothing(
+    models, tmp_path, monkeypatch
+):
     translator, converted = models
+    out = tmp_path / "out"
     with pytest.raises(ValueError, match="`out` must be a folder that does not exist"):
         convert(translator.folder, converted)
-
-
-def test_a_conversion_that_fails_leaves_nothing(models, tmp_path, monkeypatch):
-    translator, _ = models
-
-    def fail(*arguments):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(shutil, "copy", fail)
-    with pytest.raises(OSError, match="disk full"):
-        convert(translator.folder, tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copy", lambda *arguments: (_ for _ in ()).throw(OSError("full")))
+        with pytest.raises(OSError, match="full"):
+            convert(translator.folder, out)
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "ctranslate2.specs", None)
+        with pytest.raises(ValueError, match=r'pip install "keras_attn\[ctranslate2\]"'):
+            convert(translator.folder, out)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_without_the_engine_it_says_what_to_install(models, tmp_path, monkeypatch):
-    translator, _ = models
-    monkeypatch.setitem(sys.modules, "ctranslate2.specs", None)
-    with pytest.raises(ValueError, match=r'pip install "keras_attn\[ctranslate2\]"'):
-        convert(translator.folder, tmp_path / "out")
-
-
-def test_a_model_of_other_blocks_is_refused_by_its_options(models, tmp_path):
-    translator, _ = models
     model = tmp_path / "1"
     shutil.copytree(translator.folder, model)
     config = dataclasses.replace(CONFIG, position="rotary", gated=True)
     config.save(model / "assets.extra" / "config.json")
     with pytest.raises(ValueError, match="default options.*position='rotary', gated=True"):
-        convert(model, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+        convert(model, out)
+    assert not out.exists()

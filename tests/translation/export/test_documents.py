@@ -46,40 +46,38 @@ def fail(*arguments, **options):
     raise RuntimeError("out of luck\nmore")
 
 
-@pytest.mark.parametrize(
-    ("target", "name", "what"),
-    [
+def test_what_fails_is_named_in_one_warning_but_an_interrupt_is_none(
+    translator, monkeypatch, capsys
+):
+    for target, name, what in (
         (figures, "draw", "figures"),
         (figures, "can_be_drawn", "figures"),
         (model_card, "write", "model card"),
         (documents.report_files, "write", "report"),
         (documents, "evaluate", "scores"),
-    ],
-)
-def test_what_fails_is_named_in_one_warning(translator, monkeypatch, capsys, target, name, what):
-    if what != "figures":
-        monkeypatch.setattr(figures, "can_be_drawn", lambda: False)
-    monkeypatch.setattr(target, name, fail)
-    report = write(translator)
-    assert (report is None) == (what == "scores")
-    assert capsys.readouterr().err == (
-        f"warning: the model in `{translator.folder}` is complete, but has no {what} "
-        "(RuntimeError: out of luck).\n"
-    )
+    ):
+        with monkeypatch.context() as patched:
+            if what != "figures":
+                patched.setattr(figures, "can_be_drawn", lambda: False)
+            patched.setattr(target, name, fail)
+            report = write(translator)
+        assert (report is None) == (what == "scores")
+        assert capsys.readouterr().err == (
+            f"warning: the model in `{translator.folder}` is complete, but has no {what} "
+            "(RuntimeError: out of luck).\n"
+        )
 
-
-def test_a_folder_that_cannot_be_written_is_told_of(translator, capsys):
-    translator.folder.rename(translator.folder.with_name("gone"))
-    assert write(translator).num_sentences == 9
-    warnings = capsys.readouterr().err
-    assert "has no report (FileNotFoundError" in warnings
-    assert "has no model card (FileNotFoundError" in warnings
-
-
-def test_an_interrupt_is_no_warning(translator, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(documents, "evaluate", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write(translator)
+
+
+def test_a_folder_that_cannot_be_written_is_told_of(translator, capsys):
+    translator.folder.rename(translator.folder.with_name("gone"))
+    assert write(translator).num_sentences == 9
+    warnings = capsys.readouterr().err
+    for what in ("report", "model card"):
+        assert f"has no {what} (FileNotFoundError" in warnings

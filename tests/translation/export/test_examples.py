@@ -11,23 +11,19 @@ def test_only_sentences_with_an_accepted_translation_are_chosen():
     answers["これはいくらですか。"] = "How much is this?"
     answers["お誕生日おめでとうございます。"] = "happy birthday to you!"
     found = choose(lambda texts: [answers[text] for text in texts], "ja", "en")
-    assert [example.source for example in found] == [
-        "これはいくらですか。",
-        "お誕生日おめでとうございます。",
-    ]
-    assert found[1].translation == "happy birthday to you!"
+    right = {text: answer for text, answer in answers.items() if answer != "Nonsense."}
+    assert {example.source: example.translation for example in found} == right
+    assert len(found) == 2
+    assert choose(lambda texts: texts, "en", "ja") == []  # none were written
 
 
 def test_contractions_do_not_count():
     answers = {text: accepted[0] for text, accepted in SENTENCES.items()}
-    answers["おはようございます。今日は暑いですね。"] = "Good morning. It is hot today, is not it?"
+    long = "Good morning. It is hot today, is not it?"
+    answers["おはようございます。今日は暑いですね。"] = long
     found = choose(lambda texts: [answers[text] for text in texts], "ja", "en")
     assert len(found) == NUM_EXAMPLES
-    assert "Good morning. It is hot today, is not it?" in [e.translation for e in found]
-
-
-def test_languages_without_written_sentences_have_no_examples():
-    assert choose(lambda texts: texts, "en", "ja") == []
+    assert long in [example.translation for example in found]
 
 
 def test_examples_are_written_as_a_list(tmp_path):

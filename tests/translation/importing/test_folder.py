@@ -33,12 +33,9 @@ def test_weights_may_be_a_file_of_pytorch(tmp_path, tiny):
 
 
 def test_weights_of_pytorch_need_pytorch(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="no `model.safetensors` and no `pytorch_model.bin`"):
+        folder.read_weights(tmp_path)
     monkeypatch.setitem(sys.modules, "torch", None)
     (tmp_path / "pytorch_model.bin").write_bytes(np.zeros(4).tobytes())
     with pytest.raises(ValueError, match="PyTorch, which is not installed. .*pip install torch"):
-        folder.read_weights(tmp_path)
-
-
-def test_a_folder_without_weights_is_named(tmp_path):
-    with pytest.raises(ValueError, match="no `model.safetensors` and no `pytorch_model.bin`"):
         folder.read_weights(tmp_path)

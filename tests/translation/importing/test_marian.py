@@ -87,55 +87,38 @@ def test_licence_and_citation_are_shown(imported, capsys):
     assert "`((0 + pieces) / 1)^1.0`" in card
 
 
-def without(name):
-    return lambda folder: (folder / name).unlink()
+# A file of the folder, what is done to it, and what is said of it.
+FAULTS = [
+    ("config.json", None, "There is no `config.json`"),
+    ("source.spm", None, "There is no `source.spm`"),
+    ("model.safetensors", None, "There is no `model.safetensors`"),
+    ("config.json", {"model_type": "t5"}, "model_type='t5'"),
+    ("generation_config.json", {"eos_token_id": 3}, "`eos_token_id` of"),
+    ("config.json", {"d_model": 8}, "must have the shapes of the model"),
+    ("tokenizer_config.json", {"source_lang": None}, "`source` and `target` must be"),
+    ("vocab.json", {"more": 120}, "a token for each row of the embeddings"),
+    ("model.safetensors", -7, "model.safetensors` is cut off"),
+    ("target.spm", -7, "a file is cut off"),
+    ("vocab.json", -7, "vocab.json` must be a file of JSON"),
+]
 
 
-def with_entry(file, **entries):
-    def change(folder):
-        path = folder / file
-        path.write_text(json.dumps({**json.loads(path.read_text()), **entries}))
-
-    return change
-
-
-def cut(name):
-    def change(folder):
-        (folder / name).write_bytes((folder / name).read_bytes()[:-7])
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (without("config.json"), "There is no `config.json`"),
-        (without("vocab.json"), "There is no `vocab.json`"),
-        (without("source.spm"), "There is no `source.spm`"),
-        (without("model.safetensors"), "There is no `model.safetensors`"),
-        (with_entry("config.json", model_type="t5"), "model_type='t5'"),
-        (with_entry("config.json", activation_function="sine"), "activation_function='sine'"),
-        (with_entry("generation_config.json", eos_token_id=3), "`eos_token_id` of"),
-        (with_entry("config.json", d_model=8), "must have the shapes of the model"),
-        (with_entry("tokenizer_config.json", source_lang=None), "`source` and `target` must be"),
-        (with_entry("vocab.json", more=120), "a token for each row of the embeddings"),
-        (cut("model.safetensors"), "model.safetensors` is cut off"),
-        (cut("target.spm"), "a file is cut off"),
-        (cut("vocab.json"), "vocab.json` must be a file of JSON"),
-    ],
-)
-def test_folders_that_are_no_model_are_named_in_one_sentence(
-    tiny, tmp_path, capsys, change, reason
-):
-    folder = tmp_path / "model"
-    shutil.copytree(tiny, folder)
-    change(folder)
-    assert command.main(["import-marian", str(folder), str(tmp_path / "out")]) == 2
-    said = capsys.readouterr().err
-    said = said.splitlines()[-1]  # after a warning of several target languages
-    assert said.startswith("error: ")
-    assert reason in said
-    assert not (tmp_path / "out").exists()
+def test_folders_that_are_no_model_are_named_in_one_sentence(tiny, tmp_path, capsys):
+    for number, (name, change, reason) in enumerate(FAULTS):
+        folder, out = tmp_path / str(number), tmp_path / "out"
+        shutil.copytree(tiny, folder)
+        path = folder / name
+        content = path.read_bytes()
+        if isinstance(change, dict):
+            path.write_text(json.dumps({**json.loads(content), **change}))
+        elif change:
+            path.write_bytes(content[:change])
+        else:
+            path.unlink()
+        assert command.main(["import-marian", str(folder), str(out)]) == 2, reason
+        said = capsys.readouterr().err.splitlines()[-1]  # after a warning of several languages
+        assert said.startswith("error: ") and reason in said
+        assert not out.exists()
 
 
 def test_a_language_token_must_be_one_of_the_model(tiny, tmp_path):

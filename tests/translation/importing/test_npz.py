@@ -152,21 +152,14 @@ def test_greedy_translations_are_those_of_ctranslate2(tiny, write, answers, tmp_
 
 def test_embeddings_and_logits_may_be_apart(arrays, write, tmp_path):
     table = arrays["Wemb"]
-    apart = {
-        "Wemb": None,
-        "encoder_Wemb": table,
-        "decoder_Wemb": 2 * table,
-        "decoder_ff_logit_out_W": 3 * table.T,
-    }
+    apart = {"Wemb": None, "encoder_Wemb": table, "decoder_Wemb": 2 * table}
+    apart["decoder_ff_logit_out_W"] = 3 * table.T
     found = npz.read(write(tmp_path / "model", apart, decoder={"allow-unk": "true"}))
     assert not found.config["share_encoder_decoder_embeddings"]
     assert not found.config["tie_word_embeddings"]
     assert len(found.generation["bad_words_ids"]) == 1
-    for name, factor in (
-        ("model.encoder.embed_tokens", 1),
-        ("model.decoder.embed_tokens", 2),
-        ("lm_head", 3),
-    ):
+    names = "model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head"
+    for factor, name in enumerate(names, start=1):
         np.testing.assert_array_equal(found.weights[f"{name}.weight"][:-1], factor * table)
 
 
@@ -178,40 +171,35 @@ def test_tokens_that_yaml_reads_as_other_things_stay_text(write, tmp_path):
     assert [*npz.read(model).vocabularies[0]] == '</s> <unk> no 1 ~ " \x85 <pad>'.split(" ")
 
 
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"decoder": {"models": [MODEL] * 2}}, "must have one model and two vocabularies"),
-        ({"decoder": {"models": ["other.npz"]}}, "There is no `other.npz`"),
-        (
-            {"decoder": {"vocabs": [VOCABULARY, "source.spm"]}},
-            "source.spm` must be a YAML file with the id",
-        ),
-        ({"decoder": {"word-penalty": 0.5}}, "Received: word-penalty=0.5"),
-        ({"decoder": {"beam-size": "many"}}, "`beam-size` of the Marian model must be a number"),
-        ({"options": {"type": "s2s"}}, "Received: type='s2s'"),
-        ({"options": {"transformer-ffn-activation": "gelu"}}, "activation='gelu'"),
-        ({"options": {"transformer-heads": None}}, "Received: no transformer-heads"),
-        ({"options": {"dec-depth": 0}}, "Received: dec-depth='0'"),
-        ({"options": {"dec-depth": 3}}, "those of the model's options. Received: no "),
-        ({"others": {"Wpos": np.ones((9, 8))}}, "Received: besides, Wpos"),
-    ],
-)
-def test_what_is_no_such_model_is_named_in_one_sentence(write, tmp_path, capsys, changes, reason):
-    model = write(tmp_path / "model", **changes)
-    arguments = ["import-marian", str(model), str(tmp_path / "out"), "--source", "ja"]
-    assert command.main([*arguments, "--target", "fr"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: ") and said.count("\n") == 1
-    assert reason in said
-    assert not (tmp_path / "out").exists()
+FAULTS = [
+    ({"decoder": {"models": [MODEL] * 2}}, "must have one model and two vocabularies"),
+    ({"decoder": {"models": ["other.npz"]}}, "There is no `other.npz`"),
+    ({"decoder": {"vocabs": [VOCABULARY, "source.spm"]}}, "source.spm` must be a YAML file with"),
+    ({"decoder": {"word-penalty": 0.5}}, "Received: word-penalty=0.5"),
+    ({"decoder": {"beam-size": "many"}}, "`beam-size` of the Marian model must be a number"),
+    ({"options": {"type": "s2s"}}, "Received: type='s2s'"),
+    ({"options": {"transformer-ffn-activation": "gelu"}}, "activation='gelu'"),
+    ({"options": {"transformer-heads": None}}, "Received: no transformer-heads"),
+    ({"options": {"dec-depth": 0}}, "Received: dec-depth='0'"),
+    ({"options": {"dec-depth": 3}}, "those of the model's options. Received: no "),
+    ({"others": {"Wpos": np.ones((9, 8))}}, "Received: besides, Wpos"),
+    (MODEL, ""),  # cut off
+    (VOCABULARY, ""),
+    (npz.DECODER, ""),
+]
 
 
-@pytest.mark.parametrize("name", [MODEL, VOCABULARY, npz.DECODER])
-def test_a_file_that_is_cut_off_is_named(write, tmp_path, capsys, name):
-    model = write(tmp_path / "model")
-    content = (model / name).read_bytes()
-    (model / name).write_bytes(content[: len(content) // 2])
-    arguments = ["import-marian", str(model), str(tmp_path / "out"), "--source", "ja"]
-    assert command.main([*arguments, "--target", "fr"]) == 2
-    assert capsys.readouterr().err.startswith("error: ")
+def test_what_is_no_such_model_is_named_in_one_sentence(write, tmp_path, capsys):
+    out = tmp_path / "out"
+    for number, (changes, reason) in enumerate(FAULTS):
+        is_cut = isinstance(changes, str)
+        model = write(tmp_path / str(number), **({} if is_cut else changes))
+        if is_cut:
+            content = (model / changes).read_bytes()
+            (model / changes).write_bytes(content[: len(content) // 2])
+        languages = ["--source", "ja", "--target", "fr"]
+        assert command.main(["import-marian", str(model), str(out), *languages]) == 2, changes
+        said = capsys.readouterr().err
+        assert said.startswith("error: ") and reason in said, changes
+        assert is_cut or said.count("\n") == 1, changes
+        assert not out.exists()

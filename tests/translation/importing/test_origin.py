@@ -4,16 +4,12 @@ from keras_attn.translation.importing import origin
 from keras_attn.translation.versions import EXTRA, ORIGIN
 
 
-def test_origin_is_what_the_model_card_states(tiny):
+def test_origin_is_what_the_model_card_states(tiny, tmp_path):
     found = origin.of_folder(tiny, "us/tiny-ja-en")
     assert found.name == "us/tiny-ja-en" and found.licence == "apache-2.0"
     assert found.citation.startswith("@misc{tiny,") and found.citation.endswith("\n}")
-
-
-def test_without_a_model_card_only_the_name_is_known(tmp_path):
-    folder = tmp_path / "opus-mt-ja-en"
-    folder.mkdir()
-    assert origin.of_folder(folder) == ("opus-mt-ja-en", "", "")
+    (tmp_path / "opus-mt-ja-en").mkdir()  # without a card
+    assert origin.of_folder(tmp_path / "opus-mt-ja-en") == ("opus-mt-ja-en", "", "")
 
 
 def test_documents_of_the_folder_are_kept(tiny, tmp_path):

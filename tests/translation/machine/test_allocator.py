@@ -12,7 +12,7 @@ FOLDER = str(Path(allocator.__file__).parent)
 
 COUNT_FAULTS = """
 import resource, sys
-sys.path.insert(0, {folder!r})
+sys.path.insert(0, sys.argv[1])
 from allocator import keep_freed_memory
 told = {told}
 def a_step():
@@ -39,25 +39,24 @@ print(return_freed_memory(), before - in_use())
 """
 
 
-def count_faults(told):
-    """In a process of its own: whether it keeps freed memory, and first touches of pages."""
-    command = [sys.executable, "-c", COUNT_FAULTS.format(folder=FOLDER, told=told)]
+def printed(code):
+    """Whether the C library could be told, and a number, as a process of its own prints them."""
+    command = [sys.executable, "-c", code, FOLDER]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return found[0] == "True", int(found[1])
 
 
 def test_the_pages_of_a_step_are_touched_for_the_first_time_once():
-    _, before = count_faults("False")
-    told, after = count_faults("keep_freed_memory()")
+    _, before = printed(COUNT_FAULTS.format(told="False"))
+    told, after = printed(COUNT_FAULTS.format(told="keep_freed_memory()"))
     # Where the C library cannot be told, it goes on as it does.
     assert after < 0.1 * before if told else after > 0.5 * before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_freed_memory_is_returned_to_the_system():
-    command = [sys.executable, "-c", HOLD, FOLDER]
-    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    assert found[0] == "False" or int(found[1]) > 80_000  # KiB
+    told, returned = printed(HOLD)
+    assert not told or returned > 80_000  # KiB
 
 
 def test_another_c_library_is_left_alone(monkeypatch):

@@ -41,13 +41,14 @@ def unified(text):
 TEXTS = st.text(
     st.sampled_from("はのを昨日読本人ー、。 １ab\u3000ﾊﾟ▁🎉\x00") | st.characters(), max_size=9
 )
+PARTS = st.builds(lambda text, i: text[i : i + 14], st.sampled_from(SENTENCES), st.integers(0, 9))
 
 
 @KINDS
-@settings(max_examples=20, derandomize=True, deadline=None)
+@settings(max_examples=40, derandomize=True, deadline=None)
 @given(
     texts=st.lists(  # of one size that is compiled
-        TEXTS.map(lambda t: t.encode("utf-8", "surrogatepass")) | st.binary(max_size=6),
+        (TEXTS | PARTS).map(lambda t: t.encode("utf-8", "surrogatepass")) | st.binary(max_size=6),
         min_size=2,
         max_size=8,
     )

@@ -175,7 +175,7 @@ def test_patience_ends_training_for_good(training, tmp_path, monkeypatch):
 def test_accumulated_batches_make_one_step(training, tmp_path):
     weights = []
 
-    def remember(*_):
+    def remember(*batch, logs):
         weights.append(training.model.get_weights())
 
     watch = LambdaCallback(on_train_begin=remember, on_train_batch_end=remember)

@@ -24,7 +24,7 @@ def test_killed_training_ends_bit_for_bit_like_one_that_was_not(tmp_path):
     killed.mkdir()
     undisturbed.mkdir()
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["small_training"])  # imports TensorFlow once
+    processes.set_forkserver_preload(["keras_attn.translation.training.fit"])
     moments = random.Random(8)
     for _ in range(10):
         before = last_step(killed)

@@ -2,7 +2,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from own_calls import KINDS, with_kinds
+from small_models import KINDS, with_kinds
 
 import keras_attn
 from keras_attn import Transformer
