@@ -13,7 +13,7 @@ from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.training import callbacks, sharding, validation
+from keras_attn.translation.training import sharding, validation
 from keras_attn.translation.training.fit import fit
 from keras_attn.translation.training.train_step import Trainer
 from keras_attn.translation.training.weight_average import WeightAverage
@@ -87,13 +87,3 @@ class SmallTraining:
             return fit(
                 self.model, self.stream, self.tokenizers, VALIDATION, config, folder, callbacks
             )
-
-
-def save_every_batch(folders, steps):
-    """Trainings, one after another, that leave their weights; `test_resume.py` kills them."""
-    callbacks.CHECKPOINT_SECONDS = 0.0
-    training = SmallTraining(folders[0])
-    for folder in folders:
-        run = training.fit(folder, steps=steps)
-        assert 2 < training.stream.steps_per_epoch < steps / 3 and run.steps == steps
-        np.savez(folder / "weights.npz", *training.model.get_weights())

@@ -144,14 +144,3 @@ def test_a_second_replica_comes_when_one_is_too_busy(url, script, folder):
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(ask_until_two_answer, range(16)))
     assert len(replicas) == 2
-
-
-def test_replicas_are_as_many_as_asked_for_or_between_two_numbers(script):
-    fixed = script.number_of_replicas(script.parse_arguments(["model", "--replicas", "3"]))
-    assert script.Replica.options(**fixed).num_replicas == 3
-    options = ["--replicas", "1", "--max-replicas", "4", "--batch-size", "16"]
-    between = script.number_of_replicas(script.parse_arguments(["model", *options]))
-    script.Replica.options(**between)  # Ray checks names and values
-    scaling = between["autoscaling_config"]
-    assert (scaling["min_replicas"], scaling["max_replicas"]) == (1, 4)
-    assert scaling["target_ongoing_requests"] == 16

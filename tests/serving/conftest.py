@@ -21,7 +21,6 @@ from keras_attn.translation.versions import CONFIG, EXTRA
 
 # Sentences for the page.
 EXAMPLES = ["猫が窓のそばで寝ている。", "明日は早く起きます。"]
-# Limits of the server that `client` asks.
 LIMITS = {"max_body": 20_000, "max_rows": 20, "max_characters": 300, "queue_rows": 20}
 
 

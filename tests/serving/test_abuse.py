@@ -162,8 +162,7 @@ CALLS = [
     ("Predict", b"", ("NOT_FOUND",)),
     ("Predict", b"\0" * (MAX_BODY + 1), ("RESOURCE_EXHAUSTED",)),
     ("GetModelMetadata", b"", ("INVALID_ARGUMENT",)),
-    ("Classify", b"", ("UNIMPLEMENTED",)),
-    ("Destroy", b"", ("UNIMPLEMENTED",)),
+    *[(method, b"", ("UNIMPLEMENTED",)) for method in ("Classify", "Destroy")],
 ]
 STRING = types_pb2.DT_STRING
 TENSORS = [
@@ -182,8 +181,7 @@ TENSORS = [
 def test_grpc_calls_and_tensors(addresses):
     calls = list(CALLS)
     for proto in TENSORS:
-        request = predict_pb2.PredictRequest(inputs={"text": proto})
-        request.model_spec.name = "ja-en"
+        request = predict_pb2.PredictRequest(inputs={"text": proto}, model_spec={"name": "ja-en"})
         calls.append(("Predict", request.SerializeToString(), ("INVALID_ARGUMENT",)))
     faults = []
     with grpc.insecure_channel(f"127.0.0.1:{addresses[1]}") as channel:

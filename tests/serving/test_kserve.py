@@ -16,8 +16,7 @@ def given(data, name="text", datatype="BYTES"):
 
 
 def test_the_server_and_its_model_describe_themselves(client):
-    extensions = ["binary_tensor_data"]
-    about = {"name": "keras_attn", "version": __version__, "extensions": extensions}
+    about = {"name": "keras_attn", "version": __version__, "extensions": ["binary_tensor_data"]}
     assert client.get("/v2").json() == about
     ready = "health/live health/ready models/ja-en/ready models/ja-en/versions/1/ready"
     for path in (*ready.split(), "models/ja%2Den/versions/1"):

@@ -33,14 +33,13 @@ def predict(channel):
     stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
 
     def predict(name="ja-en", signature="", outputs=(), version=None, label="", **inputs):
-        request = predict_pb2.PredictRequest(output_filter=outputs)
-        request.model_spec.name, request.model_spec.signature_name = name, signature
+        spec = {"name": name, "signature_name": signature}
         if version:
-            request.model_spec.version.value = version
+            spec["version"] = {"value": version}
         if label:
-            request.model_spec.version_label = label
-        for key, value in inputs.items():
-            request.inputs[key].CopyFrom(tf.make_tensor_proto(value))
+            spec["version_label"] = label
+        tensors = {key: tf.make_tensor_proto(value) for key, value in inputs.items()}
+        request = predict_pb2.PredictRequest(output_filter=outputs, model_spec=spec, inputs=tensors)
         return stub.Predict(request, timeout=60)
 
     return predict
@@ -83,21 +82,22 @@ def test_wrong_requests_are_refused_in_a_sentence(predict):
 
 def test_metadata_are_the_signatures_and_the_status_is_that_of_each_version(channel):
     stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
-    request = get_model_metadata_pb2.GetModelMetadataRequest(metadata_field=["signature_def"])
-    request.model_spec.name = "ja-en"
-    response = stub.GetModelMetadata(request, timeout=60)
+
+    def metadata(*fields):
+        request = get_model_metadata_pb2.GetModelMetadataRequest
+        spec = {"name": "ja-en"}
+        return stub.GetModelMetadata(request(metadata_field=fields, model_spec=spec), timeout=60)
+
+    response = metadata("signature_def")
     signatures = get_model_metadata_pb2.SignatureDefMap()
     assert response.metadata["signature_def"].Unpack(signatures)
     assert {"serving_default", "nbest", "glossary"} <= set(signatures.signature_def)
     for fields, says in (([], "at least one metadata_field"), (["x"], "field x is not")):
-        del request.metadata_field[:]
-        request.metadata_field.extend(fields)
         with pytest.raises(grpc.RpcError, match=says):
-            stub.GetModelMetadata(request, timeout=60)
+            metadata(*fields)
 
     stub = model_service_pb2_grpc.ModelServiceStub(channel)
-    request = get_model_status_pb2.GetModelStatusRequest()
-    request.model_spec.name = "ja-en"
+    request = get_model_status_pb2.GetModelStatusRequest(model_spec={"name": "ja-en"})
     (version,) = stub.GetModelStatus(request, timeout=60).model_version_status
     assert (version.version, version.state) == (1, version.State.AVAILABLE)
     request.model_spec.name = "de-en"

@@ -27,9 +27,8 @@ def test_the_highest_number_is_served_and_other_folders_are_no_versions(echo, ve
     asyncio.run(versions.look())
     assert versions.current.version == 10
     assert states(versions) == {10: "AVAILABLE"}
-    with pytest.raises(RequestError, match="Could not find version 7 of model ja-en") as caught:
+    with pytest.raises(RequestError, match="Could not find version 7 of model ja-en"):
         versions.statuses(7)
-    assert caught.value.status == 404
 
 
 def test_an_old_version_stays_until_its_last_request_ends(echo, write_echo, versions):

@@ -9,7 +9,7 @@ from greedy_by_hand import greedy
 
 from keras_attn import Decoder, Encoder, Transformer
 from keras_attn.translation.config import ACTIVATIONS, NORMS, POSITIONS, Config
-from keras_attn.translation.decoding.search import best_translations, num_positions
+from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.model import in_dtype, make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
@@ -64,20 +64,6 @@ def test_search_translates_as_the_layers_do_with_each_option(options):
     assert [row[row != PAD_ID].tolist() for row in found] == expected
 
 
-def test_a_beam_over_distances_finds_in_a_batch_what_it_finds_alone():
-    config = dataclasses.replace(CONFIG, beam_size=2, position="t5")
-    model = strong(config)
-    together = best_translations(model, tf.constant(SOURCES), config)
-    for row, source in enumerate(SOURCES):
-        alone = best_translations(model, tf.constant(source[None, source != PAD_ID]), config)
-        found, expected = (
-            [i for i in tokens.numpy().tolist() if i != PAD_ID]
-            for tokens in (together.tokens[row, 0], alone.tokens[0, 0])
-        )
-        assert found == expected != []
-        np.testing.assert_allclose(alone.scores[0], together.scores[row], rtol=1e-4)
-
-
 def test_every_field_of_the_group_reaches_the_layers():
     changed = dict(itertools.chain(*(one.items() for one in OPTIONS)), position="rotary")
     changed |= {"num_encoder_layers": 1, "num_decoder_layers": 2, "num_hiddens": 12}
@@ -119,11 +105,3 @@ def test_a_model_in_another_dtype_has_its_classes_and_weights(trained_in, served
     sides = SOURCES, np.array([[2, 4, 5], [2, 9, 0], [2, 10, 7]])
     expected, found = (np.asarray(one(sides)).astype("float32") for one in (model, made))
     assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()
-
-
-def test_the_table_of_positions_is_as_long_as_a_search_needs():
-    """Each function of a SavedModel holds a copy of the table."""
-    config = Config(num_hiddens=8, num_heads=2, ffn_num_hiddens=8, max_pieces=40)
-    model = make_model(10, 12, config)
-    for stack in (model.encoder, model.decoder):
-        assert stack.embedding.position.max_len == num_positions(config) == 64

@@ -1,6 +1,6 @@
 import pytest
 
-from keras_attn.translation.presets import for_corpus, summary
+from keras_attn.translation.presets import for_corpus
 
 SMALL, LARGE = 5_000, 200_000  # pairs
 
@@ -73,13 +73,6 @@ def test_the_rate_rises_over_as_large_a_part_of_a_long_training_as_of_a_short_on
     # A large model has time for few steps.
     small, large = (for_corpus(2_000, minutes=1, num_hiddens=width) for width in (128, 256))
     assert 0 < large.warmup_steps < small.warmup_steps / 2
-
-
-def test_the_summary_marks_what_was_chosen():
-    given = {"num_hiddens": 64, "steps": 500}
-    text = summary(for_corpus(1_000, **given), given)
-    assert "width 64, feed-forward 512*, 4 heads, vocabulary 3,000*" in text
-    assert text.endswith(", 500 steps (* chosen)")
 
 
 def test_accelerators_get_a_wider_model_and_a_batch_for_each():

@@ -18,8 +18,7 @@ def test_type_see_choose_another_piece_and_open_the_facts(page, ask):
     assert len(page.all(".target li")) == len("1: 猫が寝る。") + 1
     page.all("#about > summary")[0].click()
     assert "Search" in page.text("facts") and "beam of 4" in page.text("facts")
-    assert page.text("translation") == "1: 猫が寝る。"
-    assert page.barriers() == []
+    assert (page.text("translation"), page.barriers()) == ("1: 猫が寝る。", [])
 
 
 def test_markup_is_shown_as_text(page, fake_server):

@@ -138,23 +138,12 @@ def test_same_seed_same_stream_from_any_step_and_another_seed_or_epoch_another_o
     assert firsts[0] != firsts[1] and firsts[0] != firsts[2]
 
 
-def test_dataset_gives_the_stream_and_is_traced_once():
+def test_dataset_gives_the_stream_in_any_shape():
     batches = make(200)
-    traces = []
-
-    @tf.function
-    def count(source, target_in, target_out):
-        traces.append(None)  # runs while tracing only
-        return tf.size(source)
-
     dataset = batches.dataset().take(batches.steps_per_epoch)
-    signature = dataset.element_spec
-    compiled = count.get_concrete_function(*signature[0], signature[1])
-    streamed = [(*inputs, target_out) for inputs, target_out in dataset]
-    assert_equal(streamed, epoch(batches))
-    for batch in streamed:
-        compiled(*batch)
-    assert len(traces) == 1
+    ids = tf.TensorSpec((None, None), tf.int32)
+    assert dataset.element_spec == ((ids, ids), ids)
+    assert_equal([(*inputs, target_out) for inputs, target_out in dataset], epoch(batches))
 
 
 def times_seen(batches, number=0):
@@ -265,16 +254,13 @@ def test_noise_changes_some_sources_and_no_target_and_leaves_the_number_of_batch
     assert 0.1 * len(TEXTS) < len(changed) < 0.4 * len(TEXTS)
     again = texts_of(trained, batches, batches.steps_per_epoch)
     assert sorted(again) != sorted(seen)
-    for step, batch in enumerate(epoch(batches)):
-        assert 0 < batch.source.size + batch.target_in.size <= 1.1 * 1024
-        assert batches.num_tokens(step) == num_real(batch)
+    assert [num_real(b) for b in epoch(batches)] == [
+        batches.num_tokens(step) for step in range(batches.steps_per_epoch)
+    ]
     # Noisy sources are sampled too.
     sampled = real(trained, **options, subword_alpha=0.1)
     assert texts_of(trained, sampled) == seen
-    assert any(
-        one.source.shape != other.source.shape or (one.source != other.source).any()
-        for one, other in zip(epoch(sampled), epoch(batches), strict=True)
-    )
+    assert sum(map(num_real, epoch(sampled))) > sum(map(num_real, epoch(batches)))
 
 
 def test_joined_pairs_come_in_addition_and_are_tokenized_as_one_text(trained):

@@ -1,8 +1,5 @@
 import dataclasses
 
-import numpy as np
-import pytest
-
 from keras_attn.translation.batching.grouped import MAX_GROWTH, Grouped
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
@@ -26,20 +23,6 @@ PART = Part(
 
 def group(part=PART, number=0, **options):
     return Grouped(part, number, CHARACTERS, dataclasses.replace(CONFIG, **options))
-
-
-def targets(grouped, order):
-    """Targets of an epoch, in order of the numbers in them."""
-    rows = [i for planned in order for i in [*planned.clean, *(n.pair for n in planned.noised)]]
-    return sorted(grouped.pairs[i].target for i in rows)
-
-
-def test_noise_changes_which_batch_a_pair_is_in_but_not_the_pairs_of_an_epoch():
-    grouped, plain = group(), group(noise=0)
-    for epoch in range(3):
-        order, clean = grouped.order(epoch), plain.order(epoch)
-        assert len(order) == len(clean)
-        assert targets(grouped, order) == targets(plain, clean)
 
 
 def test_ids_of_noisy_sources_are_those_of_the_text_and_fit_in_the_batch():
@@ -74,13 +57,3 @@ def test_each_part_is_joined_in_another_way_and_always_in_the_same():
     first, again, second = group(), group(), group(number=1)
     assert first.pairs[:300] == second.pairs[:300] == PART.pairs
     assert first.pairs == again.pairs != second.pairs
-
-
-def test_padding_is_the_mean_over_epochs():
-    grouped = group(noise=0)
-    shares = []
-    for epoch in range(4):
-        order = grouped.order(epoch)
-        real = sum(grouped.lengths[planned.clean].sum() for planned in order)
-        shares.append(1 - real / sum(len(p.clean) * sum(p.shape) for p in order))
-    assert grouped.padding == pytest.approx(np.mean(shares), abs=0.005)

@@ -121,23 +121,16 @@ def begin(beam_size, first, limits, minimums=None):
     return cache, *(tf.constant(row, tf.int32) for row in rows)
 
 
-def search(
-    table,
-    first,
-    limits,
-    minimums,
-    beam_size,
-    at_once=False,
-    has_slot=None,
-    num_best=1,
-    scored=True,
-    **options,
-):
-    """Best hypotheses of each row: a list of (score, tokens), best first."""
+def search(rows, beam_size, at_once=False, has_slot=None, num_best=1, scored=True, **options):
+    """Best hypotheses of each row: a list of (score, tokens), best first.
+
+    `rows` are a table, and the first state, limit and minimum of each row.
+    """
+    table, *rows = rows
     beams = BeamSearch(step_of(table), beam_size, **options)
-    given = begin(beam_size, first, limits, minimums)
+    given = begin(beam_size, *rows)
     if at_once:
-        found = beams.at_once(*given, max(limits), has_slot, num_best, scored)
+        found = beams.at_once(*given, max(rows[1]), has_slot, num_best, scored)
     else:
         found = beams(*given, has_slot, num_best, scored)
     return [
@@ -162,6 +155,7 @@ def assert_equal_hypotheses(found, expected):
 @SEARCH
 @example(165, 1, 1, 0.0, 0, 5.0, V, False, ())  # a score near 0
 @example(3, 4, 2, 1.0, 0, 0.5, WIDE, True, (5, 6))
+@example(3, 2, 2, 1.0, 0, 200.0, WIDE, False, ())  # powers of such logits would overflow
 @given(
     seed=st.integers(0, 2**32 - 1),
     beam_size=st.integers(1, 5),
@@ -183,9 +177,9 @@ def test_beam_equals_a_search_by_hand(
     first = random.integers(0, STATES, 12).tolist()
     num_best = min(num_best, beam_size)
     has_slot = tf.constant(random.random((12, len(slot_ids))) < 0.5)
-    rows = (table, first, limits, minimums, beam_size, at_once, has_slot, num_best)
+    rows = (table, first, limits, minimums)
     options = {"alpha": alpha, "no_repeat_ngram": no_repeat_ngram}
-    found = search(*rows, slot_ids=slot_ids, **options)
+    found = search(rows, beam_size, at_once, has_slot, num_best, slot_ids=slot_ids, **options)
     for row, hypotheses in enumerate(found):
         slots = dict(zip(slot_ids, has_slot[row].numpy(), strict=True))
         expected = search_by_hand(
@@ -202,7 +196,7 @@ def test_search_may_stop_early_with_another_penalty_and_a_certain_end(at_once):
     options = {"alpha": 1.2, "offset": 0.0, "certain_end": True, "forbidden_ids": (PAD_ID, BOS_ID)}
     for early_stopping in ("heuristic", "full"):
         options["early_stopping"] = early_stopping
-        found = search(table, first, limits, None, 3, at_once, num_best=3, **options)
+        found = search((table, first, limits), 3, at_once, num_best=3, **options)
         for row, hypotheses in enumerate(found):
             expected = search_by_hand(table, first[row], limits[row], 0, 3, **options)
             assert_equal_hypotheses(hypotheses, expected)
@@ -213,16 +207,18 @@ def test_greedy_search_without_scores_finds_the_same():
     table = random_table(8, vocab_size=WIDE)
     for at_once in (False, True):
         for rules in ({}, {"no_repeat_ngram": 2, "certain_end": True}):
-            rows = (table, [1, 2, 3, 4, 5], [6, 4, 5, 1, 6], [0, 3, 0, 1, 5], 1, at_once)
+            rows = (table, [1, 2, 3, 4, 5], [6, 4, 5, 1, 6], [0, 3, 0, 1, 5])
             scored, unscored = (
-                search(*rows, alpha=0.0, scored=scored, **rules) for scored in (True, False)
+                search(rows, 1, at_once, alpha=0.0, scored=one, **rules) for one in (True, False)
             )
             assert [row[0][1] for row in unscored] == [row[0][1] for row in scored]
             assert [row[0][0] for row in unscored] != [row[0][0] for row in scored]
     # Scores that decide are computed.
     for beam_size, alpha in ((1, 1.0), (3, 0.0)):
-        rows = (table, [1, 2], [5, 5], None, beam_size)
-        asked, not_asked = (search(*rows, alpha=alpha, scored=scored) for scored in (True, False))
+        rows = (table, [1, 2], [5, 5])
+        asked, not_asked = (
+            search(rows, beam_size, alpha=alpha, scored=scored) for scored in (True, False)
+        )
         assert asked == not_asked
 
 

@@ -4,7 +4,6 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
-from greedy_by_hand import greedy
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import length_penalty
@@ -76,9 +75,3 @@ def test_slots_come_once_and_only_if_the_source_has_them(tiny_model):
     rows, _ = found(Search(tiny_model, CONFIG, (4, 5)), [[4], [4], [5, 5]])
     assert rows[0][0] == 4 and rows[0].count(4) == 1 and 5 not in rows[0]
     assert rows[1] is rows[2] is None
-
-
-def test_greedy_search_follows_the_prefix_with_the_likeliest_tokens(tiny_model):
-    search = Search(tiny_model, dataclasses.replace(CONFIG, beam_size=1))
-    (row,), _ = found(search, [[8, 5]], SOURCES[:1])
-    assert row == greedy(tiny_model, SOURCES[0, :3], 6, [8, 5])

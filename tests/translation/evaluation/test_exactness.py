@@ -8,11 +8,9 @@ from keras_attn.translation.evaluation.exactness import (
 SAME = [
     ("It costs 1,900 yen.", "It costs 1900 yen."),
     ("1,234,567.50", "1234567.5"),
-    ("Section 1.5", "section 1.50"),
     ("at 10:30", "30 past 10"),
     ("May 28th", "28 May"),
     ("at 08:05", "at 8:5"),
-    ("at 5:00", "at five"),
     ("Two dogs, 3 cats", "3 cats and 2 dogs"),
     ("a 2-year-old", "a two-year-old"),
     ("１２月", "December twelve"),
@@ -22,12 +20,10 @@ SAME = [
 ]
 DIFFERENT = [
     ("It costs 1,900 yen.", "It costs 190 yen."),
-    ("2 dogs", "dogs"),
     ("2 and 2", "2"),
     ("two dogs", "dogs"),
     ("1.5 hours", "15 hours"),
     ("at 10:30", "at 1030"),
-    ("1 apple", "an apple"),
     ("1 or 1", "one or none"),
     ("22", "twenty-two"),
     ("22 dogs and 2 cats", "twenty-two dogs and 22 cats"),

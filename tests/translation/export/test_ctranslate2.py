@@ -2,16 +2,13 @@ import dataclasses
 import shutil
 import sys
 
-import keras
 import numpy as np
 import pytest
+import shared_translator
 
 from keras_attn.translation.__main__ import main
-from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.export.ctranslate2 import convert
 from keras_attn.translation.export.saved_model import export
-from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.copied import SLOTS
@@ -19,37 +16,18 @@ from keras_attn.translation.tokenization.copied import SLOTS
 engine = pytest.importorskip("ctranslate2")
 pytestmark = pytest.mark.slow  # exports a model, and converts it
 
-PAIRS = [
-    Pair(f"{a}は{b}が好きです。", f"{x} likes {y} much.")
-    for a, x in [("犬", "The dog"), ("猫", "The cat"), ("鳥", "The bird"), ("父", "My father")]
-    for b, y in [("水", "water"), ("肉", "meat"), ("歌", "songs"), ("雨", "rain")]
-]
-CONFIG = Config(
-    vocab_size=330,
-    max_pieces=32,
-    num_encoder_layers=2,
-    num_decoder_layers=2,
-    num_hiddens=16,
-    ffn_num_hiddens=24,
-    num_heads=2,
-    beam_size=3,
-    length_penalty=0.0,  # the engine's penalty has another formula
-)
+# The engine's penalty of the length has another formula.
+CONFIG = dataclasses.replace(shared_translator.CONFIG, length_penalty=0.0)
+SOURCES = [pair.source for pair in shared_translator.PAIRS]
+TEXTS = [*SOURCES, *(text[2:] for text in SOURCES), *(text[:-3] for text in SOURCES)]
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    """A model of random weights, exported, and the same for CTranslate2."""
-    tokenizers = tokenizer.load_or_train(tmp_path_factory.mktemp("t"), PAIRS, CONFIG)
-    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-    keras.utils.set_random_seed(6)
-    model = make_model(*sizes, CONFIG)
-    random = np.random.default_rng(4)
-    model.set_weights(
-        [w + random.normal(0, 0.5, w.shape).astype("float32") for w in model.get_weights()]
-    )
+def models(tmp_path_factory, tokenizers, make_model):
+    """A model, exported, and the same for CTranslate2."""
+    model = make_model()
     (bias,) = [w for w in model.weights if w.path.endswith("decoder/logits/bias")]
-    bias.assign(bias + 3.0 * (np.arange(sizes[1]) == EOS_ID))  # so that translations end
+    bias.assign(bias + 6.0 * (np.arange(bias.shape[0]) == EOS_ID))  # so that translations end
     translator = export(model, tokenizers, CONFIG, tmp_path_factory.mktemp("models"))
     converted = tmp_path_factory.mktemp("ctranslate2") / "model"
     assert main(["ctranslate2", str(translator.folder.parent), str(converted)]) == 0
@@ -58,24 +36,27 @@ def models(tmp_path_factory):
 
 def test_both_engines_find_the_same_translations_with_the_same_scores(models):
     translator, converted = models
-    texts = [pair.source for pair in PAIRS]
     cut = tokenizer.Tokenizer.load(converted / "source.model")
     join = tokenizer.Tokenizer.load(converted / "target.model")
-    pieces = [[cut.pieces[i] for i in ids] for ids in cut.encode(texts)]
+    pieces = [[cut.pieces[i] for i in ids] for ids in cut.encode(TEXTS)]
     converted_translator = engine.Translator(str(converted))
     found = converted_translator.translate_batch(
         pieces,
         beam_size=CONFIG.beam_size,
         length_penalty=0,
         min_decoding_length=0,
-        max_decoding_length=2 * 32,
+        max_decoding_length=2 * CONFIG.max_pieces,
         suppress_sequences=[[slot] for slot in SLOTS],  # no source has one
     )
     numbers = {piece: i for i, piece in enumerate(join.pieces)}
     theirs = [join.decode([[numbers[p] for p in one.hypotheses[0]]])[0] for one in found]
-    ours = [best[0] for best in translator.nbest(texts)]
+    ours = [best[0] for best in translator.nbest(TEXTS)]
     limits = [int(CONFIG.max_length_ratio * (len(p) + 1)) + 10 for p in pieces]
-    comparable = [i for i, one in enumerate(found) if len(one.hypotheses[0]) < min(limits[i], 32)]
+    comparable = [
+        i
+        for i, one in enumerate(found)
+        if len(one.hypotheses[0]) < min(limits[i], CONFIG.max_pieces)
+    ]
     assert len(comparable) > 8
     assert len(set(theirs)) > 3
     assert [ours[i].translation for i in comparable] == [theirs[i] for i in comparable]

@@ -64,6 +64,14 @@ with v1.Session(graph=tf.Graph()) as session:
 PRINTED = "print(json.dumps([text.decode() for text in found.tolist()]))"
 
 
+def ran(code, version, texts):
+    """What another process prints in its last line."""
+    command = [sys.executable, "-c", code, str(version), json.dumps(texts)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
 @pytest.mark.parametrize(
     "run",
     [LOADED, pytest.param(AS_MODEL_SERVERS_DO, marks=pytest.mark.slow)],
@@ -74,38 +82,30 @@ def test_a_moved_model_answers_in_a_process_with_tensorflow_alone(
 ):
     moved = tmp_path / "another place" / "モデル"
     shutil.copytree(exported, moved)
-    code = IN_PLAIN_TENSORFLOW + run + PRINTED
-    command = [sys.executable, "-c", code, str(moved / "1"), json.dumps(texts)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout.splitlines()[-1]) == translator(texts)
+    assert ran(IN_PLAIN_TENSORFLOW + run + PRINTED, moved / "1", texts) == translator(texts)
+
+
+# A second device of the processor in the place of a GPU.
+BESIDE_ANOTHER_DEVICE = """
+import json, sys
+import tensorflow as tf
+(cpu,) = tf.config.list_physical_devices("CPU")
+two = [tf.config.LogicalDeviceConfiguration()] * 2
+tf.config.set_logical_device_configuration(cpu, two)
+from keras_attn.translation import Translator
+with tf.device("CPU:1"):
+    translator = Translator.load(sys.argv[1])
+    assert "CPU:1" in tf.Variable(0.0).device
+devices = {v.device[-5:] for v in translator._loaded.signatures["nbest"].variables}
+print(json.dumps([*devices, translator(json.loads(sys.argv[2]))]))
+"""
 
 
 @pytest.mark.slow
 def test_weights_stay_on_the_processor_where_another_device_comes_first(
     translator, exported, texts
 ):
-    # A second device of the processor in the place of a GPU.
-    code = (
-        "import json, sys\n"
-        "import tensorflow as tf\n"
-        "(cpu,) = tf.config.list_physical_devices('CPU')\n"
-        "two = [tf.config.LogicalDeviceConfiguration()] * 2\n"
-        "tf.config.set_logical_device_configuration(cpu, two)\n"
-        "from keras_attn.translation import Translator\n"
-        "with tf.device('CPU:1'):\n"
-        "    translator = Translator.load(sys.argv[1])\n"
-        "    made = tf.Variable(0.0)\n"
-        "devices = {v.device[-5:] for v in translator._loaded.signatures['nbest'].variables}\n"
-        "said = translator(json.loads(sys.argv[2]))\n"
-        "print(json.dumps([made.device[-5:], sorted(devices), said]))\n"
-    )
-    command = [sys.executable, "-c", code, str(exported / "1"), json.dumps(texts)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    made, devices, said = json.loads(result.stdout.splitlines()[-1])
-    assert made == "CPU:1" and devices == ["CPU:0"]
-    assert said == translator(texts)
+    assert ran(BESIDE_ANOTHER_DEVICE, exported / "1", texts) == ["CPU:0", translator(texts)]
 
 
 @pytest.mark.slow
@@ -201,21 +201,18 @@ class Contrary(Transformer):
 
 
 @pytest.mark.slow
-def test_subclass_is_exported_as_it_is_written(tokenizers, tmp_path, make_model):
-    plain = make_model()
-    model = Contrary.from_config(plain.get_config())
-    model.build(((None, None), (None, None)))
-    model.set_weights(plain.get_weights())
+def test_what_is_exported_is_the_class_as_it_is_written_in_float32(
+    tokenizers, tmp_path, make_model
+):
+    half, plain = make_model("bfloat16"), make_model()
+    plain.set_weights(half.get_weights())
+    contrary = Contrary.from_config(plain.get_config())
+    contrary.build(((None, None), (None, None)))
+    contrary.set_weights(plain.get_weights())
     texts = [pair.source for pair in PAIRS]
-    found = export(model, tokenizers, GREEDY, tmp_path)(texts)
-    assert found == translate_with(model, tokenizers, GREEDY)(texts)
-    assert found != translate_with(plain, tokenizers, GREEDY)(texts)
-
-
-@pytest.mark.slow
-def test_model_that_trained_in_bfloat16_is_exported_in_float32(tokenizers, tmp_path, make_model):
-    half, full = make_model("bfloat16"), make_model()
-    full.set_weights(half.get_weights())
-    translator = export(half, tokenizers, GREEDY, tmp_path)
-    texts = [pair.source for pair in PAIRS]
-    assert translator(texts) == translate_with(full, tokenizers, GREEDY)(texts)
+    of_plain, of_contrary = (
+        translate_with(model, tokenizers, GREEDY)(texts) for model in (plain, contrary)
+    )
+    assert of_plain != of_contrary
+    assert export(contrary, tokenizers, GREEDY, tmp_path)(texts) == of_contrary
+    assert export(half, tokenizers, GREEDY, tmp_path)(texts) == of_plain

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from keras_attn.translation.export.translator import Translator
-from keras_attn.translation.importing.marian import import_marian
+from keras_attn.translation.importing import folder
 
 # Model with random weights, and the answers of transformers to it (see README.md there).
 TINY = Path(__file__).parent / "tiny"
@@ -21,12 +20,9 @@ def answers():
 
 
 @pytest.fixture(scope="session")
-def imported(make_once):
-    """The tiny model as an exported version. Read-only."""
-
-    def import_tiny(folder):
-        # The pair of languages has no list of example sentences, which would be translated.
-        with pytest.warns(UserWarning, match="begin each text with one of: >>fra<<, >>eng<<"):
-            import_marian(TINY, folder, target="fr")
-
-    return Translator.load(make_once("imported", import_tiny))
+def tiny_files():
+    """Configuration, settings of the search, and weights."""
+    config, search = (
+        folder.read_json(TINY, name) for name in ("config.json", "generation_config.json")
+    )
+    return config, search, folder.read_weights(TINY)

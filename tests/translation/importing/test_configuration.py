@@ -1,22 +1,21 @@
 import pytest
 
-from keras_attn.translation.importing import folder
 from keras_attn.translation.importing.configuration import Settings, to_config
 
 
-@pytest.fixture(scope="module")
-def files(tiny):
-    return [folder.read_json(tiny, name) for name in ("config.json", "generation_config.json")]
+@pytest.fixture
+def configured(tiny_files):
+    config, search, _ = tiny_files
+
+    def configured(generation=None, **changes):
+        settings = Settings({**config, **changes}, {**search, **(generation or {})})
+        return to_config(settings, 1, "ja", "en", "")
+
+    return configured
 
 
-def configured(files, generation=None, **changes):
-    config, given = files
-    settings = Settings({**config, **changes}, {**given, **(generation or {})})
-    return to_config(settings, 1, "ja", "en", "")
-
-
-def test_sizes_are_those_of_the_file(files):
-    config = configured(files)
+def test_sizes_are_those_of_the_file(configured):
+    config = configured()
     config.validate()
     sizes = (config.num_encoder_layers, config.num_decoder_layers, config.num_heads)
     assert sizes == (2, 1, 2)
@@ -26,31 +25,28 @@ def test_sizes_are_those_of_the_file(files):
     assert (config.source, config.target) == ("ja", "en")
 
 
-def test_search_is_that_of_the_file(files):
-    config = configured(files)
+def test_search_is_that_of_the_files(configured, tiny_files):
+    config = configured()
     assert (config.beam_size, config.length_penalty, config.length_penalty_offset) == (4, 1.0, 0.0)
     assert config.max_length_extra == 14  # without start and end
     assert (config.early_stopping, config.certain_end) == ("heuristic", True)
     assert config.allow_unknown
     other = {"early_stopping": True, "length_penalty": 0.6, "num_beams": 6, "max_length": 512}
-    other |= {"bad_words_ids": [[98], [1]], "no_repeat_ngram_size": 3}
-    config = configured(files, other)
+    config = configured({**other, "bad_words_ids": [[98], [1]], "no_repeat_ngram_size": 3})
     assert (config.beam_size, config.length_penalty, config.early_stopping) == (6, 0.6, "full")
     assert config.max_length_extra == 126  # as many as there are positions
     assert not config.allow_unknown and config.no_repeat_ngram == 3
-    never = configured(files, {"early_stopping": "never"}, forced_eos_token_id=None)
+    never = configured({"early_stopping": "never"}, forced_eos_token_id=None)
     assert never.early_stopping == "exact"
-
-
-def test_search_of_older_models_is_in_their_configuration(files):
-    config, _ = files
-    older = {**config, "num_beams": 5, "max_length": 30}
+    # Older models have it in their configuration.
+    older = {**tiny_files[0], "num_beams": 5, "max_length": 30}
     found = to_config(Settings(older, {}), 1, "ja", "en", "")
     assert (found.beam_size, found.max_length_extra) == (5, 28)
 
 
-def test_options_and_searches_of_other_models_are_refused(files):
-    for changes, reason in (
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
         ({"model_type": "bart"}, "configuration of a Marian model. Received: model_type='bart'"),
         ({"activation_function": "mish"}, "activation_function='mish'"),
         ({"scale_embedding": False}, "scale_embedding=False"),
@@ -58,15 +54,23 @@ def test_options_and_searches_of_other_models_are_refused(files):
         ({"decoder_ffn_dim": 4}, "decoder_ffn_dim=4"),
         ({"normalize_before": True}, "normalize_before=True"),
         ({"d_model": None}, "must have all sizes. Received: no d_model"),
-    ):
-        with pytest.raises(ValueError, match=f"`config.json` .*{reason}"):
-            configured(files, **changes)
-    for name, value in {
-        "bad_words_ids": [[3, 4]],
-        "early_stopping": "soon",
-        "repetition_penalty": 1.2,
-        "decoder_start_token_id": 5,
-        "eos_token_id": [0, 1],
-    }.items():
-        with pytest.raises(ValueError, match=f"Received: {name}="):
-            configured(files, {name: value})
+    ],
+)
+def test_options_of_other_models_are_refused(configured, changes, reason):
+    with pytest.raises(ValueError, match=f"`config.json` .*{reason}"):
+        configured(**changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("bad_words_ids", [[3, 4]]),
+        ("early_stopping", "soon"),
+        ("repetition_penalty", 1.2),
+        ("decoder_start_token_id", 5),
+        ("eos_token_id", [0, 1]),
+    ],
+)
+def test_searches_of_other_kinds_are_refused(configured, name, value):
+    with pytest.raises(ValueError, match=f"Received: {name}="):
+        configured({name: value})

@@ -1,6 +1,5 @@
 import sys
 
-import numpy as np
 import pytest
 
 from keras_attn.translation.importing import folder
@@ -16,26 +15,25 @@ def test_a_file_that_is_missing_or_broken_is_named(tmp_path):
     (tmp_path / "config.json").write_text("[1]")
     with pytest.raises(ValueError, match=r"must be a JSON object. Received: .*list"):
         folder.read_json(tmp_path, "config.json")
+    with pytest.raises(ValueError, match="no `model.safetensors` and no `pytorch_model.bin`"):
+        folder.read_weights(tmp_path)
 
 
-def test_weights_may_be_a_file_of_pytorch(tmp_path, tiny):
+def test_weights_may_be_a_file_of_pytorch(tmp_path, tiny_files):
     torch = pytest.importorskip("torch")
-    expected = folder.read_weights(tiny)
-    tensors = {name: torch.tensor(values) for name, values in expected.items()}
-    torch.save(tensors, tmp_path / "pytorch_model.bin")
+    *_, expected = tiny_files
+    path = tmp_path / "pytorch_model.bin"
+    torch.save({name: torch.tensor(values) for name, values in expected.items()}, path)
     found = folder.read_weights(tmp_path)
     assert found.keys() == expected.keys()
     assert all((found[name] == expected[name]).all() for name in found)
-    path = tmp_path / "pytorch_model.bin"
     path.write_bytes(path.read_bytes()[:999])
     with pytest.raises(ValueError, match="pytorch_model.bin` is cut off or holds no tensors"):
         folder.read_weights(tmp_path)
 
 
 def test_weights_of_pytorch_need_pytorch(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="no `model.safetensors` and no `pytorch_model.bin`"):
-        folder.read_weights(tmp_path)
     monkeypatch.setitem(sys.modules, "torch", None)
-    (tmp_path / "pytorch_model.bin").write_bytes(np.zeros(4).tobytes())
+    (tmp_path / "pytorch_model.bin").write_bytes(bytes(32))
     with pytest.raises(ValueError, match="PyTorch, which is not installed. .*pip install torch"):
         folder.read_weights(tmp_path)

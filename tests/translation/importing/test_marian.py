@@ -1,4 +1,3 @@
-import dataclasses
 import json
 import shutil
 
@@ -7,49 +6,65 @@ import pytest
 import tensorflow as tf
 
 from keras_attn.translation import __main__ as command
-from keras_attn.translation import named_weights
-from keras_attn.translation.decoding.search import best_translations
+from keras_attn.translation.config import Config
 from keras_attn.translation.export.signatures import Signatures
+from keras_attn.translation.export.translator import Translator
+from keras_attn.translation.importing import marian, origin
 from keras_attn.translation.importing.marian import import_marian
-from keras_attn.translation.model import make_model
-from keras_attn.translation.special_ids import EOS_ID, PAD_ID
-from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
+from keras_attn.translation.importing.weights import NEVER
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training import warm_start
 from keras_attn.translation.versions import EXTRA
 
 
 @pytest.fixture(scope="module")
-def parts(imported):
-    """Tokenizers and model of the exported version."""
-    paths = (imported.folder / EXTRA / f"{name}.model" for name in Tokenizers._fields)
-    tokenizers = Tokenizers(*map(Tokenizer.load, paths))
-    model = make_model(*(one.vocab_size for one in tokenizers), imported.config)
-    named_weights.assign(model.weights, named_weights.of_version(imported.folder))
-    return tokenizers, model
+def exporting():
+    """What the only import of these tests has exported: model, tokenizers, configuration."""
+    given = []
+    export = marian.saved_model.export
+
+    def remember(model, tokenizers, config, folder):
+        given.extend((model, tokenizers, config))
+        return export(model, tokenizers, config, folder)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(marian.saved_model, "export", remember)
+        yield given
+
+
+@pytest.fixture(scope="module")
+def imported(exporting, tiny, tmp_path_factory):
+    """The tiny model as an exported version."""
+    # The pair of languages has no list of example sentences, which would be translated.
+    with pytest.warns(UserWarning, match="begin each text with one of: >>fra<<, >>eng<<"):
+        return import_marian(tiny, tmp_path_factory.mktemp("imported"), target="fr")
 
 
 def test_translations_are_those_of_transformers(imported, answers):
     assert imported(answers["sentences"]) == answers["beam_4"]
-    assert imported(answers["sentences"][:1]) == answers["beam_4"][:1]  # by XLA
 
 
-def test_greedy_translations_are_those_of_transformers(imported, answers, parts):
-    (source, target), model = parts
-    config = dataclasses.replace(imported.config, beam_size=1)
-    ids = tf.ragged.constant(source.encode(answers["sentences"]), tf.int32)
-    ends = tf.fill([ids.nrows(), 1], EOS_ID)
-    # In ascending order of length, as the search expects it.
-    order = np.argsort(ids.row_lengths().numpy(), kind="stable")
-    sources = tf.gather(tf.concat([ids, ends], axis=1), order).to_tensor(PAD_ID)
-    found = best_translations(model, sources, config).tokens[:, 0].numpy()
-    said = target.decode([[i for i in row if i != PAD_ID] for row in found.tolist()])
-    assert said == [answers["beam_1"][i] for i in order]
+def test_logits_are_those_of_transformers(imported, exporting, tiny_files, answers):
+    model, tokenizers, _ = exporting
+    sides = zip(*answers["pairs"], strict=True)
+    encoded = (one.encode(side) for one, side in zip(tokenizers, sides, strict=True))
+    size = tiny_files[0]["vocab_size"]
+    # Our order: padding, unknown, start, end, then the others as in the vocabulary.
+    order = [size - 1, 1, size - 1, 0, *range(2, size - 1)]
+    for source, target, expected in zip(*encoded, answers["logits"], strict=True):
+        ids = [[*source, EOS_ID]], [[BOS_ID, *target]]
+        logits = np.asarray(model(tuple(map(np.array, ids))))[0]
+        expected = np.array(expected)[:, order]
+        kept = [i for i in range(size + 1) if i != BOS_ID]
+        np.testing.assert_allclose(logits[:, kept], expected[:, kept], atol=1e-4)
+        assert (logits[:, BOS_ID] < NEVER / 2).all()
 
 
 @pytest.mark.slow  # traced and compiled once more
-def test_a_language_token_may_be_the_default(imported, parts):
-    tokenizers, model = parts
-    config = dataclasses.replace(imported.config, language_token=">>fra<<")
+def test_a_language_token_may_be_the_default(imported, exporting):
+    model, tokenizers, config = exporting
+    config = Config(**{**vars(config), "language_token": ">>fra<<"})
     texts = ["青い机が上にある。", ">>eng<<青い机が上にある。"]
     translations = ["The box.", "The box."]
     signatures = Signatures(model, tokenizers, config)
@@ -59,66 +74,90 @@ def test_a_language_token_may_be_the_default(imported, parts):
     assert found[0] != found[1]
 
 
-def test_a_training_keeps_tokenizers_and_search_of_the_model(imported, parts, tmp_path):
+@pytest.mark.filterwarnings("ignore:The model has several target languages")
+@pytest.mark.slow  # exports once more
+def test_weights_are_half_the_size_in_bfloat16(tiny, imported, tmp_path):
+    command_line = ["import-marian", str(tiny), str(tmp_path), "--target", "fr"]
+    assert not command.main([*command_line, "--serving-precision", "bfloat16"])
+    half = Translator.load(tmp_path)
+    sizes = [
+        (one.folder / "variables" / "variables.data-00000-of-00001").stat().st_size
+        for one in (half, imported)
+    ]
+    assert 0.4 < sizes[0] / sizes[1] < 0.6
+    texts = ["青い机が上にある。", ">>eng<<青い机が上にある。"]
+    scores = [one.score(texts, ["The box.", "The box."]) for one in (half, imported)]
+    np.testing.assert_allclose(*scores, rtol=0.05)
+
+
+def test_a_training_keeps_tokenizers_search_and_origin_of_the_model(imported, exporting, tmp_path):
     folder, fields = warm_start.inherit(start_from=str(imported.folder))
     assert (fields["beam_size"], fields["length_penalty_offset"]) == (4, 0.0)
     assert fields["share_embeddings"] and fields["position"] == "sinusoidal_halves"
     warm_start.copy_tokenizers(folder, tmp_path)
-    for name, tokenizer in zip(Tokenizers._fields, parts[0], strict=True):
+    for name, tokenizer in zip(Tokenizers._fields, exporting[1], strict=True):
         assert (tmp_path / f"{name}.model").read_bytes() == tokenizer.proto
     (tmp_path / EXTRA).mkdir()
     warm_start.copy_origin(folder, tmp_path)
     for name in ("origin.json", "origin/README.md"):
         kept = (tmp_path / EXTRA / name).read_bytes()
         assert kept == (imported.folder / EXTRA / name).read_bytes()
-    _, model = parts
-    other = make_model(*(one.vocab_size for one in parts[0]), imported.config)
-    warm_start.copy_weights(folder, other)
-    ids = np.array([[5, 9, EOS_ID]]), np.array([[2, 7]])
-    np.testing.assert_array_equal(other(ids), model(ids))
 
 
-def test_licence_and_citation_are_shown(imported, capsys):
+def test_licence_and_citation_are_shown_and_kept(imported, tiny, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(Translator, "load", lambda path: imported)
     assert command.main(["inspect", str(imported.folder)]) == 0
     said = capsys.readouterr().out
     assert "origin, name: tiny\norigin, licence: apache-2.0\norigin, citation: @misc{tiny," in said
     card = (imported.folder / "README.md").read_text(encoding="utf-8")
     assert "Licence of the model: apache-2.0." in card and "@misc{tiny," in card
     assert "`((0 + pieces) / 1)^1.0`" in card
+    kept = imported.folder / EXTRA / "origin" / "README.md"
+    assert kept.read_bytes() == (tiny / "README.md").read_bytes()
+    assert origin.of_folder(tmp_path) == (tmp_path.name, "", "")
+    assert origin.of_folder(tiny, "us/tiny-ja-en").name == "us/tiny-ja-en"
 
 
-# A file of the folder, what is done to it, and what is said of it.
-FAULTS = [
-    ("config.json", None, "There is no `config.json`"),
-    ("source.spm", None, "There is no `source.spm`"),
-    ("model.safetensors", None, "There is no `model.safetensors`"),
-    ("config.json", {"model_type": "t5"}, "model_type='t5'"),
-    ("generation_config.json", {"eos_token_id": 3}, "`eos_token_id` of"),
-    ("config.json", {"d_model": 8}, "must have the shapes of the model"),
-    ("tokenizer_config.json", {"source_lang": None}, "`source` and `target` must be"),
-    ("vocab.json", {"more": 120}, "a token for each row of the embeddings"),
-    ("model.safetensors", -7, "model.safetensors` is cut off"),
-    ("target.spm", -7, "a file is cut off"),
-    ("vocab.json", -7, "vocab.json` must be a file of JSON"),
-]
+def without(name):
+    return lambda folder: (folder / name).unlink()
 
 
-def test_folders_that_are_no_model_are_named_in_one_sentence(tiny, tmp_path, capsys):
-    for number, (name, change, reason) in enumerate(FAULTS):
-        folder, out = tmp_path / str(number), tmp_path / "out"
-        shutil.copytree(tiny, folder)
-        path = folder / name
-        content = path.read_bytes()
-        if isinstance(change, dict):
-            path.write_text(json.dumps({**json.loads(content), **change}))
-        elif change:
-            path.write_bytes(content[:change])
-        else:
-            path.unlink()
-        assert command.main(["import-marian", str(folder), str(out)]) == 2, reason
-        said = capsys.readouterr().err.splitlines()[-1]  # after a warning of several languages
-        assert said.startswith("error: ") and reason in said
-        assert not out.exists()
+def with_entry(file, **entries):
+    def change(folder):
+        path = folder / file
+        path.write_text(json.dumps({**json.loads(path.read_text()), **entries}))
+
+    return change
+
+
+def cut(name):
+    def change(folder):
+        (folder / name).write_bytes((folder / name).read_bytes()[:-7])
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (without("vocab.json"), "There is no `vocab.json`"),
+        (without("source.spm"), "There is no `source.spm`"),
+        (with_entry("generation_config.json", eos_token_id=3), "`eos_token_id` of"),
+        (with_entry("config.json", d_model=8), "must have the shapes of the model"),
+        (with_entry("tokenizer_config.json", source_lang=None), "`source` and `target` must be"),
+        (cut("target.spm"), "a file is cut off"),
+    ],
+)
+def test_folders_that_are_no_model_are_named_in_one_sentence(
+    tiny, tmp_path, capsys, change, reason
+):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny, folder)
+    change(folder)
+    assert command.main(["import-marian", str(folder), str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]  # after a warning of several target languages
+    assert said.startswith("error: ") and reason in said
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_language_token_must_be_one_of_the_model(tiny, tmp_path):

@@ -39,10 +39,10 @@ def marian_name(name):
 
 
 @pytest.fixture(scope="module")
-def arrays(tiny):
+def arrays(tiny_files):
     """The weights of the tiny model in Marian's names and shapes."""
     found = {}
-    for name, weight in folder.read_weights(tiny).items():
+    for name, weight in tiny_files[2].items():
         if ".layers." in name:
             found[marian_name(name)] = weight.T if weight.ndim == 2 else weight[None]
         elif name == "final_logits_bias":
@@ -54,8 +54,6 @@ def arrays(tiny):
 
 OPTIONS = {
     "type": "transformer",
-    "enc-depth": "1",
-    "dec-depth": "1",
     "transformer-ffn-activation": "swish",
     "transformer-preprocess": '""',
     "transformer-postprocess": "dan",
@@ -69,32 +67,27 @@ OPTIONS = {
 }
 
 
-@pytest.fixture(scope="module")
-def write(tiny, arrays):
-    """`write(path, arrays, options, decoder)`: a folder as Marian writes it."""
+@pytest.fixture
+def write(tiny, tiny_files, arrays, tmp_path):
+    """`write(arrays, options, decoder)`: a folder as Marian writes it."""
+    config, *_ = tiny_files
+    sizes = {
+        "enc-depth": config["encoder_layers"],
+        "dec-depth": config["decoder_layers"],
+        "transformer-heads": config["encoder_attention_heads"],
+    }
+    search = {"models": [MODEL], "vocabs": [VOCABULARY] * 2, "beam-size": 1, "normalize": 1}
 
-    def write(path, others=None, options=None, decoder=None):
+    def write(others=None, options=None, decoder=None):
+        path = tmp_path / "model"
         shutil.copytree(tiny, path, ignore=shutil.ignore_patterns("*.json", "*.safetensors"))
-        config = json.loads((tiny / "config.json").read_text())
-        chosen = {
-            **OPTIONS,
-            "enc-depth": config["encoder_layers"],
-            "dec-depth": config["decoder_layers"],
-            "transformer-heads": config["encoder_attention_heads"],
-            **(options or {}),
-        }
+        chosen = {**OPTIONS, **sizes, **(options or {})}
         text = "".join(f"{name}: {value}\n" for name, value in chosen.items() if value is not None)
         content = np.frombuffer(text.encode() + b"\0", np.int8)
         given = {**arrays, **(others or {}), "special:model.yml": content}
         np.savez(path / MODEL, **{name: one for name, one in given.items() if one is not None})
-        settings = {
-            "models": [MODEL],
-            "vocabs": [VOCABULARY] * 2,
-            "beam-size": 1,
-            "normalize": 1,
-            **(decoder or {}),
-        }
-        (path / npz.DECODER).write_text(json.dumps(settings))  # JSON is YAML
+        settings = json.dumps({**search, **(decoder or {})})  # JSON is YAML
+        (path / npz.DECODER).write_text(settings)
         ids = json.loads((tiny / "vocab.json").read_text(encoding="utf-8"))
         del ids["<pad>"]
         lines = (f"{json.dumps(token, ensure_ascii=False)}: {i}\n" for token, i in ids.items())
@@ -104,8 +97,23 @@ def write(tiny, arrays):
     return write
 
 
-def test_weights_are_those_of_the_model_in_transformers(tiny, write, tmp_path):
-    found, expected = npz.read(write(tmp_path / "model")), folder.read(tiny)
+@pytest.fixture
+def refusal(capsys, tmp_path):
+    """`refusal(model)`: the message of the command, which writes nothing."""
+
+    def refusal(model):
+        languages = ["--source", "ja", "--target", "fr"]
+        assert command.main(["import-marian", str(model), str(tmp_path / "out"), *languages]) == 2
+        assert not (tmp_path / "out").exists()
+        said = capsys.readouterr().err
+        assert said.startswith("error: ") and said.count("\n") == 1
+        return said
+
+    return refusal
+
+
+def test_weights_are_those_of_the_model_in_transformers(tiny, write):
+    found, expected = npz.read(write()), folder.read(tiny)
     assert found.vocabularies == expected.vocabularies
     padding = expected.config["pad_token_id"]
     for name, weight in expected.weights.items():
@@ -123,7 +131,7 @@ def test_weights_are_those_of_the_model_in_transformers(tiny, write, tmp_path):
 def test_greedy_translations_are_those_of_ctranslate2(tiny, write, answers, tmp_path):
     ctranslate2 = pytest.importorskip("ctranslate2")
     converters = pytest.importorskip("ctranslate2.converters")
-    model = write(tmp_path / "model")
+    model = write()
     with pytest.warns(UserWarning, match="several target languages"):
         translator = import_marian(model, tmp_path / "out", source="ja", target="fr")
     assert translator.config.beam_size == 1 and translator.config.norm_epsilon == 1e-6
@@ -136,25 +144,19 @@ def test_greedy_translations_are_those_of_ctranslate2(tiny, write, answers, tmp_
     for text in answers["sentences"]:
         token, rest = re.fullmatch(r"(>>\w+<<)?(.*)", text).groups()
         pieces = [*filter(None, [token]), *source.encode(rest, out_type=str)]
-        longest = 3 * (len(pieces) + 1)
-        (said,) = peer.translate_batch(
-            [pieces],
-            beam_size=1,
-            min_decoding_length=0,
-            max_decoding_length=longest,
-            disable_unk=True,
-        )
+        limits = {"min_decoding_length": 0, "max_decoding_length": 3 * (len(pieces) + 1)}
+        (said,) = peer.translate_batch([pieces], beam_size=1, disable_unk=True, **limits)
         expected.append("".join(said.hypotheses[0]).replace("▁", " ").strip())
     assert translator(answers["sentences"]) == expected
     assert len(set(expected)) > 5
     assert Translator.load(tmp_path / "out").config == translator.config
 
 
-def test_embeddings_and_logits_may_be_apart(arrays, write, tmp_path):
+def test_embeddings_and_logits_may_be_apart(arrays, write):
     table = arrays["Wemb"]
     apart = {"Wemb": None, "encoder_Wemb": table, "decoder_Wemb": 2 * table}
     apart["decoder_ff_logit_out_W"] = 3 * table.T
-    found = npz.read(write(tmp_path / "model", apart, decoder={"allow-unk": "true"}))
+    found = npz.read(write(apart, decoder={"allow-unk": "true"}))
     assert not found.config["share_encoder_decoder_embeddings"]
     assert not found.config["tie_word_embeddings"]
     assert len(found.generation["bad_words_ids"]) == 1
@@ -163,43 +165,37 @@ def test_embeddings_and_logits_may_be_apart(arrays, write, tmp_path):
         np.testing.assert_array_equal(found.weights[f"{name}.weight"][:-1], factor * table)
 
 
-def test_tokens_that_yaml_reads_as_other_things_stay_text(write, tmp_path):
-    model = write(tmp_path / "model")
+def test_tokens_that_yaml_reads_as_other_things_stay_text(write):
+    model = write()
     (model / VOCABULARY).write_text(
         '</s>: 0\n<unk>: 1\nno: 2\n1: 3\n"~": 4\n"\\"": 5\n? "\\x85"\n: 6\n', encoding="utf-8"
     )
     assert [*npz.read(model).vocabularies[0]] == '</s> <unk> no 1 ~ " \x85 <pad>'.split(" ")
 
 
-FAULTS = [
-    ({"decoder": {"models": [MODEL] * 2}}, "must have one model and two vocabularies"),
-    ({"decoder": {"models": ["other.npz"]}}, "There is no `other.npz`"),
-    ({"decoder": {"vocabs": [VOCABULARY, "source.spm"]}}, "source.spm` must be a YAML file with"),
-    ({"decoder": {"word-penalty": 0.5}}, "Received: word-penalty=0.5"),
-    ({"decoder": {"beam-size": "many"}}, "`beam-size` of the Marian model must be a number"),
-    ({"options": {"type": "s2s"}}, "Received: type='s2s'"),
-    ({"options": {"transformer-ffn-activation": "gelu"}}, "activation='gelu'"),
-    ({"options": {"transformer-heads": None}}, "Received: no transformer-heads"),
-    ({"options": {"dec-depth": 0}}, "Received: dec-depth='0'"),
-    ({"options": {"dec-depth": 3}}, "those of the model's options. Received: no "),
-    ({"others": {"Wpos": np.ones((9, 8))}}, "Received: besides, Wpos"),
-    (MODEL, ""),  # cut off
-    (VOCABULARY, ""),
-    (npz.DECODER, ""),
-]
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"decoder": {"models": [MODEL] * 2}}, "must have one model and two vocabularies"),
+        ({"decoder": {"models": ["other.npz"]}}, "There is no `other.npz`"),
+        ({"decoder": {"vocabs": [VOCABULARY, "source.spm"]}}, "source.spm` must be a YAML file"),
+        ({"decoder": {"word-penalty": 0.5}}, "Received: word-penalty=0.5"),
+        ({"decoder": {"beam-size": "many"}}, "`beam-size` of the Marian model must be a number"),
+        ({"options": {"type": "s2s"}}, "Received: type='s2s'"),
+        ({"options": {"transformer-ffn-activation": "gelu"}}, "activation='gelu'"),
+        ({"options": {"transformer-heads": None}}, "Received: no transformer-heads"),
+        ({"options": {"dec-depth": 0}}, "Received: dec-depth='0'"),
+        ({"options": {"dec-depth": 3}}, "those of the model's options. Received: no "),
+        ({"others": {"Wpos": np.ones((9, 8))}}, "Received: besides, Wpos"),
+    ],
+)
+def test_what_is_no_such_model_is_named_in_one_sentence(write, refusal, changes, reason):
+    assert reason in refusal(write(**changes))
 
 
-def test_what_is_no_such_model_is_named_in_one_sentence(write, tmp_path, capsys):
-    out = tmp_path / "out"
-    for number, (changes, reason) in enumerate(FAULTS):
-        is_cut = isinstance(changes, str)
-        model = write(tmp_path / str(number), **({} if is_cut else changes))
-        if is_cut:
-            content = (model / changes).read_bytes()
-            (model / changes).write_bytes(content[: len(content) // 2])
-        languages = ["--source", "ja", "--target", "fr"]
-        assert command.main(["import-marian", str(model), str(out), *languages]) == 2, changes
-        said = capsys.readouterr().err
-        assert said.startswith("error: ") and reason in said, changes
-        assert is_cut or said.count("\n") == 1, changes
-        assert not out.exists()
+@pytest.mark.parametrize("name", [MODEL, VOCABULARY, npz.DECODER])
+def test_a_file_that_is_cut_off_is_refused(write, refusal, name):
+    model = write()
+    content = (model / name).read_bytes()
+    (model / name).write_bytes(content[: len(content) // 2])
+    refusal(model)

@@ -24,10 +24,14 @@ def content(**changes):
     return len(text).to_bytes(8, "little") + text + data
 
 
+def read(folder, data):
+    path = folder / "model.safetensors"
+    path.write_bytes(data)
+    return safetensors.read(path)
+
+
 def test_floats_of_every_precision_are_read(tmp_path):
-    path = tmp_path / "model.safetensors"
-    path.write_bytes(content())
-    found = safetensors.read(path)
+    found = read(tmp_path, content())
     assert set(found) == set(TENSORS) - {"ids"}
     for name, values in found.items():
         assert values.dtype == np.float32
@@ -45,7 +49,5 @@ def test_floats_of_every_precision_are_read(tmp_path):
     ],
 )
 def test_a_damaged_file_is_named(tmp_path, data, reason):
-    path = tmp_path / "model.safetensors"
-    path.write_bytes(data)
     with pytest.raises(ValueError, match=rf"model\.safetensors` is .*({reason})"):
-        safetensors.read(path)
+        read(tmp_path, data)

@@ -18,12 +18,24 @@ TEXTS = st.text(
 )
 
 
-@pytest.fixture(scope="session")
-def side(tiny):
-    proto = folder.read_bytes(tiny, "source.spm")
-    tokens = folder.read_json(tiny, "vocab.json")
-    found = vocabulary.convert(proto, tokens, SPECIAL, "vocab.json")
-    return found, GraphTokenizer(found.tokenizer.proto), tokens, proto
+def converted(proto, tokens):
+    return vocabulary.convert(proto, tokens, SPECIAL, "vocab.json")
+
+
+@pytest.fixture(scope="module")
+def files(tiny):
+    """The model of SentencePiece, and the ids of tokens."""
+    return folder.read_bytes(tiny, "source.spm"), folder.read_json(tiny, "vocab.json")
+
+
+@pytest.fixture(scope="module")
+def found(files):
+    return converted(*files)
+
+
+@pytest.fixture(scope="module")
+def graph(found):
+    return GraphTokenizer(found.tokenizer.proto)
 
 
 def in_vocabulary(found, ids):
@@ -31,20 +43,22 @@ def in_vocabulary(found, ids):
     return [[int(found.rows[i]) for i in row] for row in ids]
 
 
-@pytest.mark.parametrize("name", ["source", "target"])
-def test_ids_are_those_of_transformers(tiny, answers, name):
-    proto, tokens = folder.read_bytes(tiny, f"{name}.spm"), folder.read_json(tiny, "vocab.json")
-    found = vocabulary.convert(proto, tokens, SPECIAL, "vocab.json")
-    texts, expected = answers["strings"], [row[:-1] for row in answers[f"{name}_ids"]]  # no end
-    assert in_vocabulary(found, found.tokenizer.encode(texts)) == expected
-    graph = GraphTokenizer(found.tokenizer.proto)
-    assert in_vocabulary(found, graph.tokenize(tf.constant(texts)).to_list()) == expected
+def test_ids_are_those_of_transformers(tiny, files, found, graph, answers):
+    texts = answers["strings"]
+    target = converted(folder.read_bytes(tiny, "target.spm"), files[1])
+    sides = [
+        (found, found.tokenizer.encode(texts), answers["source_ids"]),
+        (found, graph.tokenize(tf.constant(texts)).to_list(), answers["source_ids"]),
+        (target, target.tokenizer.encode(texts), answers["target_ids"]),
+    ]
+    for side, ids, expected in sides:
+        assert in_vocabulary(side, ids) == [row[:-1] for row in expected]  # without the end
 
 
-@settings(max_examples=20, derandomize=True, deadline=None)
-@given(texts=st.lists(TEXTS, min_size=8, max_size=8))
-def test_ids_are_those_of_the_names_of_pieces(side, texts):
-    found, graph, tokens, proto = side
+@settings(max_examples=10, derandomize=True, deadline=None)
+@given(texts=st.lists(TEXTS, min_size=16, max_size=16))
+def test_ids_are_those_of_the_names_of_pieces(files, found, graph, texts):
+    proto, tokens = files
     package = sentencepiece.SentencePieceProcessor(model_proto=proto)
     pieces = [package.encode(text, out_type=str) for text in texts]
     expected = [[tokens.get(piece, tokens["<unk>"]) for piece in row] for row in pieces]
@@ -52,9 +66,8 @@ def test_ids_are_those_of_the_names_of_pieces(side, texts):
     assert in_vocabulary(found, graph.tokenize(tf.constant(texts)).to_list()) == expected
 
 
-def test_text_of_any_ids_is_that_of_their_pieces(side):
-    found, graph, tokens, _ = side
-    names = {number: name for name, number in tokens.items()}
+def test_text_of_any_ids_is_that_of_their_pieces(files, found, graph):
+    names = {number: name for name, number in files[1].items()}
     draw = np.random.default_rng(3)
     rows = [draw.integers(0, found.tokenizer.vocab_size, 7).tolist() for _ in range(50)]
     expected = [
@@ -66,29 +79,21 @@ def test_text_of_any_ids_is_that_of_their_pieces(side):
     assert [text.decode() for text in back] == expected
 
 
-def test_special_ids_come_first_and_the_start_is_padding(side):
-    found, graph, tokens, _ = side
-    names = ("<pad>", "<unk>", "<pad>", "</s>")
-    assert found.rows[: EOS_ID + 1].tolist() == [tokens[name] for name in names]
-    assert len({PAD_ID, UNK_ID, BOS_ID, EOS_ID}) == EOS_ID + 1
+def test_special_ids_come_first_and_the_start_is_padding(files, found, graph):
+    _, tokens = files
+    names = {PAD_ID: "<pad>", UNK_ID: "<unk>", BOS_ID: "<pad>", EOS_ID: "</s>"}
+    assert found.rows[: EOS_ID + 1].tolist() == [tokens[names[i]] for i in range(EOS_ID + 1)]
     assert sorted(found.rows[EOS_ID + 1 :]) == sorted(set(tokens.values()) - {*found.rows[:4]})
     assert graph.is_rare.nonzero()[0].tolist() == [UNK_ID]
 
 
-def test_sampled_segmentations_have_ids_and_spell_the_text(side):
-    found, *_ = side
+def test_sampled_segmentations_have_ids_and_spell_the_text(found):
     text = "古い紙袋が前にある。"
     ways = {tuple(found.tokenizer.sample([text], 0.01, seed)[0]) for seed in range(20)}
     assert len(ways) > 1
     assert set(found.tokenizer.decode(list(ways))) == {text}
     (ids,) = found.tokenizer.sample([f">>eng<< {text}"], 1.0, 0)
     assert found.tokenizer.pieces[ids[0]] == ">>eng<<"
-
-
-def changed(proto, change):
-    model = ModelProto.FromString(proto)
-    change(model)
-    return model.SerializeToString()
 
 
 @pytest.mark.parametrize(
@@ -100,18 +105,20 @@ def changed(proto, change):
         (lambda model: model.ClearField("pieces"), "no pieces"),
     ],
 )
-def test_sentencepiece_models_of_other_kinds_are_refused(side, change, reason):
-    *_, tokens, proto = side
+def test_sentencepiece_models_of_other_kinds_are_refused(files, change, reason):
+    proto, tokens = files
+    model = ModelProto.FromString(proto)
+    change(model)
     with pytest.raises(ValueError, match=f"must be a unigram model .* Received: .*{reason}"):
-        vocabulary.convert(changed(proto, change), tokens, SPECIAL, "vocab.json")
+        converted(model.SerializeToString(), tokens)
 
 
-def test_a_vocabulary_that_is_not_complete_is_refused(side):
-    *_, tokens, proto = side
+def test_a_vocabulary_that_is_not_complete_is_refused(files):
+    proto, tokens = files
+    without_padding = {token: i for token, i in tokens.items() if token != "<pad>"}
     with pytest.raises(ValueError, match="must have the special tokens .* Received: no <pad>"):
-        others = {token: i for token, i in tokens.items() if token != "<pad>"}
-        vocabulary.convert(proto, others, SPECIAL, "vocab.json")
+        converted(proto, without_padding)
     with pytest.raises(ValueError, match="`vocab.json` must give each token an id of its own"):
-        vocabulary.convert(proto, {**tokens, "new": 5}, SPECIAL, "vocab.json")
+        converted(proto, {**tokens, "new": 5})
     with pytest.raises(ValueError, match="cannot be read; a file is cut off"):
-        vocabulary.convert(proto[:-5], tokens, SPECIAL, "vocab.json")
+        converted(proto[:-5], tokens)

@@ -1,7 +1,6 @@
 import tensorflow as tf
 
 from keras_attn.translation.tokenization.numerals import (
-    half_width,
     translated,
     ways_to_write,
     with_ordinal_endings,
@@ -42,10 +41,6 @@ def test_numbers_are_written_as_the_target_language_writes_them_and_python_reads
     spans = ["九百六十", "百二十万", "1.5万", "2億", "045-951-8623", "千一", "12,345,678", "3千"]
     in_graph = translated(tf.constant(spans), tf.constant(["円"] * len(spans)), "en")
     assert strings(in_graph) == [ways_to_write(span)[1] for span in spans]
-
-
-def test_full_width_digits_become_ascii():
-    assert strings(half_width(tf.constant(["１９０円", "10"]))) == ["190円", "10"]
 
 
 def test_ordinal_endings_follow_the_number():

@@ -43,8 +43,7 @@ def test_unseen_characters_are_spelt_in_bytes_and_come_back(english):
     assert english.decode(ids) == texts
 
 
-def test_special_ids_are_fixed_and_say_nothing_and_their_names_in_text_are_text(english):
-    assert (PAD_ID, UNK_ID, BOS_ID, EOS_ID) == (0, 1, 2, 3)
+def test_special_ids_say_nothing_and_their_names_in_text_are_text(english):
     text = "<s> </s> <pad> <unk>"
     (ids,) = english.encode([text])
     assert min(ids) > EOS_ID

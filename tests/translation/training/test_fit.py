@@ -93,23 +93,40 @@ def test_a_training_in_minutes_ends_in_time_and_a_later_one_goes_on(training, tm
     assert second.validation_bleu >= first.validation_bleu
 
 
-def test_an_interrupted_training_ends_bit_for_bit_like_one_that_was_not(training, tmp_path):
-    steps = training.stream.steps_per_epoch + 2
+class Killed(Exception):
+    pass
+
+
+def test_a_training_that_is_killed_ends_bit_for_bit_like_one_that_was_not(
+    training, tmp_path, monkeypatch
+):
+    steps = 2 * training.stream.steps_per_epoch + 2
     training.fit(tmp_path / "undisturbed", steps=steps)
     expected = training.model.get_weights()
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        training.fit(tmp_path / "interrupted", raise_signal(signal.SIGINT), steps=steps)
-    assert signal.getsignal(signal.SIGINT) is before
-    assert newest_first(tmp_path / "interrupted")[0].name == "checkpoint-3"
-    training.fit(tmp_path / "interrupted", steps=steps)
+    monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)  # after each batch
+
+    def die_at(moment, number):
+        def die(now, logs):
+            if now == number:
+                raise Killed
+
+        return LambdaCallback(**{f"on_{moment}": die})
+
+    for moment in ("train_batch_begin", "train_batch_end", "epoch_end"):
+        for number in (1, 0):
+            with pytest.raises(Killed):
+                training.fit(tmp_path / "killed", die_at(moment, number), steps=steps)
+    training.fit(tmp_path / "killed", steps=steps)
     for one, other in zip(training.model.get_weights(), expected, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_sigterm_stops_between_batches_with_a_checkpoint(training, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_stop_between_batches_with_a_checkpoint(training, tmp_path, number):
+    before = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt):
-        training.fit(tmp_path, raise_signal(signal.SIGTERM))
+        training.fit(tmp_path, raise_signal(number))
+    assert signal.getsignal(number) is before
     assert newest_first(tmp_path)[0].name == "checkpoint-3"
     # Before a first validation; with no time left it goes on to one.
     run = training.fit(tmp_path, minutes=0.001)
@@ -175,7 +192,7 @@ def test_patience_ends_training_for_good(training, tmp_path, monkeypatch):
 def test_accumulated_batches_make_one_step(training, tmp_path):
     weights = []
 
-    def remember(*batch, logs):
+    def remember(batch=None, logs=None):
         weights.append(training.model.get_weights())
 
     watch = LambdaCallback(on_train_begin=remember, on_train_batch_end=remember)

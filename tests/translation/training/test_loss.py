@@ -47,16 +47,6 @@ def test_cost_is_that_of_smoothed_targets_even_of_one_without_a_share(inputs):
         assert float(cost) == pytest.approx(expected, rel=1e-5)
 
 
-def test_no_tokens_cost_nothing(inputs):
-    rows, *rest = inputs
-    none = tf.zeros([0], tf.int32)
-    value, gradients = value_and_gradients(
-        lambda *parts: smoothed_cross_entropy(*parts, none, 0.1), [rows[:0], *rest]
-    )
-    assert float(value) == 0
-    assert not any(np.any(gradient) for gradient in gradients)
-
-
 def test_a_sample_of_all_or_too_small_for_the_targets_is_the_whole_vocabulary(inputs):
     whole, gradients = value_and_gradients(
         lambda *parts: smoothed_cross_entropy(*parts, TARGETS, 0.1), inputs

@@ -17,24 +17,17 @@ def draw(random, shapes):
     return [tf.constant(random.normal(size=shape), tf.float32) for shape in shapes]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"global_clipnorm": 0.5, "adam_beta_2": 0.98, "ns_steps": 3},
-        {"weight_decay": 0.1, "adam_weight_decay": 0.2},
-    ],
-)
-def test_takes_the_steps_of_keras_muon(options):
+def test_takes_the_steps_of_keras_muon():
     random = np.random.default_rng(2)
     starts = draw(random, SHAPES.values())
-    no_decay = {"weight_decay": None, "adam_weight_decay": None}
-    options = {"exclude_layers": ["logits"], **no_decay, **options}
+    options = {"adam_lr_ratio": 0.5, "exclude_layers": ["logits"], "global_clipnorm": 0.5}
+    options |= {"adam_beta_2": 0.98, "weight_decay": 0.1, "adam_weight_decay": 0.2, "ns_steps": 3}
     fused, plain = (
         [keras.Variable(start, name=name) for name, start in zip(SHAPES, starts, strict=True)]
         for _ in range(2)
     )
     optimizers = [
-        kind(WarmUpStableDecay(0.3, 4, 0.4), adam_lr_ratio=0.5, **options)
+        kind(WarmUpStableDecay(0.3, 4, 0.4), **options)
         for kind in (FusedMuon, keras.optimizers.Muon)
     ]
     for _ in range(20):
@@ -46,15 +39,7 @@ def test_takes_the_steps_of_keras_muon(options):
         assert np.abs(np.asarray(one) - start).max() > 0.5
 
 
-def test_a_matrix_goes_along_the_nearest_orthogonal_one_and_stays_without_gradient():
-    gradient = np.random.default_rng(3).normal(size=(6, 4)).astype(np.float32)
-    (weight,) = zeros((6, 4))
-    FusedMuon(0.1, ns_steps=12).apply([tf.constant(gradient)], [weight])
-    left, _, right = np.linalg.svd(gradient, full_matrices=False)
-    # The iteration ends with singular values near 1, not at it.
-    along = left.T @ np.asarray(weight) @ right.T / (-0.1 * 0.2 * 6**0.5)
-    np.testing.assert_allclose(along, np.eye(4), atol=0.4)
-    np.testing.assert_allclose(along - np.diag(np.diag(along)), 0, atol=1e-3)
+def test_a_matrix_without_gradient_stays():
     weight = keras.Variable(np.ones((4, 6), np.float32))
     FusedMuon(1.0).apply([tf.zeros((4, 6))], [weight])
     np.testing.assert_array_equal(weight, 1)

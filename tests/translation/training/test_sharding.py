@@ -46,14 +46,8 @@ def test_each_shard_has_random_numbers_of_its_own():
 
 def test_number_of_shards_follows_from_cores_and_batch_alone(monkeypatch):
     settings = tf.config.threading
-    for num_cores, batch_tokens, expected in (
-        (1, 4096, 1),
-        (2, 4096, 2),
-        (4, 4096, 4),
-        (16, 4096, 1),
-        (4, 200, 3),
-        (4, 50, 1),
-    ):
+    cases = [(1, 4096, 1), (2, 4096, 2), (4, 4096, 4), (16, 4096, 1), (4, 200, 3), (4, 50, 1)]
+    for num_cores, batch_tokens, expected in cases:
         monkeypatch.setattr(sharding.threads, "num_cores", lambda number=num_cores: number)
         for number in (0, 1, 3):
             monkeypatch.setattr(settings, "get_intra_op_parallelism_threads", lambda n=number: n)

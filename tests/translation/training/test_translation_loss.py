@@ -128,13 +128,15 @@ def test_more_padding_changes_nothing_and_frozen_weights_no_value():
 
 
 def test_the_seed_decides_what_is_dropped_up_to_nearly_everything():
-    loss = TranslationLoss(make_model(dropout=0.3), 0.1)
+    model = make_model(dropout=0.3)
+    loss = TranslationLoss(model, 0.1)
     first, again = (float(loss(*BATCH, SEED)) for _ in range(2))
     others = {float(loss(*BATCH, tf.constant([3, step], tf.int64))) for step in range(4)}
     assert first == again
     assert len(others) == 4
     nothing = tf.zeros((2, 3), tf.int32)
-    assert float(loss(nothing, nothing, nothing, SEED)) == 0.0
+    value, gradients = value_and_gradients(model, lambda: loss(*[nothing] * 3, SEED))
+    assert value == 0.0 and not any(np.any(gradient) for gradient in gradients)
     loss = TranslationLoss(make_model(dropout=0.999), 0.1)
     assert np.isfinite(float(loss(*BATCH, SEED)))
 

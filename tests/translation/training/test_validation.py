@@ -32,7 +32,6 @@ def validate(model, tokenizers, translate, monkeypatch):
         average = WeightAverage(model.trainable_variables, 0.9)
         callback = validation.Validation(model, tokenizers, examples, config, average, kept, kept)
         callback.set_model(model)
-        model.stop_training = False
         return callback
 
     return validate
@@ -43,8 +42,8 @@ class Kept:
 
     reserve_seconds, seconds, left = 0.0, 12.0, 0.5
 
-    def __init__(self, num_worse=0):
-        self.bleus, self.num_worse, self.history = [], tf.Variable(num_worse), []
+    def __init__(self):
+        self.bleus, self.num_worse, self.history = [], tf.Variable(0), []
 
     def remember(self, *reached):
         self.history.append(reached)
@@ -90,12 +89,6 @@ def test_a_large_validation_set_is_thinned_evenly(validate):
     callback = validate(Kept(), [Example(str(i), (str(i),)) for i in range(1201)])
     used = [int(example.source) for example in callback._examples]
     assert used == list(range(0, 1201, 3))
-
-
-def test_training_stops_after_as_many_worse_epochs_as_patience_has(model, validate):
-    for num_worse, stops in ((1, False), (2, True)):
-        validate(Kept(num_worse), patience=2).on_epoch_end(0)
-        assert model.stop_training is stops
 
 
 def test_in_minutes_a_fifth_of_the_time_goes_into_validation(validate, monkeypatch):

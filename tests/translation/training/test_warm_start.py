@@ -57,17 +57,6 @@ def test_weights_and_tokenizers_are_those_of_the_exported_model_of_an_older_form
     assert_weights(model, make_model().trainable_variables)
 
 
-def test_a_copy_that_was_cut_off_hides_no_good_version(version, tmp_path):
-    for number in (1, 2):
-        shutil.copytree(version, tmp_path / f"{number}")
-    (data,) = (tmp_path / "2").glob("variables/variables.data*")
-    data.write_bytes(data.read_bytes()[:100])
-    (tmp_path / "3").touch()
-    with pytest.warns(UserWarning, match="has 100 bytes of"):
-        folder, fields = warm_start.inherit(start_from=str(tmp_path))
-    assert folder == tmp_path / "1" and fields["start_from"] == str(folder)
-
-
 def test_weights_and_tokenizers_are_those_of_a_training(version, tokenizers, build, tmp_path):
     training = tmp_path / "training"
     warm_start.copy_tokenizers(version, training)
