@@ -50,9 +50,7 @@ def test_sides_are_compared_each_with_its_own_and_each_test_set_counts_what_it_l
     assert found.pairs == [("e", "f")]
     with pytest.raises(ValueError, match="Received: hold_out='test.tsv', which leaves none of 1"):
         leave_out(cleaned(("a", "b")), [""], [held_out(("a", "c"))])
-
-
-def test_combinations_connect_in_the_order_before_cleaning():
+    # Combinations connect, in the order before cleaning.
     pairs = Cleaned([Pair("a", "b"), Pair("c", "d"), Pair("e", "f")], [0, 2, 3], {})
     found, _ = leave_out(pairs, ["x", "y", "x", "y"], [held_out(("a", "-"))])
     assert found.pairs == [("e", "f")] and found.positions == [3]

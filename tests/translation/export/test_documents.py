@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from keras_attn.translation.config import Config
@@ -21,7 +22,8 @@ class Echo:
         return [f"the sentence number {text[1:]} here" for text in texts]
 
     def attend(self, text):
-        return Attention("the", ["▁文"], ["▁the"], [[[[1.0]]]])
+        pieces = ["▁猫", "が", "寝", "る", "</s>"], ["▁the", "▁cat", "</s>"]
+        return Attention("the cat", *pieces, np.full((2, 4, 3, 5), 0.2))
 
 
 @pytest.fixture
@@ -38,7 +40,10 @@ def test_a_version_gets_a_report_figures_and_a_card(translator, capsys):
     pytest.importorskip("matplotlib_fontja")
     assert write(translator).scores.bleu == pytest.approx(100)
     names = {path.name for path in translator.folder.iterdir()}
-    assert names >= {"report.json", "report.md", "learning.png", "attention.png", "README.md"}
+    assert names >= {"report.json", "report.md", "README.md"}
+    for name in ("learning.png", "attention.png"):
+        picture = (translator.folder / name).read_bytes()
+        assert picture.startswith(b"\x89PNG") and len(picture) > 5000
     assert "warning: the model" not in capsys.readouterr().err
 
 

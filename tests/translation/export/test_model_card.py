@@ -1,4 +1,3 @@
-import pytest
 import yaml
 
 from keras_attn.translation.config import Config
@@ -10,8 +9,7 @@ from keras_attn.translation.export.examples import SentenceExample, write
 from keras_attn.translation.versions import EXTRA
 
 
-@pytest.fixture(scope="module")
-def card(tmp_path_factory):
+def test_card_says_what_the_model_is_how_good_and_how_to_ask_it_in_the_form_of_model_hubs(tmp_path):
     examples = [Example("文", ("the sentence is here",))]
     details = {
         "credit": "Sentences: <Somebody>",
@@ -30,14 +28,11 @@ def card(tmp_path_factory):
         details=details,
     )
     config = Config(data="/somewhere/my words.tsv + tatoeba=0.5", beam_size=3)
-    folder = tmp_path_factory.mktemp("models") / "ja-en" / "7"
+    folder = tmp_path / "ja-en" / "7"
     (folder / EXTRA).mkdir(parents=True)
     write(folder / EXTRA, [SentenceExample("これは|です。", "This is it.")])
     model_card.write(folder, config, report)
-    return (folder / "README.md").read_text(encoding="utf-8")
-
-
-def test_front_matter_is_that_of_model_hubs(card):
+    card = (folder / "README.md").read_text(encoding="utf-8")
     _, front_matter, text = card.split("---\n", 2)
     found = yaml.safe_load(front_matter)
     assert found["language"] == ["ja", "en"] and found["pipeline_tag"] == "translation"
@@ -47,9 +42,6 @@ def test_front_matter_is_that_of_model_hubs(card):
     assert [metric["type"] for metric in result["metrics"]] == ["bleu", "chrf", "ter"]
     assert 0 < result["metrics"][0]["value"] < 100
     assert text.startswith("\n# Translator from ja to en\n")
-
-
-def test_card_says_what_the_model_is_how_good_and_how_to_ask_it(card):
     for text in (
         "6,789 parameters",
         "12,345 sentence pairs of `my words.tsv + tatoeba=0.5`",

@@ -131,7 +131,7 @@ def test_version_folder_holds_the_model_its_tokenizers_and_its_configuration(exp
 
 @pytest.fixture
 def export_of(tokenizers, make_model, tmp_path, monkeypatch):
-    """`export_of(change, most)`: exports a model that echoes at most so many texts.
+    """`export_of(change, most)`: exports a model that echoes up to `most` texts.
 
     `change(folder)` is done to its files before it is a version.
     """

@@ -118,42 +118,29 @@ def test_licence_and_citation_are_shown_and_kept(imported, tiny, capsys, monkeyp
     assert origin.of_folder(tiny, "us/tiny-ja-en").name == "us/tiny-ja-en"
 
 
-def without(name):
-    return lambda folder: (folder / name).unlink()
-
-
-def with_entry(file, **entries):
-    def change(folder):
-        path = folder / file
-        path.write_text(json.dumps({**json.loads(path.read_text()), **entries}))
-
-    return change
-
-
-def cut(name):
-    def change(folder):
-        (folder / name).write_bytes((folder / name).read_bytes()[:-7])
-
-    return change
-
-
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("file", "change", "reason"),
     [
-        (without("vocab.json"), "There is no `vocab.json`"),
-        (without("source.spm"), "There is no `source.spm`"),
-        (with_entry("generation_config.json", eos_token_id=3), "`eos_token_id` of"),
-        (with_entry("config.json", d_model=8), "must have the shapes of the model"),
-        (with_entry("tokenizer_config.json", source_lang=None), "`source` and `target` must be"),
-        (cut("target.spm"), "a file is cut off"),
+        ("vocab.json", None, "There is no `vocab.json`"),
+        ("source.spm", None, "There is no `source.spm`"),
+        ("generation_config.json", {"eos_token_id": 3}, "`eos_token_id` of"),
+        ("config.json", {"d_model": 8}, "must have the shapes of the model"),
+        ("tokenizer_config.json", {"source_lang": None}, "`source` and `target` must be"),
+        ("target.spm", "cut", "a file is cut off"),
     ],
 )
 def test_folders_that_are_no_model_are_named_in_one_sentence(
-    tiny, tmp_path, capsys, change, reason
+    tiny, tmp_path, capsys, file, change, reason
 ):
     folder = tmp_path / "model"
     shutil.copytree(tiny, folder)
-    change(folder)
+    path = folder / file
+    if change is None:
+        path.unlink()
+    elif isinstance(change, dict):
+        path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    else:
+        path.write_bytes(path.read_bytes()[:-7])
     assert command.main(["import-marian", str(folder), str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err.splitlines()[-1]  # after a warning of several target languages
     assert said.startswith("error: ") and reason in said

@@ -43,14 +43,14 @@ def clock(monkeypatch):
         monkeypatch.setattr(module, "time", fake)
 
 
-def raise_signal(number):
-    """Callback that raises a signal in the third batch."""
+def at(moment, number, act):
+    """Callback that calls `act()` at the beginning or the end of the batch or epoch `number`."""
 
-    def at_begin(batch, logs):
-        if batch == 2:
-            signal.raise_signal(number)
+    def call(now, logs):
+        if now == number:
+            act()
 
-    return LambdaCallback(on_train_batch_begin=at_begin)
+    return LambdaCallback(**{f"on_{moment}": call})
 
 
 def test_fit_trains_the_steps_asked_for_and_ends_with_the_best_averaged_weights(
@@ -100,22 +100,17 @@ class Killed(Exception):
 def test_a_training_that_is_killed_ends_bit_for_bit_like_one_that_was_not(
     training, tmp_path, monkeypatch
 ):
-    steps = 2 * training.stream.steps_per_epoch + 2
+    steps = training.stream.steps_per_epoch + 2
     training.fit(tmp_path / "undisturbed", steps=steps)
     expected = training.model.get_weights()
     monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)  # after each batch
 
-    def die_at(moment, number):
-        def die(now, logs):
-            if now == number:
-                raise Killed
+    def die():
+        raise Killed
 
-        return LambdaCallback(**{f"on_{moment}": die})
-
-    for moment in ("train_batch_begin", "train_batch_end", "epoch_end"):
-        for number in (1, 0):
-            with pytest.raises(Killed):
-                training.fit(tmp_path / "killed", die_at(moment, number), steps=steps)
+    for moment, number in (("train_batch_begin", 1), ("train_batch_end", 1), ("epoch_end", 0)):
+        with pytest.raises(Killed):
+            training.fit(tmp_path / "killed", at(moment, number, die), steps=steps)
     training.fit(tmp_path / "killed", steps=steps)
     for one, other in zip(training.model.get_weights(), expected, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -124,8 +119,9 @@ def test_a_training_that_is_killed_ends_bit_for_bit_like_one_that_was_not(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_and_sigterm_stop_between_batches_with_a_checkpoint(training, tmp_path, number):
     before = signal.getsignal(number)
+    interrupt = at("train_batch_begin", 2, lambda: signal.raise_signal(number))
     with pytest.raises(KeyboardInterrupt):
-        training.fit(tmp_path, raise_signal(number))
+        training.fit(tmp_path, interrupt)
     assert signal.getsignal(number) is before
     assert newest_first(tmp_path)[0].name == "checkpoint-3"
     # Before a first validation; with no time left it goes on to one.

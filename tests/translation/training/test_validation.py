@@ -32,6 +32,7 @@ def validate(model, tokenizers, translate, monkeypatch):
         average = WeightAverage(model.trainable_variables, 0.9)
         callback = validation.Validation(model, tokenizers, examples, config, average, kept, kept)
         callback.set_model(model)
+        model.stop_training = False
         return callback
 
     return validate
