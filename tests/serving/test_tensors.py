@@ -48,14 +48,12 @@ def test_text_comes_back_and_bytes_by_base64(texts, values):
     assert to_json(array, "image_bytes") == written
 
 
-def test_shapes_are_those_of_the_lists():
-    for value, dtype, shape in (
-        (3, tf.int32, ()),
-        ([], tf.string, (0,)),
-        ([[], []], tf.string, (2, 0)),
-        ([[[1, 2, 3]]], tf.int32, (1, 1, 3)),
-    ):
-        assert to_array(value, dtype).shape == shape
+def test_shapes_are_those_of_the_lists_and_numbers_go_up_to_their_limits():
+    shapes = {(0,): [], (2, 0): [[], []], (1, 1, 1): [[["a"]]]}
+    assert {to_array(value, tf.string).shape: value for value in shapes.values()} == shapes
+    for dtype in (tf.int32, tf.int64, tf.uint8):
+        limits = [dtype.min, dtype.max]
+        assert to_array(limits, dtype).tolist() == limits
 
 
 def test_what_is_no_such_tensor_is_refused_in_a_sentence():

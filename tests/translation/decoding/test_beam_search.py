@@ -155,6 +155,7 @@ def assert_equal_hypotheses(found, expected):
 @SEARCH
 @example(165, 1, 1, 0.0, 0, 5.0, V, False, ())  # a score near 0
 @example(3, 4, 2, 1.0, 0, 0.5, WIDE, True, (5, 6))
+@example(9, 2, 2, 2.0, 0, 5.0, V, False, ())  # a longer one overtakes those that ended
 @example(3, 2, 2, 1.0, 0, 200.0, WIDE, False, ())  # powers of such logits would overflow
 @given(
     seed=st.integers(0, 2**32 - 1),
