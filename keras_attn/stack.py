@@ -285,6 +285,7 @@ class Stack(Options, abc.ABC):
         """Return a block with these arguments."""
 
     def _build_stack(self, ids_shape: tuple, *memory_shape: tuple | None) -> None:
+        check_layout("ids", ids_shape, "BT")
         # The embedding of another stack is built there.
         if self.embedding is not None and not self.embedding.built:
             self.embedding.build(ids_shape)

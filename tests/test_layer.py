@@ -1,6 +1,7 @@
 from every_layer import X
 
 from keras_attn import EncoderBlock, MultiHeadAttention
+from keras_attn.dropout import Dropout
 from keras_attn.layer import state_of_sublayers
 
 
@@ -28,3 +29,11 @@ def test_weights_made_after_a_layer_was_frozen_are_frozen():
     layer.trainable = False
     layer(X, X)
     assert not any(v.trainable for v in layer.variables)
+
+
+def test_a_seed_gives_each_sublayer_a_seed_of_its_own():
+    first, again, other = (EncoderBlock(6, 7, 3, dropout=0.1, seed=seed) for seed in (1, 1, 2))
+    seeds = [layer.seed for layer in first._flatten_layers() if isinstance(layer, Dropout)]
+    assert len(seeds) > 2 and len({*seeds}) == len(seeds)
+    assert seeds == [layer.seed for layer in again._flatten_layers() if isinstance(layer, Dropout)]
+    assert other._self_attention._dropout.seed not in seeds

@@ -109,6 +109,18 @@ def test_empty_axes_give_empty_axes(name, compiled):
             assert tuple(compiled(layer, jit_compile=jit_compile)(*given).shape) == shape
 
 
+@pytest.mark.parametrize("name", ["FeedForward", "TokenEmbedding", "EncoderBlock"])
+def test_time_distributed_applies_to_each_step(name):
+    layer, (x,) = make(name)
+    entry = keras.Input((3, *x.shape[1:]), dtype=x.dtype.name)
+    model = keras.Model(entry, keras.layers.TimeDistributed(layer)(entry))
+    given = np.stack([x, x[:, ::-1], x], axis=1)
+    output = ops.convert_to_numpy(model(given))
+    assert output.shape == model.compute_output_shape(given.shape)
+    for step in range(3):
+        same(output[:, step], layer(given[:, step]))
+
+
 def test_other_sizes_and_numbers_of_axes_than_the_built_ones_are_named():
     faults, cases = [], []
     for name in set(OF_FLOATS) - {"Residual"}:  # the layer around that one is a user's

@@ -1,5 +1,6 @@
 """Nothing changes by saving, loading, cloning, freezing, quantizing or pickling a layer."""
 
+import copy
 import gc
 import json
 import pickle
@@ -28,6 +29,8 @@ def save_and_load(model, path):
 WAYS = {
     "loaded": save_and_load,
     "cloned": lambda model, path: keras.models.clone_model(model),
+    "from JSON": lambda model, path: keras.models.model_from_json(model.to_json()),
+    "copied": lambda model, path: copy.deepcopy(model),
     "pickled": lambda model, path: pickle.loads(pickle.dumps(model)),
 }
 
@@ -81,7 +84,7 @@ def test_a_twin_has_the_same_answers_weights_and_frozen_parts(way, partly_frozen
     for mine, others in zip(twin.layers, partly_frozen.layers, strict=True):
         assert flags(mine) == flags(others), mine.name
     assert twin.get_layer("BilinearAttention").trainable_weights == []
-    if way == "cloned":  # its weights are new
+    if way in ("cloned", "from JSON"):  # its weights are new
         twin.set_weights(partly_frozen.get_weights())
     for mine, others in zip(twin.get_weights(), partly_frozen.get_weights(), strict=True):
         np.testing.assert_array_equal(mine, others)
@@ -229,6 +232,18 @@ def test_a_tensorflow_checkpoint_holds_every_weight(tmp_path):
     for layer, own in zip(layers, weights, strict=True):
         for new, old in zip(layer.get_weights(), own, strict=True):
             np.testing.assert_array_equal(new, old, err_msg=layer.name)
+
+
+@pytest.mark.filterwarnings("ignore:A total of")
+def test_blocks_that_fit_are_loaded_beside_an_embedding_that_does_not(tmp_path):
+    model, larger = keras_attn.Encoder(9, 1, 6, 7, 3), keras_attn.Encoder(12, 1, 6, 7, 3)
+    for layer in (model, larger):
+        layer(IDS)
+    wrap = [keras.Sequential([keras.Input((5,), dtype="int32"), e]) for e in (model, larger)]
+    wrap[0].save_weights(tmp_path / "one.weights.h5")
+    wrap[1].load_weights(tmp_path / "one.weights.h5", skip_mismatch=True)
+    for mine, others in zip(model.block_0.weights, larger.block_0.weights, strict=True):
+        np.testing.assert_array_equal(mine, others)
 
 
 def test_numpy_numbers_are_taken():

@@ -34,7 +34,7 @@ def corpus_file(tmp_path_factory):
 
 
 def trained(*arguments, **environment):
-    """What the command printed, which must succeed."""
+    """The finished process of a training, which must succeed."""
     result = subprocess.run(
         command(*arguments),
         capture_output=True,

@@ -36,7 +36,7 @@ SIZES = (D, 7, 3)
 
 
 def fault_of(call, name, expected, received):
-    """How a call is not refused as it must be: an empty list if it is."""
+    """Faults in the way in which a call is refused; none if the error says what it must."""
     try:
         call()
     except ValueError as error:
@@ -118,6 +118,10 @@ CALLS = [
     (lambda: PositionalEncoding()(QUERY, start=-1),
      "start", "must be an integer of at least 0", "start=-1"),
     (lambda: TokenEmbedding(7, 4)(IDS[0]), "ids", "must have shape (B, T)", "ids.shape=(3,)"),
+    (lambda: Encoder(9, 1, *SIZES)(IDS[None]),
+     "ids", "must have shape (B, T)", "ids.shape=(1, 2, 3)"),
+    (lambda: Decoder(9, 1, *SIZES)(IDS[0], MEMORY),
+     "ids", "must have shape (B, T)", "ids.shape=(3,)"),
     (lambda: TokenEmbedding(7, 4)(IDS, start=-2),
      "start", "must be an integer of at least 0", "start=-2"),
     (lambda: Residual()(QUERY, sublayer=3), "sublayer", "must be a function", "sublayer=3"),

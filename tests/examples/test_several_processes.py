@@ -23,6 +23,8 @@ def start(folder, script, commands, *arguments, **variables):
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Where a shell started pytest in the background, the signal is ignored, also by children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 

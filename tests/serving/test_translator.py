@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import numpy as np
 import pytest
 
 from keras_attn.serving.servable import Servable, versions
@@ -46,6 +47,39 @@ def test_a_sample_by_its_seed_in_columns(client, translator):
     inputs = {"text": [TEXT], "seed": 3, "temperature": 0.8, "top_k": 0, "top_p": 1.0}
     expected = translator.sample([TEXT], seed=3, temperature=0.8)
     assert predict(client, signature_name="sample", inputs=inputs) == {"outputs": expected}
+
+
+@pytest.mark.slow  # each signature is compiled for this alone
+def test_every_signature_answers_as_the_translator_does(client, translator):
+    def ask(signature, *rows):
+        return predict(client, signature_name=signature, instances=rows)["predictions"]
+
+    (found,), (expected,) = ask("nbest", TEXT), translator.nbest([TEXT])
+    assert found["translations"] == [one.translation for one in expected]
+    np.testing.assert_allclose(found["scores"], [one.score for one in expected], rtol=1e-6)
+
+    (seen,), expected = ask("attend", TEXT), translator.attend(TEXT)
+    for name in ("source_pieces", "target_pieces", "alternatives"):
+        assert seen[name] == getattr(expected, name), name
+    for name in ("weights", "encoder_weights", "decoder_weights", "probabilities"):
+        np.testing.assert_allclose(seen[name], getattr(expected, name), atol=1e-6)
+
+    prefix = [seen["target_pieces"][0], seen["alternatives"][1][1]]
+    expected = translator.continue_from(TEXT, prefix)
+    assert expected.target_pieces[:2] == prefix
+    padding = {"text": TEXT, "prefix_pieces": ["", ""]}
+    begun, free = ask("continue", {"text": TEXT, "prefix_pieces": prefix}, padding)
+    assert begun["translation"] == expected.translation
+    assert free["translation"] == seen["translation"]
+    columns = {"text": [TEXT], "prefix_pieces": [prefix]}
+    found = predict(client, signature_name="continue", inputs=columns)["outputs"]
+    assert found["target_pieces"] == [expected.target_pieces]
+    wrong = [{"text": TEXT, "prefix_pieces": "a"}]
+    assert "error" in predict(client, signature_name="continue", instances=wrong)
+
+    rows = [{"text": TEXT, "translation": "A cat."}, {"text": TEXT, "translation": ""}]
+    expected = translator.score([TEXT, TEXT], ["A cat.", ""])
+    np.testing.assert_allclose(ask("score", *rows), expected, rtol=1e-5)
 
 
 def test_the_model_that_echoes_has_the_signatures_of_a_translator(served, translator):

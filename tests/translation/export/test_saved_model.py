@@ -5,13 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import keras
 import pytest
 import tensorflow as tf
 from shared_translator import CONFIG, PAIRS
+from small_models import Blind
 from tensorflow_serving.apis import prediction_log_pb2
 
-from keras_attn import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.export import saved_model
 from keras_attn.translation.export.saved_model import export
@@ -65,7 +64,7 @@ PRINTED = "print(json.dumps([text.decode() for text in found.tolist()]))"
 
 
 def ran(code, version, texts):
-    """What another process prints in its last line."""
+    """The last line that another process prints, read as JSON."""
     command = [sys.executable, "-c", code, str(version), json.dumps(texts)]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -189,24 +188,13 @@ def test_weights_that_are_not_finite_are_never_exported(tokenizers, tmp_path, ma
     assert not list(tmp_path.iterdir())
 
 
-@keras.saving.register_keras_serializable("test_saved_model")
-class Contrary(Transformer):
-    """Transformer whose decoder sees the negative memory."""
-
-    def call(self, inputs, training=None):
-        source, target = inputs
-        memory = -self.encoder(source, training=training)
-        mask = self.encoder.compute_mask(source)
-        return self.decoder(target, memory, memory_mask=mask, training=training)
-
-
 @pytest.mark.slow
 def test_what_is_exported_is_the_class_as_it_is_written_in_float32(
     tokenizers, tmp_path, make_model
 ):
     half, plain = make_model("bfloat16"), make_model()
     plain.set_weights(half.get_weights())
-    contrary = Contrary.from_config(plain.get_config())
+    contrary = Blind.from_config(plain.get_config())
     contrary.build(((None, None), (None, None)))
     contrary.set_weights(plain.get_weights())
     texts = [pair.source for pair in PAIRS]

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import shutil
 
@@ -6,13 +7,14 @@ import pytest
 import tensorflow as tf
 
 from keras_attn.translation import __main__ as command
-from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.importing import marian, origin
 from keras_attn.translation.importing.marian import import_marian
 from keras_attn.translation.importing.weights import NEVER
-from keras_attn.translation.special_ids import BOS_ID, EOS_ID
+from keras_attn.translation.model import make_model
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training import warm_start
 from keras_attn.translation.versions import EXTRA
@@ -20,12 +22,12 @@ from keras_attn.translation.versions import EXTRA
 
 @pytest.fixture(scope="module")
 def exporting():
-    """What the only import of these tests has exported: model, tokenizers, configuration."""
+    """Model, tokenizers and configuration of the first import of these tests."""
     given = []
     export = marian.saved_model.export
 
     def remember(model, tokenizers, config, folder):
-        given.extend((model, tokenizers, config))
+        given[:] = given or (model, tokenizers, config)
         return export(model, tokenizers, config, folder)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -43,6 +45,19 @@ def imported(exporting, tiny, tmp_path_factory):
 
 def test_translations_are_those_of_transformers(imported, answers):
     assert imported(answers["sentences"]) == answers["beam_4"]
+
+
+def test_greedy_translations_are_those_of_transformers(imported, exporting, answers):
+    model, (source, target), config = exporting
+    config = dataclasses.replace(config, beam_size=1)
+    ids = tf.ragged.constant(source.encode(answers["sentences"]), tf.int32)
+    ends = tf.fill([ids.nrows(), 1], EOS_ID)
+    # In ascending order of length, as the search expects it.
+    order = np.argsort(ids.row_lengths().numpy(), kind="stable")
+    sources = tf.gather(tf.concat([ids, ends], axis=1), order).to_tensor(PAD_ID)
+    found = best_translations(model, sources, config).tokens[:, 0].numpy()
+    said = target.decode([[i for i in row if i != PAD_ID] for row in found.tolist()])
+    assert said == [answers["beam_1"][i] for i in order]
 
 
 def test_logits_are_those_of_transformers(imported, exporting, tiny_files, answers):
@@ -64,7 +79,7 @@ def test_logits_are_those_of_transformers(imported, exporting, tiny_files, answe
 @pytest.mark.slow  # traced and compiled once more
 def test_a_language_token_may_be_the_default(imported, exporting):
     model, tokenizers, config = exporting
-    config = Config(**{**vars(config), "language_token": ">>fra<<"})
+    config = dataclasses.replace(config, language_token=">>fra<<")
     texts = ["青い机が上にある。", ">>eng<<青い机が上にある。"]
     translations = ["The box.", "The box."]
     signatures = Signatures(model, tokenizers, config)
@@ -102,6 +117,11 @@ def test_a_training_keeps_tokenizers_search_and_origin_of_the_model(imported, ex
     for name in ("origin.json", "origin/README.md"):
         kept = (tmp_path / EXTRA / name).read_bytes()
         assert kept == (imported.folder / EXTRA / name).read_bytes()
+    model, tokenizers, config = exporting
+    other = make_model(*(one.vocab_size for one in tokenizers), config)
+    warm_start.copy_weights(folder, other)
+    ids = np.array([[5, 9, EOS_ID]]), np.array([[2, 7]])
+    np.testing.assert_array_equal(other(ids), model(ids))
 
 
 def test_licence_and_citation_are_shown_and_kept(imported, tiny, capsys, monkeypatch, tmp_path):

@@ -49,6 +49,14 @@ def test_shapes_are_compiled_side_by_side_and_traced_one_by_one(monkeypatch):
     assert sorted(traced) == [(2,), (3,)]
 
 
+def test_an_error_of_the_step_reaches_the_call():
+    def step(state, batch):
+        raise RuntimeError("no such layer")
+
+    with pytest.raises(RuntimeError, match="no such layer"):
+        compiled_steps.CompiledSteps(step)(STATE, np.ones(2, np.float32))
+
+
 def test_the_example_of_the_docstring_runs():
     found = doctest.testmod(compiled_steps)
     assert found.attempted and not found.failed
