@@ -60,7 +60,7 @@ def sample_translations(
     limits = length_limits(num_tokens(memory.source_ids), config)
     longest = tf.reduce_max(tf.concat([limits, [1]], 0))
     # Not in place: TensorFlow makes the empty caches of all layers one tensor.
-    steps = make_steps(model, beam_size=1, in_place=False)
+    steps = make_steps(model, beam_size=1, in_place=False, memory=memory)
     cache = tf.nest.map_structure(
         lambda part: tf.pad(part, [[0, 0], [0, 0], [0, longest], [0, 0]]),
         steps.make_cache(tf.size(limits), memory),

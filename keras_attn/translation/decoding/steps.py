@@ -43,13 +43,17 @@ class Memory(NamedTuple):
 Cache = Any
 
 
-def make_steps(model: Transformer, beam_size: int, in_place: bool) -> CachedSteps | WholePrefix:
+def make_steps(
+    model: Transformer, beam_size: int, in_place: bool, memory: Memory | None = None
+) -> CachedSteps | WholePrefix:
     """Return the fastest way to decode with a model.
 
     Args:
         model: Built model.
         beam_size: Number of hypotheses `N` of each sentence.
         in_place: Whether caches may be written in place.
+        memory: Memory that the steps will read, of steps for another number of hypotheses. Defaults
+            to None: that of these steps.
     """
     known = (
         type(model).call is Transformer.call
@@ -61,7 +65,8 @@ def make_steps(model: Transformer, beam_size: int, in_place: bool) -> CachedStep
     by_distance = model.decoder.window is not None or (
         isinstance(position, RelativePosition) and not position.takes_positions
     )
-    if known and (beam_size == 1 or not by_distance):
+    is_projected = memory is None or "key" in next(iter(memory.layers), {})
+    if known and is_projected and (beam_size == 1 or not by_distance):
         return CachedSteps(model, beam_size, write_in_place if in_place else write)
     return WholePrefix(model, beam_size, write_in_place if in_place else write)
 

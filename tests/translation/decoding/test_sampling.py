@@ -1,9 +1,12 @@
 import numpy as np
+import pytest
 import tensorflow as tf
 from greedy_by_hand import greedy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_models import strong
 
+from keras_attn import RotaryEmbedding, ShawRelativePosition
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.sampling import sample_translations, truncate
 from keras_attn.translation.decoding.steps import make_steps
@@ -12,9 +15,11 @@ from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 SOURCES = tf.constant([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]])
 
 
-def draw(model, seed, temperature=1.0, top_k=0, top_p=1.0, sources=SOURCES, max_pieces=4):
+def draw(
+    model, seed, temperature=1.0, top_k=0, top_p=1.0, sources=SOURCES, max_pieces=4, beam_size=1
+):
     numbers = tf.constant(temperature), tf.constant(top_k), tf.constant(top_p)
-    memory = make_steps(model, 1, in_place=False).encode(sources)
+    memory = make_steps(model, beam_size, in_place=False).encode(sources)
     config = Config(max_pieces=max_pieces)
     return sample_translations(model, memory, config, tf.constant(seed), *numbers).numpy()
 
@@ -42,6 +47,12 @@ def test_one_candidate_is_greedy_search(tiny_model):
     for settings_ in ({"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-4}):
         drawn = draw(tiny_model, 3, **settings_)
         assert [row[row != PAD_ID].tolist() for row in drawn] == greedily
+
+
+@pytest.mark.parametrize("position", [ShawRelativePosition(2), RotaryEmbedding()])
+def test_the_memory_of_a_beam_search_serves_as_well(position):
+    model = strong(position=position)
+    np.testing.assert_array_equal(draw(model, 3, beam_size=2), draw(model, 3))
 
 
 def test_the_seed_decides(tiny_model):
