@@ -69,6 +69,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--heads", type=int, default=8)
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--causal", action="store_true", help="with the causal mask")
+    parser.add_argument("--window", type=int, help="a window of keras_attn, in positions")
     parser.add_argument(
         "--limit", type=float, default=12.0, help="maximum memory of a process, in GiB"
     )
@@ -89,6 +90,7 @@ def run_child(
     command += ["--width", str(arguments.width), "--heads", str(arguments.heads)]
     command += ["--dtype", arguments.dtype, "--limit", str(limit)]
     command += ["--causal"] if arguments.causal else []
+    command += ["--window", str(arguments.window)] if arguments.window else []
     environment = {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "2"}
     done = subprocess.run(
         command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
@@ -126,7 +128,9 @@ def make_pass(arguments: argparse.Namespace) -> Any:
     if arguments.measure == "keras":
         layer = keras.layers.MultiHeadAttention(num_heads, width // num_heads, dtype=dtype)
     else:
-        layer = keras_attn.MultiHeadAttention(width, num_heads, use_bias=True, dtype=dtype)
+        layer = keras_attn.MultiHeadAttention(
+            width, num_heads, use_bias=True, window=arguments.window, dtype=dtype
+        )
     options = {"use_causal_mask": arguments.causal, "training": True}
     if arguments.measure == "plain":
         options["return_attention_scores"] = True

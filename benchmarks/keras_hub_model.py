@@ -11,7 +11,7 @@ import tensorflow as tf
 from keras_hub.layers import TransformerDecoder, TransformerEncoder
 from keras_hub.samplers import BeamSampler, GreedySampler
 
-from keras_attn.positions import PositionalEncoding
+from keras_attn.layers.positions import PositionalEncoding
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.limits import FORBIDDEN_IDS

@@ -3,7 +3,7 @@
 Measures self-attention with biases in all projections: forward, and forward with backward. Each
 library has a separate process with one thread for each core. They take turns, so that other load
 on the machine affects all of them. A ratio above 1 means that `keras_attn` is faster. PyTorch is
-skipped if it is not installed.
+skipped if it is not installed. `--old TREE` adds the layers of another checkout.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import importlib.util
 import statistics
 import sys
+from pathlib import Path
 from typing import Any
 
 from machine import describe_machine, num_cores
@@ -32,14 +33,22 @@ def main() -> int:
         peers.append("torch")
     else:
         print("torch is not installed: skipped")
+    trees = {"old": arguments.old.resolve()} if arguments.old else {}
+    peers += list(trees)
     print(describe_machine(("tensorflow", "keras", "torch", "numpy")))
     print(f"{arguments.threads} threads; median of {arguments.repeats} turns; ", end="")
     print("causal mask" if arguments.causal else "no mask")
     header = "".join(f"{peer + ' ms':>15}" for peer in peers)
     ratios = "".join(f"{peer + '/ours':>12}" for peer in peers[1:])
     print(f"\n{'B, T, D, H':<18}{'dtype':<10}{'pass':<18}{header}{ratios}", flush=True)
+    ours = Path(__file__).parents[1]
     processes = [
-        Peer(peer, ["peers.py", peer, str(arguments.threads)], arguments.threads) for peer in peers
+        Peer(
+            peer,
+            ["peers.py", peer, str(arguments.threads), str(trees.get(peer, ours))],
+            arguments.threads,
+        )
+        for peer in peers
     ]
     found: list[float] = []
     for shape in arguments.shapes:
@@ -48,7 +57,7 @@ def main() -> int:
             for name in PASSES:
                 times = take_turns(processes, name, arguments.repeats, arguments.seconds)
                 if name != "products":
-                    found += [time / times[0] for time in times[1:]]
+                    found += [time / times[0] for time in times[1 : len(peers) - len(trees)]]
                 print_row(shape, dtype, name, times)
     for process in processes:
         process.end()
@@ -60,6 +69,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--causal", action="store_true", help="with the causal mask")
     parser.add_argument("--dtypes", nargs="+", choices=TOLERANCE, default=list(TOLERANCE))
+    parser.add_argument("--old", type=Path, help="another checkout")
     parser.add_argument("--repeats", type=int, default=9, help="turns of each library")
     parser.add_argument(
         "--seconds", type=float, default=0.3, help="minimum length of a turn, in seconds"

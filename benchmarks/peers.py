@@ -22,6 +22,7 @@ Passes = dict[str, Callable[[], list[Any]]]
 
 def main() -> None:
     library, num_threads = sys.argv[1], int(sys.argv[2])
+    sys.path.insert(0, sys.argv[3])  # the checkout
     make = make_torch_passes if library == "torch" else make_keras_passes
     passes: Passes = {}
 

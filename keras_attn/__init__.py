@@ -10,14 +10,14 @@ from keras_attn.extras import no_backend
 from keras_attn.started import is_command
 
 if TYPE_CHECKING:
-    from keras_attn.all_layers import *  # noqa: F403
+    from keras_attn.layers import *  # noqa: F403
 
 __version__ = "0.1.0"
 
 
 def _all_layers() -> ModuleType:
     try:
-        return importlib.import_module("keras_attn.all_layers")
+        return importlib.import_module("keras_attn.layers")
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         if package in ("tensorflow", "jax", "torch"):
@@ -28,7 +28,7 @@ def _all_layers() -> ModuleType:
 def __getattr__(name: str) -> Any:
     if not name.startswith("_") or name == "__all__":
         layers = _all_layers()
-        if hasattr(layers, name):
+        if name == "__all__" or name in layers.__all__:
             globals()[name] = found = getattr(layers, name)
             return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,8 +12,8 @@ from keras_attn import (
     RotaryEmbedding,
     ShawRelativePosition,
     T5RelativeBias,
-    blockwise,
 )
+from keras_attn.layers import dot_product
 
 B, T, S, H, D = 2, 7, 5, 6, 30
 SCHEMES = {
@@ -27,6 +27,7 @@ every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 # Values of each option besides its default.
 OPTIONS = {
     "num_kv_heads": (1, 2),
+    "head_size": (4, 7),
     "window": (2, 3),
     "value_dim": (4,),
     "output_shape": (11,),
@@ -77,11 +78,10 @@ def some_layer(scheme="none", inputs=None, **options):
 
 
 @contextlib.contextmanager
-def small_blocks(queries=3, weights=2**23):
-    """Blocks of at most 3 queries, or of few weights, where a layer computes block by block."""
+def small_blocks(queries=3):
+    """Blocks of at most 3 queries, where a layer computes block by block."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blockwise, "BLOCK_QUERIES", queries)
-        patch.setattr(blockwise, "BLOCK_WEIGHTS", weights)
+        patch.setattr(dot_product, "BLOCK_QUERIES", queries)
         yield
 
 
@@ -116,6 +116,16 @@ def some_masks(random, num_queries=T, num_keys=S, num_heads=H, start=0, window=N
     return given, allowed
 
 
+def unpadded(given, num_queries=T, num_keys=S):
+    """Queries `(B, T)` and keys `(B, S)` that are no padding by masks of one dimension."""
+    lens = np.asarray(given.get("valid_lens", num_keys))
+    lens = lens.max(1) if lens.ndim == 2 else np.broadcast_to(lens, B)
+    keys = np.arange(num_keys) < lens[:, None]
+    for name in ("key_mask", "value_mask"):
+        keys = keys & given.get(name, True)
+    return given.get("query_mask", np.ones((B, num_queries), bool)), keys
+
+
 def some_call(scheme, seed):
     """A layer with some options, arguments of a call besides its inputs, and what they leave."""
     random = np.random.default_rng(seed)
@@ -124,10 +134,11 @@ def some_call(scheme, seed):
     return some_layer(scheme, **options), {**masks, "start": start}, allowed
 
 
-def formula(layer, query, key, value, allowed=True, start=0):
+def formula(layer, query, key, value, allowed=True, start=0, bias=0.0):
     """Output `(B, T, D)` and weights `(B, H, T, S)` by the papers' formulas, in float64."""
     weights = {"/".join(w.path.split("/")[-2:]): in_float64(w) for w in layer.weights}
-    size, num_groups = layer.num_hiddens // layer.num_heads, layer.num_kv_heads
+    size = layer.head_size or layer.num_hiddens // layer.num_heads
+    num_groups = layer.num_kv_heads
 
     def project(x, name, num_heads):
         x = x.astype(np.float64) @ weights[f"{name}/kernel"] + weights.get(f"{name}/bias", 0.0)
@@ -144,11 +155,11 @@ def formula(layer, query, key, value, allowed=True, start=0):
         q, k = turn(q, start), turn(k, 0)
     k, v = (np.repeat(x, layer.num_heads // num_groups, axis=1) for x in (k, v))
     t, s = np.ogrid[start : start + q.shape[2], : k.shape[2]]
-    of_keys, of_values, bias = position_terms(layer, s - t)
+    of_keys, of_values, of_offsets = position_terms(layer, s - t)
     scores = (np.einsum("bhtk,bhsk->bhts", q, k) + np.einsum("bhtk,tsk->bhts", q, of_keys)) / (
         size**0.5
     )
-    scores = scores + bias
+    scores = scores + of_offsets + bias
     if layer.soft_cap is not None:
         scores = layer.soft_cap * np.tanh(scores / layer.soft_cap)
     scores = np.where(allowed, scores, -np.inf)

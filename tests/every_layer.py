@@ -89,7 +89,7 @@ LAYERS = {
         {**STACK, "position": lambda: keras_attn.LearnedPositionalEncoding(11)}, [IDS]),
     "Decoder": ({**STACK, "use_bias": True}, [IDS, MEMORY]),
     "Decoder-t5": (
-        {**STACK, "cross_attention": False, "tie_embeddings": True, "logits_bias": True,
+        {**STACK, "cross_attention": False, "tie_embeddings": True, "logits_use_bias": True,
          "position": lambda: keras_attn.T5RelativeBias(bidirectional=False)},
         [IDS]),
     "Transformer": (

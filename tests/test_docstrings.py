@@ -8,10 +8,14 @@ import keras_attn
 FOLDER = Path(keras_attn.__file__).parent
 
 
+def module_of(path):
+    return ".".join(["keras_attn", *path.relative_to(FOLDER).with_suffix("").parts])
+
+
 def test_examples_of_docstrings_run():
     results = {
-        path.stem: doctest.testmod(importlib.import_module(f"keras_attn.{path.stem}"))
-        for path in FOLDER.glob("*.py")
+        path.stem: doctest.testmod(importlib.import_module(module_of(path)))
+        for path in [*FOLDER.glob("*.py"), *FOLDER.glob("layers/*.py"), *FOLDER.glob("plots/*.py")]
         if ">>>" in path.read_text(encoding="utf-8")
     }
     assert len(results) > 15

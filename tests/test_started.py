@@ -27,12 +27,12 @@ assert isinstance(layer, PositionalEncoding) and "Transformer" in dir(keras_attn
 for name in [name for name in sys.modules if name.startswith("keras_attn")]:
     del sys.modules[name]
 sys.argv[0] = "own_program.py"
-from keras_attn.softmax import masked_softmax
+from keras_attn.layers.softmax import masked_softmax
 registered = keras.saving.get_registered_object("keras_attn>Transformer")
 assert registered is not Transformer and registered.__name__ == "Transformer"
 # Keras itself imports matplotlib where it is installed; the layers must not.
 print(sorted({"tensorflow_datasets", "sentencepiece", "matplotlib", "sacrebleu",
-    "keras_attn.translation", "keras_attn.heat_maps"} & set(sys.modules) - of_keras))
+    "keras_attn.translation", "keras_attn.plots.heat_maps"} & set(sys.modules) - of_keras))
 """
 WITHOUT_BACKEND = """
 import sys

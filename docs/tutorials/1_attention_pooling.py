@@ -195,7 +195,7 @@ for length, row in zip(
 # %% [markdown]
 # Two things to notice:
 #
-# - The weight of a hidden key is exactly 0, not "small". Whatever stands there, even NaN, cannot reach the output.
+# - The weight of a hidden key is exactly 0, not "small". Padding cannot reach the output, even if it is NaN.
 # - A query with no key left gets weights 0, not NaN. Many implementations return NaN or equal weights here.
 #
 # A valid length per query, of shape `(B, T)`, gives each query a limit of its own:

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 
 import keras_attn
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.search import num_positions
 
@@ -30,6 +30,7 @@ def make_model(source_vocab_size: int, target_vocab_size: int, config: Config) -
     10000.0
     """
     options = config.model_options()
+    options["logits_use_bias"] = options.pop("logits_bias") or None
     model = Transformer.from_sizes(
         source_vocab_size,
         target_vocab_size,

@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib")
 def pictures(building):
     import pictures
 
-    from keras_attn import attention_grid
+    from keras_attn.plots import attention_grid
 
     with pytest.MonkeyPatch.context() as patch:
         # The layout takes most of the time of a figure, and changes nothing that it shows.

@@ -72,7 +72,8 @@ def test_every_field_of_the_group_reaches_the_layers():
     assert set(changed) == set(config.model_options()) | {"shared_vocab"}
     model = make_model(13, 13, config)
     assert (model.encoder.num_layers, model.decoder.num_layers) == (1, 2)
-    for name in ("tie_embeddings", "logits_bias", "share_embeddings"):
+    assert changed.pop("logits_bias") and model.decoder.logits_use_bias
+    for name in ("tie_embeddings", "share_embeddings"):
         assert changed.pop(name) and getattr(model.decoder, name)
     for name in ("position", "num_encoder_layers", "num_decoder_layers", "shared_vocab"):
         del changed[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.limits import is_forbidden, length_limits, num_tokens
 from keras_attn.translation.decoding.steps import Memory, make_steps

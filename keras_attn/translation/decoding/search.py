@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import BeamSearch
 from keras_attn.translation.decoding.beams import Hypotheses

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import keras
 import tensorflow as tf
 
-from keras_attn.decoder import Decoder
-from keras_attn.decoder_block import DecoderBlock
-from keras_attn.embedding import TokenEmbedding
-from keras_attn.encoder import Encoder
-from keras_attn.multi_head import MultiHeadAttention
-from keras_attn.relative import RelativePosition
-from keras_attn.transformer import Transformer
+from keras_attn.layers.decoder import Decoder
+from keras_attn.layers.decoder_block import DecoderBlock
+from keras_attn.layers.encoder import Encoder
+from keras_attn.layers.relative_positions import RelativePosition
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.special_ids import PAD_ID
 
 # (cache, new keys and values, position of the first, masks) -> cache; see
-# `MultiHeadAttention.update_cache`.
+# `write` of `MultiHeadAttention`.
 Update = Callable[..., dict[str, tf.Tensor]]
 
 
@@ -147,16 +142,16 @@ class CachedSteps:
             }
             for own_cache, of_memory in zip(cache, memory.layers, strict=True)
         ]
-        with _as_in_a_search(self._decoder, self._update):
-            logits, both = self._decoder(
-                last,
-                cache=both,
-                start=position * number,
-                positions=tf.fill([number], position),
-                attention_mask=own,
-                memory_mask=tf.not_equal(memory.source_ids, PAD_ID),
-                training=False,
-            )
+        logits, both = self._decoder(
+            last,
+            cache=both,
+            start=position * number,
+            positions=tf.fill([number], position),
+            attention_mask=own,
+            memory_mask=tf.not_equal(memory.source_ids, PAD_ID),
+            training=False,
+            write=self._update,
+        )
         return logits, [
             {k: tf.reshape(part, one_slot_for_all) for k, part in one["self"].items()}
             for one in both
@@ -219,37 +214,6 @@ class WholePrefix:
         else:
             logits = self._model((sources, rows), training=False)[:, -1]
         return tf.reshape(logits, tf.stack([batch_size, number, logits.shape[-1]])), tokens
-
-
-@contextmanager
-def _as_in_a_search(decoder: Decoder, update: Update) -> Iterator[None]:
-    """Replace the methods of a decoder that write to caches and make tied logits."""
-    layers: list[tuple[Any, str, Any]] = [
-        (layer, "update_cache", update)
-        for layer in decoder._flatten_layers()
-        if isinstance(layer, MultiHeadAttention)
-    ]
-    embedding = decoder.embedding
-    is_known = type(embedding).logits is TokenEmbedding.logits
-    if decoder.tie_embeddings and is_known and embedding.tokens.quantization_mode is None:
-        layers.append((embedding, "logits", partial(_tied_logits, embedding.tokens)))
-    for layer, name, method in layers:
-        object.__setattr__(layer, name, method)
-    try:
-        yield
-    finally:
-        for layer, name, _ in layers:
-            object.__delattr__(layer, name)
-
-
-def _tied_logits(tokens: keras.layers.ReversibleEmbedding, x: tf.Tensor) -> tf.Tensor:
-    """Logits `(B, N, V)` as those of `TokenEmbedding`.
-
-    Keras transposes the table first. XLA would copy it at each step.
-    """
-    table = tf.cast(tf.convert_to_tensor(tokens.embeddings), x.dtype)
-    rows = tf.matmul(tf.reshape(x, [-1, tokens.output_dim]), table, transpose_b=True)
-    return tf.reshape(rows, [-1, x.shape[1], tokens.input_dim])
 
 
 def write_in_place(

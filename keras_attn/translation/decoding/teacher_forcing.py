@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 

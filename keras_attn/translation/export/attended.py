@@ -6,7 +6,7 @@ from functools import partial
 
 import tensorflow as tf
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.alternatives import likeliest_tokens
 from keras_attn.translation.decoding.groups import in_groups

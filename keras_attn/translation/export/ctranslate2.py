@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from keras_attn.extras import missing
-from keras_attn.normalization import EPSILON
-from keras_attn.positions import PositionalEncoding
+from keras_attn.layers.normalization import EPSILON
+from keras_attn.layers.positions import PositionalEncoding
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights, versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.teacher_forcing import gives_attention

@@ -6,7 +6,7 @@ from functools import partial
 
 import tensorflow as tf
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import length_penalty
 from keras_attn.translation.decoding.beams import Hypotheses

@@ -20,7 +20,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.distribution import LOGITS, layout_map
+from keras_attn.layers.sharding import LOGITS, layout_map
 from keras_attn.translation.config import Config
 
 Value = TypeVar("Value")

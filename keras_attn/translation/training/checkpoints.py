@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 from keras import ops, tree
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.machine import processes

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import keras
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example

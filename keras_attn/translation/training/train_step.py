@@ -8,7 +8,7 @@ from typing import Any
 
 import keras
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.machine import processes
 from keras_attn.translation.training import muon, seeds

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from keras_attn.decoder import Decoder
-from keras_attn.transformer import Transformer
+from keras_attn.layers.decoder import Decoder
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.special_ids import PAD_ID
 from keras_attn.translation.training import seeds
 from keras_attn.translation.training.loss import (

@@ -13,7 +13,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example

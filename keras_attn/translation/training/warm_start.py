@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from keras_attn.transformer import Transformer
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import AND, SEARCH, Config
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers

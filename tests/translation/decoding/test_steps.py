@@ -96,7 +96,7 @@ def test_a_hypothesis_sees_its_ancestors_and_nobody_else(position, beam_size):
 
 def test_tied_logits_are_those_of_the_model():
     for logits_bias in (False, True):
-        model = strong(tie_embeddings=True, logits_bias=logits_bias)
+        model = strong(tie_embeddings=True, logits_use_bias=logits_bias)
         assert_follows(model, CachedSteps, in_place=[False])
 
 

@@ -1,0 +1,151 @@
+"""Low-rank adapters (LoRA) of a layer's or model's projections."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_attn.layers.checks import check_positive_integer, check_positive_number
+from keras_attn.layers.dense import Projection
+from keras_attn.layers.layer import freeze_weights_beside_adapters, walk_sublayers
+
+
+class Adaptable:
+    """Methods of layers and models whose projections can get low-rank adapters.
+
+    A projection with kernel `W` computes `x W + (alpha / rank) x A B` (Hu et al. 2021, section
+    4.1). Only `A` and `B` are trained.
+    """
+
+    name: str
+    built: bool
+
+    def enable_lora(
+        self,
+        rank: int,
+        lora_alpha: float | None = None,
+        names: Sequence[str] = ("query", "value"),
+    ) -> None:
+        """Add adapters to the projections with these names; freeze all other weights.
+
+        Args:
+            rank: Rank of the adapters, a positive integer.
+            lora_alpha: Scale of the adapters, above 0. Defaults to `rank`.
+            names: Names of projections: `"query"`, `"key"`, `"value"`, `"output"`, `"gate"`,
+                `"inner"`, `"outer"` or `"logits"`.
+
+        Raises:
+            ValueError: If an argument is invalid, this is not built, no projection has such a
+                name, or a projection has an adapter of another rank.
+        """
+        rank = check_positive_integer("rank", rank)
+        alpha = rank if lora_alpha is None else check_positive_number("lora_alpha", lora_alpha)
+        if not self.built:
+            raise ValueError(
+                f"Build {self.name!r} before `enable_lora`, for instance by calling it on data. "
+                f"Received: {self.name}.built=False."
+            )
+        chosen = [
+            child
+            for _, child in walk_sublayers(self)
+            if isinstance(child, Projection) and child.name in names
+        ]
+        found = {child.name for child in chosen}
+        if not found or not found >= set(names):
+            known = sorted({c.name for _, c in walk_sublayers(self) if isinstance(c, Projection)})
+            raise ValueError(
+                f"`names` must be among the projections of {self.name!r}, {known}. "
+                f"Received: names={tuple(names)!r}."
+            )
+        ranks = {child.lora_rank for child in chosen if child.lora_enabled}
+        if ranks - {rank}:
+            raise ValueError(
+                f"`rank` must be that of the adapters that {self.name!r} has already. "
+                f"Received: rank={rank}, adapters of rank {sorted(ranks)}."
+            )
+        for child in chosen:
+            if not child.lora_enabled:
+                child.enable_lora(rank, lora_alpha=alpha)
+        freeze_all_but_adapters(self)
+
+    def save_lora_weights(self, path: str | os.PathLike) -> None:
+        """Save the adapters alone, as a NumPy archive.
+
+        Raises:
+            ValueError: If LoRA is not enabled, or `path` does not end in ".npz".
+        """
+        adapters = _adapters(self)
+        if not adapters:
+            raise ValueError(
+                f"Call `enable_lora` before `save_lora_weights`. Received: {self.name!r} without "
+                "adapters."
+            )
+        _check_path(path)
+        arrays = {}
+        for name, child in adapters.items():
+            arrays[f"{name}/a"] = ops.convert_to_numpy(child.lora_kernel_a)
+            arrays[f"{name}/b"] = ops.convert_to_numpy(child.lora_kernel_b)
+            arrays[f"{name}/alpha"] = np.float64(child.lora_alpha)
+        np.savez(path, **arrays)
+
+    def load_lora_weights(self, path: str | os.PathLike) -> None:
+        """Load adapters that `save_lora_weights` saved, and enable LoRA where it is not.
+
+        Raises:
+            ValueError: If names or sizes of the adapters do not fit. Nothing is changed then.
+        """
+        _check_path(path)
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        names = {name.rpartition("/")[0] for name in arrays}
+        projections = {
+            name: child for name, child in walk_sublayers(self) if isinstance(child, Projection)
+        }
+        for name in sorted(names):
+            child, rank = projections.get(name), arrays[f"{name}/a"].shape[-1]
+            fits = child is not None and (
+                arrays[f"{name}/a"].shape[0] == child.kernel.shape[0]
+                and arrays[f"{name}/b"].shape[1] == child.kernel.shape[1]
+                and child.lora_rank in (None, rank)
+            )
+            if not fits:
+                raise ValueError(
+                    f"`path` must hold adapters of {self.name!r}. Received: adapters of rank "
+                    f"{rank} for {name!r}, which is missing here or has another size or rank."
+                )
+        for name in names:
+            child = projections[name]
+            a, b = arrays[f"{name}/a"], arrays[f"{name}/b"]
+            if not child.lora_enabled:
+                child.enable_lora(a.shape[-1])
+            child.lora_alpha = float(arrays[f"{name}/alpha"])
+            child.lora_kernel_a.assign(a)
+            child.lora_kernel_b.assign(b)
+        freeze_all_but_adapters(self)
+
+
+def freeze_all_but_adapters(layer: keras.layers.Layer) -> None:
+    """Freeze every weight that is not a LoRA adapter."""
+    for _, child in walk_sublayers(layer):
+        is_leaf = not child._flatten_layers(include_self=False)
+        if is_leaf and child._trainable_variables and not getattr(child, "lora_enabled", False):
+            child.trainable = False
+    freeze_weights_beside_adapters(layer)
+
+
+def _adapters(layer: Any) -> dict[str, Projection]:
+    return {
+        name: child
+        for name, child in walk_sublayers(layer)
+        if isinstance(child, Projection) and child.lora_enabled
+    }
+
+
+def _check_path(path: str | os.PathLike) -> None:
+    if not os.fspath(path).endswith(".npz"):
+        raise ValueError(f'`path` must end in ".npz". Received: path={os.fspath(path)!r}.')

@@ -1,0 +1,63 @@
+import itertools
+
+import keras
+import numpy as np
+import pytest
+from every_layer import MEMORY, SAME_SIZE, X
+
+from keras_attn import MultiHeadAttention
+
+VALUE = SAME_SIZE[..., :5]
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, None, None), (3, 4, 5, 7), (1, 6, 2, 6)])
+def test_a_keras_layer_with_the_same_weights_has_the_same_answers(sizes):
+    num_heads, key_dim, value_dim, output_shape = sizes
+    mask = np.random.default_rng(0).random((2, 5, 7)) < 0.6
+    mask[:, :, 0] = True
+    for use_bias, use_gate in itertools.product((False, True), repeat=2):
+        options = {"use_bias": use_bias, "use_gate": use_gate, "value_dim": value_dim}
+        theirs = keras.layers.MultiHeadAttention(
+            num_heads, key_dim, output_shape=output_shape, bias_initializer="normal", **options
+        )
+        # With the weights, Keras goes the way that takes other sizes of values on JAX too.
+        expected, _ = theirs(X, VALUE, MEMORY, attention_mask=mask, return_attention_scores=True)
+        output_shape = output_shape or X.shape[-1]
+        ours = MultiHeadAttention(
+            num_heads * key_dim, num_heads, output_shape=output_shape, **options
+        )
+        ours(X, MEMORY, value=VALUE)
+        ours.weights_from_keras(theirs)
+        output = ours(X, MEMORY, value=VALUE, attention_mask=mask)
+        np.testing.assert_allclose(output, expected, atol=1e-5)
+
+
+def test_a_layer_that_does_not_fit_is_named_and_changes_nothing():
+    ours = MultiHeadAttention(6, 2)
+    ours(X, X)
+    before = ours.get_weights()
+    heads = keras.layers.MultiHeadAttention
+    grouped = keras.layers.GroupQueryAttention(3, 2, 1)
+    others = [heads(2, 3), heads(2, 3, use_bias=False, use_gate=True)]
+    cases = [(theirs, "`layer` must have the weights of") for theirs in others]
+    cases += [(heads(2, 4), r"\(2, 3, 3\).* Received: \(2, 4, 4\)"), (heads(1, 6), "the heads of")]
+    cases += [(grouped, "must be a keras.layers.MultiHeadAttention.* a GroupedQueryAttention")]
+    for theirs, message in cases:
+        theirs(X, X)
+        with pytest.raises(ValueError, match=message):
+            ours.weights_from_keras(theirs)
+    for wrong, message in ((keras.layers.Dense(3), "a Dense"), (heads(2, 3), "must be built")):
+        with pytest.raises(ValueError, match=message):
+            ours.weights_from_keras(wrong)
+    for new, old in zip(ours.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(new, old)
+    with pytest.raises(ValueError, match="before `weights_from_keras`.*built=False"):
+        MultiHeadAttention(6, 2).weights_from_keras(others[1])
+
+
+def test_adapters_are_not_kept_in_silence():
+    ours, theirs = MultiHeadAttention(6, 2), keras.layers.MultiHeadAttention(2, 3, use_bias=False)
+    ours(X, X), theirs(X, X)
+    ours.enable_lora(2)
+    with pytest.raises(ValueError, match="no LoRA adapters.*'query'"):
+        ours.weights_from_keras(theirs)
