@@ -361,3 +361,25 @@ def test_forward_mode_takes_blocks():
             found.append(jax.jvp(lambda x: layer(x, x, use_causal_mask=True), (x,), (tangent,)))
     for at_once, by_blocks in zip(*found, strict=True):
         np.testing.assert_allclose(by_blocks, at_once, atol=1e-4)
+
+
+@on_tensorflow
+@pytest.mark.parametrize("limit", [1, 2**28], ids=["blocks", "at once"])
+def test_trained_tables_have_their_gradient_once_in_a_graph_of_any_size(
+    weight_gradients, monkeypatch, limit
+):
+    import tensorflow as tf
+
+    layer, inputs = some_layer("shaw", **OPTIONS), some_inputs()
+    expected = weight_gradients(layer, lambda: ops.sum(layer(*inputs) ** 2))
+    monkeypatch.setattr(dot_product, "BLOCKWISE_WEIGHTS", limit)
+
+    def find(*inputs):
+        with tf.GradientTape() as tape:
+            loss = ops.sum(layer(*inputs) ** 2)
+        return tape.gradient(loss, [v.value for v in layer.trainable_variables])
+
+    with small_blocks():
+        found = graph_of_any_size(find)(*inputs)
+    for mine, eager in zip(found, expected, strict=True):
+        np.testing.assert_allclose(tf.convert_to_tensor(mine), eager, rtol=1e-4, atol=1e-4)

@@ -7,8 +7,11 @@ from keras import ops
 from keras_attn import (
     AlibiBias,
     Decoder,
+    DecoderBlock,
     Encoder,
+    EncoderBlock,
     LearnedPositionalEncoding,
+    MultiHeadAttention,
     PositionalEncoding,
     RotaryEmbedding,
     ShawRelativePosition,
@@ -118,3 +121,14 @@ def test_weights_of_every_layer_come_by_name_with_cached_steps_too():
         for name, part in parts.items():
             expected = weights[f"decoder/{name}"][:, :, t : t + 1]
             np.testing.assert_allclose(part, expected, atol=1e-5)
+
+
+def test_options_of_a_block_reach_its_attention_and_network():
+    options = {"use_bias": True, "num_kv_heads": 1, "head_size": 5, "use_gate": True}
+    options |= {"qk_norm": "rms", "norm_epsilon": 0.1, "soft_cap": 2.0, "use_sinks": True}
+    options |= {"blockwise": False, "dropout": 0.25}
+    for block in (EncoderBlock(8, 9, 2, **options), DecoderBlock(8, 9, 2, **options)):
+        kinds = [layer for layer in block._flatten_layers() if type(layer) is MultiHeadAttention]
+        assert len(kinds) == (2 if isinstance(block, DecoderBlock) else 1)
+        for attention in kinds:
+            assert {name: getattr(attention, name) for name in options} == options
