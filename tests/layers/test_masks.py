@@ -52,8 +52,8 @@ def test_masks_may_be_broadcast_and_have_shapes_known_at_run_time_only():
 @given(st.integers(0, 2**32 - 1), st.integers(0, 3), st.sampled_from([None, 1, 2, 3]))
 def test_masks_of_a_block_are_a_part_of_all_and_hold_all_that_a_window_shows(seed, start, window):
     random = np.random.default_rng(seed)
-    given_masks, allowed = some_masks(random, start=start, window=window)
-    all_masks = Masks(**given_masks, start=start, window=window, num_queries=T, num_keys=S)
+    given_masks, allowed = some_masks(random, num_keys=12, start=start, window=window)
+    all_masks = Masks(**given_masks, start=start, window=window, num_queries=T, num_keys=12)
     num, heads = all_masks.num_seen(3), np.arange(2, 4)
     for first in (0, 2, 4):
         first_key = int(all_masks.first_seen(first, num))
