@@ -56,8 +56,8 @@ class Rules(NamedTuple):
         soft_cap: Bound `c` of the scores, `c * tanh(score / c)` (Gemma Team 2024, section 2), or
             None.
         dropout: Rate at which weights are dropped.
-        seed: Seed of the dropout, two integers, or a layer that has one; not needed if `dropout`
-            is 0.
+        seed: Layer with a generator of seeds, from which `attend` draws one of two integers; not
+            needed if `dropout` is 0.
     """
 
     soft_cap: float | None = None

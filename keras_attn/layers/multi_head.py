@@ -27,7 +27,12 @@ from keras_attn.layers.lora import Adaptable
 from keras_attn.layers.masks import Masks, hide
 from keras_attn.layers.normalization import EPSILON, Normalization
 from keras_attn.layers.positions import copy_position
-from keras_attn.layers.relative_positions import OffsetTerms, RelativePosition, check_positions
+from keras_attn.layers.relative_positions import (
+    OffsetTerms,
+    RelativePosition,
+    check_positions,
+    check_scheme,
+)
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -90,7 +95,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             softmax alone, so that weights may sum to less than 1 (Xiao et al. 2024, section 3.3).
             Defaults to False.
         blockwise: Whether to compute block by block. False gives smaller graphs where the length
-            is unknown and never large. Defaults to None: blocks from 2^28 attention weights on.
+            is unknown and never large. On TensorFlow, a second derivative through blocks, or where
+            the length is unknown, needs False. Defaults to None: blocks from 2^28 weights on.
         **settings: `seed` of the dropout, and settings of kernels and biases:
             `kernel_initializer`, `bias_initializer`, `kernel_regularizer`, `bias_regularizer`,
             `kernel_constraint`, `bias_constraint`, as in `keras.layers.Dense`.
@@ -165,11 +171,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         if self.head_size is None:
             check_multiple("num_hiddens", self.num_hiddens, "num_heads", self.num_heads)
         check_multiple("num_heads", self.num_heads, "num_kv_heads", self.num_kv_heads)
-        if position is not None and not isinstance(position, RelativePosition):
-            raise ValueError(
-                "`position` must be None, ShawRelativePosition, T5RelativeBias, AlibiBias or "
-                f"RotaryEmbedding. Received: position={position!r}."
-            )
+        check_scheme(position)
         self._head_size = self.head_size or self.num_hiddens // self.num_heads
         self.value_dim = optional(check_positive_integer, "value_dim", value_dim)
         self._value_size = self.value_dim or self._head_size

@@ -146,6 +146,19 @@ class RelativePosition(Layer):
         return OffsetTerms()
 
 
+def check_scheme(position: Any) -> None:
+    """Check that `position` is a scheme inside the scores, or None.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    if position is not None and not isinstance(position, RelativePosition):
+        raise ValueError(
+            "`position` must be None, ShawRelativePosition, T5RelativeBias, AlibiBias or "
+            f"RotaryEmbedding. Received: position={position!r}."
+        )
+
+
 def check_positions(
     positions: Any, scheme: RelativePosition | None, query: Any, key: Any, key_positions: Any = None
 ) -> None:
