@@ -13,7 +13,7 @@ from keras_attn import (
     ShawRelativePosition,
     T5RelativeBias,
 )
-from keras_attn.layers import dot_product
+from keras_attn.layers import blocks
 
 B, T, S, H, D = 2, 7, 5, 6, 30
 SCHEMES = {
@@ -81,7 +81,7 @@ def some_layer(scheme="none", inputs=None, **options):
 def small_blocks(queries=3):
     """Blocks of at most 3 queries, where a layer computes block by block."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dot_product, "BLOCK_QUERIES", queries)
+        patch.setattr(blocks, "BLOCK_QUERIES", queries)
         yield
 
 

@@ -180,9 +180,7 @@ class Masks(NamedTuple):
         if self.use_causal_mask or self.window is not None:
             parts.append(self._near())
         if self.attention_mask is not None:
-            mask = ops.cast(self.attention_mask, "bool")
-            axes = {2: (0, 1), 3: 1, 4: ()}[len(mask.shape)]
-            parts.append(ops.expand_dims(mask, axes))
+            parts.append(with_four_axes(ops.cast(self.attention_mask, "bool")))
         return functools.reduce(ops.logical_and, parts) if parts else None
 
     def _near(self):
@@ -265,6 +263,14 @@ def _choose(name, part, indices):
             last = ops.shape(part)[axis] - 1
             part = take_rows(part, ops.minimum(indices[letter], last), axis=axis)
     return part
+
+
+def with_four_axes(x: Any) -> Any:
+    """Return a tensor `(T, S)`, `(B, T, S)` or `(B, H, T, S)` with four axes; None as None."""
+    if x is None:
+        return None
+    x = ops.convert_to_tensor(x)
+    return ops.expand_dims(x, {2: (0, 1), 3: 1, 4: ()}[len(x.shape)])
 
 
 def take_rows(x: Any, indices: Any, axis: int) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from keras_attn.layers.attend import attend
 from keras_attn.layers.cache import check_cache, check_room, empty_cache, write_cache
 from keras_attn.layers.checks import (
     check_boolean,
@@ -21,14 +22,15 @@ from keras_attn.layers.checks import (
     optional,
 )
 from keras_attn.layers.dense import ProjectingLayer, Projection, kept_sizes, project_heads
-from keras_attn.layers.dot_product import Inputs, Rules, attend, match_batch, with_heads
+from keras_attn.layers.dot_product import Inputs, Rules
 from keras_attn.layers.from_keras import copy_from_keras, warn_of_order
 from keras_attn.layers.lora import Adaptable
-from keras_attn.layers.masks import Masks, hide
+from keras_attn.layers.masks import Masks, hide, with_four_axes
 from keras_attn.layers.normalization import EPSILON, Normalization
+from keras_attn.layers.offsets import OffsetTerms
 from keras_attn.layers.positions import copy_position
+from keras_attn.layers.products import match_batch
 from keras_attn.layers.relative_positions import (
-    OffsetTerms,
     RelativePosition,
     check_positions,
     check_scheme,
@@ -279,7 +281,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         if not is_self_attention:  # else the batch sizes are equal, known or not
             keys, values = match_batch(keys, queries), match_batch(values, queries)
         terms = (*self._terms(masks), self._sinks if self.use_sinks else None)
-        inputs = Inputs(queries, keys, values, *terms, with_heads(attention_bias))
+        inputs = Inputs(queries, keys, values, *terms, with_four_axes(attention_bias))
         rules = Rules(self.soft_cap, self.dropout if training else 0.0, self._dropout)
         sums, weights = attend(inputs, masks, rules, return_attention_scores, self.blockwise)
         results = [self._combine(sums, query), *([weights] if return_attention_scores else [])]

@@ -17,10 +17,10 @@ from keras_attn.layers.checks import (
     check_separate,
 )
 from keras_attn.layers.dense import ProjectingLayer
-from keras_attn.layers.dot_product import match_batch, times_transposed
 from keras_attn.layers.layer import Layer
 from keras_attn.layers.masks import Masks, hide
 from keras_attn.layers.precision import matmul, score_dtype
+from keras_attn.layers.products import match_batch, times_transposed
 from keras_attn.layers.softmax import weigh
 
 

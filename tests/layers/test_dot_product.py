@@ -23,7 +23,7 @@ from attention_of_heads import (
 from keras import ops
 
 from keras_attn import MultiHeadAttention
-from keras_attn.layers import dot_product
+from keras_attn.layers import attend
 from keras_attn.layers.dot_product import Inputs, Rules
 from keras_attn.layers.masks import Masks
 
@@ -208,7 +208,7 @@ def test_a_graph_of_unknown_sizes_decides_by_those_it_meets_and_takes_empty_ones
     gradients, gradient_tensors, monkeypatch, jit_compile
 ):
     layer = some_layer("t5", **OPTIONS)
-    monkeypatch.setattr(dot_product, "BLOCKWISE_WEIGHTS", B * H * T * S)
+    monkeypatch.setattr(attend, "BLOCKWISE_WEIGHTS", B * H * T * S)
 
     def call(*inputs):
         return layer(*inputs, use_causal_mask=True)
@@ -316,10 +316,8 @@ KEYS = np.random.default_rng(1).random((B, S)) < 0.5
 def test_kernel_gives_the_sums_and_gradients_of_the_weights(gradients, monkeypatch):
     arrays = [normal(*shape, seed=seed) for seed, shape in enumerate(SHAPES)]
     calls = []
-    kernel = dot_product._call_kernel
-    monkeypatch.setattr(
-        dot_product, "_call_kernel", lambda *args: calls.append(args) or kernel(*args)
-    )
+    kernel = attend._call_kernel
+    monkeypatch.setattr(attend, "_call_kernel", lambda *args: calls.append(args) or kernel(*args))
     for given in (
         {},
         {"attention_mask": np.random.default_rng(1).random((B, H, T, S)) < 0.5},
@@ -332,7 +330,7 @@ def test_kernel_gives_the_sums_and_gradients_of_the_weights(gradients, monkeypat
         for needs_weights in (False, True):
 
             def sums(*x, masks=masks, needs_weights=needs_weights):
-                return dot_product.attend(Inputs(*x), masks, Rules(), needs_weights)[0]
+                return attend.attend(Inputs(*x), masks, Rules(), needs_weights)[0]
 
             found = gradients(lambda *x, sums=sums: ops.sum(sums(*x) ** 2), *arrays)
             results.append([sums(*map(ops.convert_to_tensor, arrays)), *found])
@@ -341,9 +339,7 @@ def test_kernel_gives_the_sums_and_gradients_of_the_weights(gradients, monkeypat
     assert len(calls) == 10
     keras.config.disable_flash_attention()
     try:
-        dot_product.attend(
-            Inputs(*map(ops.convert_to_tensor, arrays)), Masks(num_queries=T, num_keys=S)
-        )
+        attend.attend(Inputs(*map(ops.convert_to_tensor, arrays)), Masks(num_queries=T, num_keys=S))
     finally:
         keras.config.enable_flash_attention()
     assert len(calls) == 10
@@ -372,7 +368,7 @@ def test_trained_tables_have_their_gradient_once_in_a_graph_of_any_size(
 
     layer, inputs = some_layer("shaw", **OPTIONS), some_inputs()
     expected = weight_gradients(layer, lambda: ops.sum(layer(*inputs) ** 2))
-    monkeypatch.setattr(dot_product, "BLOCKWISE_WEIGHTS", limit)
+    monkeypatch.setattr(attend, "BLOCKWISE_WEIGHTS", limit)
 
     def find(*inputs):
         with tf.GradientTape() as tape:

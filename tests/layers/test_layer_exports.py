@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from keras_attn import DecoderBlock, Encoder, EncoderBlock
-from keras_attn.layers import dot_product
+from keras_attn.layers import attend, blocks
 
 if keras.backend.backend() != "tensorflow":
     pytest.skip("all these formats are exported by TensorFlow", allow_module_level=True)
@@ -106,8 +106,8 @@ QUICK = [(block, run_saved_model)]
 )
 def test_the_runtime_of_the_format_has_keras_answers_for_any_size(make, run, tmp_path, monkeypatch):
     # So few weights that longer inputs go block by block, in the exported file too.
-    monkeypatch.setattr(dot_product, "BLOCKWISE_WEIGHTS", 500)
-    monkeypatch.setattr(dot_product, "BLOCK_QUERIES", 4)
+    monkeypatch.setattr(attend, "BLOCKWISE_WEIGHTS", 500)
+    monkeypatch.setattr(blocks, "BLOCK_QUERIES", 4)
     model = make()
     inputs = [example(make, shape) for shape in [(3, 5), (1, 1), (2, 11)]]
     expected = [model(x).numpy() for x in inputs]

@@ -9,7 +9,7 @@ from every_layer import IDS, KINDS, LAYERS, X, built, make, same, symbolic
 from keras import ops
 
 import keras_attn
-from keras_attn.layers import dot_product
+from keras_attn.layers import attend, blocks
 
 ON_TENSORFLOW = keras.backend.backend() == "tensorflow"
 OF_FLOATS = [label for label, (_, inputs) in LAYERS.items() if inputs[0] is X]
@@ -60,8 +60,8 @@ def test_keys_of_batch_one_serve_all_queries(name, compiled):
 @pytest.mark.parametrize("name", ["MultiHeadAttention-options", "DecoderBlock", "Encoder-alibi"])
 def test_answers_block_by_block_are_those_of_all_at_once(name, monkeypatch, compiled):
     layer, inputs, expected = built(name)
-    monkeypatch.setattr(dot_product, "BLOCKWISE_WEIGHTS", 0)
-    monkeypatch.setattr(dot_product, "BLOCK_QUERIES", 2)
+    monkeypatch.setattr(attend, "BLOCKWISE_WEIGHTS", 0)
+    monkeypatch.setattr(blocks, "BLOCK_QUERIES", 2)
     same(layer(*inputs), expected)
     if name in KINDS:
         same(compiled(layer, jit_compile=False, any_size=True)(*inputs), expected)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from keras import ops
 
 from keras_attn import RotaryEmbedding, ShawRelativePosition, T5RelativeBias
-from keras_attn.layers.relative_positions import alibi_slopes, by_offset, by_pair, offsets
+from keras_attn.layers.offsets import by_offset, by_pair, offsets
+from keras_attn.layers.relative_positions import alibi_slopes
 
 X = normal(B, T, 8)
 
