@@ -3,6 +3,7 @@
 import importlib
 import os
 import shutil
+import socket
 import uuid
 from collections import Counter
 
@@ -55,10 +56,8 @@ def _tensorflow_gradients(function, tensors):
         for tensor in tensors:
             tape.watch(tensor)
         result = function(*tensors)
-    return [
-        tf.convert_to_tensor(g)  # that of an embedding is sparse
-        for g in tape.gradient(result, tensors, unconnected_gradients="zero")
-    ]
+    found = tape.gradient(result, tensors, unconnected_gradients="zero")
+    return [tf.convert_to_tensor(g) for g in found]  # that of an embedding is sparse
 
 
 def _jax_gradients(function, tensors):
@@ -107,25 +106,19 @@ def weight_gradients():
         variables = layer.trainable_variables
         if not variables:
             return []
+        values = [v.value for v in variables]
         if BACKEND == "tensorflow":
-            tf = importlib.import_module("tensorflow")
-            with tf.GradientTape() as tape:
-                result = function()
-            found = tape.gradient(
-                result, [v.value for v in variables], unconnected_gradients="zero"
-            )
-            found = [tf.convert_to_tensor(g) for g in found]
+            found = _tensorflow_gradients(lambda *_: function(), values)
         elif BACKEND == "jax":
 
             def of_values(*values):
                 with keras.StatelessScope(state_mapping=zip(variables, values, strict=True)):
                     return function()
 
-            found = _jax_gradients(of_values, [v.value for v in variables])
+            found = _jax_gradients(of_values, values)
         else:
-            found = torch.autograd.grad(
-                function(), [v.value for v in variables], allow_unused=True, materialize_grads=True
-            )
+            options = {"allow_unused": True, "materialize_grads": True}
+            found = torch.autograd.grad(function(), values, **options)
         return [ops.convert_to_numpy(gradient) for gradient in found]
 
     return weight_gradients
@@ -218,6 +211,17 @@ def make_once(tmp_path_factory):
         return folder
 
     return make_once
+
+
+@pytest.fixture(scope="session")
+def free_port():
+    """`free_port()`: the number of a port that is not in use."""
+
+    def free_port():
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            return listening.getsockname()[1]
+
+    return free_port
 
 
 @pytest.fixture(scope="session")

@@ -1,19 +1,16 @@
 """`keras-attn`: help, version, and packages that are not installed."""
 
 import importlib.metadata
-import os
 import re
 import resource
 import shlex
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from processes import run
 
 from keras_attn.__main__ import main, make_parser
 
-ROOT = Path(__file__).parents[1]
 COMMANDS = ("train", "translate", "score", "evaluate", "inspect", "ctranslate2", "serve")
 # Starts of command lines with a help of their own.
 STARTS = [
@@ -24,6 +21,11 @@ STARTS = [
     ["-m", "keras_attn.serving"],
     ["train.py"],
 ]
+EXTRAS = {
+    "train": "translation",
+    "translate saved_models/ja-en 猫": "translation",
+    "serve saved_models/ja-en": "serving",
+}
 
 
 def printed(capsys, *arguments):
@@ -68,25 +70,17 @@ def test_the_version_is_that_of_the_package(capsys):
 def test_help_answers_in_a_third_of_a_second(start):
     # Of processor time: the machine may be busy.
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    ended = subprocess.run([sys.executable, *start, "--help"], capture_output=True, cwd=ROOT)
+    ended = run([sys.executable, *start, "--help"])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert ended.returncode == 0 and not ended.stderr
     assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 0.3
 
 
-@pytest.mark.parametrize(
-    ("arguments", "extra"),
-    [
-        ("train", "translation"),
-        ("translate saved_models/ja-en 猫", "translation"),
-        ("serve saved_models/ja-en", "serving"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "extra"), EXTRAS.items())
 def test_without_an_extra_a_command_tells_how_to_install_it(arguments, extra, tmp_path):
     # An environment with the standard library and this project alone.
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "KERAS_BACKEND": "tensorflow"}
     command = [sys.executable, "-S", "-m", "keras_attn", *arguments.split()]
-    ended = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
+    ended = run(command, tmp_path, KERAS_BACKEND="tensorflow")
     assert ended.returncode == 2
     assert ended.stderr.startswith("error: This needs `") and ended.stderr.count("\n") == 1
     assert f'`pip install "keras_attn[{extra}]"`' in ended.stderr

@@ -8,6 +8,8 @@ from pathlib import Path
 import keras_attn
 
 ROOT = Path(__file__).parents[1]
+SETUP = configparser.ConfigParser()
+SETUP.read(ROOT / "setup.cfg")
 
 
 def test_citation_changelog_and_a_stored_model_have_the_version():
@@ -23,31 +25,25 @@ def test_citation_changelog_and_a_stored_model_have_the_version():
 
 
 def test_layers_need_keras_and_numpy_and_all_has_every_extra():
-    setup = configparser.ConfigParser()
-    setup.read(ROOT / "setup.cfg")
-    lines = setup["options"]["install_requires"].split()
+    lines = SETUP["options"]["install_requires"].split()
     assert [re.match(r"\w+", line)[0] for line in lines] == ["keras", "numpy"]
-    extras = setup["options.extras_require"]
+    extras = SETUP["options.extras_require"]
     (names,) = re.findall(r"keras_attn\[(.*)\]", extras["all"])
     assert set(names.split(",")) == set(extras) - {"all", "dev", "docs", "test"}
 
 
 def test_every_folder_with_source_is_installed():
-    setup = configparser.ConfigParser()
-    setup.read(ROOT / "setup.cfg")
     found = set()
     for name, folder in (("keras_attn", "keras_attn"), ("keras_attn_data", "data")):
         for path in (ROOT / folder).rglob("*.py"):
             found.add(".".join([name, *path.parent.relative_to(ROOT / folder).parts]))
-    assert set(setup["options"]["packages"].split()) == found
+    assert set(SETUP["options"]["packages"].split()) == found
 
 
 def test_every_extra_that_is_named_in_the_source_exists():
-    setup = configparser.ConfigParser()
-    setup.read(ROOT / "setup.cfg")
     named = set()
     for path in (ROOT / "keras_attn").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         named |= set(re.findall(r"missing\([^()]*(?:\([^()]*\))?[^()]*, [\"'](\w+)[\"']\)", text))
     assert named >= {"plots", "serving", "tensorboard", "translation"}
-    assert named <= set(setup["options.extras_require"])
+    assert named <= set(SETUP["options.extras_require"])

@@ -1,49 +1,37 @@
 """The whole command: what it says, what it makes, what it refuses; and a task it must learn."""
 
-import importlib.util
 import io
 import json
 import os
 import random
-import re
 import shlex
 import signal
 import subprocess
 import sys
 
 import pytest
-from train_command import ROOT, TINY, command, write_corpus
+from processes import ROOT, run
+from train_command import TINY, command, native_lines, trained, write_corpus
+
+from keras_attn.translation import Translator
+from keras_attn.translation.__main__ import main
+from keras_attn.translation.corpus import slices
+from keras_attn.translation.machine import threads
+from keras_attn.translation.train import main as train_main
+from keras_attn.translation.training.checkpoints import PREFIX, newest_first
 
 
-@pytest.fixture(scope="module")
-def train():
-    spec = importlib.util.spec_from_file_location("train", ROOT / "train.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    with pytest.MonkeyPatch.context() as patch:
-        # The threads of this process, which runs other tests too, are not its to set.
-        patch.setattr(
-            "keras_attn.translation.machine.threads.one_core_for_each_operation", lambda: None
-        )
-        yield module
+@pytest.fixture
+def train(monkeypatch):
+    """`train(*arguments)`: the exit code of the command in this process."""
+    # The threads of this process, which runs other tests too, are not its to set.
+    monkeypatch.setattr(threads, "one_core_for_each_operation", lambda: None)
+    return lambda *arguments: train_main([str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")
 def corpus_file(tmp_path_factory):
     return write_corpus(tmp_path_factory.mktemp("corpus") / "文.tsv")
-
-
-def trained(*arguments, **environment):
-    """The finished process of a training, which must succeed."""
-    result = subprocess.run(
-        command(*arguments),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, **environment},
-    )
-    assert result.returncode == 0, result.stderr
-    return result
 
 
 @pytest.mark.slow  # another process
@@ -61,15 +49,13 @@ threads.num_cores, load.load_corpus = lambda: 2, stop
 sys.argv = ["train.py"]
 runpy.run_path({str(ROOT / "train.py")!r}, run_name="__main__")
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    ended = run([sys.executable, "-c", code])
     assert ended.stdout.strip() == "1 2", ended.stderr
 
 
 @pytest.fixture(scope="module")
 def finished(corpus_file, tmp_path_factory):
     """A run that was interrupted and went on: what each of the two printed, and the folder."""
-    from keras_attn.translation.training.checkpoints import PREFIX, newest_first
-
     out = tmp_path_factory.mktemp("out") / "ja-en"
     arguments = command("--data", corpus_file, "--out", out, *TINY)
     # More time than it will need to be interrupted in, however slow the machine.
@@ -84,21 +70,12 @@ def finished(corpus_file, tmp_path_factory):
     (newest, *_) = newest_first(out / "training")
     steps = int(newest.name.removeprefix(PREFIX)) + 8
     # An encoding without Japanese letters, as Windows has for files and pipes.
-    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
-    second = subprocess.run(
-        [*arguments, "--steps", str(steps)],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        env=environment,
-    )
+    second = run([*arguments, "--steps", steps], PYTHONIOENCODING="cp1252")
     return first.returncode, printed, second, out
 
 
 @pytest.fixture(scope="module")
 def loaded(finished):
-    from keras_attn.translation import Translator
-
     return Translator.load(finished[-1])
 
 
@@ -109,8 +86,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(finished):
     assert second.returncode == 0, second.stderr
     (going_on,) = [line for line in second.stderr.splitlines() if "Resuming from step" in line]
     assert int(going_on.split()[-1].strip(".")) > 0
-    # No line of native code, in the form of Abseil's and TensorFlow's: level, date and time.
-    assert not re.search(r"^[IWEF]\d{4} |\[[IWEF] |absl::", printed + second.stderr, re.MULTILINE)
+    assert not native_lines(printed + second.stderr)
 
 
 def test_a_version_with_its_reports_is_all_that_is_left(finished):
@@ -137,9 +113,6 @@ def last_lines(finished):
 
 
 def test_the_last_lines_are_commands(finished, last_lines, loaded, monkeypatch, capsys):
-    from keras_attn.translation.__main__ import main
-    from keras_attn.translation.export.translator import Translator
-
     monkeypatch.setattr(Translator, "load", lambda path: loaded)
     translate, serve, report = last_lines
     *_, out = finished
@@ -174,31 +147,22 @@ def test_train_py_reads_as_the_way_of_the_data():
     assert [name for name in stations if name in names] == names
 
 
-def refusal(train, capsys, *arguments):
-    assert train.main([str(argument) for argument in arguments]) == 2
-    error = capsys.readouterr().err.strip()
-    assert error.startswith("error: ") and "Traceback" not in error
-    return error
-
-
 def test_wrong_use_gets_one_clear_sentence(train, capsys, tmp_path, corpus_file):
-    out = ("--out", tmp_path / "out")
-    assert "everyday" in refusal(train, capsys, "--data", "tatoba", *out)
-    held_out = ("--hold-out", corpus_file, "--hold-out", tmp_path / "held.tsv")
-    assert "`hold_out`" in refusal(train, capsys, "--data", "tatoba", *held_out, *out)
-    assert "missing.tsv" in refusal(train, capsys, "--data", tmp_path / "missing.tsv", *out)
     empty = tmp_path / "empty.tsv"
     empty.touch()
-    assert "empty" in refusal(train, capsys, "--data", empty, *out)
-    assert "num_hiddens=30, num_heads=4" in refusal(
-        train, capsys, "--num-hiddens", 30, "--num-heads", 4, *out
-    )
-    in_the_way = tmp_path / "file"
-    in_the_way.touch()
-    assert "folder that can be written" in refusal(train, capsys, "--out", in_the_way / "out")
-    assert "--source en --target ja" in refusal(
-        train, capsys, "--data", swapped(corpus_file, tmp_path), *out
-    )
+    held_out = ("--hold-out", corpus_file, "--hold-out", tmp_path / "held.tsv")
+    for says, *arguments in (
+        ("everyday", "--data", "tatoba"),
+        ("`hold_out`", "--data", "tatoba", *held_out),
+        ("missing.tsv", "--data", tmp_path / "missing.tsv"),
+        ("empty", "--data", empty),
+        ("num_hiddens=30, num_heads=4", "--num-hiddens", 30, "--num-heads", 4),
+        ("folder that can be written", "--out", empty / "out"),
+        ("--source en --target ja", "--data", swapped(corpus_file, tmp_path)),
+    ):
+        assert train("--out", tmp_path / "out", *arguments) == 2
+        error = capsys.readouterr().err.strip()
+        assert error.startswith("error: ") and "Traceback" not in error and says in error
 
 
 def swapped(path, folder):
@@ -216,8 +180,7 @@ def test_full_disk_ends_in_one_sentence(size, corpus_file, tmp_path):
     if subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("a small disk needs the right to mount one")
     try:
-        arguments = command("--data", corpus_file, "--out", tmp_path / "out", *TINY)
-        result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+        result = run(command("--data", corpus_file, "--out", tmp_path / "out", *TINY))
         left = [path.name for path in (tmp_path / "out").iterdir()]
     finally:
         subprocess.run(["umount", tmp_path], check=True)
@@ -234,8 +197,8 @@ def test_own_corpus_in_the_other_direction_without_figures(corpus_file, tmp_path
     broken = tmp_path / "packages"
     broken.mkdir()
     (broken / "matplotlib_fontja.py").touch()  # a package without its fonts
-    path = os.pathsep.join([str(broken), os.environ.get("PYTHONPATH", "")])
     direction = ("--source", "en", "--target", "ja")
+    path = f"{broken}{os.pathsep}{ROOT}"
     result = trained("--data", data, *direction, "--out", out, *TINY, PYTHONPATH=path)
     assert "is complete, but has no figures (FileNotFoundError: " in result.stderr
     assert f"Exported to {out / '1'}" in result.stdout
@@ -275,17 +238,13 @@ def test_other_languages_corpora_and_blocks_by_options_alone(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_set_larger_than_memory_trains_through_all_its_parts(
-    train, tmp_path, monkeypatch, capsys, translation_set
-):
-    from keras_attn.translation.corpus import slices
-
+def test_a_large_set_trains_in_its_parts(train, tmp_path, monkeypatch, capsys, translation_set):
     monkeypatch.setattr(slices, "PART_PAIRS", 60)
     out = tmp_path / "out"
     name = translation_set([(f"{i}番の箱を開ける。", f"I open box {i}.") for i in range(240)])
     arguments = ["--data", f"tfds:{name}", "--out", out, "--steps", 40, *TINY]
     arguments += ["--position", "t5", "--no-norm-first", "--tie-embeddings", "--use-bias"]
-    assert train.main([str(argument) for argument in arguments]) == 0
+    assert train(*arguments) == 0
     printed = capsys.readouterr()
     assert "read 60" in printed.out and "parts 4" in printed.out
     epochs = float(printed.out.split("Trained ")[1].split()[0])
@@ -306,9 +265,6 @@ def test_learns_to_reverse_digit_strings(tmp_path):
         *("--num-decoder-layers", 1, "--num-hiddens", 64, "--ffn-num-hiddens", 128),
         *("--learning-rate", 3e-3, "--warmup-steps", 100, "--dropout", 0, "--batch-tokens", 1024),
     )
-
-    from keras_attn.translation import Translator
-
     fresh = [digits.choices("0123456789", k=digits.randint(3, 7)) for _ in range(1000)]
     fresh = [s for s in fresh if tuple(s) not in strings][:300]
     said = Translator.load(out)([" ".join(s) for s in fresh])
@@ -317,9 +273,6 @@ def test_learns_to_reverse_digit_strings(tmp_path):
 
 
 def test_commands_of_a_finished_model(finished, loaded, corpus_file, tmp_path, monkeypatch, capfd):
-    from keras_attn.translation.__main__ import main
-    from keras_attn.translation.export.translator import Translator
-
     *_, out = finished
     monkeypatch.setattr(Translator, "load", lambda path: loaded)
 
@@ -337,10 +290,6 @@ def test_commands_of_a_finished_model(finished, loaded, corpus_file, tmp_path, m
     assert "BLEU" in printed and "TER" in printed and "Number accuracy n/a" in printed
     assert "BLEU +0.0 against version 1" in printed
     assert (tmp_path / "report" / "report.json").is_file()
-    test_set = tmp_path / "test.tsv"
-    test_set.write_text("犬は庭で歌っています。\tThe dog is singing.\n猫\tA cat.\n", "utf-8")
-    assert "2 sentences translated" in said("evaluate", test_set, "--all")
-
     printed = said("inspect")
     assert f"data: {corpus_file}" in printed
     assert "num hiddens: 16" in printed and "corpus, train: " in printed and "BLEU: " in printed

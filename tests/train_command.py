@@ -1,9 +1,10 @@
 """The command `train.py` in its smallest form, and a corpus for it, shared by tests."""
 
+import re
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from processes import ROOT, run
+
 SUBJECTS = {
     "犬": "the dog",
     "猫": "the cat",
@@ -26,6 +27,18 @@ TINY = (
 
 def command(*arguments):
     return [sys.executable, str(ROOT / "train.py"), *map(str, arguments)]
+
+
+def trained(*arguments, **environment):
+    """The ended process of a training, which must succeed."""
+    ended = run(command(*arguments), **environment)
+    assert ended.returncode == 0, ended.stderr
+    return ended
+
+
+def native_lines(text):
+    """Levels, dates and times at the starts of lines of Abseil and TensorFlow."""
+    return re.findall(r"^[IWEF]\d{4} |\[[IWEF] |absl::", text, re.MULTILINE)
 
 
 def write_corpus(path):

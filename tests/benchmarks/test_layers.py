@@ -1,30 +1,18 @@
 """The benchmark runs, and refuses to compare layers that compute different things."""
 
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from processes import run
 
 pytestmark = pytest.mark.slow  # both start a process of all peers
 
-ROOT = Path(__file__).parents[2]
-
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "benchmarks/layers.py", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+BENCHMARK = (sys.executable, "benchmarks/layers.py")
 
 
 def test_peers_agree_and_every_row_has_a_ratio_for_each_peer():
-    done = run("--shapes", "2,7,10,5", "--repeats", "1", "--seconds", "0.01", "--causal")
+    options = "--shapes 2,7,10,5 --repeats 1 --seconds 0.01 --causal".split()
+    done = run([*BENCHMARK, *options])
     assert done.returncode == 0, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.startswith("2, 7, 10, 5")]
     assert [row[18:46].split() for row in rows] == [
@@ -42,6 +30,6 @@ def test_peers_agree_and_every_row_has_a_ratio_for_each_peer():
 
 
 def test_a_shape_of_three_sizes_is_refused():
-    done = run("--shapes", "2,7,10")
+    done = run([*BENCHMARK, "--shapes", "2,7,10"])
     assert done.returncode == 2
     assert "expected B,T,D,H. Received: 2,7,10" in done.stderr

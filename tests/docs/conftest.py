@@ -1,15 +1,11 @@
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture(scope="session")
 def building():
-    """Folder of the scripts that build the site, importable."""
-    folder = str(ROOT / "docs" / "building")
-    sys.path.insert(0, folder)
-    yield Path(folder)
-    sys.path.remove(folder)
+    """The scripts that build the site can be imported."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parents[2] / "docs" / "building")
+        yield

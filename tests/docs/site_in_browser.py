@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as in the tests
 
-from tests.serving.browser import AXE, chromium  # noqa: E402
+from tests.serving.browser import Page, chromium  # noqa: E402
 
 SCREENS = [(1280, "light"), (390, "dark")]
 
@@ -24,33 +24,23 @@ def main(folder: str) -> int:
     num_faults = 0
     with tempfile.TemporaryDirectory() as own, chromium(Path(own)) as driver:
         for width, scheme in SCREENS:
-            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            preferences = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
-            features = [{"name": name, "value": value} for name, value in preferences.items()]
-            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-            for page in pages:
-                for fault in faults(driver, page.as_uri()):
-                    print(f"{page.relative_to(site)}, {width} {scheme}: {fault}", flush=True)
+            for path in pages:
+                page = Page(driver, path.as_uri(), width, scheme, ready="return true")
+                for fault in faults(page):
+                    print(f"{path.relative_to(site)}, {width} {scheme}: {fault}", flush=True)
                     num_faults += 1
     print(f"{len(pages)} pages, {len(SCREENS)} screens, {num_faults} faults")
     return num_faults > 0
 
 
-def faults(driver, url: str) -> list[str]:
-    driver.get(url)
-    driver.execute_script(AXE.read_text("utf-8"))
-    # Its preload would fetch the style sheets, which a page of a folder may not.
-    broken = driver.execute_script("return axe.run({ preload: false })")["violations"]
-    found = [
-        f"{rule['id']}, {len(rule['nodes'])} times, first {rule['nodes'][0]['html'][:160]}"
-        for rule in broken
-    ]
-    page = "document.documentElement"
-    if driver.execute_script(f"return {page}.scrollWidth > {page}.clientWidth"):
+def faults(page: Page) -> list[str]:
+    # The preload of axe would fetch the style sheets, which a page of a folder may not.
+    broken = page.barriers(preload=False)
+    found = [f"{rule}, {len(places)} times, first {places[0][:160]}" for rule, places in broken]
+    if page.scrolls_sideways():
         found.append("wider than the window")
-    said = [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
-    return found + said
+    log = page.driver.get_log("browser")
+    return found + [entry["message"] for entry in log if entry["level"] == "SEVERE"]
 
 
 if __name__ == "__main__":

@@ -22,9 +22,7 @@ def test_each_target_piece_has_the_source_piece_with_the_greatest_mean_weight(sc
         assert row == (*expected[:2], pytest.approx(expected[2]))
 
 
-def test_it_prints_the_translation_and_a_line_for_each_of_its_pieces(
-    script, save_translator, tmp_path, capsys
-):
+def test_it_prints_the_translation_and_its_pieces(script, save_translator, tmp_path, capsys):
     def attend(text):
         return {
             "translation": tf.strings.join(["A dog (", text, ")"]),

@@ -57,7 +57,5 @@ def test_it_prints_a_row_for_each_scheme_and_draws_four_pictures(script, tmp_pat
     added, inside = ["sinusoidal, added", "learned, added"], ["rotary", "ALiBi", "T5", "Shaw"]
     assert list(wavering) == ["sinusoidal", *added, *inside]
     assert all((number > 0.01) == (name in added) for name, number in wavering.items())
-    pictures = sorted(path.name for path in tmp_path.iterdir())
-    assert pictures == [
-        f"positions-{x}.png" for x in ("curves", "heat-map", "scores", "similarity")
-    ]
+    pictures = sorted(path.stem for path in tmp_path.iterdir())
+    assert pictures == [f"positions-{x}" for x in ("curves", "heat-map", "scores", "similarity")]

@@ -3,13 +3,11 @@
 import asyncio
 import json
 import shutil
-import socket
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx2 as httpx
 import pytest
 import tensorflow as tf
 
@@ -37,10 +35,8 @@ def folder(save_translator, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def url(script, folder):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def url(script, folder, free_port):
+    port = free_port()
     options = ["--replicas", "2", "--batch-size", str(BATCH_SIZE), "--batch-wait", "0.3"]
     arguments = script.parse_arguments([str(folder), "--port", str(port), *options])
     # Paths of sockets may not be long, as those of `tmp_path` are.
@@ -68,15 +64,9 @@ def url(script, folder):
 
 def post(url, body):
     """Status, headers and the JSON of the answer."""
-    request = urllib.request.Request(
-        url, body if isinstance(body, bytes) else json.dumps(body).encode()
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return answer.status, answer.headers, json.load(answer)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.headers, json.load(error)
+    content = body if isinstance(body, bytes) else json.dumps(body)
+    answer = httpx.post(url, content=content, timeout=60)
+    return answer.status_code, answer.headers, answer.json()
 
 
 def test_answers_are_those_of_the_newest_saved_model_in_the_order_of_the_texts(url, folder):
@@ -117,8 +107,7 @@ def test_replicas_are_healthy_if_their_model_answers_nothing_with_nothing(url, s
     (deployment,) = serve.status().applications["translator"].deployments.values()
     assert deployment.replica_states == {"RUNNING": 2}
     host = url.split("/v1")[0]
-    with urllib.request.urlopen(f"{host}/-/healthz", timeout=60) as answer:
-        assert answer.read() == b"success"
+    assert httpx.get(f"{host}/-/healthz", timeout=60).text == "success"
     replica = object.__new__(script.Replica.func_or_class)
     replica._translator = lambda texts: ["" for _ in texts]
     asyncio.run(replica.check_health())

@@ -19,6 +19,7 @@ OPTIONS = (
     "disable-component-update disable-sync hide-scrollbars"
 )
 SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+READY = "return document.getElementById('model').textContent"
 
 # The machine's fonts, and one that has Japanese whatever the machine has.
 FONTS = """<?xml version="1.0"?>
@@ -65,14 +66,7 @@ class Page:
     used once the script `ready` returns true.
     """
 
-    def __init__(
-        self,
-        driver,
-        url,
-        width=1280,
-        scheme="light",
-        ready="return document.getElementById('model').textContent",
-    ):
+    def __init__(self, driver, url, width=1280, scheme="light", ready=READY):
         self.driver = driver
         self.run = driver.execute_script
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
@@ -147,6 +141,17 @@ class Page:
         """
         return self.wait(script, translation)[0]
 
+    def translate(self, text, translation=None):
+        """Let this be the text, and wait for its translation, by default itself, and attention."""
+        self.set_text(text)
+        self.translated(text if translation is None else translation)
+        self.attended()
+
+    def attend(self, text):
+        """Type a text, and wait for its attention."""
+        self.write(text)
+        self.attended()
+
     def attended(self):
         self.wait("return document.querySelector('#figure[aria-busy=false] .scroll')")
 
@@ -155,11 +160,11 @@ class Page:
         selector = f"[value='{value}']" if name == "drawing" else f"#{name} option[value='{value}']"
         self.all(selector)[0].click()
 
-    def barriers(self):
+    def barriers(self, **options):
         """Rules of accessibility that axe finds broken, and where."""
         if not self.run("return Boolean(window.axe)"):
             self.run((package("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-        found = self.run("return axe.run()")["violations"]
+        found = self.run("return axe.run(arguments[0])", options)["violations"]
         return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]
 
     def scrolls_sideways(self):

@@ -1,7 +1,6 @@
 import inspect
 import json
 import shutil
-import socket
 import threading
 import time
 from contextlib import contextmanager
@@ -215,17 +214,6 @@ def client(served, open_client):
     """A client of a server with `LIMITS` of a model that echoes."""
     with open_client(served, **LIMITS) as client:
         yield client
-
-
-@pytest.fixture(scope="session")
-def free_port():
-    """`free_port()`: the number of a port that is not in use."""
-
-    def free_port():
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            return listening.getsockname()[1]
-
-    return free_port
 
 
 @pytest.fixture(scope="session")

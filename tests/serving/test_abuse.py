@@ -66,10 +66,8 @@ def test_bodies_and_documents(client):
 
 
 def test_what_is_just_within_each_limit_is_answered(client):
-    longest, most = ["犬" * hostile.MAX_CHARACTERS], ["犬"] * hostile.MAX_ROWS
-    longest, most, few = (
-        json.dumps({"instances": one}).encode() for one in (longest, most, ["犬"])
-    )
+    rows = (["犬" * hostile.MAX_CHARACTERS], ["犬"] * hostile.MAX_ROWS, ["犬"])
+    longest, most, few = (json.dumps({"instances": one}).encode() for one in rows)
     largest = few.ljust(MAX_BODY)
     for body in (longest, most, largest, gzip.compress(largest)):
         encoding = {"Content-Encoding": "gzip"} if body[:2] == b"\x1f\x8b" else {}

@@ -71,9 +71,7 @@ def test_the_manifest_is_valid_and_in_step_with_image_and_server():
     assert "memory" in container["resources"]["limits"]
 
     # What these paths say is tested in `test_app.py`.
-    probes = {
-        name: probe["httpGet"]["path"] for name, probe in container.items() if "Probe" in name
-    }
+    probes = {name: one["httpGet"]["path"] for name, one in container.items() if "Probe" in name}
     ready, alive = "/healthz", "/livez"
     assert probes == {"startupProbe": ready, "readinessProbe": ready, "livenessProbe": alive}
     assert ready in dockerfile["HEALTHCHECK"]

@@ -13,9 +13,7 @@ from protocol_clients import Clients
 NUM_CLIENTS = 12
 
 
-def test_no_request_is_lost_between_two_versions_with_a_broken_one_between(
-    echo, write_echo, tmp_path, start_server, wait_until, free_port
-):
+def test_a_swap_loses_no_request(echo, write_echo, tmp_path, start_server, wait_until, free_port):
     port, newer = free_port(), write_echo(tmp_path / "aside", 3)
     with start_server(echo, poll_seconds=0.2, grpc_port=port) as url:
 
@@ -51,9 +49,7 @@ def test_no_request_is_lost_between_two_versions_with_a_broken_one_between(
         assert statuses() == {"1": left, "2": broken, "3": served}
 
 
-def test_a_version_with_other_signatures_and_examples_takes_over(
-    write_echo, tmp_path, examples, open_client, wait_until
-):
+def test_other_signatures_take_over(write_echo, tmp_path, examples, open_client, wait_until):
     folder = write_echo(tmp_path / "ja-en", 1, is_older=True).parent
     with open_client(folder, poll_seconds=0.1) as client:
 

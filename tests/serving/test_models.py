@@ -94,9 +94,7 @@ def test_the_name_or_the_languages_choose_the_model_in_every_protocol(client):
     assert client.post("/v1/models/de-en:predict", json={"instances": ["a"]}).status_code == 404
 
 
-def test_models_and_versions_that_come_are_served_and_broken_ones_hide_nothing(
-    write_echo, tmp_path, wait_until, open_client
-):
+def test_a_broken_model_hides_no_newer_ones(write_echo, tmp_path, wait_until, open_client):
     write_echo(tmp_path / "ja-en", 1)
     (tmp_path / "broken" / "1").mkdir(parents=True)
     (tmp_path / "broken" / "1" / "saved_model.pb").write_bytes(b"no model")
@@ -113,9 +111,7 @@ def test_models_and_versions_that_come_are_served_and_broken_ones_hide_nothing(
         assert broken["state"] == "UNAVAILABLE" and broken["reason"]
 
 
-def test_a_file_that_is_broken_while_the_server_runs_changes_nothing(
-    folder, tmp_path, wait_until, caplog, open_client
-):
+def test_a_file_broken_later_changes_nothing(folder, tmp_path, wait_until, caplog, open_client):
     file = write_config(tmp_path, path=folder / "ja-en")
     with open_client(file, poll_seconds=0.05) as client:
         file.write_text("model_config_list {", "utf-8")

@@ -29,15 +29,11 @@ def channel(server_and_port):
 
 @pytest.fixture(scope="module")
 def predict(channel):
-    """`predict(text=..., name="ja-en", signature="", outputs=(), ...)`: the response."""
+    """`predict(inputs, outputs=(), name="ja-en", ...)`: the response to a model specification."""
     stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
 
-    def predict(name="ja-en", signature="", outputs=(), version=None, label="", **inputs):
-        spec = {"name": name, "signature_name": signature}
-        if version:
-            spec["version"] = {"value": version}
-        if label:
-            spec["version_label"] = label
+    def predict(inputs, outputs=(), **given):
+        spec = {"name": "ja-en", **given}
         tensors = {key: tf.make_tensor_proto(value) for key, value in inputs.items()}
         request = predict_pb2.PredictRequest(output_filter=outputs, model_spec=spec, inputs=tensors)
         return stub.Predict(request, timeout=60)
@@ -46,37 +42,38 @@ def predict(channel):
 
 
 def test_texts_are_translated_by_the_chosen_version_signature_and_outputs(predict):
-    for version in (None, 1):
-        response = predict(text=TEXTS, version=version)
+    for version in ({}, {"version": {"value": 1}}):
+        response = predict({"text": TEXTS}, **version)
         said = response.outputs["translation"].string_val
         assert said == [f"1: {text}".encode() for text in TEXTS]
         spec = response.model_spec
         found = (spec.name, spec.version.value, spec.signature_name)
         assert found == ("ja-en", 1, "serving_default")
-    response = predict(text=TEXTS, signature="nbest", outputs=["scores"])
+    response = predict({"text": TEXTS}, ["scores"], signature_name="nbest")
     assert list(response.outputs) == ["scores"]
     assert tf.make_ndarray(response.outputs["scores"]).shape == (2, 3)
-    response = predict(text=TEXTS, signature="glossary", term=["犬"], term_translation=["dog"])
+    terms = {"term": ["犬"], "term_translation": ["dog"]}
+    response = predict({"text": TEXTS, **terms}, signature_name="glossary")
     assert response.outputs["translation"].string_val[0] == b"1: dog"
 
 
 def test_wrong_requests_are_refused_in_a_sentence(predict):
-    for says, given in (
-        ("Latest(de-en)", {"text": TEXTS, "name": "de-en"}),
-        ("Specific(ja-en, 7)", {"text": TEXTS, "version": 7}),
-        ("label: stable", {"text": TEXTS, "label": "stable"}),
-        ('"no" not found', {"text": TEXTS, "signature": "no"}),
-        ("not found in signature: words", {"words": TEXTS}),
-        ("not found in signature: text", {}),
-        ("type DT_INT32, expected string", {"text": [1]}),
-        ("shape [1, 2], expected [None]", {"text": [TEXTS]}),
-        ("not found in signature: x", {"text": TEXTS, "outputs": ["x"]}),
-        ("at most 256 texts. Received: 257", {"text": ["a"] * 257}),
+    for says, inputs, given in (
+        ("Latest(de-en)", {"text": TEXTS}, {"name": "de-en"}),
+        ("Specific(ja-en, 7)", {"text": TEXTS}, {"version": {"value": 7}}),
+        ("label: stable", {"text": TEXTS}, {"version_label": "stable"}),
+        ('"no" not found', {"text": TEXTS}, {"signature_name": "no"}),
+        ("not found in signature: words", {"words": TEXTS}, {}),
+        ("not found in signature: text", {}, {}),
+        ("type DT_INT32, expected string", {"text": [1]}, {}),
+        ("shape [1, 2], expected [None]", {"text": [TEXTS]}, {}),
+        ("not found in signature: x", {"text": TEXTS}, {"outputs": ["x"]}),
+        ("at most 256 texts. Received: 257", {"text": ["a"] * 257}, {}),
     ):
         with pytest.raises(grpc.RpcError) as refused:
-            predict(**given)
+            predict(inputs, **given)
         code = "NOT_FOUND" if "(" in says else "INVALID_ARGUMENT"
-        assert refused.value.code() == grpc.StatusCode[code], given
+        assert refused.value.code() == grpc.StatusCode[code], says
         assert says in refused.value.details()
 
 

@@ -19,9 +19,7 @@ from keras_attn.serving.native_logs import records
 PREDICT = "/v1/models/ja-en:predict"
 
 
-def test_after_sigterm_what_has_begun_or_is_on_its_way_is_answered_and_logs_are_json(
-    served, wait_until
-):
+def test_after_sigterm_requests_under_way_are_answered_and_logs_are_json(served, wait_until):
     # Four requests wait for a fifth, so they are under way when the signal comes.
     options = "--port 0 --batch-wait 60 --batch-rows 5".split()
     command = [sys.executable, "-m", "keras_attn.serving", served, *options]

@@ -52,9 +52,7 @@ def test_an_old_version_stays_until_its_last_request_ends(echo, write_echo, vers
 
 
 @pytest.mark.parametrize("has_sizes", [True, False])
-def test_a_copy_that_was_cut_off_is_served_only_once_it_is_mended(
-    echo, write_echo, versions, caplog, tmp_path, has_sizes
-):
+def test_a_cut_off_copy_waits_for_its_rest(echo, write_echo, versions, caplog, tmp_path, has_sizes):
     whole = write_echo(tmp_path / "elsewhere", 2)
     if has_sizes:
         write_sizes(whole)

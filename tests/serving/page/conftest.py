@@ -79,12 +79,10 @@ def fake_server(page):
 
 @pytest.fixture
 def told(page, fake_server):
-    """The page with the attention of a model that tells everything, and goes on with z."""
+    """The page has the attention of a model that tells everything, and goes on with z."""
     fake_server(
         nbest='nbest("x y")',
         attend="""attendAll(signature === "attend" ? ["▁x", "▁y", "</s>"]
             : [...text.prefix_pieces.filter((one) => one !== "</s>"), "▁z", "</s>"])""",
     )
-    page.write("猫")
-    page.attended()
-    return page
+    page.attend("猫")

@@ -13,8 +13,7 @@ def test_axe_finds_no_barrier(page, fake_server, screen):
         assert places == sorted(places)
     fake_server()
     assert page.barriers() == []
-    page.write("猫")
-    page.attended()
+    page.attend("猫")
     page.all(".target li")[0].click()
     assert page.barriers() == []
     page.choose("drawing", "heat-map")
@@ -27,9 +26,7 @@ def test_axe_finds_no_barrier(page, fake_server, screen):
 
     # A text of several sentences, and all that can be opened.
     fake_server(nbest="nbest(text, { is_uncertain: true })")
-    page.set_text("猫がいる。\n\n犬はどこ？")
-    page.translated("猫がいる。\n\n犬はどこ？")
-    page.attended()
+    page.translate("猫がいる。\n\n犬はどこ？")
     assert page.shown("sentence", "unsure") == ["sentence", "unsure"]
     for section in ("guide", "program", "about"):
         page.all(f"#{section} > summary")[0].click()
@@ -37,9 +34,7 @@ def test_axe_finds_no_barrier(page, fake_server, screen):
 
     # All heads, and what could have been said.
     fake_server(attend='attendAll(text.prefix_pieces ?? ["▁x", "▁y", "</s>"])')
-    page.set_text("猫")
-    page.translated("猫")
-    page.attended()
+    page.translate("猫")
     page.all("#multiples button")[3].click()
     page.all("#alternatives .shares button")[1].click()
     assert page.barriers() == []
@@ -53,8 +48,7 @@ def test_axe_finds_no_barrier(page, fake_server, screen):
 @pytest.mark.parametrize("screen", SCREENS)
 def test_the_page_never_scrolls_sideways(page, fake_server, screen):
     fake_server(attend="attend(text, Array(40).fill('▁friends'), Array(40).fill('友達'))")
-    page.write("a" * 200)
-    page.attended()
+    page.attend("a" * 200)
     for drawing in ("lines", "heat-map"):
         page.choose("drawing", drawing)
         assert not page.scrolls_sideways(), drawing
@@ -145,9 +139,7 @@ def test_the_keyboard_alone_reaches_everything_and_shows_where_it_is(page, fake_
     assert page.text("looked-at") == "x attended to 猫 98%."
 
 
-def test_a_screen_reader_is_told_once_the_typing_has_stopped_and_how_sure_the_model_is(
-    page, fake_server
-):
+def test_a_screen_reader_is_told_after_the_typing_and_how_sure_the_model_is(page, fake_server):
     fake_server()
     page.run(
         """
@@ -178,8 +170,7 @@ def test_a_screen_reader_is_told_once_the_typing_has_stopped_and_how_sure_the_mo
 
 def test_languages_are_marked_and_nothing_moves_for_those_who_ask_for_it(page, fake_server):
     fake_server()
-    page.write("猫")
-    page.attended()
+    page.attend("猫")
     for selector in ("#source", "#examples button", ".source .text"):
         assert page.all(f"{selector}[lang=ja]"), selector
     for selector in ("#translation", "#hypotheses li span", ".target .text"):

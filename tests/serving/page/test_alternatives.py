@@ -14,8 +14,7 @@ def choose(page, piece, other):
     page.all(OTHERS)[other].click()
 
 
-def test_a_piece_has_others_that_could_have_come_and_give_another_translation(told):
-    page = told
+def test_a_piece_has_others_that_could_have_come_and_give_another_translation(page, told):
     assert page.names(PIECES) == ["x 50%", "y 44%", "the end 38%"]
     assert page.names(OTHERS) == []
     page.all(PIECES)[1].click()
@@ -62,8 +61,7 @@ def test_the_end_and_nothing_can_be_chosen_and_what_went_wrong_is_tried_again(pa
         attend='attendAll(signature === "attend" ? ["▁x", "</s>"] : ["</s>"])',
         fails_at=3,
     )
-    page.write("猫")
-    page.attended()
+    page.attend("猫")
     choose(page, 0, -1)
     page.wait_for("attention-problem")
     assert "It took too long." in page.text("attention-problem")
@@ -75,8 +73,7 @@ def test_the_end_and_nothing_can_be_chosen_and_what_went_wrong_is_tried_again(pa
     assert page.all("#alternative p")[0].text == said
 
 
-def test_keys_choose_a_piece_and_what_comes_instead(told):
-    page = told
+def test_keys_choose_a_piece_and_what_comes_instead(page, told):
     page.run("arguments[0].focus()", page.all(PIECES)[0])
     page.press(Keys.ARROW_RIGHT, Keys.ENTER)
     page.focused("y 44%")

@@ -23,8 +23,7 @@ def chosen(page):
 
 
 def test_the_heat_map_shows_the_weights_of_the_chosen_layer_and_head(page, ask):
-    page.write(TEXT)
-    page.attended()
+    page.attend(TEXT)
     answer = ask("attend", TEXT)
     for side in ("source", "target"):
         pieces = [piece.replace(" ", "␣") for piece in answer[f"{side}_pieces"]]
@@ -45,8 +44,7 @@ def test_the_heat_map_shows_the_weights_of_the_chosen_layer_and_head(page, ask):
 
 
 def test_a_piece_under_the_pointer_or_in_focus_shows_what_it_looked_at(page, ask):
-    page.write(TEXT)
-    page.attended()
+    page.attend(TEXT)
     of_all = np.array(ask("attend", TEXT)["weights"]).mean(axis=(0, 1))
     lines_of_all = len(page.all("svg path"))
     for side, weights, verb in (
@@ -70,12 +68,9 @@ def test_a_piece_under_the_pointer_or_in_focus_shows_what_it_looked_at(page, ask
 
 
 @pytest.mark.parametrize("screen", [(390, "light")])
-def test_the_pieces_stay_where_they_are_when_what_they_looked_at_takes_more_lines(
-    page, fake_server
-):
+def test_pieces_stay_in_place_when_what_they_looked_at_takes_more_lines(page, fake_server):
     fake_server(attend="attend(text, ['x'], ['▁a', '▁' + 'b'.repeat(100)])")
-    page.write("猫")
-    page.attended()
+    page.attend("猫")
     page.run("scrollTo(0, document.body.scrollHeight)")
     piece, beside = page.all(".target li")[0], page.one("choices")
     place = "return arguments[0].getBoundingClientRect().y"
@@ -86,12 +81,9 @@ def test_the_pieces_stay_where_they_are_when_what_they_looked_at_takes_more_line
     assert page.one("words").size["height"] > height
 
 
-def test_the_page_says_when_attention_is_that_of_another_translation_or_of_a_part(
-    page, fake_server, server
-):
+def test_attention_of_another_translation_or_a_part_is_said_to_be(page, fake_server, server):
     fake_server(nbest="nbest('a b')", attend="attend('a')")
-    page.write("猫")
-    page.attended()
+    page.attend("猫")
     assert page.text("other-translation").endswith("one sentence, translated alone: a")
     limit = httpx.get(f"{server}/page/settings.json").json()["max_pieces"]
     fake_server(attend="attend(text, undefined, Array(Number(text)).fill('猫'))")
@@ -99,14 +91,11 @@ def test_the_page_says_when_attention_is_that_of_another_translation_or_of_a_par
     said = f"at most {limit} pieces at once. This is the attention of the first {limit} alone"
     has_said = "return document.getElementById('other-translation').textContent.includes"
     page.wait(f"{has_said}(arguments[0])", said)
-    page.set_text(str(limit - 1))
-    page.translated(str(limit - 1))
+    page.translate(str(limit - 1))
     page.wait("return document.getElementById('other-translation').hidden")
     # White space around a sentence makes it no other.
     fake_server()
-    page.set_text("\n 猫 \n")
-    page.translated("\n 猫 \n")
-    page.attended()
+    page.translate("\n 猫 \n")
     assert page.run("return texts") == ["\n 猫 \n", "猫"]
     assert page.shown("other-translation", "sentence", "multiples") == []
 
@@ -144,16 +133,14 @@ def test_each_sentence_of_a_text_has_attention_of_its_own(page, fake_server):
     assert page.one("sentence").get_property("value") == "2"
     assert page.run("return texts.at(-1)") == SENTENCES[2]
 
-    page.set_text(SENTENCES[1])
-    page.translated(f"<{SENTENCES[1]}>")
+    page.translate(SENTENCES[1], f"<{SENTENCES[1]}>")
     page.wait("return document.getElementById('other-translation').hidden")
     assert page.shown("sentence") == []
     assert page.run("return texts.at(-1)") == SENTENCES[1]
 
 
 def test_there_is_a_picture_of_each_head_and_a_click_shows_it_large(page, ask):
-    page.write(TEXT)
-    page.attended()
+    page.attend(TEXT)
     weights = np.array(ask("attend", TEXT)["weights"])  # (2, 3, T, S)
     page.choose("drawing", "heat-map")
     buttons = page.all("#multiples button")
@@ -185,8 +172,7 @@ def test_there_is_a_picture_of_each_head_and_a_click_shows_it_large(page, ask):
             np.testing.assert_array_equal(cells[cells[..., 3] == 255][0, :3], stroke)
 
 
-def test_keys_go_through_the_heads_and_choose_one(told):
-    page = told
+def test_keys_go_through_the_heads_and_choose_one(page, told):
     buttons = page.all("#multiples button")
     assert [button.get_property("tabIndex") for button in buttons] == [0, -1, -1, -1, -1, -1]
     page.run("arguments[0].focus()", buttons[0])
@@ -200,9 +186,7 @@ def test_keys_go_through_the_heads_and_choose_one(told):
     assert pressed(page) == ["Layer 2, head 2"]
 
 
-def test_each_kind_of_attention_has_its_own_pieces(told):
-    page = told
-
+def test_each_kind_of_attention_has_its_own_pieces(page, told):
     def lists():
         return [
             (one.accessible_name, [item.text for item in one.find_elements("css selector", "li")])
@@ -233,9 +217,8 @@ def test_each_kind_of_attention_has_its_own_pieces(told):
 
 def test_pieces_are_read_as_people_read_them(page):
     pieces = ["▁The", "y", "▁", "<0xE3>", "▁<0xE3>", "</s>", "<unk>", "", ""]
-    read = page.run(
-        "return import('/page/pieces.js').then((module) => module.readPieces(arguments[0]))", pieces
-    )
+    script = "return import('/page/pieces.js').then((module) => module.readPieces(arguments[0]))"
+    read = page.run(script, pieces)
     kinds, texts, begin = ([piece[key] for piece in read] for key in ("kind", "text", "beginsWord"))
     assert kinds == ["text", "text", "space", "byte", "text", "end", "unknown"]
     assert texts == ["The", "y", "␣", "E3", "<0xE3>", "end", "?"]

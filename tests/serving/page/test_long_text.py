@@ -24,16 +24,12 @@ def test_each_sentence_is_shown_when_it_is_there_and_may_make_the_text_unsure(pa
 
     fake_server(stream=f"{{ events: [{UNSURE}] }}")
     page.set_text("")
-    page.set_text(LONG)
-    page.translated("a b c")
-    page.attended()
+    page.translate(LONG, "a b c")
     assert page.shown("unsure") == ["unsure"]
 
     # A text of few sentences has hypotheses.
     fake_server()
-    page.set_text(LONG[:-3])
-    page.translated(LONG[:-3])
-    page.attended()
+    page.translate(LONG[:-3])
     assert page.run("return asked") == ["nbest", "attend"]
 
 
@@ -41,9 +37,7 @@ def test_a_newer_text_ends_the_stream(page, fake_server):
     fake_server(stream=f"{{ events: [{ALL}], seconds: 0.5 }}")
     page.set_text(LONG)
     page.wait("return translation.textContent === 'a'")
-    page.set_text("犬だ。")
-    page.translated("犬だ。")
-    page.attended()
+    page.translate("犬だ。")
     assert page.run("return signals[0].aborted")
     page.wait("return ended.includes(arguments[0])", LONG)
     assert page.text("translation") == "犬だ。"

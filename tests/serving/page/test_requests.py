@@ -12,21 +12,15 @@ def test_an_older_slow_answer_does_not_replace_a_newer_one(page, fake_server):
     fake_server(nbest="{ ...nbest(text), seconds: text === 'old' ? 1 : 0 }")
     page.write("old")
     page.wait("return asked.length === 1")
-    page.set_text("new")
-    page.translated("new")
-    page.attended()
+    page.translate("new")
     assert page.run("return signals[0].aborted")
     page.wait("return ended.includes('old')")
     assert page.translated() == "new"
-    assert page.run("return [asked, texts]") == [
-        ["nbest", "nbest", "attend"],
-        ["old", "new", "new"],
-    ]
+    assert page.run("return asked") == ["nbest", "nbest", "attend"]
+    assert page.run("return texts") == ["old", "new", "new"]
 
 
-def test_nothing_is_asked_while_the_typing_goes_on_and_attention_while_it_is_open(
-    page, fake_server
-):
+def test_nothing_is_asked_during_typing_nor_attention_while_it_is_closed(page, fake_server):
     fake_server()
     summary = page.all("#attention > summary")[0]
     summary.click()
@@ -45,12 +39,9 @@ def echoed(text):
     return around[0] + "".join(f"1: {sentence}{between}" for sentence, between in parts)
 
 
-def test_a_text_of_the_greatest_length_is_translated_and_a_longer_one_is_said_to_be_too_long(
-    page, server
-):
+def test_the_longest_text_is_translated_and_a_longer_one_is_said_to_be_too_long(page, server):
     limit = httpx.get(f"{server}/page/settings.json").json()["max_characters"]
-    page.write("猫")
-    page.translated("1: 猫")
+    page.translate("猫", "1: 猫")
     page.set_text("𠮷" * limit)  # a character of two units of UTF-16
     assert page.text("problem") == ""
     page.set_text("𠮷" * (limit + 1))
@@ -58,18 +49,15 @@ def test_a_text_of_the_greatest_length_is_translated_and_a_longer_one_is_said_to
     assert page.text("count") == f"{limit + 1:,} / {limit:,}"
     assert page.one("source").get_attribute("aria-invalid") == "true"
     assert page.text("translation") == "1: 猫"
-    page.set_text("犬")
-    page.translated("1: 犬")
+    page.translate("犬", "1: 犬")
     assert page.one("source").get_attribute("aria-invalid") == "false"
 
     line = "20行の文章です。\t😀 https://example.com/a?b=c&d=%20\r\n\r\n"
     text = (line * limit).replace("\r\n", "\n")[:limit]
-    page.set_text(text)
-    page.translated(echoed(text))
-    page.attended()
+    page.translate(text, echoed(text))
     assert page.shown("hypotheses") == []
-    page.set_text(line * 20)  # the field has lines as the page of a browser has them
-    page.translated(echoed((line * 20).replace("\r\n", "\n")))
+    # The field has lines as the page of a browser has them.
+    page.translate(line * 20, echoed((line * 20).replace("\r\n", "\n")))
     assert page.text("problem") == page.text("attention-problem") == ""
 
 

@@ -1,12 +1,12 @@
 """The page of several models, behind a proxy, and its programs."""
 
-import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx2 as httpx
 import pytest
+from processes import run
 
 from tests.serving.browser import Page
 
@@ -26,8 +26,7 @@ def test_links_lead_to_each_model(driver, write_echo, tmp_path, start_server):
         assert links[0].get_attribute("aria-current") == "page"
         links[1].click()
         page.wait("return document.getElementById('model').textContent === 'other, version 1'")
-        page.write("猫")
-        assert page.translated() == "1: 猫"
+        page.translate("猫", "1: 猫")
 
 
 def test_the_page_works_behind_a_proxy_that_offers_the_server_under_a_path(driver, server):
@@ -53,14 +52,9 @@ def test_the_page_works_behind_a_proxy_that_offers_the_server_under_a_path(drive
     with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as proxy:
         threading.Thread(target=proxy.serve_forever, daemon=True).start()
         page = Page(driver, f"http://127.0.0.1:{proxy.server_port}{PREFIX}/")
-        page.write(TEXTS[0])
-        assert page.translated() == f"1: {TEXTS[0]}"
+        page.translate(TEXTS[0], f"1: {TEXTS[0]}")
         assert [entry for entry in driver.get_log("browser") if "/page/" in entry["message"]] == []
         proxy.shutdown()
-
-
-def run(command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
 def test_the_programs_that_the_page_shows_get_the_translation(page, ask):
@@ -70,8 +64,9 @@ def test_the_programs_that_the_page_shows_get_the_translation(page, ask):
         page.set_text(text)
         shown = {name: page.one(name).get_property("textContent") for name in ("curl", "python")}
         expected = ask("serving_default", text)
-        assert run([sys.executable, "-c", shown["python"]]) == f"{expected}\n"
+        assert run([sys.executable, "-c", shown["python"]]).stdout == f"{expected}\n"
         # The shell reads the command as one program and its words.
-        words = run(["sh", "-c", shown["curl"].replace("curl", "printf '%s\\0'", 1)]).split("\0")
+        command = shown["curl"].replace("curl", "printf '%s\\0'", 1)
+        words = run(["sh", "-c", command]).stdout.split("\0")
         assert words[0] == "-d" and words[2].endswith("/v1/models/ja-en:predict")
         assert page.run("return JSON.parse(arguments[0]).instances[0]", words[1]) == text

@@ -10,9 +10,7 @@ TEXT = "友達と映画を見ました。"
 LINES = "一行目。二文目。\n\n\t三行目、😀。\n  https://example.com/a?b=c"
 
 
-def test_a_text_is_translated_as_it_is_typed_and_so_are_the_examples_of_the_model(
-    page, ask, examples
-):
+def test_a_text_is_translated_as_it_is_typed_and_so_are_the_examples(page, ask, examples):
     page.write(TEXT)
     expected = ask("nbest", TEXT)
     assert page.translated() == expected["translations"][0]
@@ -31,57 +29,46 @@ def test_a_text_is_translated_as_it_is_typed_and_so_are_the_examples_of_the_mode
     page.translated(f"1: {examples[1]}")
 
 
-def test_an_older_model_has_no_examples_no_hint_and_cross_attention_alone(
-    driver, write_echo, tmp_path, start_server
-):
+def test_an_older_model_shows_only_what_it_tells(driver, write_echo, tmp_path, start_server):
     with start_server(write_echo(tmp_path / "ja-en", 1, is_older=True).parent) as url:
         page = Page(driver, url)
-        page.write("犬?")
-        assert page.translated() == "1: 犬?"
-        page.attended()
-        missing = ("examples", "unsure", "kind", "alternatives", "alternative")
-        assert page.shown(*missing) == []
+        page.translate("犬?", "1: 犬?")
+        assert page.shown("examples", "unsure", "kind", "alternatives", "alternative") == []
         assert page.text("problem") == ""
 
 
 def test_the_page_says_when_the_model_is_not_sure(page, fake_server):
     for text, says in (("犬", ""), ("犬?", "The model is not sure of this translation.")) * 2:
-        page.set_text(text)
-        page.translated(f"1: {text}")
+        page.translate(text, f"1: {text}")
         assert page.text("unsure") == says
     page.set_text("")
     assert page.shown("unsure") == []
     for value in ("false", "null", "'yes'"):  # only true is not sure
         fake_server(nbest=f"nbest(text, {{ is_uncertain: {value} }})")
-        page.set_text(value)
-        page.translated(value)
+        page.translate(value)
         assert page.shown("unsure") == []
 
 
 def test_lines_and_blank_lines_are_shown_as_they_are(page, fake_server):
     fake_server()
-    page.set_text(LINES)
-    page.translated(LINES)
+    page.translate(LINES)
     for selector in ("#translation", "#hypotheses li span"):
         assert page.all(selector)[0].get_property("innerText") == LINES
     height = "return document.querySelector('#hypotheses li').offsetHeight"
     several = page.run(height)
-    page.set_text("一行目。")
-    page.translated("一行目。")
+    page.translate("一行目。")
     assert several > 3 * page.run(height)
 
 
 def test_an_emptied_or_cleared_field_empties_the_page(page, fake_server):
     fake_server()
     assert not page.one("clear").is_enabled()
-    page.write("猫")
-    page.attended()
+    page.attend("猫")
     page.one("source").send_keys(Keys.BACKSPACE)
     assert page.text("translation") == ""
     assert page.all("#figure *") == []
     assert page.shown("hypotheses") == []
-    page.write("猫")
-    page.translated("猫")
+    page.translate("猫")
     page.one("clear").click()
     assert page.one("source").get_property("value") == page.text("translation") == ""
     assert page.driver.switch_to.active_element == page.one("source")
@@ -97,8 +84,7 @@ def test_the_translation_or_a_link_is_copied(page, fake_server, server, has_clip
     if not has_clipboard:  # as for a page of another machine, without https
         page.run("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     text = f"{has_clipboard} {LINES}"
-    page.set_text(text)
-    page.translated(text)
+    page.translate(text)
     copied = []
     for button in ("copy", "share"):
         page.one(button).click()
