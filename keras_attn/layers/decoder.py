@@ -285,7 +285,6 @@ class Decoder(Stack):
         # Keras would fill None with the mask of the embedding, which hides id 0.
         is_given = attention_mask is not None
         ids_mask = ops.ones_like(ids, dtype="bool") if is_given else self.compute_mask(ids)
-        turns = getattr(self.position, "takes_positions", False)
         weights: dict[str, Any] = {}
         new_cache: list[Any] = []
         # A positional argument: rematerialization accepts no None and computes no gradients of
@@ -302,7 +301,7 @@ class Decoder(Stack):
                 training=training,
                 x_mask=ids_mask,
                 memory_mask=memory_mask,
-                positions=positions if turns else None,
+                positions=positions if self._rotates else None,
                 attention_mask=attention_mask,
                 write=write,
             )

@@ -20,7 +20,7 @@ from keras_attn.layers.layer import Layer
 from keras_attn.layers.positions import (
     LearnedPositionalEncoding,
     PositionalEncoding,
-    copy_position,
+    own_position,
 )
 
 
@@ -37,9 +37,9 @@ class TokenEmbedding(Layer):
         vocab_size: `V`, a positive integer.
         num_hiddens: `D`, a positive integer.
         dropout: Rate at which the sum is dropped in training. Defaults to 0.
-        position: `"sinusoidal"`, a layer that adds positions (`PositionalEncoding`,
-            `LearnedPositionalEncoding`; this layer makes a copy of its own), or None for none.
-            Defaults to `"sinusoidal"`.
+        position: `"sinusoidal"`, `"sinusoidal_halves"`, a layer that adds positions
+            (`PositionalEncoding`, `LearnedPositionalEncoding`; this layer makes a copy of its own),
+            or None for none. Defaults to `"sinusoidal"`.
         padding_id: Id that nobody attends to, or None. Defaults to 0.
         scale_embeddings: Whether embeddings are multiplied by `sqrt(D)`. Defaults to True.
         embeddings_initializer: Initializer of the embeddings. Defaults to a normal distribution
@@ -84,13 +84,14 @@ class TokenEmbedding(Layer):
         self.vocab_size = check_positive_integer("vocab_size", vocab_size)
         self.num_hiddens = check_positive_integer("num_hiddens", num_hiddens)
         self.dropout = check_rate("dropout", dropout)
-        adds = isinstance(position, PositionalEncoding | LearnedPositionalEncoding)
-        if not adds and position not in ("sinusoidal", None):
+        self._positions = own_position(position, self.dtype_policy)
+        added = PositionalEncoding | LearnedPositionalEncoding | None
+        if not isinstance(self._positions, added):
             raise ValueError(
-                '`position` must be "sinusoidal", PositionalEncoding, LearnedPositionalEncoding or '
-                f"None. Received: position={position!r}."
+                "`position` must be a PositionalEncoding, a LearnedPositionalEncoding, the name of "
+                f"one, or None. Received: position={position!r}."
             )
-        self.position = copy_position(position)
+        self.position = position if isinstance(position, str) else self._positions
         self.padding_id = check_padding_id(padding_id, self.vocab_size)
         self.scale_embeddings = check_boolean("scale_embeddings", scale_embeddings)
         self.embeddings_initializer = initializers.get(
@@ -111,9 +112,6 @@ class TokenEmbedding(Layer):
                 name="tokens",
             )
         self._embedding.supports_masking = True  # inputs of `logits` have a mask
-        self._positions = self.position
-        if position == "sinusoidal":
-            self._positions = PositionalEncoding(dtype=self.dtype_policy, name="positions")
         self._dropout = self._make_dropout(self.dropout)
 
     def build(self, ids_shape: tuple) -> None:

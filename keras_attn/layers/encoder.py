@@ -7,6 +7,7 @@ from typing import Any
 import keras
 
 from keras_attn.layers.checks import check_layout
+from keras_attn.layers.from_keras import block_like_keras_hub
 from keras_attn.layers.stack import Block, Stack
 
 
@@ -104,6 +105,15 @@ class EncoderBlock(Block):
         x = self._output(x)
         return (x, weights) if return_attention_scores else x
 
+    @classmethod
+    def from_keras_hub(cls, layer: keras.layers.Layer) -> EncoderBlock:
+        """Return a block with the options and weights of a `keras_hub.layers.TransformerEncoder`.
+
+        Raises:
+            ValueError: If the layer is another, or is not built.
+        """
+        return block_like_keras_hub(cls, layer)
+
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class Encoder(Stack):
@@ -122,10 +132,10 @@ class Encoder(Stack):
         num_heads: `H`.
         dropout: Rate of dropout. Defaults to 0.
         norm_first: Whether sub-layers get normalised input. Defaults to True.
-        position: `"sinusoidal"`, a layer that adds positions to the embedding
-            (`PositionalEncoding`, `LearnedPositionalEncoding`), a scheme inside the scores
-            (such as `RotaryEmbedding`; each block has a copy with separate weights), or None.
-            Defaults to `"sinusoidal"`.
+        position: A layer that adds positions to the embedding (`PositionalEncoding`,
+            `LearnedPositionalEncoding`), a scheme inside the scores (such as `RotaryEmbedding`;
+            each block has a copy with separate weights), a name such as `"sinusoidal"` or
+            `"rotary"`, or None. Defaults to `"sinusoidal"`.
         padding_id, scale_embeddings: As in `TokenEmbedding`.
         embeddings_initializer, embeddings_regularizer, embeddings_constraint: As in
             `TokenEmbedding`.
@@ -179,7 +189,6 @@ class Encoder(Stack):
         positions: Any = None,
     ) -> Any:
         x = self.embedding(ids, training=training, positions=positions)
-        turns = getattr(self.position, "takes_positions", False)
         mask = self.compute_mask(ids)
         weights: dict[str, Any] = {}
         for block in self.blocks:
@@ -189,7 +198,7 @@ class Encoder(Stack):
                 return_attention_scores=return_attention_scores,
                 training=training,
                 x_mask=mask,
-                positions=positions if turns else None,
+                positions=positions if self._rotates else None,
                 attention_mask=attention_mask,
                 use_causal_mask=use_causal_mask,
             )

@@ -1,4 +1,4 @@
-"""Migration from `keras.layers.MultiHeadAttention`: weights and call order."""
+"""Layers with the options and weights of layers of Keras and KerasHub; Keras's call order."""
 
 from __future__ import annotations
 
@@ -9,24 +9,83 @@ import keras
 import numpy as np
 from keras import ops
 
-# Names of the projections in `keras.layers.MultiHeadAttention`, and here.
-PROJECTIONS = {
-    "query": "query",
-    "key": "key",
-    "value": "value",
-    "gate": "gate",
-    "attention_output": "output",
+from keras_attn.layers.layer import walk_sublayers
+
+# Parts of a `keras_hub.layers.TransformerEncoder`, and of an `EncoderBlock`.
+PARTS_OF_HUB = {
+    "self_attention_layer": "self_attention",
+    "self_attention_layer_norm": "around_self_attention/norm",
+    "feedforward_intermediate_dense": "feed_forward/inner_dense",
+    "feedforward_output_dense": "feed_forward/outer_dense",
+    "feedforward_layer_norm": "around_feed_forward/norm",
 }
+OF_WEIGHTS = ("kernel_initializer", "bias_initializer")
+SAME_OPTIONS = (
+    *("num_heads", "value_dim", "dropout", "use_bias", "use_gate", "seed", *OF_WEIGHTS),
+    *("kernel_regularizer", "bias_regularizer", "kernel_constraint", "bias_constraint"),
+)
 
 
-def copy_from_keras(attention: keras.layers.Layer, layer: keras.layers.Layer) -> None:
-    """Copy the weights of a `keras.layers.MultiHeadAttention` to a `MultiHeadAttention`.
+def attention_like_keras(attention_class: type, layer: keras.layers.MultiHeadAttention) -> Any:
+    """Return a built layer with the options and weights of one of Keras."""
+    check_source(layer)
+    config = layer.get_config()
+    if len(config["attention_axes"] or (1,)) > 1:
+        raise ValueError(
+            "`layer` must attend over one axis of (B, T, D). "
+            f"Received: attention_axes={config['attention_axes']}."
+        )
+    kernels = {name: v.shape for name, v in _weights(layer).items() if name.endswith("/kernel")}
+    attention = attention_class(
+        num_hiddens=layer.num_heads * layer.key_dim,
+        output_shape=kernels["output_dense/kernel"][-1],
+        window=config.get("sliding_window"),
+        **{name: config[name] for name in SAME_OPTIONS},
+        **_common(layer),
+    )
+    sizes = (kernels[f"{name}_dense/kernel"][0] for name in ("query", "key", "value"))
+    attention.build(*((None, None, size) for size in sizes))
+    copy_weights(attention, _weights(layer))
+    return attention
 
-    Kernels in Keras are `(D, H, K)` and `(H, K, D)`, here `(D, H K)` and `(H K, D)`.
+
+def block_like_keras_hub(block_class: type, layer: keras.layers.Layer) -> Any:
+    """Return a built block with the options and weights of a `keras_hub` encoder."""
+    if not hasattr(layer, "_self_attention_layer") or not layer.built:
+        raise ValueError(
+            "`layer` must be a keras_hub.layers.TransformerEncoder that is built: call it. "
+            f"Received: layer={layer!r}."
+        )
+    config, attention = layer.get_config(), layer._self_attention_layer
+    size = layer._feedforward_output_dense.units
+    block = block_class(
+        size,
+        config["intermediate_dim"],
+        config["num_heads"],
+        config["dropout"],
+        config["normalize_first"],
+        use_bias=True,
+        activation=config["activation"],
+        norm_epsilon=config["layer_norm_epsilon"],
+        head_size=attention.key_dim,
+        **{name: config[name] for name in OF_WEIGHTS},
+        **_common(layer),
+    )
+    block.build((None, None, size))
+    parts = ((name.partition("/"), v) for name, v in _weights(layer).items())
+    copy_weights(block, {f"{PARTS_OF_HUB[part]}/{rest}": v for (part, _, rest), v in parts})
+    return block
+
+
+def _common(layer):
+    return {"name": layer.name, "dtype": layer.dtype_policy, "trainable": layer.trainable}
+
+
+def check_source(layer: Any) -> None:
+    """Check that a layer is a built `keras.layers.MultiHeadAttention`.
 
     Raises:
-        ValueError: If a layer is not built, or the weights of both do not correspond; nothing is
-            changed then.
+        ValueError: If it is not.
     """
     if not isinstance(layer, keras.layers.MultiHeadAttention):
         raise ValueError(
@@ -35,6 +94,16 @@ def copy_from_keras(attention: keras.layers.Layer, layer: keras.layers.Layer) ->
         )
     if not layer.built:
         raise ValueError(f"`layer` must be built: call it. Received: layer={layer!r}.")
+
+
+def copy_from_keras(attention: Any, layer: keras.layers.MultiHeadAttention) -> None:
+    """Copy the weights of a `keras.layers.MultiHeadAttention` to a `MultiHeadAttention`.
+
+    Raises:
+        ValueError: If a layer is not built, or the weights of both do not correspond; nothing is
+            changed then.
+    """
+    check_source(layer)
     if not attention.built:
         raise ValueError(
             f"Build {attention.name!r} before `weights_from_keras`: call it, or "
@@ -53,32 +122,40 @@ def copy_from_keras(attention: keras.layers.Layer, layer: keras.layers.Layer) ->
             f"`layer` must have the heads of {attention.name!r}, (num_heads, key_dim, value_dim)="
             f"{ours}: the same weights mean something else in other heads. Received: {sizes}."
         )
-    targets = {"/".join(v.path.split("/")[-2:]): v for v in attention.weights}
-    sources: dict[str, Any] = {}
-    for variable in layer.weights:
-        owner, name = variable.path.split("/")[-2:]
-        if owner in PROJECTIONS:
-            sources[f"{PROJECTIONS[owner]}/{name}"] = ops.convert_to_numpy(variable)
-    wanted = {name for name in targets if name.endswith(("/kernel", "/bias"))}
+    copy_weights(attention, _weights(layer))
+
+
+def copy_weights(layer: keras.layers.Layer, sources: dict[str, Any]) -> None:
+    """Copy kernels, biases and scales by the names that they have in `layer`.
+
+    Kernels in Keras are `(D, H, K)` and `(H, K, D)`, here `(D, H K)` and `(H K, D)`.
+
+    Raises:
+        ValueError: If a weight is missing on one side, or has another size; nothing is changed.
+    """
+    targets = _weights(layer)
+    wanted = {name for name in targets if not name.startswith(("query_norm", "key_norm"))}
     copies = {}
     for name in sorted(wanted | set(sources)):
         source, target = sources.get(name), targets.get(name)
         shapes = [None if x is None else tuple(x.shape) for x in (source, target)]
-        if source is None or target is None or not _same_rows(*shapes):
+        if source is None or target is None or np.prod(source.shape) != np.prod(target.shape):
             raise ValueError(
-                f"`layer` must have the weights of {attention.name!r}. "
+                f"`layer` must have the weights of {layer.name!r}. "
                 f"Received: {name} of shape {shapes[0]} in `layer`, of shape {shapes[1]} here."
             )
-        copies[name] = source.reshape(shapes[1])
+        copies[name] = np.reshape(ops.convert_to_numpy(source), target.shape)
     for name, array in copies.items():
         targets[name].assign(array)
 
 
-def _same_rows(theirs: Any, ours: Any) -> bool:
-    """Whether `(D, H, K)` or `(H, K, D)` is `(D, H K)` or `(H K, D)`, and `(H, K)` is `(H K,)`."""
-    if np.prod(theirs) != np.prod(ours):
-        return False
-    return len(ours) == 1 or theirs[0] == ours[0] or theirs[-1] == ours[-1]
+def _weights(layer):
+    """Weights of the sub-layers, by the names of attributes, such as `query_dense/kernel`."""
+    return {
+        f"{path}/{variable.name}": variable
+        for path, child in walk_sublayers(layer)
+        for variable in child._trainable_variables
+    }
 
 
 def warn_of_order(key: Any, value: Any) -> None:

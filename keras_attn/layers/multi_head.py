@@ -23,12 +23,12 @@ from keras_attn.layers.checks import (
 )
 from keras_attn.layers.dense import ProjectingLayer, Projection, kept_sizes, project_heads
 from keras_attn.layers.dot_product import Inputs, Rules
-from keras_attn.layers.from_keras import copy_from_keras, warn_of_order
+from keras_attn.layers.from_keras import attention_like_keras, copy_from_keras, warn_of_order
 from keras_attn.layers.lora import Adaptable
 from keras_attn.layers.masks import Masks, hide, with_four_axes
 from keras_attn.layers.normalization import EPSILON, Normalization
 from keras_attn.layers.offsets import OffsetTerms
-from keras_attn.layers.positions import copy_position
+from keras_attn.layers.positions import own_position
 from keras_attn.layers.products import match_batch
 from keras_attn.layers.relative_positions import (
     RelativePosition,
@@ -81,7 +81,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             `num_heads`.
         head_size: `K`, features of queries and keys in each head. Defaults to `D / H`.
         position: A position scheme inside the scores: `ShawRelativePosition`, `T5RelativeBias`,
-            `AlibiBias` or `RotaryEmbedding`. This layer makes a copy of its own. Defaults to None.
+            `AlibiBias` or `RotaryEmbedding`, of which this layer makes a copy of its own, or its
+            name, `"shaw"`, `"t5"`, `"alibi"` or `"rotary"`. Defaults to None.
         window: Smallest distance at which keys are hidden from a query. With the causal mask, a
             query attends to `window` keys including its own. Defaults to None, any distance.
         value_dim: Features `V` of a value in each head. Defaults to `K`.
@@ -149,7 +150,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         use_bias: bool = False,
         num_kv_heads: int | None = None,
         head_size: int | None = None,
-        position: RelativePosition | None = None,
+        position: RelativePosition | str | None = None,
         window: int | None = None,
         value_dim: int | None = None,
         output_shape: int | None = None,
@@ -173,7 +174,6 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         if self.head_size is None:
             check_multiple("num_hiddens", self.num_hiddens, "num_heads", self.num_heads)
         check_multiple("num_heads", self.num_heads, "num_kv_heads", self.num_kv_heads)
-        check_scheme(position)
         self._head_size = self.head_size or self.num_hiddens // self.num_heads
         self.value_dim = optional(check_positive_integer, "value_dim", value_dim)
         self._value_size = self.value_dim or self._head_size
@@ -197,7 +197,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             self._query_norm = self._make_norm(self.qk_norm, "query_norm")
             self._key_norm = self._make_norm(self.qk_norm, "key_norm")
         self._dropout = self._make_dropout(self.dropout)
-        self.position = copy_position(position)
+        self.position = own_position(position, self.dtype_policy)
+        check_scheme(self.position)
         # Set by a stack, whose inputs are made of embeddings: then no NaN stands behind a mask.
         self._inputs_are_finite = False
 
@@ -389,6 +390,15 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             ValueError: If a layer is not built, or the weights of both do not correspond.
         """
         copy_from_keras(self, layer)
+
+    @classmethod
+    def from_keras(cls, layer: keras.layers.MultiHeadAttention) -> MultiHeadAttention:
+        """Return a layer with the options and weights of a built `keras.layers.MultiHeadAttention`.
+
+        Raises:
+            ValueError: If the layer is another, is not built, or attends over several axes.
+        """
+        return attention_like_keras(cls, layer)
 
     def compute_output_shape(
         self,

@@ -10,6 +10,7 @@ from keras import constraints, initializers, ops, regularizers
 
 from keras_attn.layers.checks import (
     check_boolean,
+    check_choice,
     check_layout,
     check_places,
     check_positive_integer,
@@ -21,6 +22,7 @@ from keras_attn.layers.checks import (
 from keras_attn.layers.dense import copy_initializer
 from keras_attn.layers.layer import Layer
 from keras_attn.layers.precision import precise_dtype
+from keras_attn.position_schemes import SCHEMES
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -249,10 +251,27 @@ def angles_of(positions: Any, rates: np.ndarray, dtype: str) -> Any:
     return (ops.cast(parts, dtype) + rest) * (2 * np.pi / 2.0**32)
 
 
-def copy_position(position: Any) -> Any:
-    """Return an unbuilt copy of a position layer; return a name or None unchanged.
+def own_position(position: Any, dtype: Any = None, max_len: int | None = None) -> Any:
+    """Return an unbuilt position layer for one owner: of a name, or a copy of a layer.
 
-    Layers that shared a position object would share weights, and Keras could not load the model.
+    Owners that shared a layer would share its weights, and Keras could not load the model.
+
+    Args:
+        position: Name in `SCHEMES`, a layer, or None, which is returned.
+        dtype: Dtype policy of a layer that is made of a name. Defaults to Keras's.
+        max_len: Number of positions, for a layer that is made of a name and has a table of them.
+            Defaults to None: that of `SCHEMES`.
+
+    Raises:
+        ValueError: If there is no scheme of that name.
     """
-    is_layer = isinstance(position, keras.layers.Layer)
-    return type(position).from_config(position.get_config()) if is_layer else position
+    if isinstance(position, keras.layers.Layer):
+        return type(position).from_config(position.get_config())
+    if not isinstance(position, str):
+        return position
+    check_choice("position", position, tuple(SCHEMES))
+    name, arguments = SCHEMES[position]
+    if "max_len" in arguments and max_len is not None:
+        arguments = {**arguments, "max_len": max_len}
+    made = keras.saving.get_registered_object(f"keras_attn>{name}")
+    return made(**arguments, dtype=dtype, name="position")

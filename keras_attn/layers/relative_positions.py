@@ -74,8 +74,8 @@ def check_scheme(position: Any) -> None:
     """
     if position is not None and not isinstance(position, RelativePosition):
         raise ValueError(
-            "`position` must be None, ShawRelativePosition, T5RelativeBias, AlibiBias or "
-            f"RotaryEmbedding. Received: position={position!r}."
+            "`position` must be a RelativePosition, such as RotaryEmbedding(), the name of one, "
+            f'such as "rotary", or None. Received: position={position!r}.'
         )
 
 

@@ -25,7 +25,7 @@ from keras_attn.layers.layer import arguments_of
 from keras_attn.layers.lora import Adaptable
 from keras_attn.layers.multi_head import MultiHeadAttention
 from keras_attn.layers.normalization import EPSILON
-from keras_attn.layers.positions import copy_position
+from keras_attn.layers.positions import own_position
 from keras_attn.layers.relative_positions import RelativePosition
 from keras_attn.layers.residual import Residual, make_norm
 
@@ -224,12 +224,14 @@ class Stack(Options, abc.ABC):
         self.embeddings_initializer = initializers.get(embeddings_initializer)
         self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
         self.embeddings_constraint = constraints.get(embeddings_constraint)
-        in_scores = isinstance(position, RelativePosition)
+        scheme = own_position(position)
+        in_scores = isinstance(scheme, RelativePosition)
+        self._rotates = in_scores and scheme.takes_positions
         self.embedding = self._make_embedding(None if in_scores else position)
         for i in range(self.num_layers):
             name = f"block_{i}"
             block = self._make_block(
-                **{**self.options, "position": copy_position(position) if in_scores else None},
+                **{**self.options, "position": position if in_scores else None},
                 **self.weight_settings,
                 seed=self._seed_for(name),
                 name=name,

@@ -18,6 +18,7 @@ from operator import le
 from pathlib import Path
 from typing import Any
 
+from keras_attn.position_schemes import SCHEMES
 from keras_attn.translation.fields import fault, setting
 
 # Raised when a field of an older file gets another meaning. Older files are read, newer ones not.
@@ -28,7 +29,6 @@ AND = " + "
 
 PRECISIONS = ("float32", "bfloat16")
 TOKENIZERS = ("unigram", "bpe")
-POSITIONS = ("sinusoidal", "sinusoidal_halves", "learned", "shaw", "t5", "alibi", "rotary")
 NORMS = ("layer", "rms")
 EARLY_STOPPING = ("exact", "heuristic", "full")
 ACTIVATIONS = ("relu", "gelu", "silu")
@@ -173,7 +173,7 @@ class Config:
         "positions: added to the embeddings (sinusoidal, sinusoidal_halves with all sines before "
         "all cosines, learned) or inside the scores; shaw, t5 and alibi are exported with a slow "
         "beam search",
-        choices=POSITIONS,
+        choices=tuple(SCHEMES),
     )
     norm: str = _model("layer", "kind of normalisation", choices=NORMS)
     norm_epsilon: float = _model(

@@ -6,13 +6,10 @@ from typing import Any
 
 import keras
 
-import keras_attn
+from keras_attn.layers.positions import own_position
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.search import num_positions
-
-# Distance from which Shaw's vectors are shared; Shaw et al. 2018, table 2, found no gain beyond.
-SHAW_DISTANCE = 16
 
 
 def make_model(source_vocab_size: int, target_vocab_size: int, config: Config) -> Transformer:
@@ -36,7 +33,8 @@ def make_model(source_vocab_size: int, target_vocab_size: int, config: Config) -
         target_vocab_size,
         **{
             **options,
-            "position": _position(config),
+            # A table of the positions that are needed: each function of an export holds a copy.
+            "position": own_position(config.position, max_len=num_positions(config)),
             "num_kv_heads": config.num_kv_heads or None,
             # Sentences are short: without blocks, graphs are smaller and traced in less time.
             "blockwise": False,
@@ -72,20 +70,3 @@ def _with_dtypes(config: Any, policy: dict[str, Any]) -> Any:
     if not isinstance(config, dict):
         return config
     return {k: policy if k == "dtype" else _with_dtypes(v, policy) for k, v in config.items()}
-
-
-def _position(config: Config) -> Any:
-    """Positions by their name in `POSITIONS` of the configuration."""
-    made: dict[str, Any] = {
-        # A table of the positions that are needed: each function of an export holds a copy.
-        "sinusoidal": lambda: keras_attn.PositionalEncoding(num_positions(config)),
-        "sinusoidal_halves": lambda: keras_attn.PositionalEncoding(
-            num_positions(config), interleaved=False
-        ),
-        "learned": lambda: keras_attn.LearnedPositionalEncoding(num_positions(config)),
-        "shaw": lambda: keras_attn.ShawRelativePosition(SHAW_DISTANCE),
-        "t5": keras_attn.T5RelativeBias,
-        "alibi": keras_attn.AlibiBias,
-        "rotary": keras_attn.RotaryEmbedding,
-    }
-    return made[config.position]()

@@ -4,8 +4,9 @@ import keras
 import numpy as np
 import pytest
 from every_layer import MEMORY, SAME_SIZE, X
+from keras import ops
 
-from keras_attn import MultiHeadAttention
+from keras_attn import EncoderBlock, MultiHeadAttention
 
 VALUE = SAME_SIZE[..., :5]
 
@@ -30,6 +31,9 @@ def test_a_keras_layer_with_the_same_weights_has_the_same_answers(sizes):
         ours.weights_from_keras(theirs)
         output = ours(X, MEMORY, value=VALUE, attention_mask=mask)
         np.testing.assert_allclose(output, expected, atol=1e-5)
+        made = MultiHeadAttention.from_keras(theirs)
+        output = made(X, MEMORY, value=VALUE, attention_mask=mask)
+        np.testing.assert_allclose(output, expected, atol=1e-5)
 
 
 def test_a_layer_that_does_not_fit_is_named_and_changes_nothing():
@@ -53,6 +57,40 @@ def test_a_layer_that_does_not_fit_is_named_and_changes_nothing():
         np.testing.assert_array_equal(new, old)
     with pytest.raises(ValueError, match="before `weights_from_keras`.*built=False"):
         MultiHeadAttention(6, 2).weights_from_keras(others[1])
+
+
+def test_the_options_of_a_keras_layer_come_with_its_weights():
+    given = {"dropout": 0.25, "use_gate": True, "seed": 3, "sliding_window": 2, "name": "mine"}
+    theirs = keras.layers.MultiHeadAttention(2, 3, **given, trainable=False, dtype="float64")
+    with pytest.raises(ValueError, match="must be built"):
+        MultiHeadAttention.from_keras(theirs)
+    expected = theirs(X, X, use_causal_mask=True)
+    ours = MultiHeadAttention.from_keras(theirs)
+    np.testing.assert_allclose(ours(X, X, use_causal_mask=True), expected, atol=1e-6)
+    config = ours.get_config()
+    names = {"sliding_window": "window"}
+    assert {names.get(k, k): v for k, v in given.items()}.items() <= config.items()
+    assert not ours.trainable and ours.compute_dtype == "float64"
+    theirs = keras.layers.MultiHeadAttention(2, 3, attention_axes=(1, 2))
+    theirs(X[None], X[None])
+    with pytest.raises(ValueError, match="over one axis"):
+        MultiHeadAttention.from_keras(theirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_a_block_of_keras_hub_has_the_same_answers_here(norm_first):
+    hub = pytest.importorskip("keras_hub")
+    options = {"activation": "gelu", "normalize_first": norm_first, "bias_initializer": "normal"}
+    theirs = hub.layers.TransformerEncoder(8, 2, 0.1, layer_norm_epsilon=1e-3, **options)
+    with pytest.raises(ValueError, match="TransformerEncoder that is built"):
+        EncoderBlock.from_keras_hub(theirs)
+    mask = np.arange(X.shape[1]) < np.array([[5], [3]])
+    expected = ops.convert_to_numpy(theirs(X, padding_mask=mask))
+    ours = EncoderBlock.from_keras_hub(theirs)
+    found = ops.convert_to_numpy(ours(X, valid_lens=[5, 3]))
+    np.testing.assert_allclose(found[mask], expected[mask], atol=1e-5)
+    assert (ours.dropout, ours.name) == (0.1, theirs.name)
 
 
 def test_adapters_are_not_kept_in_silence():

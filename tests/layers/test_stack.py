@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pytest
 from keras import ops
 
 from keras_attn import (
@@ -18,6 +19,7 @@ from keras_attn import (
     T5RelativeBias,
     Transformer,
 )
+from keras_attn.position_schemes import SCHEMES
 
 V, LAYERS, D, F, H = 11, 2, 6, 7, 3
 IDS = np.array([[3, 5, 7, 2], [2, 4, 0, 0]])
@@ -43,6 +45,25 @@ def language_model(**options):
     model = Decoder(V, LAYERS, D, F, H, cross_attention=False, **options)
     model.build((None, None))
     return randomise(model)
+
+
+BY_NAME = {
+    "sinusoidal": PositionalEncoding(),
+    "sinusoidal_halves": PositionalEncoding(interleaved=False),
+    "shaw": ShawRelativePosition(16),
+    "t5": T5RelativeBias(),
+    "alibi": AlibiBias(),
+    "rotary": RotaryEmbedding(),
+}
+
+
+def test_a_position_scheme_has_a_name():
+    assert {*BY_NAME, "learned"} == set(SCHEMES)
+    for name, layer in BY_NAME.items():
+        named, given = (language_model(position=position)(IDS) for position in (name, layer))
+        np.testing.assert_allclose(named, given, atol=1e-6)
+    with pytest.raises(ValueError, match="`max_len` must be a positive integer"):
+        language_model(position="learned")
 
 
 def test_order_of_tokens_matters_with_positions_alone():

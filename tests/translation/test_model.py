@@ -8,7 +8,8 @@ import tensorflow as tf
 from greedy_by_hand import greedy
 
 from keras_attn import Decoder, Encoder, Transformer
-from keras_attn.translation.config import ACTIVATIONS, NORMS, POSITIONS, Config
+from keras_attn.position_schemes import SCHEMES
+from keras_attn.translation.config import ACTIVATIONS, NORMS, Config
 from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.model import in_dtype, make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
@@ -33,9 +34,8 @@ OTHERS = [
     {"tie_embeddings": True, "share_embeddings": True, "shared_vocab": True},
 ]
 OPTIONS = [
-    {"position": position}
-    | dict(item for one in OTHERS[i :: len(POSITIONS)] for item in one.items())
-    for i, position in enumerate(POSITIONS)
+    {"position": position} | dict(item for one in OTHERS[i :: len(SCHEMES)] for item in one.items())
+    for i, position in enumerate(SCHEMES)
 ]
 
 
