@@ -4,6 +4,7 @@ import importlib
 import os
 import shutil
 import socket
+import time
 import uuid
 from collections import Counter
 
@@ -236,6 +237,14 @@ def translator(exported):
     """The shared translator, loaded."""
     module = importlib.import_module("keras_attn.translation.export.translator")
     return module.Translator.load(exported)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time in seconds that the test sets, as a list of one number."""
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now
 
 
 @pytest.fixture

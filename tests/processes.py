@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -17,3 +18,10 @@ def run(command, folder=ROOT, **environment):
         encoding="utf-8",
         timeout=600,
     )
+
+
+def run_python(*arguments, may_fail=False, **environment):
+    """The ended process of another Python, which must succeed unless it `may_fail`."""
+    ended = run([sys.executable, *arguments], **environment)
+    assert may_fail or ended.returncode == 0, ended.stderr
+    return ended

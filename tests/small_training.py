@@ -5,6 +5,7 @@ import dataclasses
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
@@ -13,7 +14,8 @@ from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.training import sharding, validation
+from keras_attn.translation.training import callbacks, sharding, validation
+from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.fit import fit
 from keras_attn.translation.training.train_step import Trainer
 from keras_attn.translation.training.weight_average import WeightAverage
@@ -43,6 +45,14 @@ CONFIG = Config(
     average_interval=1,
     newton_schulz_steps=1,  # there is less to trace
 )
+
+
+def state_of(model, folder, average=None):
+    """State of a training by Adam before its first step."""
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+    average = average or WeightAverage(model.trainable_variables, 0.9)
+    return TrainingState(model, optimizer, average, tf.Variable(0, dtype=tf.int64), folder)
 
 
 class SmallTraining:
@@ -87,3 +97,16 @@ class SmallTraining:
             return fit(
                 self.model, self.stream, self.tokenizers, VALIDATION, config, folder, callbacks
             )
+
+
+def train_in_turn(folders, steps):
+    """Trainings in folders, one after another, that save after each batch and leave their weights.
+
+    A process of its own calls this, so that it can be killed.
+    """
+    callbacks.CHECKPOINT_SECONDS = 0.0
+    training = SmallTraining(folders[0])
+    for folder in folders:
+        run = training.fit(folder, steps=steps)
+        assert 2 < training.stream.steps_per_epoch < run.steps / 3 and run.steps == steps
+        np.savez(folder / "weights.npz", *training.model.get_weights())

@@ -7,11 +7,6 @@ from keras_attn.translation.config import Config
 
 
 def test_all_faults_are_named_at_once():
-    wrong = {"dropout": 1.0, "minutes": 0, "precision": "int8", "cool_down": 0}
-    with pytest.raises(ValueError) as error:
-        Config(num_hiddens=30, num_heads=4, **wrong).validate()
-    for received in ("num_hiddens=30, num_heads=4", *(f"{k}={v!r}" for k, v in wrong.items())):
-        assert f"Received: {received}" in str(error.value)
     with pytest.raises(ValueError) as error:
         Config(num_heads=3, max_pieces=0).validate()
     assert str(error.value) == (
@@ -23,9 +18,9 @@ def test_all_faults_are_named_at_once():
 
 OUT_OF_RANGE = [
     (0, "vocab_size beam_size accumulate newton_schulz_steps matrix_update_interval"),
-    (0, "average_interval stable_steps validation_sentences"),
+    (0, "average_interval stable_steps validation_sentences minutes cool_down"),
     (0.0, "learning_rate adam_lr_ratio sampled_share max_padding"),
-    (1.0, "label_smoothing adam_beta_2"),
+    (1.0, "label_smoothing adam_beta_2 dropout"),
     (-1, "seed steps patience max_length_extra length_penalty max_length_ratio"),
     (2.5, "num_heads seed no_repeat_ngram min_length_ratio"),
     (10**9, "beam_size length_penalty"),
@@ -33,7 +28,7 @@ OUT_OF_RANGE = [
     (float("nan"), "clip_norm min_length_ratio"),
     (True, "seed"),
     (1, "shared_vocab"),
-    ("words", "tokenizer"),
+    ("words", "tokenizer precision"),
 ]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from greedy_by_hand import greedy
+from small_models import strengthen
 
 from keras_attn import Decoder, Encoder, Transformer
 from keras_attn.position_schemes import SCHEMES
@@ -14,14 +15,8 @@ from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.model import in_dtype, make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
-CONFIG = Config(
-    max_pieces=6,
-    num_encoder_layers=1,
-    num_decoder_layers=1,
-    num_hiddens=8,
-    ffn_num_hiddens=16,
-    num_heads=2,
-)
+SIZES = {"num_hiddens": 8, "ffn_num_hiddens": 16, "num_heads": 2}
+CONFIG = Config(max_pieces=6, num_encoder_layers=1, num_decoder_layers=1, **SIZES)
 SOURCES = np.array([[7, EOS_ID, 0, 0], [4, 9, EOS_ID, 0], [12, 5, 5, EOS_ID]], np.int32)
 # Options that a search does not know of; each is one of a model with one of the positions.
 OTHERS = [
@@ -39,15 +34,6 @@ OPTIONS = [
 ]
 
 
-def strong(config):
-    """A model whose translations depend on the source."""
-    model = make_model(13, 13 if config.shared_vocab else 11, config)
-    random = np.random.default_rng(3)
-    for weight in model.trainable_variables:
-        weight.assign((np.asarray(weight) == 1) + random.normal(0, 0.6, weight.shape))
-    return model
-
-
 @pytest.mark.parametrize(
     "options",
     # Each is traced: the first here, the others in `-m slow`.
@@ -57,7 +43,7 @@ def strong(config):
 def test_search_translates_as_the_layers_do_with_each_option(options):
     config = dataclasses.replace(CONFIG, beam_size=1, **options)
     config.validate()
-    model = strong(config)
+    model = strengthen(make_model(13, 13 if config.shared_vocab else 11, config), seed=3)
     expected = [greedy(model, row[row != PAD_ID], config.max_pieces) for row in SOURCES]
     assert any(expected)
     found = best_translations(model, tf.constant(SOURCES), config).tokens[:, 0].numpy()

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from small_models import assert_weights, strengthen, strong
 
-from keras_attn import Transformer
 from keras_attn.translation import named_weights
 
 
@@ -24,15 +24,8 @@ def test_place_is_the_same_whatever_the_model_is_called():
 
 
 @pytest.fixture
-def other_model(tiny_model):
-    model = Transformer.from_config(tiny_model.get_config())
-    model.build(((None, None), (None, None)))
-    return model
-
-
-def assert_weights(model, expected):
-    for one, other in zip(model.get_weights(), expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+def other_model():
+    return strengthen(strong(blockwise=False), seed=1)
 
 
 def test_weights_are_assigned_by_path_whatever_their_order(tiny_model, other_model):

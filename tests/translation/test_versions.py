@@ -1,15 +1,8 @@
 import pytest
 import tensorflow as tf
 
-from keras_attn.translation.versions import (
-    CONFIG,
-    EXTRA,
-    load,
-    newest_version,
-    next_version,
-    version_before,
-    write_sizes,
-)
+from keras_attn.translation import versions
+from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
 DATA = "variables/variables.data-00000-of-00001"
 NEEDED = ("saved_model.pb", "variables/variables.index", DATA, f"{EXTRA}/{CONFIG}")
@@ -20,7 +13,7 @@ def make_version(folder, has_sizes=True):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("{}")
     if has_sizes:
-        write_sizes(folder)
+        versions.write_sizes(folder)
 
 
 @pytest.mark.parametrize("has_sizes", [True, False])
@@ -35,7 +28,7 @@ def test_a_folder_that_is_not_whole_hides_no_good_version(tmp_path, name, has_si
         assert newest_version(tmp_path) == tmp_path / "10"
     assert "12` (saved_model.pb is missing), `" in str(told[0].message)
     assert f"11` ({name.split('-')[0]}" in str(told[0].message)
-    assert version_before(tmp_path / "12") == tmp_path / "10"
+    assert versions.version_before(tmp_path / "12") == tmp_path / "10"
     with pytest.raises(ValueError, match="holds no translator|no exported model"):
         newest_version(tmp_path / "11")
 
@@ -68,25 +61,25 @@ def test_places_without_a_model_are_refused(tmp_path):
 
 
 def test_versions_are_numbers_and_what_lies_beside_them_is_none(tmp_path):
-    assert next_version(tmp_path) == tmp_path / "1"
+    assert versions.next_version(tmp_path) == tmp_path / "1"
     for name in ("9", "10", ".export-11", "training", "011", "１２"):
         make_version(tmp_path / name)
     (tmp_path / "12").touch()
     assert newest_version(tmp_path) == tmp_path / "10"
     assert newest_version(tmp_path / "9") == tmp_path / "9"
-    assert next_version(tmp_path) == tmp_path / "13"  # no export can replace the file 12
-    assert version_before(tmp_path / "10") == tmp_path / "9"
-    assert version_before(tmp_path / "9") is None
+    assert versions.next_version(tmp_path) == tmp_path / "13"  # no export can replace the file 12
+    assert versions.version_before(tmp_path / "10") == tmp_path / "9"
+    assert versions.version_before(tmp_path / "9") is None
 
 
 def test_a_model_that_cannot_be_used_is_refused_in_one_sentence(tmp_path):
     module = tf.Module()
     module.answer = tf.function(lambda: {"number": tf.constant(1)}, input_signature=[])
     tf.saved_model.save(module, str(tmp_path), signatures={"answer": module.answer})
-    assert set(load(tmp_path, ["answer"]).signatures) == {"answer"}
+    assert set(versions.load(tmp_path, ["answer"]).signatures) == {"answer"}
     with pytest.raises(ValueError, match="has no signature nbest, score.: train a new model, or"):
-        load(tmp_path, ["score", "answer", "nbest"])
+        versions.load(tmp_path, ["score", "answer", "nbest"])
     (tmp_path / "saved_model.pb").write_bytes(b"nothing")
     with pytest.raises(ValueError, match="damaged or was exported by an older version") as error:
-        load(tmp_path, [])
+        versions.load(tmp_path, [])
     assert "\n" not in str(error.value)

@@ -4,18 +4,12 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keras_attn.translation.corpus.cleaning import (
-    REASONS,
-    Pair,
-    clean,
-    clean_text,
-    has_wrong_script,
-    script_fault,
-)
+from keras_attn.translation.corpus import cleaning
+from keras_attn.translation.corpus.cleaning import Pair, clean_text
 
 
 def cleaned(*pairs, max_characters=50):
-    return clean([Pair(*pair) for pair in pairs], "ja", "en", max_characters)
+    return cleaning.clean([Pair(*pair) for pair in pairs], "ja", "en", max_characters)
 
 
 def only_reason(*pairs, **options):
@@ -31,6 +25,7 @@ def test_text_is_normalised():
         ("so\u00adft \ufeffhyphen\u200bs\u202e", "soft hyphen s"),
         ("「はい」、と。", "「はい」、と。"),
         ("波〜波", "波〜波"),
+        ("10時\uff5e12時", "10時\u301c12時"),  # the wave dash of Windows is the wave dash
         ("e\u0301", "é"),
         ("👩\u200d🚀☂\ufe0f", "👩🚀☂"),
         ("\u200b \u3000", ""),
@@ -57,8 +52,8 @@ def test_wrong_script_is_found():
         ("en-GB", [], ["これは犬"]),
         ("ja_JP", [], ["This is a dog"]),
     ):
-        assert not [text for text in right if has_wrong_script(text, language)]
-        assert not [text for text in wrong if not has_wrong_script(text, language)]
+        assert not [text for text in right if cleaning.has_wrong_script(text, language)]
+        assert not [text for text in wrong if not cleaning.has_wrong_script(text, language)]
 
 
 def test_each_reason_is_counted_under_its_name_and_a_pair_once_for_the_first():
@@ -91,7 +86,7 @@ SIDES = st.sampled_from(["", " ", "犬", "犬 ", "猫が好き", "dog", "a cat",
 @given(st.lists(st.tuples(SIDES, SIDES), max_size=20))
 def test_every_pair_is_kept_or_counted_exactly_once(pairs):
     found = cleaned(*pairs, max_characters=8)
-    assert list(found.dropped) == list(REASONS)
+    assert list(found.dropped) == list(cleaning.REASONS)
     assert len(found.pairs) + sum(found.dropped.values()) == len(pairs)
     assert len(set(found.pairs)) == len(found.pairs)
     assert found.pairs == [tuple(map(clean_text, pairs[i])) for i in found.positions]
@@ -110,4 +105,4 @@ def test_columns_of_other_scripts_are_told_of():
         ([Pair("der Hund", "the dog")], "en de", "^$"),
         ([], "ja en", "^$"),
     ):
-        assert re.search(says, script_fault(pairs, *languages.split())), says
+        assert re.search(says, cleaning.script_fault(pairs, *languages.split())), says

@@ -8,16 +8,6 @@ from keras_attn.translation.corpus.splits import Example
 LINES = [f"門{i}を閉める\tI close gate {i}." for i in range(900)]
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(lines, name):
-        path = tmp_path / name
-        path.write_text("\n".join(lines), encoding="utf-8")
-        return str(path)
-
-    return write
-
-
 def cleaned(*pairs):
     return Cleaned([Pair(*pair) for pair in pairs], list(range(len(pairs))), {})
 
@@ -71,9 +61,8 @@ def test_held_out_sentences_are_in_no_split_and_the_other_groups_stay(write):
     assert found.counts["held_out"] == 9
     kept = ("train", "validation", "test", "withheld", "held_out")
     assert found.counts["kept"] == sum(found.counts[name] for name in kept)
-    assert [(one.name, len(one.examples), one.num_pairs) for one in found.held_out] == [
-        ("held.tsv", 9, 9)
-    ]
+    (held,) = found.held_out
+    assert (held.name, len(held.examples), held.num_pairs) == ("held.tsv", 9, 9)
     assert "\nheld out 9 pairs for held.tsv\n" in found.summary()
 
 

@@ -19,11 +19,9 @@ def large_set(translation_set, monkeypatch):
     return f"tfds:{translation_set(PAIRS)}"
 
 
-def test_a_large_set_is_read_in_parts_that_share_no_held_out_sentence(large_set, tmp_path):
-    path = tmp_path / "held.tsv"  # whose sources and targets are held out too
+def test_a_large_set_is_read_in_parts_that_share_no_held_out_sentence(large_set, write):
     held = [f"{ja}\t-" for ja, _ in PAIRS[::200]] + [f"-\t{en}" for _, en in PAIRS[7::200]]
-    path.write_text("\n".join(held), encoding="utf-8")
-    found = load_corpus(large_set, hold_out=str(path))
+    found = load_corpus(large_set, hold_out=write(held))  # by source and by target
     assert found.counts["parts"] == len(found.parts) == NUM_PARTS
     assert found.counts["read"] == NUM_PAIRS // NUM_PARTS
     read = [part().pairs for part in found.parts]
@@ -41,9 +39,8 @@ def test_a_large_set_is_read_in_parts_that_share_no_held_out_sentence(large_set,
     assert all(normalise(s) in sources or normalise(t) in targets for s, t in missing)
 
 
-def test_a_small_corpus_beside_a_large_set_is_dealt_out_to_its_parts(large_set, tmp_path):
-    own = tmp_path / "own.tsv"
-    own.write_text("".join(f"鍵{i}を回す。\tI turn key {i}.\n" for i in range(100)))
+def test_a_small_corpus_beside_a_large_set_is_dealt_out_to_its_parts(large_set, write):
+    own = write([f"鍵{i}を回す。\tI turn key {i}." for i in range(100)])
     found = load_corpus(f"{large_set} + {own}=2")
     weights = collections.Counter()
     for part in found.parts:

@@ -3,17 +3,9 @@ import time
 import pytest
 
 from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.corpus.sources import TranslationSet, read
+from keras_attn.translation.corpus.sources import TranslationSet
 
 PAIRS = [Pair(f"箱{i}を開ける", f"I open box {i}.") for i in range(57)]
-
-
-def test_lines_of_a_file_are_pairs_and_broken_ones_are_named(tmp_path):
-    path = tmp_path / "own.tsv"
-    path.write_bytes("川\tRiver.\n\nno tab\n山\tMountain.\tmore\n".encode() + b"\xff\t\xfe\n")
-    found = read(str(path), "ja", "en")
-    assert found.pairs == [Pair("川", "River."), Pair("", ""), Pair("山", "Mountain.")]
-    assert list(found.broken) == [3, 5] and found.combinations is None
 
 
 def test_without_a_network_it_says_at_once_what_was_tried(translation_set):

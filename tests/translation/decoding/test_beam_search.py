@@ -133,15 +133,13 @@ def search(rows, beam_size, at_once=False, has_slot=None, num_best=1, scored=Tru
         found = beams.at_once(*given, max(rows[1]), has_slot, num_best, scored)
     else:
         found = beams(*given, has_slot, num_best, scored)
+    scores, tokens = found.scores.numpy(), found.tokens.numpy()
     return [
         [
-            (score, [token for token in tokens if token != PAD_ID])
-            for score, tokens in zip(row_scores, row_tokens, strict=True)
-            if score > -math.inf
-        ][:num_best]
-        for row_scores, row_tokens in zip(
-            found.scores.numpy().tolist(), found.tokens.numpy().tolist(), strict=True
-        )
+            (scores[row, n], [token for token in tokens[row, n] if token != PAD_ID])
+            for n in np.flatnonzero(np.isfinite(scores[row]))[:num_best]
+        ]
+        for row in range(len(scores))
     ]
 
 

@@ -29,10 +29,9 @@ def draw(
 def test_truncation_keeps_the_likeliest_tokens_that_reach_the_share(seed, top_k, top_p):
     logits = np.random.default_rng(seed).normal(0, 3, (4, 9)).astype(np.float32)
     kept = np.isfinite(truncate(tf.constant(logits), tf.constant(top_k), tf.constant(top_p)))
-    for row, is_kept in zip(logits.astype(np.float64), kept, strict=True):
-        order = np.argsort(-row)
-        likelihood = np.exp(row - row.max())
-        likelihood /= likelihood.sum()
+    likelihoods = tf.nn.softmax(logits.astype(np.float64)).numpy()
+    for likelihood, is_kept in zip(likelihoods, kept, strict=True):
+        order = np.argsort(-likelihood)
         expected, reached = set(), 0.0
         for rank, token in enumerate(order):
             if rank == 0 or (reached < top_p - 1e-6 and (top_k == 0 or rank < top_k)):
@@ -65,8 +64,7 @@ def test_first_tokens_come_as_often_as_they_are_likely(tiny_model):
     first = draw(tiny_model, 7, temperature=2.0, sources=many, max_pieces=1)[:, 0]
     logits = tiny_model((SOURCES[:1], np.array([[2]])))[0, 0].numpy() / 2.0
     logits[:3] = -np.inf
-    expected = np.exp(logits - logits.max())
-    expected /= expected.sum()
+    expected = tf.nn.softmax(logits).numpy()
     # A translation that ends at once has padding in its first place.
     expected[PAD_ID], expected[EOS_ID] = expected[EOS_ID], 0
     np.testing.assert_allclose(np.bincount(first, minlength=11) / 4000, expected, atol=0.03)

@@ -3,15 +3,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import tensorflow as tf
-from greedy_by_hand import greedy
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.search import (
-    LENGTHS,
-    Search,
-    best_translations,
-    num_positions,
-)
+from keras_attn.translation.decoding.search import LENGTHS, Search, best_translations, num_positions
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
 
 
@@ -71,15 +65,6 @@ def test_shapes_may_be_known(search):
 def test_no_sources_have_no_translations(search):
     found = search(tf.zeros([0, 5], tf.int32))
     assert found.tokens.shape[0] == found.scores.shape[0] == 0
-
-
-def test_a_beam_of_one_is_greedy_search(tiny_model):
-    sources = random_sources([5, 8, 2])
-    config = Config(max_pieces=6, beam_size=1)
-    found = best_translations(tiny_model, sources, config)
-    for row, source in enumerate(sources.numpy()):
-        expected = greedy(tiny_model, source[source != PAD_ID], config.max_pieces)
-        assert said(found, row) == expected
 
 
 @pytest.mark.slow  # traces two searches into one graph

@@ -11,18 +11,20 @@ def examples(count):
     return [Example(f"文{i}", (f"the sentence number {i} here",)) for i in range(count)]
 
 
+def all_good(texts):
+    return [f"the sentence number {text[1:]} here" for text in texts]
+
+
 def upper_case_odd(texts):
-    good = [f"the sentence number {text[1:]} here" for text in texts]
-    return [text.upper() if i % 2 else text for i, text in enumerate(good)]
+    return [text.upper() if i % 2 else text for i, text in enumerate(all_good(texts))]
 
 
 def test_evaluation_translates_scores_and_shows_evenly_spaced_samples():
     report = evaluate(upper_case_odd, examples(23), "en", num_samples=5)
     assert report.num_sentences == 23
     assert [sample.source for sample in report.samples] == ["文0", "文4", "文9", "文13", "文18"]
-    assert report.samples[2] == Sample(
-        "文9", "THE SENTENCE NUMBER 9 HERE", "the sentence number 9 here"
-    )
+    reference = "the sentence number 9 here"
+    assert report.samples[2] == Sample("文9", reference.upper(), reference)
     assert 40 < report.scores.bleu < 70
     assert report.seconds >= 0
     assert len(evaluate(upper_case_odd, examples(3), "en").samples) == 3
@@ -45,10 +47,6 @@ def test_report_compares_with_an_earlier_one_of_the_same_sentences(tmp_path):
     folder.mkdir()
     write(evaluate(upper_case_odd, examples(30), "en"), folder)
     assert len((folder / TRANSLATIONS).read_text(encoding="utf-8").splitlines()) == 30
-
-    def all_good(texts):
-        return [f"the sentence number {text[1:]} here" for text in texts]
-
     found = evaluate(all_good, examples(30), "en", baseline=folder)
     assert found.comparison.baseline == "version 1"
     assert found.comparison.gain > 20 and found.comparison.p_value < 0.05

@@ -1,9 +1,4 @@
-from keras_attn.translation.evaluation.exactness import (
-    Share,
-    exactness,
-    holds_copies,
-    same_numbers,
-)
+from keras_attn.translation.evaluation.exactness import Share, exactness, holds_copies, same_numbers
 
 SAME = [
     ("It costs 1,900 yen.", "It costs 1900 yen."),

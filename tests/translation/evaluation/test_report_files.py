@@ -4,13 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from keras_attn.translation.evaluation import report_files
 from keras_attn.translation.evaluation.report import Sample, SetScores
-from keras_attn.translation.evaluation.report_files import (
-    TRANSLATIONS,
-    check_baseline,
-    earlier_translations,
-    write,
-)
+from keras_attn.translation.evaluation.report_files import check_baseline, earlier_translations
 
 
 def test_the_summary_shows_scores_first_and_no_signature(report_with):
@@ -33,7 +29,7 @@ def test_the_json_report_holds_everything(report_with, tmp_path):
     details = {"corpus": {"read": 307}, "credit": "Somebody", "where": Path("x")}
     report = report_with(Sample("文|", "translation", "reference"), **details)
     held_out = [SetScores("c", 1200, report.scores, report.exactness)]
-    write(dataclasses.replace(report, held_out=held_out), tmp_path)
+    report_files.write(dataclasses.replace(report, held_out=held_out), tmp_path)
     text = (tmp_path / "report.json").read_text(encoding="utf-8")
     assert "文|" in text
     record = json.loads(text)
@@ -52,7 +48,7 @@ def test_the_json_report_holds_everything(report_with, tmp_path):
 def test_a_baseline_is_of_the_same_sentences_and_whole(tmp_path):
     with pytest.raises(ValueError, match="The baseline must be .*tsv`, which does not"):
         check_baseline(tmp_path, ["猫 が"])
-    path = tmp_path / TRANSLATIONS
+    path = tmp_path / report_files.TRANSLATIONS
     path.write_text("猫 が\ta cat\tcats\n", encoding="utf-8")
     check_baseline(tmp_path, ["猫　が "])
     with pytest.raises(ValueError, match="same sentences, .* of other sentences."):

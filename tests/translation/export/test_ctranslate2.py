@@ -52,11 +52,8 @@ def test_both_engines_find_the_same_translations_with_the_same_scores(models):
     theirs = [join.decode([[numbers[p] for p in one.hypotheses[0]]])[0] for one in found]
     ours = [best[0] for best in translator.nbest(TEXTS)]
     limits = [int(CONFIG.max_length_ratio * (len(p) + 1)) + 10 for p in pieces]
-    comparable = [
-        i
-        for i, one in enumerate(found)
-        if len(one.hypotheses[0]) < min(limits[i], CONFIG.max_pieces)
-    ]
+    lengths = [len(one.hypotheses[0]) for one in found]
+    comparable = [i for i, n in enumerate(lengths) if n < min(limits[i], CONFIG.max_pieces)]
     assert len(comparable) > 8
     assert len(set(theirs)) > 3
     assert [ours[i].translation for i in comparable] == [theirs[i] for i in comparable]

@@ -1,12 +1,11 @@
 import dataclasses
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import tensorflow as tf
+from processes import run_python
 from shared_translator import CONFIG, PAIRS
 from small_models import Blind
 from tensorflow_serving.apis import prediction_log_pb2
@@ -65,10 +64,8 @@ PRINTED = "print(json.dumps([text.decode() for text in found.tolist()]))"
 
 def ran(code, version, texts):
     """The last line that another process prints, read as JSON."""
-    command = [sys.executable, "-c", code, str(version), json.dumps(texts)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout.splitlines()[-1])
+    ended = run_python("-c", code, version, json.dumps(texts))
+    return json.loads(ended.stdout.splitlines()[-1])
 
 
 @pytest.mark.parametrize(

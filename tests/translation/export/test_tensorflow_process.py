@@ -1,8 +1,7 @@
 import os
-import subprocess
-import sys
 
 import pytest
+from processes import run_python
 
 from keras_attn.translation.export import tensorflow_process
 
@@ -36,13 +35,7 @@ def test_on_jax_the_function_runs_in_one_process_with_tensorflow(tmp_path):
     pytest.importorskip("jax")
     script = tmp_path / "keras-attn.py"  # a command imports Keras with its output hidden
     script.write_text(ON_JAX)
-    ended = subprocess.run(
-        [sys.executable, script],
-        env={**os.environ, "KERAS_BACKEND": "jax"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    ended = run_python(script, KERAS_BACKEND="jax")
     assert not ended.stderr
     assert ended.stdout.splitlines() == [
         "True",

@@ -3,13 +3,7 @@ from tensorflow_serving.apis import prediction_log_pb2
 
 from keras_attn.translation.decoding.search import LENGTHS
 from keras_attn.translation.export import warmup_requests
-from keras_attn.translation.tokenization import sentences
-from keras_attn.translation.tokenization.in_graph import (
-    MAX_CELLS,
-    NUM_BYTES,
-    NUM_TEXTS,
-    compiled_shape,
-)
+from keras_attn.translation.tokenization import in_graph, sentences
 from keras_attn.translation.tokenization.tokenizer import train
 
 TEXTS = ["。猫が好きです。", "。犬が水を飲みます。", "。鳥は歌います。"]
@@ -30,7 +24,7 @@ def test_every_shape_that_is_compiled_is_asked_for_as_the_server_reads_it(tmp_pa
         if request.model_spec.signature_name == "nbest":
             assert len(texts) == 1
             continue
-        shapes.append(compiled_shape(texts))
+        shapes.append(in_graph.compiled_shape(texts))
         num_pieces = {len(ids) + 1 for ids in tokenizer.encode(texts)}
         if len(texts) == 1:
             (length,) = {min(length for length in LENGTHS if n <= length) for n in num_pieces}
@@ -40,9 +34,9 @@ def test_every_shape_that_is_compiled_is_asked_for_as_the_server_reads_it(tmp_pa
     # Each shape, and no batch of texts twice.
     assert set(shapes) == {
         (number, num_bytes)
-        for number in NUM_TEXTS
-        for num_bytes in NUM_BYTES
-        if num_bytes <= longest and number * num_bytes <= MAX_CELLS
+        for number in in_graph.NUM_TEXTS
+        for num_bytes in in_graph.NUM_BYTES
+        if num_bytes <= longest and number * num_bytes <= in_graph.MAX_CELLS
     }
     batches = [shape for shape in shapes if shape[0] > 1]
     assert len(batches) == len(set(batches))

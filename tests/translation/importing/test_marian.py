@@ -15,7 +15,6 @@ from keras_attn.translation.importing.marian import import_marian
 from keras_attn.translation.importing.weights import NEVER
 from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
-from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training import warm_start
 from keras_attn.translation.versions import EXTRA
 
@@ -105,13 +104,10 @@ def test_weights_are_half_the_size_in_bfloat16(tiny, imported, tmp_path):
     np.testing.assert_allclose(*scores, rtol=0.05)
 
 
-def test_a_training_keeps_tokenizers_search_and_origin_of_the_model(imported, exporting, tmp_path):
+def test_a_training_keeps_weights_search_and_origin_of_the_model(imported, exporting, tmp_path):
     folder, fields = warm_start.inherit(start_from=str(imported.folder))
     assert (fields["beam_size"], fields["length_penalty_offset"]) == (4, 0.0)
     assert fields["share_embeddings"] and fields["position"] == "sinusoidal_halves"
-    warm_start.copy_tokenizers(folder, tmp_path)
-    for name, tokenizer in zip(Tokenizers._fields, exporting[1], strict=True):
-        assert (tmp_path / f"{name}.model").read_bytes() == tokenizer.proto
     (tmp_path / EXTRA).mkdir()
     warm_start.copy_origin(folder, tmp_path)
     for name in ("origin.json", "origin/README.md"):

@@ -1,9 +1,9 @@
 import ctypes
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from processes import run_python
 
 from keras_attn.translation.machine import allocator
 
@@ -41,9 +41,8 @@ print(return_freed_memory(), before - in_use())
 
 def printed(code):
     """Whether the C library could be told, and a number, as a process of its own prints them."""
-    command = [sys.executable, "-c", code, FOLDER]
-    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    return found[0] == "True", int(found[1])
+    told, number = run_python("-c", code, FOLDER).stdout.split()
+    return told == "True", int(number)
 
 
 def test_the_pages_of_a_step_are_touched_for_the_first_time_once():

@@ -1,10 +1,7 @@
-import os
-import subprocess
-import sys
-
 import keras
 import pytest
 from keras import ops
+from processes import run_python
 
 from keras_attn.translation.machine import compiled
 
@@ -26,7 +23,7 @@ def test_an_update_assigns_its_variables():
         assert (float(one), float(other)) == (expected, expected + 1)
 
 
-def test_programs_of_jax_are_kept_for_later_processes(tmp_path):
+def test_programs_of_jax_are_kept_for_later_processes(tmp_path, monkeypatch):
     pytest.importorskip("jax")
     script = (
         "import pathlib, sys, jax\n"
@@ -34,12 +31,8 @@ def test_programs_of_jax_are_kept_for_later_processes(tmp_path):
         "compiled.keep(pathlib.Path(sys.argv[1]))\n"
         "compiled.function(lambda x: x * 7 + 1)(3.0)\n"
     )
-    environment = {
-        **os.environ,
-        "KERAS_BACKEND": "jax",
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-    }
-    environment.pop("JAX_COMPILATION_CACHE_DIR", None)
-    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True, env=environment)
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+    run_python("-c", script, tmp_path, KERAS_BACKEND="jax")
     assert any(tmp_path.iterdir())

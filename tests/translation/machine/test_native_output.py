@@ -1,6 +1,6 @@
-import subprocess
-import sys
 from pathlib import Path
+
+from processes import run_python
 
 import keras_attn
 
@@ -19,8 +19,7 @@ os.write(2, b"after\\n")
 
 
 def said(last):
-    code = CODE.format(folder=str(FOLDER), last=last)
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    ended = run_python("-c", CODE.format(folder=str(FOLDER), last=last), may_fail=True)
     return ended.returncode, ended.stdout + ended.stderr
 
 

@@ -3,18 +3,9 @@ import sys
 
 import pytest
 
-from keras_attn.translation.machine import run_progress
 from keras_attn.translation.machine.run_progress import LOG_SECONDS, RunProgress
 
 STAGES = {"training": 60.0, "export": 30.0, "scoring": 10.0}
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """Time that the test sets, in seconds."""
-    now = [100.0]
-    monkeypatch.setattr(run_progress.time, "monotonic", lambda: now[0])
-    return now
 
 
 def test_time_left_is_that_of_the_whole_run_and_never_none(clock):

@@ -1,7 +1,6 @@
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from processes import run_python
 
 import keras_attn
 
@@ -19,8 +18,6 @@ print("猫", file=sys.stderr)
 
 def test_output_is_utf8_in_every_locale():
     for encoding in ("cp1252", "ascii", "utf-16", "cp932", "utf-8"):
-        environment = {**os.environ, "PYTHONIOENCODING": encoding}
-        command = [sys.executable, "-c", CODE, str(FOLDER)]
-        ended = subprocess.run(command, capture_output=True, env=environment, check=True)
-        assert ended.stdout.decode("utf-8").strip() == "猫 → cat \\udcff", encoding
-        assert ended.stderr.decode("utf-8").strip().endswith("猫"), encoding
+        ended = run_python("-c", CODE, FOLDER, PYTHONIOENCODING=encoding)
+        assert ended.stdout.strip() == "猫 → cat \\udcff", encoding
+        assert ended.stderr.strip().endswith("猫"), encoding

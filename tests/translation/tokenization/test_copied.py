@@ -2,13 +2,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.tokenization.copied import (
-    SLOTS,
-    protect,
-    restore,
-    spans,
-    with_slots,
-)
+from keras_attn.translation.tokenization.copied import SLOTS, protect, restore, spans, with_slots
 
 
 def strings(tensor):
@@ -118,17 +112,11 @@ def test_dates_are_one_span_for_english_only():
     assert strings(again) == strings(answers)
 
 
+CHARACTERS = st.sampled_from("あ。{}%s<b>@.a/h:😊\ue000\ue009\x1e ") | st.characters(codec="utf-8")
+
+
 @settings(max_examples=20, derandomize=True, deadline=None)
-@given(
-    st.lists(
-        st.text(
-            st.sampled_from("あ。{}%s<b>@.a/h:😊\ue000\ue009\x1e ") | st.characters(codec="utf-8"),
-            max_size=20,
-        ),
-        min_size=1,
-        max_size=4,
-    )
-)
+@given(st.lists(st.text(CHARACTERS, max_size=20), min_size=1, max_size=4))
 def test_nothing_is_lost_in_any_text(texts):
     protected, literals = protect(tf.constant(texts), "ja")
     expected = [text.replace("\x1e", " ") for text in texts]

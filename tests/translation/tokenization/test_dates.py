@@ -2,16 +2,7 @@ import re
 
 import tensorflow as tf
 
-from keras_attn.translation.tokenization.dates import (
-    DATE,
-    NO_DATE,
-    in_english,
-    kind,
-    translated,
-    ways_to_write,
-    with_one_period,
-    with_two_periods,
-)
+from keras_attn.translation.tokenization import dates
 
 DATES = {
     "2026年3月31日": ("March 31, 2026", "月日"),
@@ -36,11 +27,11 @@ def strings(tensor):
 
 def test_dates_and_times_are_written_as_in_english_in_the_graph_too_and_other_text_stays():
     for date, expected in DATES.items():
-        assert re.fullmatch(DATE, date)
-        assert (in_english(date), kind(date)) == expected
-        assert re.fullmatch(ways_to_write(date), in_english(date))
+        assert re.fullmatch(dates.DATE, date)
+        assert (dates.in_english(date), dates.kind(date)) == expected
+        assert re.fullmatch(dates.ways_to_write(date), dates.in_english(date))
     others = ["3時間", "九時", "猫", "", "1,900"]
-    written, kinds = translated(tf.constant([*DATES, *others]))
+    written, kinds = dates.translated(tf.constant([*DATES, *others]))
     assert strings(written) == [*(english for english, _ in DATES.values()), *others]
     assert strings(kinds) == [*(name for _, name in DATES.values()), *[""] * len(others)]
 
@@ -63,16 +54,14 @@ def test_other_ways_to_write_a_date_are_known_and_other_dates_are_none():
     for table, is_way in ((WAYS, True), (NO_WAYS, False)):
         for date, ways in table.items():
             for way in ways:
-                assert bool(re.fullmatch(ways_to_write(date), way)) == is_way, way
+                assert bool(re.fullmatch(dates.ways_to_write(date), way)) == is_way, way
     for text in ("午後三時間", "五月雨", "五月蠅"):  # words and durations
-        assert re.match(NO_DATE, text)
+        assert re.match(dates.NO_DATE, text)
 
 
 def test_a_sentence_that_ends_with_an_hour_has_one_period():
     texts = ["at 3 p.m..", "at 9 a.m.. Then", "at 3 p.m.?", "end.."]
-    assert strings(with_one_period(tf.constant(texts))) == [
-        "at 3 p.m.", "at 9 a.m. Then", "at 3 p.m.?", "end..",
-    ]  # fmt: skip
-    assert strings(with_two_periods(tf.constant(["at 3 p.m.", "3 p.m. sharp."]))) == [
-        "at 3 p.m..", "3 p.m. sharp.",
-    ]  # fmt: skip
+    expected = ["at 3 p.m.", "at 9 a.m. Then", "at 3 p.m.?", "end.."]
+    assert strings(dates.with_one_period(tf.constant(texts))) == expected
+    found = dates.with_two_periods(tf.constant(["at 3 p.m.", "3 p.m. sharp."]))
+    assert strings(found) == ["at 3 p.m..", "3 p.m. sharp."]

@@ -39,7 +39,7 @@ def unified(text):
 
 
 TEXTS = st.text(
-    st.sampled_from("はのを昨日読本人ー、。 １ab\u3000ﾊﾟ▁🎉\x00") | st.characters(), max_size=9
+    st.sampled_from("はのを本人ー、。 １ab\u3000ﾊﾟ▁🎉\x00\uff5e\u200d") | st.characters(), max_size=9
 )
 PARTS = st.builds(lambda text, i: text[i : i + 14], st.sampled_from(SENTENCES), st.integers(0, 9))
 

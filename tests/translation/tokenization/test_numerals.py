@@ -1,10 +1,6 @@
 import tensorflow as tf
 
-from keras_attn.translation.tokenization.numerals import (
-    translated,
-    ways_to_write,
-    with_ordinal_endings,
-)
+from keras_attn.translation.tokenization import numerals
 
 
 def strings(tensor):
@@ -26,7 +22,7 @@ def test_numbers_in_kanji_are_read():
         for number in (10, 11, 20, 99, 100, 101, 110, 999, 1000, 1001, 1110, 9999):
             text = (kanji(myriads) + "万" if myriads else "") + kanji(number)
             value = 10_000 * myriads + number
-            assert ways_to_write(text) == (f"{value}", f"{value:,}" if value > 999 else f"{value}")
+            assert numerals.ways_to_write(text) == (f"{value}", f"{value:,}")
 
 
 def test_numbers_are_written_as_the_target_language_writes_them_and_python_reads_them():
@@ -37,13 +33,13 @@ def test_numbers_are_written_as_the_target_language_writes_them_and_python_reads
         ("de", "1900", "1900", "85000", "10:30", "A4", "{n}"),
         ("ja", "1,900", "1900", "8万5千", "10:30", "A4", "{n}"),
     ):
-        assert strings(translated(tf.constant(spans), followers, target)) == expected
+        assert strings(numerals.translated(tf.constant(spans), followers, target)) == expected
     spans = ["九百六十", "百二十万", "1.5万", "2億", "045-951-8623", "千一", "12,345,678", "3千"]
-    in_graph = translated(tf.constant(spans), tf.constant(["円"] * len(spans)), "en")
-    assert strings(in_graph) == [ways_to_write(span)[1] for span in spans]
+    in_graph = numerals.translated(tf.constant(spans), tf.constant(["円"] * len(spans)), "en")
+    assert strings(in_graph) == [numerals.ways_to_write(span)[1] for span in spans]
 
 
 def test_ordinal_endings_follow_the_number():
     given = "1th 2th 3th 4th 11th 12th 13th 21th 102th 111th month"
     expected = "1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th month"
-    assert strings(with_ordinal_endings(tf.constant([given]))) == [expected]
+    assert strings(numerals.with_ordinal_endings(tf.constant([given]))) == [expected]

@@ -2,12 +2,13 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from small_models import assert_weights
+from small_training import state_of
 
 from keras_attn import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.evaluation.history import EpochRecord
-from keras_attn.translation.training.checkpoints import TrainingState, newest_first, read_weights
-from keras_attn.translation.training.weight_average import WeightAverage
+from keras_attn.translation.training.checkpoints import newest_first, read_weights
 
 
 def make_model(seed=1, num_layers=1):
@@ -15,13 +16,6 @@ def make_model(seed=1, num_layers=1):
     model = Transformer.from_sizes(9, 9, num_layers, 1, 8, 8, 2, dropout=0.5)
     model.build(((None, None), (None, None)))
     return model
-
-
-def state_of(model, folder):
-    optimizer = keras.optimizers.Adam()
-    optimizer.build(model.trainable_variables)
-    average = WeightAverage(model.trainable_variables, 0.9)
-    return TrainingState(model, optimizer, average, tf.Variable(0, dtype=tf.int64), folder)
 
 
 def save(state, *steps):
@@ -51,9 +45,8 @@ def test_checkpoint_brings_back_weights_seeds_position_and_best(tmp_path):
     assert int(restored.step.numpy()) == 7
     assert float(restored.best_bleu.numpy()) == 12.5
     assert restored.history == [EpochRecord(7, 3.0, 5.5, 10.0), EpochRecord(7, 6.0, 4.5, 12.5)]
-    np.testing.assert_array_equal(
-        other((ids, ids), training=True).numpy(), model((ids, ids), training=True).numpy()
-    )
+    logits = (one((ids, ids), training=True).numpy() for one in (other, model))
+    np.testing.assert_array_equal(*logits)
 
 
 def test_checkpoint_is_read_by_path_where_the_model_lists_its_weights_in_another_order(tmp_path):
@@ -70,8 +63,7 @@ def test_checkpoint_is_read_by_path_where_the_model_lists_its_weights_in_another
 
     restored = state_of(Reordered, tmp_path)
     assert restored.restore() == []
-    for one, same in zip(other.get_weights(), model.get_weights(), strict=True):
-        np.testing.assert_array_equal(one, same)
+    assert_weights(other, model.get_weights())
     numbers = [int(best.numpy().flat[0]) for best in restored.best]
     assert numbers == list(reversed(range(len(numbers))))
     assert set(read_weights(tmp_path)) == set(named_weights.by_path(model.trainable_variables))

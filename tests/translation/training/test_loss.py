@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -28,13 +30,6 @@ def logits_of(rows, kernel, bias):
     return rows.numpy().astype(float) @ kernel.numpy() + bias.numpy()
 
 
-def value_and_gradients(function, inputs):
-    with tf.GradientTape() as tape:
-        tape.watch(inputs)
-        value = function(*inputs)
-    return value, [tf.convert_to_tensor(part) for part in tape.gradient(value, inputs)]
-
-
 def test_cost_is_that_of_smoothed_targets_even_of_one_without_a_share(inputs):
     rows, kernel, first = inputs
     unlikely = first - 500 * tf.one_hot(TARGETS[0], SIZE)  # exp(-500) is 0 in float32
@@ -47,16 +42,15 @@ def test_cost_is_that_of_smoothed_targets_even_of_one_without_a_share(inputs):
         assert float(cost) == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_sample_of_all_or_too_small_for_the_targets_is_the_whole_vocabulary(inputs):
-    whole, gradients = value_and_gradients(
-        lambda *parts: smoothed_cross_entropy(*parts, TARGETS, 0.1), inputs
-    )
+def test_a_sample_of_all_or_too_small_for_the_targets_is_the_whole_vocabulary(inputs, gradients):
+    def whole(*inputs):
+        return smoothed_cross_entropy(*inputs, TARGETS, 0.1)
+
     for number in (SIZE, 4, 3, 1):
-        sampled, of_sample = value_and_gradients(
-            lambda *parts, number=number: sampled_cost(*parts, num_sampled=number), inputs
-        )
-        assert float(sampled) == pytest.approx(float(whole), rel=1e-6)
-        for mine, expected in zip(of_sample, gradients, strict=True):
+        sampled = partial(sampled_cost, num_sampled=number)
+        assert float(sampled(*inputs)) == pytest.approx(float(whole(*inputs)), rel=1e-6)
+        both = (gradients(cost, *inputs) for cost in (sampled, whole))
+        for mine, expected in zip(*both, strict=True):
             np.testing.assert_allclose(mine, expected, atol=1e-5)
 
 
@@ -80,10 +74,10 @@ def test_sums_over_the_vocabulary_are_estimated_without_bias(inputs):
         assert estimates.std() > 0.02 * abs(exact)  # so there was something to estimate
 
 
-def test_gradients_of_a_sample_are_those_of_its_cost_and_only_its_pieces_learn(inputs):
-    _, gradients = value_and_gradients(sampled_cost, inputs)
+def test_gradients_of_a_sample_are_those_of_its_cost_and_only_its_pieces_learn(inputs, gradients):
+    found = gradients(sampled_cost, *inputs)
     random = np.random.default_rng(3)
-    for place, gradient in enumerate(gradients):
+    for place, gradient in enumerate(found):
         along = tf.constant(random.normal(0, 1, gradient.shape), tf.float32)
 
         def moved(by, place=place, along=along):
@@ -93,7 +87,7 @@ def test_gradients_of_a_sample_are_those_of_its_cost_and_only_its_pieces_learn(i
 
         slope = (moved(1e-2) - moved(-1e-2)) / 2e-2
         assert slope == pytest.approx(float(tf.reduce_sum(gradient * along)), rel=5e-3, abs=2e-3)
-    _, of_kernel, of_bias = gradients
+    _, of_kernel, of_bias = found
     learns = np.any(of_kernel != 0, axis=0)
     assert learns.sum() == 12 and learns[TARGETS.numpy()].all()
     np.testing.assert_array_equal(learns, of_bias != 0)

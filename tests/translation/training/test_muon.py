@@ -83,8 +83,10 @@ def test_accumulates():
     whole, parts = FusedMuon(0.1), FusedMuon(0.1, gradient_accumulation_steps=2)
     for _ in range(3):
         first, second = draw(random, shapes), draw(random, shapes)
-        for gradients in (first, second):
-            parts.apply(gradients, in_parts)
+        before = [np.array(weight) for weight in in_parts]
+        parts.apply(first, in_parts)
+        tf.nest.map_structure(np.testing.assert_array_equal, before, [*map(np.array, in_parts)])
+        parts.apply(second, in_parts)
         whole.apply([(one + other) / 2 for one, other in zip(first, second, strict=True)], at_once)
     for one, other in zip(at_once, in_parts, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)

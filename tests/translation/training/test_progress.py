@@ -9,17 +9,15 @@ from keras_attn.translation.training import progress
 TEN_TOKENS = SimpleNamespace(lengths=lambda step: np.array([[2, 4], [3, 1]]))
 
 
-def test_step_loss_speed_and_time_left_are_shown_and_the_first_step_is_not_timed(monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+def test_step_loss_speed_and_time_left_are_shown_and_the_first_step_is_not_timed(clock):
     run = RunProgress({"training": 60.0, "export": 40.0})
     run.begin("training")
-    clock = SimpleNamespace(seconds_left=125.0)
-    callback = progress.Progress(TEN_TOKENS, clock, 0, run, lambda lengths: 50.0, 20.0, 2)
+    budget = SimpleNamespace(seconds_left=125.0)
+    callback = progress.Progress(TEN_TOKENS, budget, 0, run, lambda lengths: 50.0, 20.0, 2)
     logs = {"loss": 1.25}
 
     def end_batch(after):
-        now[0] += after
+        clock[0] += after
         callback.on_train_batch_end(0, logs)
 
     callback.on_epoch_begin(1)

@@ -1,8 +1,5 @@
-import os
-import subprocess
-import sys
-
 import pytest
+from processes import run_python
 
 pytest.importorskip("jax")
 
@@ -47,15 +44,6 @@ print(jax.device_count(), len(re.findall(r" all-reduce(?:-start)?\\(", compiled.
 
 @pytest.mark.slow
 def test_gradients_of_all_rows_are_summed_over_the_devices_as_one_array():
-    printed = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={
-            **os.environ,
-            "KERAS_BACKEND": "jax",
-            "XLA_FLAGS": "--xla_force_host_platform_device_count=2",
-        },
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    ).stdout
-    assert printed == "2 1\n"
+    two_devices = "--xla_force_host_platform_device_count=2"
+    ended = run_python("-c", PROGRAM, KERAS_BACKEND="jax", XLA_FLAGS=two_devices)
+    assert ended.stdout == "2 1\n"

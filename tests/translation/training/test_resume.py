@@ -2,16 +2,14 @@
 
 import multiprocessing
 import random
-import runpy
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from small_training import train_in_turn
 
 from keras_attn.translation.training.checkpoints import PREFIX, newest_first
 
-TRAINING = Path(__file__).with_name("killable_training.py")
 STEPS = 45
 
 
@@ -24,8 +22,7 @@ def processes():
 
 
 def start(processes, *folders):
-    names = {"folders": folders, "steps": STEPS}
-    process = processes.Process(target=runpy.run_path, args=(str(TRAINING), names))
+    process = processes.Process(target=train_in_turn, args=(folders, STEPS))
     process.start()
     return process
 

@@ -42,14 +42,9 @@ def start_two(folder, steps):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
+    both = {"KERAS_DISTRIBUTION_JOB_ADDRESSES": address, "KERAS_DISTRIBUTION_NUM_PROCESSES": "2"}
     return [
-        start(
-            folder,
-            steps=steps,
-            KERAS_DISTRIBUTION_JOB_ADDRESSES=address,
-            KERAS_DISTRIBUTION_NUM_PROCESSES="2",
-            KERAS_DISTRIBUTION_PROCESS_ID=str(process),
-        )
+        start(folder, steps=steps, **both, KERAS_DISTRIBUTION_PROCESS_ID=str(process))
         for process in (0, 1)
     ]
 

@@ -12,22 +12,15 @@ from keras_attn.translation.training.translation_loss import TranslationLoss
 SEED = tf.constant([3, 4], tf.int64)
 
 
-def make_batch():
-    """Source, target_in, target_out of three pairs of different lengths."""
-    random = np.random.default_rng(5)
-    pairs = [
-        (random.integers(4, 13, s).tolist(), random.integers(4, 11, t).tolist())
-        for s, t in ((3, 5), (6, 1), (2, 4))
-    ]
-    sides = (
-        [[*s, EOS_ID] for s, _ in pairs],
-        [[BOS_ID, *t] for _, t in pairs],
-        [[*t, EOS_ID] for _, t in pairs],
-    )
-    return [tf.ragged.constant(side, tf.int32).to_tensor(PAD_ID) for side in sides]
-
-
-BATCH = make_batch()
+# Source, target_in and target_out of three pairs of different lengths.
+SOURCES = [[10, 11, 4], [12, 4, 6, 7, 9, 7], [4, 4]]
+TARGETS = [[9, 7, 7, 8, 6], [4], [4, 5, 10, 5]]
+SIDES = (
+    [[*source, EOS_ID] for source in SOURCES],
+    [[BOS_ID, *target] for target in TARGETS],
+    [[*target, EOS_ID] for target in TARGETS],
+)
+BATCH = [tf.ragged.constant(side, tf.int32).to_tensor(PAD_ID) for side in SIDES]
 
 
 def make_model(ffn_num_hiddens=16, **options):
@@ -77,9 +70,8 @@ def test_value_and_gradients_are_those_of_the_model(smoothing, options):
     value, gradients = value_and_gradients(model, lambda: loss(*BATCH, SEED))
     expected, of_reference = value_and_gradients(model, lambda: reference_loss(model, smoothing))
     assert value == pytest.approx(expected, rel=1e-5)
-    for weight, mine, reference in zip(
-        model.trainable_variables, gradients, of_reference, strict=True
-    ):
+    both = zip(model.trainable_variables, gradients, of_reference, strict=True)
+    for weight, mine, reference in both:
         error = np.abs(mine - reference).max()
         assert error < 1e-5 + 1e-4 * np.abs(reference).max(), weight.path
 

@@ -92,20 +92,18 @@ def test_a_large_validation_set_is_thinned_evenly(validate):
     assert used == list(range(0, 1201, 3))
 
 
-def test_in_minutes_a_fifth_of_the_time_goes_into_validation(validate, monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr(validation.time, "monotonic", lambda: now[0])
+def test_in_minutes_a_fifth_of_the_time_goes_into_validation(validate, clock):
     kept = Kept()
     callback = validate(kept, minutes=3.0)
 
     def translate_in_two_seconds(sources):
-        now[0] += 2.0
+        clock[0] += 2.0
         return sources
 
     callback._translate = translate_in_two_seconds
     numbers = []
     for epoch in range(7):
-        now[0] += 3.0
+        clock[0] += 3.0
         if epoch == 6:
             kept.left = 0.0  # the weights of the last batch are validated at any time
         callback.on_epoch_end(epoch, {"loss": 1.0})

@@ -2,17 +2,17 @@ import dataclasses
 import json
 import shutil
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from shared_translator import CONFIG
+from small_models import assert_weights
+from small_training import state_of
 
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.model import make_model as build_model
 from keras_attn.translation.training import warm_start
-from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.weight_average import WeightAverage
 
 
@@ -32,11 +32,6 @@ def build(tokenizers):
     return build
 
 
-def assert_weights(model, expected):
-    for mine, theirs in zip(model.trainable_variables, expected, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-
-
 def test_weights_and_tokenizers_are_those_of_the_exported_model_of_an_older_format_too(
     version, tokenizers, make_model, build, tmp_path
 ):
@@ -54,7 +49,7 @@ def test_weights_and_tokenizers_are_those_of_the_exported_model_of_an_older_form
         assert (tmp_path / f"{name}.model").read_bytes() == side.proto
     model = build()
     warm_start.copy_weights(found, model)
-    assert_weights(model, make_model().trainable_variables)
+    assert_weights(model, make_model().get_weights())
 
 
 def test_weights_and_tokenizers_are_those_of_a_training(version, tokenizers, build, tmp_path):
@@ -62,10 +57,8 @@ def test_weights_and_tokenizers_are_those_of_a_training(version, tokenizers, bui
     warm_start.copy_tokenizers(version, training)
     CONFIG.save(training / "config.json")
     model, other = build(), build()
-    optimizer = keras.optimizers.Adam()
-    optimizer.build(model.trainable_variables)
     average = WeightAverage(model.trainable_variables, 0.9)
-    state = TrainingState(model, optimizer, average, tf.Variable(0, dtype=tf.int64), training)
+    state = state_of(model, training, average)
 
     def learn():
         state.step.assign_add(1)
@@ -106,9 +99,8 @@ def test_a_test_set_that_the_earlier_training_may_have_seen_is_named(version, re
 
 
 def test_what_needs_another_model_or_has_none_is_refused(version, build, monkeypatch, tmp_path):
-    with pytest.raises(
-        ValueError, match="source='fr' where the model has 'ja', num_heads=4 where the model has 2"
-    ):
+    differs = "source='fr' where the model has 'ja', num_heads=4 where the model has 2"
+    with pytest.raises(ValueError, match=differs):
         warm_start.inherit(start_from=str(version), num_heads=4, source="fr", num_hiddens=16)
     with pytest.raises(ValueError, match="There is no exported model"):
         warm_start.inherit(start_from=str(tmp_path))
