@@ -13,7 +13,7 @@ from keras_attn.layers.checks import check_boolean, optional
 from keras_attn.layers.decoder_block import DecoderBlock
 from keras_attn.layers.dense import copy_initializer
 from keras_attn.layers.embedding import TokenEmbedding
-from keras_attn.layers.stack import Stack
+from keras_attn.layers.stack import Stack, by_block, listed
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -291,25 +291,25 @@ class Decoder(Stack):
         # keyword arguments.
         given = () if memory is None else (memory,)
         for i, block in enumerate(self.blocks):
-            results = block(
-                x,
-                *given,
-                memory_valid_lens=memory_valid_lens,
-                cache=None if cache is None else cache[i],
-                start=start,
-                return_attention_scores=return_attention_scores,
-                training=training,
-                x_mask=ids_mask,
-                memory_mask=memory_mask,
-                positions=positions if self._rotates else None,
-                attention_mask=attention_mask,
-                write=write,
+            x, *found = listed(
+                block(
+                    x,
+                    *given,
+                    memory_valid_lens=memory_valid_lens,
+                    cache=None if cache is None else cache[i],
+                    start=start,
+                    return_attention_scores=return_attention_scores,
+                    training=training,
+                    x_mask=ids_mask,
+                    memory_mask=memory_mask,
+                    positions=positions if self._rotates else None,
+                    attention_mask=attention_mask,
+                    write=write,
+                )
             )
-            x, *rest = results if isinstance(results, tuple) else (results,)
             if return_attention_scores:
-                found = rest.pop(0)
-                weights |= {f"{block.name}/{name}": part for name, part in found.items()}
-            new_cache += rest
+                weights |= by_block(block, found.pop(0))
+            new_cache += found
         return self._normalized(x, training), weights, new_cache
 
     def make_cache(

@@ -77,10 +77,6 @@ class DecoderBlock(Block):
             self._cross_attention = self._make_attention("cross_attention")
             self._around_cross_attention = self._make_residual("cross_attention")
 
-    def trust_memory(self) -> None:
-        """Leave out the guards against NaN in the memory, where nobody may attend to it."""
-        self._cross_attention._inputs_are_finite = True
-
     def build(self, x_shape: tuple, memory_shape: tuple | None = None) -> None:
         super().build(x_shape)
         if self.cross_attention:
@@ -102,64 +98,51 @@ class DecoderBlock(Block):
         attention_mask: Any = None,
         write: Callable[..., dict[str, Any]] = write_cache,
     ) -> Any:
-        check_layout("x", x.shape, "BTD")
         x = self._to_float(x)
         self._check_call(x, memory, cache, memory_valid_lens, memory_mask)
-        weights: dict[str, Any] = {}
-        new_cache: dict[str, Any] = {}
-
-        asked = {"return_attention_scores": return_attention_scores, "training": training}
-
+        shared = {"return_attention_scores": return_attention_scores, "training": training}
+        shared["query_mask"] = x_mask
+        caches = {} if cache is None else cache
+        found = {}
         # 1. Self-attention: each position attends to positions up to its own.
-        def attend_to_self(y):
-            return self._self_attention(
-                y,
-                y,
+        x, *found["self"] = self._add(
+            self._around_self_attention,
+            x,
+            lambda y: self._self_attention(
+                *(y, y),
                 attention_mask=attention_mask,
                 use_causal_mask=attention_mask is None,
-                query_mask=x_mask,
                 key_mask=x_mask,
                 start=start,
-                cache=None if cache is None else cache["self"],
+                cache=caches.get("self"),
                 positions=positions,
                 write=write,
-                **asked,
-            )
-
-        def take(results, name, cache_name):
-            x, *rest = results if isinstance(results, tuple) else (results,)
-            if return_attention_scores:
-                weights[name] = rest.pop(0)
-            if cache is not None:
-                new_cache[cache_name] = rest.pop(0)
-            return x
-
-        x = self._around_self_attention(x, sublayer=attend_to_self, training=training)
-        x = take(x, "self_attention", "self")
-
-        # 2. Cross-attention: each position attends to the memory.
-        def attend_to_memory(y):
-            return self._cross_attention(
-                *((y, memory) if cache is None else (y,)),
-                valid_lens=memory_valid_lens,
-                query_mask=x_mask,
-                key_mask=memory_mask,
-                cache=None if cache is None else cache["memory"],
-                **asked,
-            )
-
-        if self.cross_attention:
-            x = self._around_cross_attention(x, sublayer=attend_to_memory, training=training)
-            x = take(x, "cross_attention", "memory")
-
-        # 3. Feed-forward network, applied to each position separately.
-        x = self._around_feed_forward(
-            x, sublayer=lambda y: self._feed_forward(y, training=training), training=training
+                **shared,
+            ),
+            training,
         )
-        x = self._output(x)
-        asked_for: list[Any] = [weights] if return_attention_scores else []
-        asked_for += [new_cache] if cache is not None else []
-        return (x, *asked_for) if asked_for else x
+        # 2. Cross-attention: each position attends to the memory.
+        if self.cross_attention:
+            x, *found["memory"] = self._add(
+                self._around_cross_attention,
+                x,
+                lambda y: self._cross_attention(
+                    *((y, memory) if cache is None else (y,)),
+                    valid_lens=memory_valid_lens,
+                    key_mask=memory_mask,
+                    cache=caches.get("memory"),
+                    **shared,
+                ),
+                training,
+            )
+        # 3. Feed-forward network, applied to each position separately.
+        results: list[Any] = [self._feed(x, training)]
+        if return_attention_scores:
+            names = {"self": "self_attention", "memory": "cross_attention"}
+            results.append({names[name]: more[0] for name, more in found.items()})
+        if cache is not None:
+            results.append({name: more[-1] for name, more in found.items()})
+        return results[0] if len(results) == 1 else tuple(results)
 
     def check_memory(self, memory: Any, cache: Any) -> None:
         """Check that a memory is given where this block attends to one."""
@@ -183,6 +166,7 @@ class DecoderBlock(Block):
             )
 
     def _check_call(self, x, memory, cache, memory_valid_lens, memory_mask):
+        check_layout("x", x.shape, "BTD")
         self.check_memory(memory, cache)
         self._check_cache(cache)
         if not self.cross_attention:

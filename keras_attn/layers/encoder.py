@@ -8,7 +8,7 @@ import keras
 
 from keras_attn.layers.checks import check_layout
 from keras_attn.layers.from_keras import block_like_keras_hub
-from keras_attn.layers.stack import Block, Stack
+from keras_attn.layers.stack import Block, Stack, by_block, listed
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -80,11 +80,11 @@ class EncoderBlock(Block):
     ) -> Any:
         check_layout("x", x.shape, "BSD")
         x = self._to_float(x)
-        x = self._around_self_attention(
+        x, *weights = self._add(
+            self._around_self_attention,
             x,
-            sublayer=lambda y: self._self_attention(
-                y,
-                y,
+            lambda y: self._self_attention(
+                *(y, y),
                 valid_lens=valid_lens,
                 attention_mask=attention_mask,
                 use_causal_mask=use_causal_mask,
@@ -94,16 +94,10 @@ class EncoderBlock(Block):
                 training=training,
                 positions=positions,
             ),
-            training=training,
+            training,
         )
-        weights: dict[str, Any] = {}
-        if return_attention_scores:
-            x, weights["self_attention"] = x
-        x = self._around_feed_forward(
-            x, sublayer=lambda y: self._feed_forward(y, training=training), training=training
-        )
-        x = self._output(x)
-        return (x, weights) if return_attention_scores else x
+        x = self._feed(x, training)
+        return (x, {"self_attention": weights[0]}) if return_attention_scores else x
 
     @classmethod
     def from_keras_hub(cls, layer: keras.layers.Layer) -> EncoderBlock:
@@ -192,18 +186,18 @@ class Encoder(Stack):
         mask = self.compute_mask(ids)
         weights: dict[str, Any] = {}
         for block in self.blocks:
-            x = block(
-                x,
-                valid_lens=valid_lens,
-                return_attention_scores=return_attention_scores,
-                training=training,
-                x_mask=mask,
-                positions=positions if self._rotates else None,
-                attention_mask=attention_mask,
-                use_causal_mask=use_causal_mask,
+            x, *found = listed(
+                block(
+                    x,
+                    valid_lens=valid_lens,
+                    return_attention_scores=return_attention_scores,
+                    training=training,
+                    x_mask=mask,
+                    positions=positions if self._rotates else None,
+                    attention_mask=attention_mask,
+                    use_causal_mask=use_causal_mask,
+                )
             )
-            if return_attention_scores:
-                x, found = x
-                weights |= {f"{block.name}/{name}": part for name, part in found.items()}
+            weights |= by_block(block, *found)
         memory = self._normalized(x, training)
         return (memory, weights) if return_attention_scores else memory

@@ -26,6 +26,7 @@ LAYOUTS = {
     "query_mask": ("BT",),
     "key_mask": ("BS",),
     "value_mask": ("BS",),
+    "cache_mask": ("BS",),
     # Of a block:
     "memory": ("BSD",),
     "memory_valid_lens": ("B", "BT"),
@@ -117,6 +118,7 @@ class Masks(NamedTuple):
         query_mask: Boolean `(B, T)`; a query that is False attends to nothing.
         key_mask: Boolean `(B, S)`.
         value_mask: Boolean `(B, S)`.
+        cache_mask: Boolean `(B, S)`, of a cache, which holds zeros where it is False.
         start: Position of the first query among the keys.
         window: Smallest distance at which keys are hidden from a query, or None.
         num_queries: `T`.
@@ -129,6 +131,7 @@ class Masks(NamedTuple):
     query_mask: Any = None
     key_mask: Any = None
     value_mask: Any = None
+    cache_mask: Any = None
     start: Any = 0
     window: int | None = None
     num_queries: Any = None
@@ -174,7 +177,7 @@ class Masks(NamedTuple):
             parts.append(ops.expand_dims(lengths_mask(self.valid_lens, self.num_keys), 1))
         if self.query_mask is not None:
             parts.append(ops.expand_dims(ops.cast(self.query_mask, "bool"), (1, 3)))
-        for mask in (self.key_mask, self.value_mask):
+        for mask in (self.key_mask, self.value_mask, self.cache_mask):
             if mask is not None:
                 parts.append(ops.expand_dims(ops.cast(mask, "bool"), (1, 2)))
         if self.use_causal_mask or self.window is not None:

@@ -65,15 +65,12 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
       cover all `L` positions.
     - With a cache and `key=None`, the cache is a memory that `project_memory` returned.
 
-    Coming from `keras.layers.MultiHeadAttention`:
-
-    - `num_hiddens` is `num_heads * key_dim`, `window` is `sliding_window`.
-    - `use_bias` defaults to False, `output_shape` to `num_hiddens` (in Keras, to the query size).
-    - Other arguments have the same names. `weights_from_keras(layer)` copies the weights.
+    `from_keras(layer)` has options and weights of a `keras.layers.MultiHeadAttention`. Its
+    `num_heads * key_dim` is `num_hiddens` here, and its `sliding_window` `window`. Here `use_bias`
+    defaults to False, and `output_shape` to `num_hiddens` (there to the query size).
 
     Args:
-        num_hiddens: Width `D` of the output by default; without `head_size` a multiple of
-            `num_heads`.
+        num_hiddens: Width `D` of the output by default; a multiple of `H` without `head_size`.
         num_heads: `H`.
         dropout: Rate at which attention weights are dropped in training. Defaults to 0.
         use_bias: Whether the projections have a bias. Defaults to False.
@@ -165,8 +162,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         super().__init__(**settings)
         self.num_hiddens = check_positive_integer("num_hiddens", num_hiddens)
         self.num_heads = check_positive_integer("num_heads", num_heads)
-        num_kv_heads = self.num_heads if num_kv_heads is None else num_kv_heads
-        self.num_kv_heads = check_positive_integer("num_kv_heads", num_kv_heads)
+        num_kv_heads = optional(check_positive_integer, "num_kv_heads", num_kv_heads)
+        self.num_kv_heads = num_kv_heads or self.num_heads
         self.dropout = check_rate("dropout", dropout)
         self.use_bias = check_boolean("use_bias", use_bias)
         self.window = optional(check_positive_integer, "window", window)
@@ -199,8 +196,6 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         self._dropout = self._make_dropout(self.dropout)
         self.position = own_position(position, self.dtype_policy)
         check_scheme(self.position)
-        # Set by a stack, whose inputs are made of embeddings: then no NaN stands behind a mask.
-        self._inputs_are_finite = False
 
     def _make_norm(self, kind: str, name: str) -> Normalization:
         return Normalization(kind, self.norm_epsilon, dtype=self.dtype_policy, name=name)
@@ -228,8 +223,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             self._sinks = self.add_weight((self.num_heads,), initializer="zeros", name="sinks")
         self._dropout.build((None, None, None, None))
         if self.position is not None:
-            heads_shape = (None, None, self.num_heads, self._head_size)
-            self.position.build(heads_shape, self._value_size)
+            self.position.build((None, None, self.num_heads, self._head_size), self._value_size)
 
     def __call__(self, query: Any, *args: Any, **kwargs: Any) -> Any:
         check_separate(self, query)
@@ -261,18 +255,17 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         query, key, value = map(self._to_float, (query, key, value))
         self._check_call(query, key, cache, start, positions, key_positions)
         key_positions = positions if key_positions is None else key_positions
-        if cache is not None:
-            if key is not None:
-                new = self._project_keys(key, value, start, key_positions)
-                cache = write(cache, new, start, key_mask, value_mask)
-                key_mask = value_mask = None
-            # Joined with `key_mask`, which the caller may give for a memory.
-            value_mask = cache.get("mask", value_mask)
-        masks = Masks(valid_lens, attention_mask, use_causal_mask, query_mask, key_mask, value_mask)
+        if cache is not None and key is not None:
+            seen = Masks(key_mask=key_mask, value_mask=value_mask).padding()
+            new = self._project_keys(hide(key, seen), hide(value, seen), start, key_positions)
+            cache = write(cache, new, start, key_mask, value_mask)
+            key_mask = value_mask = None
+        cache_mask = None if cache is None else cache.get("mask")
+        key_masks = key_mask, value_mask, cache_mask
+        masks = Masks(valid_lens, attention_mask, use_causal_mask, query_mask, *key_masks)
         masks = masks._replace(start=start, window=self.window)
         masks = masks.of_call(query, key, value, attention_bias, self.num_heads, cache)
-        padding = None if self._inputs_are_finite else masks.padding()
-        query = query if self._inputs_are_finite else hide(query, query_mask)
+        query, padding = hide(query, query_mask), masks.padding()
         queries = self._project_queries(query, start, positions)
         if cache is None:
             new = self._project_keys(hide(key, padding), hide(value, padding), 0, key_positions)
@@ -289,19 +282,10 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         results += [cache] if cache is not None else []
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _check_call(
-        self,
-        query: Any,
-        key: Any,
-        cache: Any,
-        start: Any,
-        positions: Any,
-        key_positions: Any,
-    ) -> None:
+    def _check_call(self, query, key, cache, start, positions, key_positions):
         if key is None and cache is None:
             raise ValueError(
-                "`key` must be given, or a `cache` that holds all keys. "
-                "Received: key=None, cache=None."
+                "`key` must be given, or a `cache` of all keys. Received: key=None, cache=None."
             )
         check_start(start)
         check_positions(positions, self.position, query, key, key_positions)
@@ -371,9 +355,10 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             )
         if memory_mask is None:
             memory_mask = getattr(key, "_keras_mask", None)
-        key, value = (self._to_float(x) for x in (key, value))
+        seen = None if memory_mask is None else ops.cast(memory_mask, "bool")
+        key, value = (hide(self._to_float(x), seen) for x in (key, value))
         cache = self._project_keys(key, value, start, positions)
-        return cache if memory_mask is None else {**cache, "mask": ops.cast(memory_mask, "bool")}
+        return cache if seen is None else {**cache, "mask": seen}
 
     def make_cache(self, batch_size: Any, length: Any) -> dict[str, Any]:
         """Return an empty cache for `length` positions."""

@@ -157,13 +157,19 @@ class Block(Options):
         )
 
     def join_stack(self) -> None:
-        """Get inputs from a stack only: without NaN, and in the dtype of the residual stream."""
-        self._self_attention._inputs_are_finite = True
+        """Get inputs from a stack only, in the dtype of the residual stream."""
         self.autocast = False
         self._is_in_stack = True
 
-    def _output(self, x: Any) -> Any:
-        """Cast the end of the residual stream, unless another block continues it."""
+    def _add(self, residual: Residual, x: Any, sublayer: Any, training: bool | None) -> list[Any]:
+        """Return the sum of a sub-layer and its input, then its further results."""
+        return listed(residual(x, sublayer=sublayer, training=training))
+
+    def _feed(self, x: Any, training: bool | None) -> Any:
+        """Feed-forward network, the last sub-layer, and the end of the residual stream."""
+        feed_forward, around = self._feed_forward, self._around_feed_forward
+        (x,) = self._add(around, x, lambda y: feed_forward(y, training=training), training)
+        # Another block of a stack continues the stream.
         return x if self._is_in_stack else ops.cast(x, self.compute_dtype)
 
     def build(self, x_shape: tuple) -> None:
@@ -292,6 +298,16 @@ class Stack(Options, abc.ABC):
 
     def compute_mask(self, ids: Any, previous_mask: Any = None) -> Any:
         return self.embedding.compute_mask(ids)
+
+
+def by_block(block: Block, *found: dict[str, Any]) -> dict[str, Any]:
+    """Return the attention weights that a block returned, if any, by names in the stack."""
+    return {f"{block.name}/{name}": part for parts in found for name, part in parts.items()}
+
+
+def listed(results: Any) -> list[Any]:
+    """Return the results of a layer, which may be one or a tuple, as a list."""
+    return list(results) if isinstance(results, tuple) else [results]
 
 
 def sum_policy(policy: Any) -> Any:

@@ -17,8 +17,7 @@ from keras_attn.layers.lora import Adaptable
 class Transformer(keras.Model, Adaptable):
     """The encoder-decoder model of Vaswani et al. 2017.
 
-    Masking: id 0 is padding on both sides; logits at `t` depend on target ids up to `t` only. The
-    decoder trusts that its memory is finite, also behind the mask, because the encoder made it.
+    Masking: id 0 is padding on both sides; logits at `t` depend on target ids up to `t` only.
 
     Args:
         encoder: An `Encoder`.
@@ -61,8 +60,6 @@ class Transformer(keras.Model, Adaptable):
         self.decoder = decoder
         if decoder.share_embeddings:
             decoder.use_embedding(encoder.embedding)
-        for block in decoder.blocks:
-            block.trust_memory()  # it comes from the encoder
 
     @classmethod
     def from_sizes(

@@ -50,19 +50,26 @@ def test_a_prompt_padded_on_the_left_has_its_logits_with_a_cache(position):
         np.testing.assert_allclose(step[:, 0], expected[:, t], atol=1e-5)
 
 
-def test_masks_are_kept_in_a_compiled_step(compiled):
+def test_masks_are_kept_in_a_compiled_step_and_hide_nan(compiled):
     layer, mask = MultiHeadAttention(6, 3), np.array([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], bool)
     expected = layer(X, X, use_causal_mask=True, key_mask=mask)
+    keys = np.where(mask[..., None], X, np.nan).astype("float32")
 
-    def step(x, mask, start, cache):
-        return layer(x, x, use_causal_mask=True, key_mask=mask, start=start, cache=cache)
+    def step(*arguments):
+        query, key, mask, start, cache = arguments
+        return layer(query, key, use_causal_mask=True, key_mask=mask, start=start, cache=cache)
 
     step, cache = compiled(step), layer.make_cache(2, 7)
     for t in range(5):
-        part, start = ops.convert_to_tensor(X[:, t : t + 1]), ops.convert_to_tensor(t)
-        output, cache = step(part, ops.convert_to_tensor(mask[:, t : t + 1]), start, cache)
+        parts = (ops.convert_to_tensor(x[:, t : t + 1]) for x in (X, keys, mask))
+        output, cache = step(*parts, ops.convert_to_tensor(t), cache)
         np.testing.assert_allclose(output[:, 0], expected[:, t], atol=1e-5)
     assert ops.convert_to_numpy(cache["mask"])[:, :5].tolist() == mask.tolist()
+    expected = layer(X, X, key_mask=mask)
+    output, _ = layer(X, cache=layer.project_memory(keys, memory_mask=mask))
+    np.testing.assert_allclose(output, expected, atol=1e-5)
+    output, _ = layer(X, cache=layer.project_memory(keys), key_mask=mask)
+    np.testing.assert_allclose(output, expected, atol=1e-5)
 
 
 def test_without_the_causal_mask_nothing_is_attended_that_was_not_written():

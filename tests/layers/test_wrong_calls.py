@@ -151,7 +151,7 @@ CALLS = [
     (lambda: masked_softmax(SCORES, mask=SCORES * -1e9),
      "mask", "must be boolean, True = may attend", "mask.dtype=float32"),
     (lambda: HEADS(X),
-     "key", "must be given, or a `cache` that holds all keys", "key=None, cache=None"),
+     "key", "must be given, or a `cache` of all keys", "key=None, cache=None"),
     (lambda: HEADS(X, X, cache=MultiHeadAttention(D, 2).make_cache(B, 4)),
      "cache", "must be a dict of `key` and `value`, each of shape (B, 3, L, 2)",
      "cache={'key': (2, 2, 4, 3)"),
