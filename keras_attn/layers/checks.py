@@ -1,4 +1,4 @@
-"""Checks of arguments, with the same wording in every layer."""
+"""Checks of arguments, with the same wording in every layer. A check that fails is a ValueError."""
 
 from __future__ import annotations
 
@@ -12,62 +12,48 @@ import numpy as np
 from keras import ops
 
 
-def check_positive_integer(name: str, value: Any) -> int:
-    """Return `value` as an `int`; NumPy integers are accepted, booleans are not.
+def check(name: str, value: Any, is_right: bool, expected: str) -> None:
+    """Check a condition on an argument.
 
-    Raises:
-        ValueError: If `value` is not an integer of at least 1.
+    Args:
+        name: Name of the argument.
+        value: What was received.
+        is_right: Whether it is right.
+        expected: What it must be.
     """
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-        raise ValueError(f"`{name}` must be a positive integer. Received: {name}={value!r}.")
+    if not is_right:
+        raise ValueError(f"`{name}` must be {expected}. Received: {name}={value!r}.")
+
+
+def check_positive_integer(name: str, value: Any) -> int:
+    """Return an integer of at least 1, also of NumPy, as an `int`; booleans are none."""
+    check(name, value, _is_integer(value) and value >= 1, "a positive integer")
     return int(value)
 
 
 def check_rate(name: str, value: Any) -> float:
-    """Return a dropout rate as a `float`; NumPy numbers are accepted.
-
-    Raises:
-        ValueError: If `value` is not a number of at least 0 and below 1.
-    """
-    if not _is_number(value) or not 0 <= value < 1:
-        raise ValueError(
-            f"`{name}` must be a number of at least 0 and below 1. Received: {name}={value!r}."
-        )
+    """Return a dropout rate, at least 0 and below 1, as a `float`."""
+    is_rate = _is_number(value) and 0 <= value < 1
+    check(name, value, is_rate, "a number of at least 0 and below 1")
     return float(value)
 
 
 def check_fraction(name: str, value: Any) -> float:
-    """Return `value` as a `float`; NumPy numbers are accepted.
-
-    Raises:
-        ValueError: If `value` is not a number above 0 and at most 1.
-    """
-    if not _is_number(value) or not 0 < value <= 1:
-        raise ValueError(
-            f"`{name}` must be a number above 0 and at most 1. Received: {name}={value!r}."
-        )
+    """Return a number above 0 and at most 1 as a `float`."""
+    is_fraction = _is_number(value) and 0 < value <= 1
+    check(name, value, is_fraction, "a number above 0 and at most 1")
     return float(value)
 
 
 def check_positive_number(name: str, value: Any) -> float:
-    """Return `value` as a `float`; NumPy numbers are accepted.
-
-    Raises:
-        ValueError: If `value` is not a finite number above 0.
-    """
-    if not _is_number(value) or not 0 < value < math.inf:
-        raise ValueError(f"`{name}` must be a number above 0. Received: {name}={value!r}.")
+    """Return a finite number above 0 as a `float`."""
+    check(name, value, _is_number(value) and 0 < value < math.inf, "a number above 0")
     return float(value)
 
 
 def check_boolean(name: str, value: Any) -> bool:
-    """Return `value` as a `bool`; NumPy booleans are accepted.
-
-    Raises:
-        ValueError: If `value` is neither True nor False.
-    """
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"`{name}` must be True or False. Received: {name}={value!r}.")
+    """Return True or False, also of NumPy, as a `bool`."""
+    check(name, value, isinstance(value, bool | np.bool_), "True or False")
     return bool(value)
 
 
@@ -77,30 +63,22 @@ def optional(check: Callable[[str, Any], Any], name: str, value: Any) -> Any:
 
 
 def check_seed(name: str, value: Any) -> int | None:
-    """Return a seed as an `int`, or None.
-
-    Raises:
-        ValueError: If `value` is neither None nor an integer of at least 0.
-    """
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
-        raise ValueError(
-            f"`{name}` must be None or an integer of at least 0. Received: {name}={value!r}."
-        )
-    return int(value)
+    """Return a seed as an `int`, or None."""
+    is_seed = value is None or (_is_integer(value) and value >= 0)
+    check(name, value, is_seed, "None or an integer of at least 0")
+    return None if value is None else int(value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value):
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
-def check_multiple(name: str, value: int, other: str, divisor: int) -> None:
-    """Check that a positive integer is a multiple of another argument.
+def _is_integer(value):
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
-    Raises:
-        ValueError: If it is not. The message names the next larger multiple.
-    """
+
+def check_multiple(name: str, value: int, other: str, divisor: int) -> None:
+    """Check that a positive integer is a multiple of another argument."""
     if value % divisor:
         raise ValueError(
             f"`{name}` must be a multiple of `{other}`. Received: {name}={value}, "
@@ -109,22 +87,12 @@ def check_multiple(name: str, value: int, other: str, divisor: int) -> None:
 
 
 def check_choice(name: str, value: Any, choices: tuple) -> None:
-    """Check that `value` is one of `choices`.
-
-    Raises:
-        ValueError: If `value` is something else.
-    """
-    if value not in choices:
-        expected = ", ".join(map(repr, choices))
-        raise ValueError(f"`{name}` must be one of {expected}. Received: {name}={value!r}.")
+    """Check that a value is one of several."""
+    check(name, value, value in choices, f"one of {', '.join(map(repr, choices))}")
 
 
 def get_activation(name: str, value: Any) -> Any:
-    """Return the activation function of a name or function, as `keras.activations.get`.
-
-    Raises:
-        ValueError: If Keras knows no such activation.
-    """
+    """Return the activation function of a name or function, as `keras.activations.get`."""
     try:
         found = keras.activations.get(value)
     except (ValueError, TypeError) as error:
@@ -136,11 +104,7 @@ def get_activation(name: str, value: Any) -> Any:
 
 
 def check_separate(layer: Any, query: Any) -> None:
-    """Check that queries and keys are arguments of their own: some layers of Keras take a list.
-
-    Raises:
-        ValueError: If `query` is a list of tensors.
-    """
+    """Check that queries and keys are arguments of their own: some layers of Keras take a list."""
     if isinstance(query, list | tuple) and any(hasattr(x, "shape") for x in query):
         raise ValueError(
             f"{type(layer).__name__} is called as `layer(query, key, value=None)`, not with a list "
@@ -153,31 +117,18 @@ def check_start(start: Any) -> None:
     """Check that a first position is an integer of at least 0, or a scalar tensor of an integer.
 
     The value of a tensor is not checked.
-
-    Raises:
-        ValueError: If `start` is something else.
     """
     if hasattr(start, "shape") and not isinstance(start, numbers.Number):
-        dtype = _dtype_of(start)
-        if len(start.shape) or ("int" not in dtype and not is_tracing_shapes()):
-            raise ValueError(
-                "`start` must be an integer or a scalar tensor of one. "
-                f"Received: start.shape={tuple(start.shape)}, start.dtype={dtype}."
-            )
-        return
-    if isinstance(start, bool) or not isinstance(start, numbers.Integral) or start < 0:
-        raise ValueError(
-            "`start` must be an integer of at least 0, or a scalar tensor of one. "
-            f"Received: start={start!r}."
-        )
+        _check_dtype("start", start, ("int",), "an integer or a scalar tensor of one", "")
+        is_right = not len(start.shape)
+        start = f"a tensor of shape {tuple(start.shape)}"
+    else:
+        is_right = _is_integer(start) and start >= 0
+    check("start", start, is_right, "an integer of at least 0, or a scalar tensor of one")
 
 
 def check_places(positions: Any) -> None:
-    """Check that positions of an added encoding are integers of at least 0, where they are known.
-
-    Raises:
-        ValueError: If they are not.
-    """
+    """Check that positions of an added encoding are integers, and at least 0 if known."""
     if positions is None:
         return
     check_integers("positions", positions)
@@ -189,11 +140,7 @@ def check_places(positions: Any) -> None:
 
 
 def check_layout(name: str, x: Any, layout: str) -> None:
-    """Check that a tensor, or a shape, has one axis for each letter of `layout`.
-
-    Raises:
-        ValueError: If the rank differs.
-    """
+    """Check that a tensor, or a shape, has one axis for each letter of `layout`."""
     shape = tuple(getattr(x, "shape", x))
     if len(shape) != len(layout):
         raise ValueError(
@@ -202,11 +149,7 @@ def check_layout(name: str, x: Any, layout: str) -> None:
 
 
 def check_features(name: str, shape: Any, size: int) -> None:
-    """Check the last axis of an input against the size that a layer was built with.
-
-    Raises:
-        ValueError: If the size is known and differs.
-    """
+    """Check the last axis of an input against the size that a layer was built with."""
     if isinstance(shape[-1], int) and shape[-1] != size:
         raise ValueError(
             f"`{name}` must have {size} features, the size that this layer was built with. "
@@ -214,43 +157,52 @@ def check_features(name: str, shape: Any, size: int) -> None:
         )
 
 
-def check_integers(name: str, x: Any) -> None:
+def check_integers(name: str, x: Any, placeholders: bool = True) -> None:
     """Check that `x` holds integers: floats may have been rounded before.
 
-    When Keras loads a subclassed model, it builds the model with float placeholders. Any dtype
-    passes while Keras computes shapes only.
-
-    Raises:
-        ValueError: If the dtype is not an integer.
+    When Keras loads a subclassed model, it builds the model with float placeholders. So any dtype
+    passes while Keras computes shapes only, unless `placeholders` is False.
     """
-    dtype = _dtype_of(x)
-    if "int" not in dtype and not is_tracing_shapes():
-        raise ValueError(
-            f"`{name}` must be integers. Received: {name}.dtype={dtype}. "
-            'Cast them, or declare the input with dtype="int32".'
-        )
+    hint = 'Cast them, or declare the input with dtype="int32".'
+    _check_dtype(name, x, ("int",), "integers", hint, placeholders)
 
 
 def check_floats(name: str, x: Any) -> None:
-    """Check that `x` holds floats.
+    """Check that `x` holds floats."""
+    hint = "A mask is given as `attention_mask`."
+    _check_dtype(name, x, ("float",), "floats, which are added to the scores", hint)
 
-    Raises:
-        ValueError: If the dtype is none.
+
+def check_mask(name: str, x: Any, placeholders: bool = True) -> None:
+    """Check that a mask does not hold floats, which other libraries add to the scores."""
+    hint = 'Compare it (`mask > 0`), or declare the input with dtype="bool".'
+    _check_dtype(name, x, ("bool", "int"), "boolean, True = may attend", hint, placeholders)
+
+
+def _check_dtype(name, x, words, expected, hint, placeholders=True):
+    found = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
+    dtype = keras.backend.standardize_dtype(found)
+    passes = any(word in dtype for word in words) or (placeholders and is_tracing_shapes())
+    if not passes:
+        raise ValueError(f"`{name}` must be {expected}. Received: {name}.dtype={dtype}. {hint}")
+
+
+def check_symbolic_dtypes(arguments: Mapping[str, Any]) -> None:
+    """Check the dtypes of Keras inputs in a functional model, by the names of call arguments.
+
+    The layer cannot tell such an input from a placeholder of Keras.
     """
-    dtype = _dtype_of(x)
-    if "float" not in dtype and not is_tracing_shapes():
-        raise ValueError(
-            f"`{name}` must be floats, which are added to the scores. "
-            f"Received: {name}.dtype={dtype}. A mask is given as `attention_mask`."
-        )
+    for name, x in arguments.items():
+        if not isinstance(x, keras.KerasTensor):
+            continue
+        if name == "ids" or name.endswith("valid_lens"):
+            check_integers(name, x, placeholders=False)
+        elif name.endswith("mask"):
+            check_mask(name, x, placeholders=False)
 
 
 def check_ids(name: str, ids: Any, vocab_size: int) -> None:
-    """Check that token ids are integers in `[0, V)`, as far as their values are known.
-
-    Raises:
-        ValueError: If the dtype or a known value is wrong.
-    """
+    """Check that token ids are integers in `[0, V)`, as far as their values are known."""
     check_integers(name, ids)
     values = None if is_tracing_shapes() else known_values(ids)
     if values is not None and values.size and not 0 <= values.min() <= values.max() < vocab_size:
@@ -261,20 +213,11 @@ def check_ids(name: str, ids: Any, vocab_size: int) -> None:
 
 
 def check_padding_id(value: Any, vocab_size: int) -> int | None:
-    """Return the id of padding as an `int`, or None.
-
-    Raises:
-        ValueError: If it is neither None nor an id.
-    """
-    if value is None:
-        return None
-    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not is_integer or not 0 <= value < vocab_size:
-        raise ValueError(
-            f"`padding_id` must be None or an integer of at least 0 and below vocab_size="
-            f"{vocab_size}. Received: padding_id={value!r}."
-        )
-    return int(value)
+    """Return the id of padding as an `int`, or None."""
+    is_id = value is None or (_is_integer(value) and 0 <= value < vocab_size)
+    expected = f"None or an integer of at least 0 and below vocab_size={vocab_size}"
+    check("padding_id", value, is_id, expected)
+    return None if value is None else int(value)
 
 
 def check_lengths(name: str, lengths: Any, num_keys: Any) -> None:
@@ -284,9 +227,6 @@ def check_lengths(name: str, lengths: Any, num_keys: Any) -> None:
         name: Name of the argument.
         lengths: Valid lengths.
         num_keys: `S`; anything but an integer if `S` is known at run time only.
-
-    Raises:
-        ValueError: If the dtype or a known value is wrong.
     """
     check_integers(name, lengths)
     values = known_values(lengths)
@@ -299,49 +239,6 @@ def check_lengths(name: str, lengths: Any, num_keys: Any) -> None:
             f"`{name}` must be at least 0 and at most S={num_keys}, the number of keys. "
             f"Received: {name}={values.tolist() if values.size < 20 else ends}."
         )
-
-
-def check_mask(name: str, mask: Any) -> None:
-    """Check that a mask does not hold floats, which other libraries add to the scores.
-
-    Raises:
-        ValueError: If the dtype is a float.
-    """
-    dtype = _dtype_of(mask)
-    if dtype != "bool" and "int" not in dtype and not is_tracing_shapes():
-        raise ValueError(
-            f"`{name}` must be boolean, True = may attend. Received: {name}.dtype={dtype}. "
-            'Compare it (`mask > 0`), or declare the input with dtype="bool".'
-        )
-
-
-def check_symbolic_dtypes(arguments: Mapping[str, Any]) -> None:
-    """Check the dtypes of Keras inputs in a functional model, by the names of call arguments.
-
-    The layer cannot tell such an input from a placeholder of Keras, for which `check_integers`
-    accepts any dtype.
-
-    Raises:
-        ValueError: If ids or lengths are no integers, or a mask is a float.
-    """
-    for name, x in arguments.items():
-        if not isinstance(x, keras.KerasTensor):
-            continue
-        dtype = _dtype_of(x)
-        if (name == "ids" or name.endswith("valid_lens")) and "int" not in dtype:
-            raise ValueError(
-                f"`{name}` must be integers. Received: {name}.dtype={dtype}. "
-                'Declare the input with dtype="int32".'
-            )
-        if name.endswith("mask") and dtype != "bool" and "int" not in dtype:
-            raise ValueError(
-                f"`{name}` must be boolean, True = may attend. Received: {name}.dtype={dtype}. "
-                'Declare the input with dtype="bool".'
-            )
-
-
-def _dtype_of(x: Any) -> str:
-    return keras.backend.standardize_dtype(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype)
 
 
 def known_values(x: Any) -> np.ndarray | None:

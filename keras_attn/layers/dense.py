@@ -1,4 +1,4 @@
-"""Dense sub-layers, and the settings of their weights."""
+"""Dense sub-layers and tables, and the settings of their weights."""
 
 from __future__ import annotations
 
@@ -119,6 +119,45 @@ class ProjectingLayer(Layer):
         return Projection(
             units, name=name, dtype=self.dtype_policy, **self.weight_settings, **kwargs
         )
+
+
+class TableLayer(Layer):
+    """Base class of layers with tables of embeddings.
+
+    Args:
+        embeddings_initializer: Initializer of the tables.
+        embeddings_regularizer: Regularizer of the tables. Defaults to None.
+        embeddings_constraint: Constraint of the tables. Defaults to None.
+        **kwargs: Arguments of `Layer`.
+    """
+
+    def __init__(
+        self,
+        *,
+        embeddings_initializer: Any = None,
+        embeddings_regularizer: Any = None,
+        embeddings_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.embeddings_initializer = initializers.get(embeddings_initializer)
+        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
+        self.embeddings_constraint = constraints.get(embeddings_constraint)
+
+    @property
+    def table_settings(self) -> dict[str, Any]:
+        """Arguments for an embedding layer; each call copies the initializer."""
+        return {
+            "embeddings_initializer": copy_initializer(self.embeddings_initializer),
+            "embeddings_regularizer": self.embeddings_regularizer,
+            "embeddings_constraint": self.embeddings_constraint,
+        }
+
+    def _add_table(self, shape: tuple, name: str) -> Any:
+        settings = {
+            key.removeprefix("embeddings_"): value for key, value in self.table_settings.items()
+        }
+        return self.add_weight(shape, name=name, **settings)
 
 
 @ops.custom_gradient

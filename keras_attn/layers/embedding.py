@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-from keras import constraints, initializers, ops, regularizers
+from keras import initializers, ops
 
 from keras_attn.layers.checks import (
     check_boolean,
@@ -15,8 +15,7 @@ from keras_attn.layers.checks import (
     check_positive_integer,
     check_rate,
 )
-from keras_attn.layers.dense import copy_initializer
-from keras_attn.layers.layer import Layer
+from keras_attn.layers.dense import TableLayer
 from keras_attn.layers.positions import (
     LearnedPositionalEncoding,
     PositionalEncoding,
@@ -25,7 +24,7 @@ from keras_attn.layers.positions import (
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class TokenEmbedding(Layer):
+class TokenEmbedding(TableLayer):
     """Scaled token embedding plus positions, the first layer of encoders and decoders.
 
     `sqrt(D) * E[id] + P[t]` (Vaswani et al. 2017, sections 3.4 and 3.5). The method `logits`
@@ -44,9 +43,8 @@ class TokenEmbedding(Layer):
         scale_embeddings: Whether embeddings are multiplied by `sqrt(D)`. Defaults to True.
         embeddings_initializer: Initializer of the embeddings. Defaults to a normal distribution
             with standard deviation `1 / sqrt(D)`.
-        embeddings_regularizer: Regularizer of the embeddings. Defaults to None.
-        embeddings_constraint: Constraint of the embeddings. Defaults to None.
-        **kwargs: `seed` of the dropout, and Keras's own arguments.
+        **settings: `embeddings_regularizer`, `embeddings_constraint`, `seed` of the dropout, and
+            Keras's own arguments.
 
     Call arguments:
         ids: Integers `(B, T)` in `[0, V)`.
@@ -76,13 +74,14 @@ class TokenEmbedding(Layer):
         padding_id: int | None = 0,
         scale_embeddings: bool = True,
         embeddings_initializer: Any = None,
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        num_hiddens = check_positive_integer("num_hiddens", num_hiddens)
+        if embeddings_initializer is None:
+            embeddings_initializer = initializers.RandomNormal(stddev=num_hiddens**-0.5)
+        super().__init__(embeddings_initializer=embeddings_initializer, **settings)
         self.vocab_size = check_positive_integer("vocab_size", vocab_size)
-        self.num_hiddens = check_positive_integer("num_hiddens", num_hiddens)
+        self.num_hiddens = num_hiddens
         self.dropout = check_rate("dropout", dropout)
         self._positions = own_position(position, self.dtype_policy)
         added = PositionalEncoding | LearnedPositionalEncoding | None
@@ -94,19 +93,12 @@ class TokenEmbedding(Layer):
         self.position = position if isinstance(position, str) else self._positions
         self.padding_id = check_padding_id(padding_id, self.vocab_size)
         self.scale_embeddings = check_boolean("scale_embeddings", scale_embeddings)
-        self.embeddings_initializer = initializers.get(
-            embeddings_initializer or initializers.RandomNormal(stddev=self.num_hiddens**-0.5)
-        )
-        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
-        self.embeddings_constraint = constraints.get(embeddings_constraint)
         # Not rematerialized: Keras's layer branches on the flag `reverse`, and JAX would trace it.
         with keras.RematScope(mode=None):
             self._embedding = keras.layers.ReversibleEmbedding(
                 self.vocab_size,
                 self.num_hiddens,
-                embeddings_initializer=copy_initializer(self.embeddings_initializer),
-                embeddings_regularizer=self.embeddings_regularizer,
-                embeddings_constraint=self.embeddings_constraint,
+                **self.table_settings,
                 reverse_dtype=self.compute_dtype,
                 dtype=self.dtype_policy,
                 name="tokens",

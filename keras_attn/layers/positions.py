@@ -6,7 +6,7 @@ from typing import Any
 
 import keras
 import numpy as np
-from keras import constraints, initializers, ops, regularizers
+from keras import initializers, ops
 
 from keras_attn.layers.checks import (
     check_boolean,
@@ -19,7 +19,7 @@ from keras_attn.layers.checks import (
     is_tracing_shapes,
     known_values,
 )
-from keras_attn.layers.dense import copy_initializer
+from keras_attn.layers.dense import TableLayer
 from keras_attn.layers.layer import Layer
 from keras_attn.layers.precision import precise_dtype
 from keras_attn.position_schemes import SCHEMES
@@ -116,7 +116,7 @@ class PositionalEncoding(Layer):
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class LearnedPositionalEncoding(Layer):
+class LearnedPositionalEncoding(TableLayer):
     """Adds a learned vector for each position to the input.
 
     `x[t] + P[start + t]`, with `P` of shape `(max_len, D)` trained like any weight (Gehring et
@@ -132,9 +132,8 @@ class LearnedPositionalEncoding(Layer):
         dropout: Rate at which the sum is dropped in training. Defaults to 0.
         embeddings_initializer: Initializer of the table. Defaults to a normal distribution with
             the standard deviation 0.02 of Devlin et al. 2019.
-        embeddings_regularizer: Regularizer of the table. Defaults to None.
-        embeddings_constraint: Constraint of the table. Defaults to None.
-        **kwargs: `seed` of the dropout, and Keras's own arguments.
+        **settings: `embeddings_regularizer`, `embeddings_constraint`, `seed` of the dropout, and
+            Keras's own arguments.
 
     Call arguments:
         x: `(B, T, D)`.
@@ -161,29 +160,18 @@ class LearnedPositionalEncoding(Layer):
         max_len: int,
         dropout: float = 0.0,
         embeddings_initializer: Any = None,
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        if embeddings_initializer is None:
+            embeddings_initializer = initializers.RandomNormal(stddev=0.02)
+        super().__init__(embeddings_initializer=embeddings_initializer, **settings)
         self.max_len = check_positive_integer("max_len", max_len)
         self.dropout = check_rate("dropout", dropout)
-        self.embeddings_initializer = initializers.get(
-            embeddings_initializer or initializers.RandomNormal(stddev=0.02)
-        )
-        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
-        self.embeddings_constraint = constraints.get(embeddings_constraint)
         self.supports_masking = True
         self._dropout = self._make_dropout(self.dropout)
 
     def build(self, x_shape: tuple) -> None:
-        self._table = self.add_weight(
-            shape=(self.max_len, x_shape[-1]),
-            initializer=copy_initializer(self.embeddings_initializer),
-            regularizer=self.embeddings_regularizer,
-            constraint=self.embeddings_constraint,
-            name="table",
-        )
+        self._table = self._add_table((self.max_len, x_shape[-1]), "table")
         self._dropout.build(x_shape)
 
     def call(

@@ -7,14 +7,14 @@ from typing import Any
 
 import keras
 import numpy as np
-from keras import constraints, initializers, ops, regularizers
+from keras import ops
 
 from keras_attn.layers.checks import (
     check_boolean,
     check_integers,
     check_positive_integer,
 )
-from keras_attn.layers.dense import copy_initializer
+from keras_attn.layers.dense import TableLayer
 from keras_attn.layers.layer import Layer
 from keras_attn.layers.offsets import OffsetTerms, offsets
 
@@ -129,7 +129,7 @@ def _check_rows(name, positions, scheme, x):
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class ShawRelativePosition(RelativePosition):
+class ShawRelativePosition(RelativePosition, TableLayer):
     """Learned vectors for the distance from query to key, added to keys and to values.
 
     `score(t, s) = q_t . (k_s + a_K[c]) / sqrt(K)` and `o_t = sum_s w_ts (v_s + a_V[c])`, with
@@ -139,8 +139,7 @@ class ShawRelativePosition(RelativePosition):
     Args:
         max_distance: `m`, positions beyond which all distances are one; a positive integer.
         embeddings_initializer: Initializer of both tables. Defaults to `"glorot_uniform"`.
-        embeddings_regularizer: Regularizer of both tables. Defaults to None.
-        embeddings_constraint: Constraint of both tables. Defaults to None.
+        **settings: `embeddings_regularizer`, `embeddings_constraint`, and Keras's own arguments.
 
     Raises:
         ValueError: If `max_distance` is not a positive integer.
@@ -158,25 +157,14 @@ class ShawRelativePosition(RelativePosition):
         self,
         max_distance: int,
         embeddings_initializer: Any = "glorot_uniform",
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(embeddings_initializer=embeddings_initializer, **settings)
         self.max_distance = check_positive_integer("max_distance", max_distance)
-        self.embeddings_initializer = initializers.get(embeddings_initializer)
-        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
-        self.embeddings_constraint = constraints.get(embeddings_constraint)
 
     def build(self, heads_shape: tuple, value_size: int | None = None) -> None:
         for name, size in (("keys", heads_shape[-1]), ("values", value_size or heads_shape[-1])):
-            table = self.add_weight(
-                shape=(2 * self.max_distance + 1, size),
-                initializer=copy_initializer(self.embeddings_initializer),
-                regularizer=self.embeddings_regularizer,
-                constraint=self.embeddings_constraint,
-                name=name,
-            )
+            table = self._add_table((2 * self.max_distance + 1, size), name)
             setattr(self, f"_{name}", table)
 
     def terms(self, num_queries: Any, num_keys: Any, start: Any = 0) -> OffsetTerms:
@@ -188,7 +176,7 @@ class ShawRelativePosition(RelativePosition):
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class T5RelativeBias(RelativePosition):
+class T5RelativeBias(RelativePosition, TableLayer):
     """A learned number for each head and range of distances, added to the score.
 
     `score(t, s) = q_t . k_s / sqrt(K) + b[h, bucket(s - t)]`: near distances have a bucket each,
@@ -202,8 +190,7 @@ class T5RelativeBias(RelativePosition):
         bidirectional: Whether keys ahead of the query have buckets of their own; a causal model
             needs none. Defaults to True.
         embeddings_initializer: Initializer of the biases. Defaults to `"zeros"`.
-        embeddings_regularizer: Regularizer of the biases. Defaults to None.
-        embeddings_constraint: Constraint of the biases. Defaults to None.
+        **settings: `embeddings_regularizer`, `embeddings_constraint`, and Keras's own arguments.
 
     Raises:
         ValueError: If `num_buckets` is not an even integer of at least 4, or `max_distance` does
@@ -224,17 +211,12 @@ class T5RelativeBias(RelativePosition):
         max_distance: int = 128,
         bidirectional: bool = True,
         embeddings_initializer: Any = "zeros",
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(embeddings_initializer=embeddings_initializer, **settings)
         self.num_buckets = check_positive_integer("num_buckets", num_buckets)
         self.max_distance = check_positive_integer("max_distance", max_distance)
         self.bidirectional = check_boolean("bidirectional", bidirectional)
-        self.embeddings_initializer = initializers.get(embeddings_initializer)
-        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
-        self.embeddings_constraint = constraints.get(embeddings_constraint)
         if num_buckets < 4 or num_buckets % 2:
             raise ValueError(
                 "`num_buckets` must be an even integer of at least 4. "
@@ -255,13 +237,7 @@ class T5RelativeBias(RelativePosition):
         return self._num_a_side // 2
 
     def build(self, heads_shape: tuple, value_size: int | None = None) -> None:
-        self._table = self.add_weight(
-            shape=(self.num_buckets, heads_shape[-2]),
-            initializer=copy_initializer(self.embeddings_initializer),
-            regularizer=self.embeddings_regularizer,
-            constraint=self.embeddings_constraint,
-            name="bias",
-        )
+        self._table = self._add_table((self.num_buckets, heads_shape[-2]), "bias")
 
     def bucket(self, offset: Any) -> Any:
         """Return the bucket of each offset `s - t`, integers."""

@@ -66,10 +66,11 @@ class Residual(Layer):
             super().__init__(**kwargs)
         self.dropout = check_rate("dropout", dropout)
         self.norm_first = check_boolean("norm_first", norm_first)
+        check_choice("norm", norm, ("layer", "rms"))
         self.norm = norm
+        self.norm_epsilon = check_positive_number("norm_epsilon", norm_epsilon)
         self.supports_masking = True
-        self._norm = make_norm(norm, self.dtype_policy, epsilon=norm_epsilon)
-        self.norm_epsilon = self._norm.epsilon
+        self._norm = Normalization(norm, norm_epsilon, dtype=self.dtype_policy, name="norm")
         self._dropout = self._make_dropout(self.dropout)
 
     def build(self, x_shape: tuple) -> None:
@@ -104,10 +105,3 @@ class Residual(Layer):
 
     def compute_output_shape(self, x_shape: tuple) -> tuple:
         return tuple(x_shape)
-
-
-def make_norm(kind: str, dtype: Any, name: str = "norm", epsilon: float = EPSILON) -> Normalization:
-    """Return a normalisation layer of the last axis: `"layer"` or `"rms"`."""
-    check_choice("norm", kind, ("layer", "rms"))
-    check_positive_number("norm_epsilon", epsilon)
-    return Normalization(kind, epsilon, dtype=dtype, name=name)

@@ -6,7 +6,7 @@ import abc
 from typing import Any
 
 import keras
-from keras import constraints, initializers, ops, regularizers
+from keras import ops
 from keras.dtype_policies import DTypePolicyMap
 
 from keras_attn.layers.checks import (
@@ -18,16 +18,16 @@ from keras_attn.layers.checks import (
     get_activation,
     optional,
 )
-from keras_attn.layers.dense import ProjectingLayer, copy_initializer
+from keras_attn.layers.dense import ProjectingLayer, TableLayer
 from keras_attn.layers.embedding import TokenEmbedding
 from keras_attn.layers.feed_forward import FeedForward
 from keras_attn.layers.layer import arguments_of
 from keras_attn.layers.lora import Adaptable
 from keras_attn.layers.multi_head import MultiHeadAttention
-from keras_attn.layers.normalization import EPSILON
+from keras_attn.layers.normalization import EPSILON, Normalization
 from keras_attn.layers.positions import own_position
 from keras_attn.layers.relative_positions import RelativePosition
-from keras_attn.layers.residual import Residual, make_norm
+from keras_attn.layers.residual import Residual
 
 
 class Options(ProjectingLayer, Adaptable):
@@ -191,7 +191,7 @@ class Block(Options):
         return previous_mask
 
 
-class Stack(Options, abc.ABC):
+class Stack(Options, TableLayer, abc.ABC):
     """Base class of stacks: token embedding, blocks, and with `norm_first` a normalisation.
 
     A subclass makes its blocks in `_make_block` and calls them in `call`.
@@ -209,9 +209,6 @@ class Stack(Options, abc.ABC):
         position: Any = "sinusoidal",
         padding_id: int | None = 0,
         scale_embeddings: bool = True,
-        embeddings_initializer: Any = None,
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
         **options: Any,
     ) -> None:
         super().__init__(
@@ -227,9 +224,6 @@ class Stack(Options, abc.ABC):
         self.num_layers = check_positive_integer("num_layers", num_layers)
         self.padding_id = padding_id
         self.scale_embeddings = check_boolean("scale_embeddings", scale_embeddings)
-        self.embeddings_initializer = initializers.get(embeddings_initializer)
-        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
-        self.embeddings_constraint = constraints.get(embeddings_constraint)
         scheme = own_position(position)
         in_scores = isinstance(scheme, RelativePosition)
         self._rotates = in_scores and scheme.takes_positions
@@ -246,11 +240,10 @@ class Stack(Options, abc.ABC):
             # One attribute per block: `tf.train.Checkpoint` does not save layers in a list.
             setattr(self, name, block)
             block.join_stack()
-        self._norm = (
-            make_norm(self.norm, self.dtype_policy, epsilon=self.norm_epsilon)
-            if self.norm_first
-            else None
-        )
+        self._norm = None
+        if self.norm_first:
+            options = {"dtype": self.dtype_policy, "name": "norm"}
+            self._norm = Normalization(self.norm, self.norm_epsilon, **options)
 
     def _make_embedding(self, position: Any) -> Any:
         embedding = TokenEmbedding(
@@ -260,9 +253,7 @@ class Stack(Options, abc.ABC):
             position,
             self.padding_id,
             self.scale_embeddings,
-            embeddings_initializer=copy_initializer(self.embeddings_initializer),
-            embeddings_regularizer=self.embeddings_regularizer,
-            embeddings_constraint=self.embeddings_constraint,
+            **self.table_settings,
             seed=self._seed_for("embedding"),
             name="embedding",
             dtype=sum_policy(self.dtype_policy),
