@@ -1,25 +1,36 @@
-"""Import directions between the folders of the translator, read from the source."""
+"""Import directions inside the layers and the translator, read from the source."""
 
 import ast
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 import keras_attn
 
 ROOT = Path(keras_attn.__file__).parents[1]
-TRANSLATION = "keras_attn.translation"
+TRANSLATION, LAYERS = "keras_attn.translation", "keras_attn.layers"
 # From the ground up; a room imports from lower floors and, without a circle, from its own.
-FLOORS = [
-    "special_ids config fields flags presets versions named_weights next_steps machine",
-    "corpus tokenization decoding evaluation",
-    "model",
-    "batching export",
-    "training importing",
-    "train",
-    "__init__ __main__",
-]
-FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
+FLOORS = {
+    LAYERS: [
+        "checks precision offsets products layer dense dropout lora from_keras sharding",
+        "masks softmax normalization cache",
+        "positions relative_positions rotary",
+        "dot_product blocks attend scoring gaussian",
+        "multi_head embedding feed_forward residual",
+        "stack encoder decoder_block decoder transformer __init__",
+    ],
+    TRANSLATION: [
+        "special_ids config fields flags presets versions named_weights next_steps machine",
+        "corpus tokenization decoding evaluation",
+        "model",
+        "batching export",
+        "training importing",
+        "train",
+        "__init__ __main__",
+    ],
+}
 
 
 def imports_of(path):
@@ -33,38 +44,37 @@ def imports_of(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def room_of(name):
-    """`decoding` for `keras_attn.translation.decoding.search`, None outside the translator."""
-    if not name.startswith(f"{TRANSLATION}."):
+def room_of(name, package=TRANSLATION):
+    """`decoding` for `keras_attn.translation.decoding.search`, None outside the package."""
+    if not name.startswith(f"{package}."):
         return None
-    return name.removeprefix(f"{TRANSLATION}.").split(".")[0]
+    return name.removeprefix(f"{package}.").split(".")[0]
 
 
 IMPORTS = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): set(imports_of(path))
     for path in sorted((ROOT / "keras_attn").rglob("*.py"))
 }
-MODULES = {name: found for name, found in IMPORTS.items() if room_of(name)}
 
 
-def test_every_room_has_a_floor_and_imports_no_higher_one():
-    assert {room_of(name) for name in MODULES} == set(FLOOR_OF)
+@pytest.mark.parametrize("package", FLOORS)
+def test_every_room_has_a_floor_and_imports_no_higher_one_and_none_in_a_circle(package):
+    modules = {name: found for name, found in IMPORTS.items() if room_of(name, package)}
+    floors = {room: i for i, rooms in enumerate(FLOORS[package]) for room in rooms.split()}
+    assert {room_of(name, package) for name in modules} == set(floors)
     faults = [
         f"{name} imports {found}"
-        for name, imported in MODULES.items()
+        for name, imported in modules.items()
         for found in sorted(imported)
-        if FLOOR_OF.get(room_of(found), 0) > FLOOR_OF[room_of(name)]
+        if floors.get(room_of(found, package), 0) > floors[room_of(name, package)]
     ]
     assert not faults, "\n".join(faults)
-
-
-def test_there_is_no_circle_of_modules_or_of_rooms():
-    modules = {name: found & set(MODULES) for name, found in MODULES.items()}
+    among = {name: found & set(modules) for name, found in modules.items()}
     rooms = {}
-    for name, found in modules.items():
-        room = room_of(name)
-        rooms.setdefault(room, set()).update({room_of(other) for other in found} - {room})
-    for graph in (modules, rooms):
+    for name, found in among.items():
+        room = room_of(name, package)
+        rooms.setdefault(room, set()).update({room_of(x, package) for x in found} - {room})
+    for graph in (among, rooms):
         list(TopologicalSorter(graph).static_order())  # raises CycleError
 
 
@@ -81,12 +91,12 @@ def reached_from(name):
 
 def test_flags_need_the_standard_library_only():
     for room in ("config", "fields", "flags"):
-        names = {found.split(".")[0] for found in MODULES[f"{TRANSLATION}.{room}"]}
+        names = {found.split(".")[0] for found in IMPORTS[f"{TRANSLATION}.{room}"]}
         assert names <= {"__future__", "keras_attn", *sys.stdlib_module_names}, room
 
 
 def test_integers_do_without_sentencepiece_and_the_server_without_the_trainer():
-    integers = [name for name in MODULES if room_of(name) in ("special_ids", "decoding")]
+    integers = [name for name in IMPORTS if room_of(name) in ("special_ids", "decoding")]
     server = [name for name in IMPORTS if name.startswith("keras_attn.serving")]
     assert integers and server
     faults = [
