@@ -17,17 +17,15 @@ from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
-from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.evaluation.metrics import bleu
 from keras_attn.translation.export import tensorflow_process
+from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.machine import processes
 from keras_attn.translation.model import make_model
-from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.weight_average import WeightAverage
 
 NUM_SAMPLES = 3
-BATCH_SIZE = 64
 # A training in minutes spends at most about this share of them on validation.
 MAX_SHARE = 0.2
 
@@ -35,18 +33,16 @@ MAX_SHARE = 0.2
 def translate_with(
     model: Transformer, tokenizers: Tokenizers, config: Config
 ) -> Callable[[Sequence[str]], list[str]]:
-    """Function that translates texts greedily with the current weights of `model`.
+    """Function from texts to greedy translations with the current weights of `model`.
 
-    The search is the search of the export, so it runs on TensorFlow: in a process of its own if
-    training runs on another backend.
+    It is that of the export, with all that stands around the search, so what is validated is what
+    will be served. It runs on TensorFlow: in a process of its own if training runs on another
+    backend.
 
     Args:
         model: Built model.
         tokenizers: Tokenizers of the model.
         config: Configuration of the model.
-
-    Returns:
-        Function from texts to translations, in the same order.
     """
     if keras.backend.backend() == "tensorflow":
         return _translate_here_with(model, tokenizers, config)
@@ -71,29 +67,14 @@ def _translate_here_with(
     model: Transformer, tokenizers: Tokenizers, config: Config
 ) -> Callable[[Sequence[str]], list[str]]:
     """Function that translates texts as `translate_with`, on TensorFlow."""
-    ids = tf.TensorSpec((None, None), tf.int32)
-    greedy = dataclasses.replace(config, beam_size=1)
-    slot_ids = SLOT_IDS if all(one.has_slots for one in tokenizers) else ()
-    search = tf.function(
-        lambda x: best_translations(model, x, greedy, scored=False, slot_ids=slot_ids).tokens,
-        input_signature=[ids],
-        autograph=False,
-    )
+    exported = Signatures(model, tokenizers, dataclasses.replace(config, beam_size=1))
+    signature = [tf.TensorSpec([None], tf.string)]
+    graph = tf.function(exported.translate, input_signature=signature, autograph=False)
 
     def translate(texts: Sequence[str]) -> list[str]:
-        pieces = [p[: config.max_pieces - 1] for p in tokenizers.source.encode(list(texts))]
-        order = sorted(range(len(texts)), key=lambda i: len(pieces[i]))
-        translations = [""] * len(texts)
-        for start in range(0, len(order), BATCH_SIZE):
-            rows = order[start : start + BATCH_SIZE]
-            source = np.full((len(rows), len(pieces[rows[-1]]) + 1), PAD_ID, np.int32)
-            for row, i in enumerate(rows):
-                source[row, : len(pieces[i]) + 1] = [*pieces[i], EOS_ID]
-            best = search(source).numpy()[:, 0].tolist()
-            found = [[i for i in line if i != PAD_ID] for line in best]
-            for i, translation in zip(rows, tokenizers.target.decode(found), strict=True):
-                translations[i] = translation
-        return translations
+        exported.model.set_weights(model.get_weights())
+        found = graph(tf.constant(list(texts), tf.string))["translation"].numpy()
+        return [translation.decode() for translation in found]
 
     return translate
 

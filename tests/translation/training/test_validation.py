@@ -6,6 +6,7 @@ import tensorflow as tf
 from shared_translator import CONFIG, PAIRS
 
 from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.training import validation
 from keras_attn.translation.training.weight_average import WeightAverage
 
@@ -64,6 +65,26 @@ def test_translates_in_order_whatever_the_lengths_with_the_weights_of_now(model,
     model.set_weights([weight + random.normal(0, 1, weight.shape) for weight in weights])
     assert translate(texts) != translations
     model.set_weights(weights)
+
+
+def test_texts_are_read_as_the_export_reads_them(translate):
+    one, other = (example.source for example in EXAMPLES)
+    assert translate(["12:30", one + other]) == ["12:30", " ".join(translate([one, other]))]
+
+
+@pytest.mark.slow  # an export
+def test_translations_are_those_of_the_export_placeholders_and_all(
+    model, translate, tokenizers, tmp_path
+):
+    greedy = dataclasses.replace(CONFIG, beam_size=1)
+    exported = export(model, tokenizers, greedy, tmp_path / "ja-en")
+    texts = [
+        *(pair.source for pair in PAIRS),
+        "12:30に{name}と1,900円の傘を見た。3/4の猫。",
+        "😀",
+        "",
+    ]
+    assert translate(texts) == exported(texts)
 
 
 def test_scores_the_averaged_weights_and_gives_the_others_back(model, validate, capsys):
