@@ -88,7 +88,7 @@ def _pip() -> Iterator[tuple[Any, list[str]]]:
     """Session with the proxy, certificates and passwords of pip, and addresses of its indexes."""
     from pip._internal.commands import create_command
 
-    command = create_command("download")
+    command: Any = create_command("download")
     options, _ = command.parse_args([])
     indexes = [] if options.no_index else [options.index_url, *options.extra_index_urls]
     with command.main_context():
