@@ -1,5 +1,6 @@
 """The only place in the tests that knows which backend Keras runs on (`KERAS_BACKEND`)."""
 
+import gc
 import importlib
 import os
 import shutil
@@ -123,6 +124,14 @@ def weight_gradients():
         return [ops.convert_to_numpy(gradient) for gradient in found]
 
     return weight_gradients
+
+
+@pytest.fixture
+def no_earlier_garbage():
+    """Keras collects garbage for each quantized weight; what is here already is none."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

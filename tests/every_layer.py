@@ -7,6 +7,7 @@ import functools
 
 import keras
 import numpy as np
+import pytest
 from keras import ops
 
 import keras_attn
@@ -174,6 +175,37 @@ def same(found, expected, **tolerance):
     """Assert that tensors or arrays are equal within a tolerance of 1e-5 by default."""
     found, expected = map(ops.convert_to_numpy, (found, expected))
     np.testing.assert_allclose(found, expected, **{"atol": 1e-5, **tolerance})
+
+
+def all_same(found, expected, **tolerance):
+    """Assert `same` for each pair of two lists of tensors or arrays."""
+    for one, other in zip(found, expected, strict=True):
+        same(one, other, **tolerance)
+
+
+def same_weights(found, expected):
+    """Assert that the weights of two layers, or two lists of weights, are equal."""
+    found, expected = (getattr(x, "weights", x) for x in (found, expected))
+    all_same(found, expected, rtol=0, atol=0)
+
+
+def save_and_load(model, folder):
+    """The model as its `.keras` file in `folder` has it."""
+    model.save(folder / "model.keras")
+    return keras.saving.load_model(folder / "model.keras")
+
+
+def same_slopes(gradients, function, arrays, random, tolerance):
+    """Assert that gradients are those of `function(*arrays)`, along a random step of each array."""
+    assert len(gradients) == len(arrays)
+    for i, gradient in enumerate(gradients):
+        step = random.normal(size=arrays[i].shape)
+        ahead, behind = (
+            function(*arrays[:i], arrays[i] + size * step, *arrays[i + 1 :])
+            for size in (1e-6, -1e-6)
+        )
+        slope = (ahead - behind) / 2e-6
+        assert np.sum(gradient * step) == pytest.approx(slope, rel=tolerance, abs=tolerance)
 
 
 def same_answers(found, expected, **tolerance):

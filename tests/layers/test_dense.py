@@ -1,8 +1,7 @@
-import gc
-
 import keras
 import numpy as np
 import pytest
+from every_layer import same_weights
 from keras import ops
 
 from keras_attn.layers.dense import Projection, copy_initializer, project_heads
@@ -44,14 +43,6 @@ def test_heads_are_consecutive_features():
     np.testing.assert_allclose(project_heads(layer, x, 4), rows.transpose(0, 2, 1, 3), atol=1e-6)
 
 
-@pytest.fixture
-def no_earlier_garbage():
-    """Keras collects garbage for each quantized weight; what is here already is none."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 def test_saved_weights_keep_kernel_and_adapters_apart(no_earlier_garbage, tmp_path):
     # Keras adapts no layer of float8.
     for mode, adapted in [("int8", True), ("int4", True), ("int4", False), ("float8", False)]:
@@ -63,8 +54,7 @@ def test_saved_weights_keep_kernel_and_adapters_apart(no_earlier_garbage, tmp_pa
                 layer.lora_kernel_b.assign(np.ones((2, 5)))
         models[0].save_weights(tmp_path / "one.weights.h5")
         models[1].load_weights(tmp_path / "one.weights.h5")
-        for mine, others in zip(models[0].get_weights(), models[1].get_weights(), strict=True):
-            np.testing.assert_array_equal(mine, others)
+        same_weights(*models)
 
 
 def test_copies_of_an_initializer_draw_numbers_of_their_own():

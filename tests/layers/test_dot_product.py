@@ -20,6 +20,7 @@ from attention_of_heads import (
     some_layer,
     unpadded,
 )
+from every_layer import all_same
 from keras import ops
 
 from keras_attn import MultiHeadAttention
@@ -30,25 +31,24 @@ from keras_attn.layers.masks import Masks
 on_tensorflow = pytest.mark.skipif(
     keras.backend.backend() != "tensorflow", reason="graphs of unknown sizes are TensorFlow's"
 )
+either_way = pytest.mark.parametrize("blockwise", [False, True])
 OPTIONS = {"num_kv_heads": 2, "soft_cap": 1.5, "use_sinks": True, "value_dim": 4}
 
 
-either_way = pytest.mark.parametrize("blockwise", [False, True])
+def in_both_ways(layer, find):
+    """Results of `find` with all weights at once and with small blocks."""
+    results = []
+    for layer.blockwise in (False, True):
+        with small_blocks():
+            results.append(find())
+    return results
 
 
 # The seeds together draw every option and every mask.
-CASES = [
-    ("shaw", 8),
-    ("shaw", 5),
-    ("t5", 6),
-    ("t5", 13),
-    ("alibi", 11),
-    ("rotary", 10),
-    ("none", 12),
-]
-
-
-@pytest.mark.parametrize("scheme, seed", CASES)
+@pytest.mark.parametrize(
+    "scheme, seed",
+    [("shaw", 8), ("shaw", 5), ("t5", 6), ("t5", 13), ("alibi", 11), ("rotary", 10), ("none", 12)],
+)
 def test_blocks_give_the_values_and_gradients_of_all_at_once_whatever_the_padding_is(
     weight_gradients, scheme, seed
 ):
@@ -56,37 +56,25 @@ def test_blocks_give_the_values_and_gradients_of_all_at_once_whatever_the_paddin
     inputs = [keras.Variable(x) for x in some_inputs()]
     direction = normal(B, T, layer.compute_output_shape((B, T, 9))[-1])
 
-    def call():
-        return layer(*(x.value for x in inputs), **arguments)
+    def call(**options):
+        return layer(*(x.value for x in inputs), **arguments, **options)
 
     def find():
         variables = SimpleNamespace(trainable_variables=[*inputs, *layer.trainable_variables])
         loss = weight_gradients(variables, lambda: ops.sum(ops.multiply(call(), direction)))
-        return [call(), *loss]
+        return [*loss, call(), *call(return_attention_scores=True)]
 
     layer.blockwise = False
     expected = find()
     queries, keys = unpadded(arguments)
-    for x, left in zip(inputs, (queries, keys, keys), strict=True):
-        x.assign(np.where(left[..., None], x, np.nan))
-    layer.blockwise = True
-    with small_blocks():
-        found = find()
-    for by_blocks, at_once in zip(found, expected, strict=True):
-        np.testing.assert_allclose(by_blocks, at_once, rtol=1e-4, atol=1e-4)
-
-
-def test_future_reaches_neither_value_nor_gradient_of_the_past(gradients):
-    x = normal(B, T, 8)
-    layer = some_layer("t5", [x, x], blockwise=True, soft_cap=2.0)
-    with small_blocks():
-        expected = ops.convert_to_numpy(layer(x, x, use_causal_mask=True))
-        (gradient,) = gradients(lambda x: ops.sum(layer(x, x, use_causal_mask=True)[:, :4]), x)
-        x[:, 4] = 1e3
-        output = ops.convert_to_numpy(layer(x, x, use_causal_mask=True))
-    assert (gradient[:, 4:] == 0).all() and (gradient[:, :4] != 0).any()
-    np.testing.assert_array_equal(output[:, :4], expected[:, :4])
-    assert (output[:, 4:] != expected[:, 4:]).any(-1).all()
+    seen = (queries, keys, keys)
+    for x, rows in zip(inputs, seen, strict=True):
+        x.assign(np.where(rows[..., None], x, np.nan))
+    at_once, by_blocks = in_both_ways(layer, find)
+    all_same(at_once, expected)
+    all_same(by_blocks, expected, rtol=1e-4, atol=1e-4)
+    for gradient, rows in zip(at_once[:3] + by_blocks[:3], seen + seen, strict=True):
+        assert not gradient[~rows].any()
 
 
 @either_way
@@ -154,16 +142,6 @@ def test_dropout_drops_about_its_rate_and_differs_from_block_to_block():
     assert len(np.unique(rows.round(5), axis=0)) == 200
 
 
-def test_asking_for_the_weights_gives_them_in_spite_of_blocks():
-    layer = some_layer("t5", blockwise=True)
-    inputs = some_inputs()
-    output, weights = layer(*inputs, valid_lens=[4, 0], return_attention_scores=True)
-    with small_blocks():
-        np.testing.assert_allclose(layer(*inputs, valid_lens=[4, 0]), output, atol=1e-4)
-    expected = [np.ones((H, T)), np.zeros((H, T))]
-    np.testing.assert_allclose(ops.convert_to_numpy(weights).sum(-1), expected, atol=1e-5)
-
-
 def graph_of_any_size(function, jit_compile=False):
     """`function` of query, key and value, traced once for all sizes."""
     import tensorflow as tf
@@ -196,8 +174,7 @@ def test_compiled_blocks_have_the_value_and_gradient_of_all_at_once(
 
     with small_blocks():
         found = compiled(find)(*map(ops.convert_to_tensor, inputs))
-    for compiled_one, eager in zip(found, expected, strict=True):
-        np.testing.assert_allclose(compiled_one, eager, rtol=1e-4, atol=1e-4)
+    all_same(found, expected, rtol=1e-4, atol=1e-4)
 
 
 @on_tensorflow
@@ -205,7 +182,7 @@ def test_compiled_blocks_have_the_value_and_gradient_of_all_at_once(
     "jit_compile", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["graph", "xla"]
 )
 def test_a_graph_of_unknown_sizes_decides_by_those_it_meets_and_takes_empty_ones(
-    gradients, gradient_tensors, monkeypatch, jit_compile
+    gradients, gradient_tensors, weight_gradients, monkeypatch, jit_compile
 ):
     layer = some_layer("t5", **OPTIONS)
     monkeypatch.setattr(attend, "BLOCKWISE_WEIGHTS", B * H * T * S)
@@ -216,12 +193,17 @@ def test_a_graph_of_unknown_sizes_decides_by_those_it_meets_and_takes_empty_ones
     def loss(*inputs):
         return ops.sum(call(*inputs) ** 2)
 
+    def find(*inputs):
+        tables = [variable.value for variable in layer.trainable_variables]
+        found = gradient_tensors(lambda *tensors: loss(*tensors[:3]), *inputs, *tables)
+        return [call(*inputs), *found]
+
     with small_blocks():
-        graph = graph_of_any_size(lambda *x: [call(*x), *gradient_tensors(loss, *x)], jit_compile)
+        graph = graph_of_any_size(find, jit_compile)
     for inputs in (some_inputs(), some_inputs(T - 1), *empty_inputs()):
-        expected = [call(*inputs), *gradients(loss, *inputs)]
-        for unknown, eager in zip(graph(*inputs), expected, strict=True):
-            np.testing.assert_allclose(unknown, eager, rtol=1e-4, atol=1e-4)
+        of_weights = weight_gradients(layer, lambda inputs=inputs: loss(*inputs))
+        expected = [call(*inputs), *gradients(loss, *inputs), *of_weights]
+        all_same(graph(*inputs), expected, rtol=1e-4, atol=1e-4)
 
 
 @on_tensorflow
@@ -236,7 +218,7 @@ def test_without_blocks_a_graph_of_unknown_length_has_no_branches():
     assert not branches(False)
 
 
-@pytest.mark.parametrize("blockwise", [False, True])
+@either_way
 def test_empty_axes_give_empty_or_zero_sums(gradients, blockwise):
     layer = some_layer("shaw", blockwise=blockwise, **OPTIONS)
     for inputs in empty_inputs():
@@ -244,23 +226,6 @@ def test_empty_axes_give_empty_or_zero_sums(gradients, blockwise):
         np.testing.assert_array_equal(output, np.zeros((*inputs[0].shape[:2], layer.num_hiddens)))
         found = gradients(lambda *x: ops.sum(layer(*x, use_causal_mask=True)), *inputs)
         assert not any(gradient.any() for gradient in found), [x.shape for x in inputs]
-
-
-def test_compiled_training_takes_any_length(compiles):
-    x, weights = normal(4, T, 8), []
-    for is_compiled in (False, True):
-        entry = keras.Input((None, 8))
-        model = keras.Model(entry, MultiHeadAttention(8, 2)(entry, entry))
-        for i, weight in enumerate(model.weights):
-            weight.assign(normal(*weight.shape, seed=i) * 0.3)
-        options = {"jit_compile": compiles} if is_compiled else {"run_eagerly": True}
-        model.compile("sgd", "mse", **options)
-        for length in (T, 4):
-            model.train_on_batch(x[:, :length], x[:, :length])
-        weights.append(model.get_weights())
-    for plain, by_compiler in zip(*weights, strict=True):
-        assert np.isfinite(plain).all()
-        np.testing.assert_allclose(by_compiler, plain, atol=1e-4)
 
 
 @pytest.mark.skipif(keras.backend.backend() == "tensorflow", reason="refused there")
@@ -282,11 +247,7 @@ def test_gradient_penalty_has_the_gradient_of_all_at_once(
         tensors = [ops.convert_to_tensor(x) for x in inputs]
         return gradients(penalty, *inputs) + weight_gradients(layer, lambda: penalty(*tensors))
 
-    expected = find()
-    layer.blockwise = True
-    with small_blocks():
-        found = find()
-    for by_blocks, at_once in zip(found, expected, strict=True):
+    for at_once, by_blocks in zip(*in_both_ways(layer, find), strict=True):
         scale = max(np.abs(at_once).max(), 1.0)
         np.testing.assert_allclose(by_blocks, at_once, atol=1e-5 * scale)
 
@@ -308,74 +269,49 @@ def test_a_second_derivative_in_blocks_names_what_gives_it(gradients, gradient_t
     assert np.sum(found * step) == pytest.approx((ahead - behind) / 2, rel=1e-2)
 
 
-SHAPES = [(B, H, T, D), (B, 2, S, D), (B, 2, S, D)]
-KEYS = np.random.default_rng(1).random((B, S)) < 0.5
-
-
 @pytest.mark.skipif(keras.backend.backend() == "tensorflow", reason="it has no kernel")
-def test_kernel_gives_the_sums_and_gradients_of_the_weights(gradients, monkeypatch):
-    arrays = [normal(*shape, seed=seed) for seed, shape in enumerate(SHAPES)]
-    calls = []
-    kernel = attend._call_kernel
-    monkeypatch.setattr(attend, "_call_kernel", lambda *args: calls.append(args) or kernel(*args))
-    for given in (
+@pytest.mark.parametrize(
+    "given",
+    [
         {},
         {"attention_mask": np.random.default_rng(1).random((B, H, T, S)) < 0.5},
-        {"key_mask": KEYS},
+        {"key_mask": np.random.default_rng(1).random((B, S)) < 0.5},
         {"use_causal_mask": True},
         {"valid_lens": [0, 0]},
-    ):
-        masks = Masks(**given, num_queries=T, num_keys=S)
-        results = []
-        for needs_weights in (False, True):
+    ],
+    ids=lambda given: ", ".join(given),
+)
+def test_kernel_gives_the_sums_and_gradients_of_the_weights(gradients, monkeypatch, given):
+    arrays = [normal(B, H, T, D), normal(B, 2, S, D, seed=1), normal(B, 2, S, D, seed=3)]
+    masks, calls = Masks(**given, num_queries=T, num_keys=S), []
+    kernel = attend._call_kernel
+    monkeypatch.setattr(attend, "_call_kernel", lambda *args: calls.append(args) or kernel(*args))
 
-            def sums(*x, masks=masks, needs_weights=needs_weights):
-                return attend.attend(Inputs(*x), masks, Rules(), needs_weights)[0]
+    def find(needs_weights):
+        def sums(*x):
+            return attend.attend(Inputs(*x), masks, Rules(), needs_weights)[0]
 
-            found = gradients(lambda *x, sums=sums: ops.sum(sums(*x) ** 2), *arrays)
-            results.append([sums(*map(ops.convert_to_tensor, arrays)), *found])
-        for mine, other in zip(*results, strict=True):
-            np.testing.assert_allclose(mine, other, atol=1e-4)
-    assert len(calls) == 10
+        found = gradients(lambda *x: ops.sum(sums(*x) ** 2), *arrays)
+        return [sums(*map(ops.convert_to_tensor, arrays)), *found]
+
+    all_same(find(needs_weights=False), find(needs_weights=True), atol=1e-4)
+    assert len(calls) == 2
     keras.config.disable_flash_attention()
     try:
-        attend.attend(Inputs(*map(ops.convert_to_tensor, arrays)), Masks(num_queries=T, num_keys=S))
+        find(needs_weights=False)
     finally:
         keras.config.enable_flash_attention()
-    assert len(calls) == 10
+    assert len(calls) == 2
 
 
 @pytest.mark.skipif(keras.backend.backend() != "jax", reason="forward mode is JAX's")
 def test_forward_mode_takes_blocks():
     import jax
 
-    layer, x = some_layer("t5", [normal(B, T, 8)] * 2), normal(B, T, 8)
-    tangent, found = normal(B, T, 8, seed=4), []
-    for blockwise in (False, True):
-        layer.blockwise = blockwise
-        with small_blocks():
-            found.append(jax.jvp(lambda x: layer(x, x, use_causal_mask=True), (x,), (tangent,)))
-    for at_once, by_blocks in zip(*found, strict=True):
-        np.testing.assert_allclose(by_blocks, at_once, atol=1e-4)
+    x, tangent = normal(B, T, 8), normal(B, T, 8, seed=4)
+    layer = some_layer("t5", [x, x])
 
+    def find():
+        return jax.jvp(lambda x: layer(x, x, use_causal_mask=True), (x,), (tangent,))
 
-@on_tensorflow
-@pytest.mark.parametrize("limit", [1, 2**28], ids=["blocks", "at once"])
-def test_trained_tables_have_their_gradient_once_in_a_graph_of_any_size(
-    weight_gradients, monkeypatch, limit
-):
-    import tensorflow as tf
-
-    layer, inputs = some_layer("shaw", **OPTIONS), some_inputs()
-    expected = weight_gradients(layer, lambda: ops.sum(layer(*inputs) ** 2))
-    monkeypatch.setattr(attend, "BLOCKWISE_WEIGHTS", limit)
-
-    def find(*inputs):
-        with tf.GradientTape() as tape:
-            loss = ops.sum(layer(*inputs) ** 2)
-        return tape.gradient(loss, [v.value for v in layer.trainable_variables])
-
-    with small_blocks():
-        found = graph_of_any_size(find)(*inputs)
-    for mine, eager in zip(found, expected, strict=True):
-        np.testing.assert_allclose(tf.convert_to_tensor(mine), eager, rtol=1e-4, atol=1e-4)
+    all_same(*in_both_ways(layer, find), atol=1e-4)

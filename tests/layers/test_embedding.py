@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from keras import ops
 
 from keras_attn import TokenEmbedding
@@ -12,8 +11,3 @@ def test_is_the_scaled_row_plus_the_position():
     for row, (token, t) in enumerate([(5, 3), (2, 4)]):
         position = [np.sin(t), np.cos(t), np.sin(t / 100), np.cos(t / 100)]
         np.testing.assert_allclose(output[row], 2 * table[token] + position, atol=1e-5)
-
-
-def test_ids_that_are_no_integers_are_refused_in_mixed_precision_too():
-    with pytest.raises(ValueError, match="`ids` must be integers. Received: ids.dtype="):
-        TokenEmbedding(2000, 4, dtype="mixed_bfloat16")(np.array([[1001.0]]))

@@ -1,7 +1,6 @@
 from every_layer import X
 
-from keras_attn import EncoderBlock, MultiHeadAttention
-from keras_attn.layers.dropout import Dropout
+from keras_attn import EncoderBlock
 from keras_attn.layers.layer import state_of_sublayers
 
 
@@ -22,18 +21,3 @@ def test_state_names_what_differs_from_the_layer_above():
     assert state_of_sublayers(twin) == state
     assert twin._self_attention.trainable_variables == []
     assert [v.trainable for v in twin._self_attention._key_dense.variables] == [True]
-
-
-def test_weights_made_after_a_layer_was_frozen_are_frozen():
-    layer = MultiHeadAttention(6, 3)
-    layer.trainable = False
-    layer(X, X)
-    assert not any(v.trainable for v in layer.variables)
-
-
-def test_a_seed_gives_each_sublayer_a_seed_of_its_own():
-    first, again, other = (EncoderBlock(6, 7, 3, dropout=0.1, seed=seed) for seed in (1, 1, 2))
-    seeds = [layer.seed for layer in first._flatten_layers() if isinstance(layer, Dropout)]
-    assert len(seeds) > 2 and len({*seeds}) == len(seeds)
-    assert seeds == [layer.seed for layer in again._flatten_layers() if isinstance(layer, Dropout)]
-    assert other._self_attention._dropout.seed not in seeds

@@ -160,15 +160,6 @@ def test_ids_outside_of_the_vocabulary_and_floats_are_named():
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("name", KINDS[:2])
-def test_symbolic_lengths_and_masks_of_wrong_dtypes_are_named(name):
-    layer, inputs, _ = built(name)
-    with pytest.raises(ValueError, match=r"`valid_lens` must be integers.*float32"):
-        layer(*symbolic(inputs), valid_lens=keras.Input(()))
-    with pytest.raises(ValueError, match=r"`attention_mask` must be boolean.*float32"):
-        layer(*symbolic(inputs), attention_mask=keras.Input((5, 7)))
-
-
 def test_key_and_value_in_keras_order_do_not_pass_silently():
     layer, (query, key) = make("MultiHeadAttention")
     value = np.ones((2, 7, 3), np.float32)
@@ -177,24 +168,6 @@ def test_key_and_value_in_keras_order_do_not_pass_silently():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         layer(query, key, value=value)
-
-
-def test_a_cache_of_another_batch_size_is_named():
-    layer, block = keras_attn.MultiHeadAttention(6, 3), keras_attn.DecoderBlock(6, 7, 3)
-    layer(X, X)
-    cache, of_block = layer.make_cache(3, 9), block.make_cache(3, 9, np.ones((3, 7, 4)))
-    with pytest.raises(ValueError, match=r"`cache` must have the batch size of the queries, 2"):
-        layer(X, X, cache=cache)
-    with pytest.raises(ValueError, match=r"`cache` must have the batch size of the queries, 2"):
-        block(X, cache=of_block)
-
-
-def test_masked_softmax_takes_keras_inputs():
-    scores, mask = keras.Input((3, 4)), keras.Input((3, 4), dtype="bool")
-    model = keras.Model([scores, mask], keras_attn.masked_softmax(scores, mask=mask))
-    assert model.output_shape == (None, 3, 4)
-    given = np.zeros((2, 3, 4), np.float32), np.arange(24).reshape(2, 3, 4) % 4 < 2
-    np.testing.assert_allclose(model(given), given[1] / 2)
 
 
 @pytest.mark.parametrize("name", KINDS[:2])

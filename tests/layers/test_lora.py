@@ -1,15 +1,13 @@
 import keras
 import numpy as np
 import pytest
-from every_layer import IDS, X, make
+from every_layer import IDS, X, make, same, same_weights, save_and_load
 from keras import ops
 
 import keras_attn
 
 
-def adapt(layer, rank=2, **kwargs):
-    """Add adapters that are not zero."""
-    layer.enable_lora(rank, **kwargs)
+def draw_adapters(layer):
     random = np.random.default_rng(0)
     for variable in layer.trainable_weights:
         variable.assign(random.normal(size=variable.shape))
@@ -19,17 +17,9 @@ def adapted(name, rank=2, **kwargs):
     """A layer with adapters that are not zero, and its inputs."""
     layer, inputs = make(name)
     layer(*inputs)
-    adapt(layer, rank, **kwargs)
+    layer.enable_lora(rank, **kwargs)
+    draw_adapters(layer)
     return layer, inputs
-
-
-def answers(layer, inputs):
-    return ops.convert_to_numpy(layer(*inputs))
-
-
-def same_weights(found, expected):
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize(
@@ -37,14 +27,13 @@ def same_weights(found, expected):
 )
 def test_adapters_alone_are_trained_change_nothing_at_first_and_are_saved(name, tmp_path):
     layer, inputs = make(name)
-    expected = answers(layer, inputs)
+    expected = layer(*inputs)
     layer.enable_lora(2, lora_alpha=5.0)
-    np.testing.assert_allclose(answers(layer, inputs), expected, atol=1e-6)
+    same(layer(*inputs), expected, atol=1e-6)
     paths = {tuple(v.path.split("/")[-2:]) for v in layer.trainable_weights}
     sides = ("lora_kernel_a", "lora_kernel_b")
     assert paths == {(owner, side) for owner in ("query", "value") for side in sides}
-    for variable in layer.trainable_weights:
-        variable.assign(np.random.default_rng(0).normal(size=variable.shape))
+    draw_adapters(layer)
     layer.save_lora_weights(tmp_path / "adapters.npz")
     with np.load(tmp_path / "adapters.npz") as saved:
         assert len(saved.files) == 3 * len(layer.trainable_weights) / 2
@@ -55,7 +44,7 @@ def test_adapters_alone_are_trained_change_nothing_at_first_and_are_saved(name, 
     for mine, others in zip(base.weights, own, strict=True):
         mine.assign(others)
     base.load_lora_weights(tmp_path / "adapters.npz")
-    np.testing.assert_allclose(answers(base, inputs), answers(layer, inputs), atol=1e-6)
+    same(base(*inputs), layer(*inputs), atol=1e-6)
     assert len(base.trainable_weights) == len(layer.trainable_weights)
 
 
@@ -72,11 +61,11 @@ def test_an_adapted_projection_is_the_formula():
 def test_a_model_takes_weights_from_before_is_trained_and_saved_with_its_adapters(tmp_path):
     keras.utils.set_random_seed(1)  # rarely, a softmax of one key alone has no gradient
     model, inputs = make("Transformer")
-    expected = answers(model, inputs)
+    expected = model(*inputs)
     model.save_weights(tmp_path / "base.weights.h5")
     other, _ = adapted("Transformer")
     other.load_weights(tmp_path / "base.weights.h5")
-    np.testing.assert_allclose(answers(other, inputs), expected, atol=1e-6)
+    same(other(*inputs), expected, atol=1e-6)
     before = [ops.convert_to_numpy(v) for v in other.trainable_weights]
     # Steps of a size that a float32 shows, however small the gradient of an adapter is.
     other.compile(keras.optimizers.Adam(0.01, epsilon=1e-20), "mse", run_eagerly=True)
@@ -84,19 +73,17 @@ def test_a_model_takes_weights_from_before_is_trained_and_saved_with_its_adapter
     for new, old in zip(other.trainable_weights, before, strict=True):
         assert (ops.convert_to_numpy(new) != old).any()
 
-    other.save(tmp_path / "adapted.keras")
-    loaded = keras.saving.load_model(tmp_path / "adapted.keras")
-    np.testing.assert_allclose(answers(loaded, inputs), answers(other, inputs), atol=1e-6)
+    loaded = save_and_load(other, tmp_path)
+    same(loaded(*inputs), other(*inputs), atol=1e-6)
     same_weights(loaded.trainable_weights, other.trainable_weights)
-    same_weights(loaded.weights, other.weights)
+    same_weights(loaded, other)
 
 
 def test_weights_beside_adapters_stay_frozen_in_parts_without_adapters(tmp_path):
     model = keras_attn.Transformer.from_sizes(9, 9, 1, 1, 6, 7, 3, use_sinks=True)
     model([IDS, IDS])
     model.enable_lora(2, names=["logits"])
-    model.save(tmp_path / "adapted.keras")
-    loaded = keras.saving.load_model(tmp_path / "adapted.keras")
+    loaded = save_and_load(model, tmp_path)
     assert [v.trainable for v in loaded.weights] == [v.trainable for v in model.weights]
     assert len(loaded.trainable_weights) == 2
 
@@ -106,25 +93,23 @@ def test_a_projection_adapted_by_itself_keeps_its_bias_trainable(tmp_path):
     entries = [keras.Input(x.shape[1:]) for x in inputs]
     model = keras.Model(entries, layer(*entries))
     layer._query_dense.enable_lora(2)
-    model.save(tmp_path / "adapted.keras")
-    loaded = keras.saving.load_model(tmp_path / "adapted.keras")
+    loaded = save_and_load(model, tmp_path)
     assert [v.trainable for v in loaded.weights] == [v.trainable for v in model.weights]
-    same_weights(loaded.weights, model.weights)
+    same_weights(loaded, model)
 
 
 def test_adapters_fit_models_whose_parts_keras_has_named(tmp_path):
-    models = []
-    for _ in range(2):
-        encoder = keras_attn.Encoder(9, 1, 6, 7, 3)
-        decoder = keras_attn.Decoder(9, 1, 6, 7, 3)
-        models.append(keras_attn.Transformer(encoder, decoder))
-        models[-1]([IDS, IDS])
-        models[-1].set_weights(models[0].get_weights())
-    adapt(models[0])
-    models[0].save_lora_weights(tmp_path / "adapters.npz")
-    models[1].load_lora_weights(tmp_path / "adapters.npz")
-    expected = answers(models[0], [[IDS, IDS]])
-    np.testing.assert_allclose(answers(models[1], [[IDS, IDS]]), expected, atol=1e-6)
+    first, second = (
+        keras_attn.Transformer(keras_attn.Encoder(9, 1, 6, 7, 3), keras_attn.Decoder(9, 1, 6, 7, 3))
+        for _ in range(2)
+    )
+    first([IDS, IDS]), second([IDS, IDS])
+    second.set_weights(first.get_weights())
+    first.enable_lora(2)
+    draw_adapters(first)
+    first.save_lora_weights(tmp_path / "adapters.npz")
+    second.load_lora_weights(tmp_path / "adapters.npz")
+    same(second([IDS, IDS]), first([IDS, IDS]), atol=1e-6)
 
 
 def test_adapters_that_do_not_fit_change_nothing(tmp_path):
@@ -134,7 +119,7 @@ def test_adapters_that_do_not_fit_change_nothing(tmp_path):
         before = other.get_weights()
         with pytest.raises(ValueError, match="`path` must hold adapters of .*Received: adapters"):
             other.load_lora_weights(tmp_path / "two.npz")
-        same_weights(other.get_weights(), before)
+        same_weights(other, before)
 
 
 def test_wrong_calls_are_named():

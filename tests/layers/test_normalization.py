@@ -5,9 +5,6 @@ from keras import ops
 
 from keras_attn.layers.normalization import Normalization
 
-on_tensorflow = pytest.mark.skipif(
-    keras.backend.backend() != "tensorflow", reason="derivatives by TensorFlow's tape"
-)
 LAYERS = {"layer": keras.layers.LayerNormalization, "rms": keras.layers.RMSNormalization}
 
 
@@ -49,7 +46,7 @@ def test_half_precision_is_computed_in_float32():
     np.testing.assert_allclose(found, exact, rtol=0.02, atol=0.02)
 
 
-@on_tensorflow
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="by TensorFlow's tape")
 @pytest.mark.parametrize("shape", [(5, 6), (2, 2, 2, 6)])
 def test_gradients_of_training_are_those_of_the_formula(shape):
     import tensorflow as tf

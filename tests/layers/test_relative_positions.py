@@ -1,7 +1,8 @@
 """Position schemes; `test_multi_head.py` compares the output of each with its formula."""
 
 import numpy as np
-from attention_of_heads import B, T, bucket_by_integers, every_scheme, normal, some_layer
+import pytest
+from attention_of_heads import SCHEMES, B, T, bucket_by_integers, normal, some_layer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
@@ -11,6 +12,8 @@ from keras_attn.layers.offsets import by_offset, by_pair, offsets
 from keras_attn.layers.relative_positions import alibi_slopes
 
 X = normal(B, T, 8)
+OPTIONS = {"num_kv_heads": 1, "value_dim": 4, "output_shape": 5, "use_gate": True}
+OPTIONS |= {"qk_norm": "rms", "soft_cap": 1.5, "use_sinks": True, "window": 3}
 
 
 @settings(deadline=None, max_examples=10, derandomize=True)
@@ -27,9 +30,11 @@ def test_skew_finds_each_key_at_its_offset_and_back(num_queries, num_keys):
     np.testing.assert_array_equal(by_offset(ops.convert_to_tensor(pairs)), expected)
 
 
-@every_scheme
-def test_steps_with_cache_equal_the_whole_sequence_whose_order_matters(scheme):
-    layer = some_layer(scheme, [X, X], num_kv_heads=1)
+@pytest.mark.parametrize(
+    "scheme, options", [*((scheme, {"num_kv_heads": 1}) for scheme in SCHEMES), ("rotary", OPTIONS)]
+)
+def test_steps_with_cache_equal_the_whole_sequence_whose_order_matters(scheme, options):
+    layer = some_layer(scheme, [X, X], **options)
     whole, weights = layer(X, X, use_causal_mask=True, return_attention_scores=True)
     cache = layer.make_cache(B, T + 2)
     for start, end in ((0, 3), (3, 4), (4, T)):  # steps of several sizes

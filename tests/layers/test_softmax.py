@@ -61,11 +61,9 @@ def test_lengths_and_masks_of_a_functional_model():
     scores = np.random.default_rng(1).normal(size=(2, 3, 5)).astype(np.float32)
     lens, mask = np.array([2, 5], np.int32), scores > -0.5
     for shape in ((3, 5), (None, None)):
-        given = [
-            keras.Input(shape),
-            keras.Input((), dtype="int32"),
-            keras.Input(shape, dtype="bool"),
-        ]
+        lengths, hidden = keras.Input((), dtype="int32"), keras.Input(shape, dtype="bool")
+        given = [keras.Input(shape), lengths, hidden]
         model = keras.Model(given, masked_softmax(*given))
+        assert model.output_shape == (None, *shape)
         expected = masked_softmax(scores, lens, mask)
         np.testing.assert_allclose(model([scores, lens, mask]), expected, atol=1e-6)

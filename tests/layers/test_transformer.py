@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+from every_layer import save_and_load
 from keras import ops
 
 from keras_attn import Transformer
@@ -33,8 +34,7 @@ def test_one_embedding_serves_encoder_decoder_and_logits(tmp_path):
         weight.assign(table if "decoder/embedding" in weight.path else next(others))
     np.testing.assert_allclose(apart((SOURCE, TARGET)), logits, atol=1e-6)
     # Saved and loaded, there is still one.
-    model.save(tmp_path / "model.keras")
-    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    loaded = save_and_load(model, tmp_path)
     assert len(loaded.weights) == len(model.weights)
     np.testing.assert_allclose(loaded((SOURCE, TARGET)), logits, atol=1e-6)
     with pytest.raises(ValueError, match=r"must have the sizes of the decoder.*\(11, 6\)"):

@@ -2,6 +2,7 @@
 
 import functools
 
+import keras
 import numpy as np
 import pytest
 from every_layer import LAYERS
@@ -104,6 +105,12 @@ CONSTRUCTORS = [
      "max_distance", "must be above 8", "max_distance=8, num_buckets=32"),
     (lambda: RotaryEmbedding("10"), "base", "must be a number above 0", "base='10'"),
     (lambda: RotaryEmbedding(1), "base", "must be a number above 1", "base=1"),
+    (lambda: RotaryEmbedding(layout="pairs"),
+     "layout", "must be one of 'interleaved', 'half'", "layout='pairs'"),
+    (lambda: RotaryEmbedding(scaling="dynamic"),
+     "scaling", "must be one of None, 'linear', 'yarn'", "scaling='dynamic'"),
+    (lambda: RotaryEmbedding(scaling="yarn"), "original_max_len", COUNT, "original_max_len=None"),
+    (lambda: RotaryEmbedding(factor=0), "factor", "must be a number above 0", "factor=0"),
     (lambda: Transformer(ENCODER, Decoder(9, 1, *SIZES, cross_attention=False)),
      "decoder", "must have cross-attention", "decoder.cross_attention=False"),
     (lambda: Transformer(DECODER, DECODER), "encoder", "must be an Encoder", "encoder=<Decoder"),
@@ -114,14 +121,16 @@ CONSTRUCTORS = [
 DECODER_BLOCK = DecoderBlock(*SIZES)
 ENCODER, DECODER = Encoder(9, 2, *SIZES), Decoder(9, 2, *SIZES)
 ENCODER(IDS), DECODER_BLOCK(X, MEMORY), DECODER(IDS, MEMORY)
-HEADS = MultiHeadAttention(D, 3)
-HEADS(X, X)
+HEADS, ROTARY = MultiHeadAttention(D, 3), MultiHeadAttention(D, 3, position=RotaryEmbedding())
+HEADS(X, X), ROTARY(X, X)
 
 # fmt: off
 CALLS = [
     (lambda: PositionalEncoding()(QUERY, start=-1),
      "start", "must be an integer of at least 0", "start=-1"),
     (lambda: TokenEmbedding(7, 4)(IDS[0]), "ids", "must have shape (B, T)", "ids.shape=(3,)"),
+    (lambda: TokenEmbedding(7, 4, dtype="mixed_bfloat16")(np.array([[1001.0]])),
+     "ids", "must be integers", "ids.dtype="),
     (lambda: Encoder(9, 1, *SIZES)(IDS[None]),
      "ids", "must have shape (B, T)", "ids.shape=(1, 2, 3)"),
     (lambda: Decoder(9, 1, *SIZES)(IDS[0], MEMORY),
@@ -156,6 +165,16 @@ CALLS = [
      "cache", "must be a dict of `key` and `value`, each of shape (B, 3, L, 2)",
      "cache={'key': (2, 2, 4, 3)"),
     (lambda: HEADS(X, X, cache=[]), "cache", "must be a dict of `key` and `value`", "cache=[]"),
+    (lambda: HEADS(X, X, cache=HEADS.make_cache(3, 9)),
+     "cache", "must have the batch size of the queries, 2", "cache={'key': (3, 3, 9, 2)"),
+    (lambda: HEADS(X, X, positions=np.arange(T)),
+     "positions", "require `position=RotaryEmbedding()`", "position=None"),
+    (lambda: ROTARY(X, X, positions=np.arange(2)),
+     "positions", "must have shape (B, T) or (T,)", "positions.shape=(2,)"),
+    (lambda: ROTARY(X, KEY, positions=np.arange(T)),
+     "positions", "require as many keys as queries", "query.shape=(2, 3, 6), key.shape=(2, 5, 6)"),
+    (lambda: ROTARY(X, X, positions=np.zeros(T, np.float32)),
+     "positions", "must be integers", "positions.dtype=float32"),
     (lambda: HEADS(X, X, attention_mask=np.ones((B, 2, T, T), bool)),
      "attention_mask", "must have shape (T, S)", "attention_mask.shape=(2, 2, 3, 3)"),
     (lambda: EncoderBlock(*SIZES)(MEMORY),
@@ -171,6 +190,8 @@ CALLS = [
     (lambda: DecoderBlock(*SIZES, cross_attention=False)(X, MEMORY),
      "memory", "must be None for a block without", "memory.shape=(2, 5, 4)"),
     (lambda: DECODER_BLOCK(X, cache={}), "cache", "must be a dict of memory and self", "cache={}"),
+    (lambda: DECODER_BLOCK(X, cache=DECODER_BLOCK.make_cache(3, 9, np.ones((3, 7, 4)))),
+     "cache", "must have the batch size of the queries, 2", "cache={'key': (3, 3, 9, 2)"),
     (lambda: ENCODER(IDS, valid_lens=[-1, 2]),
      "valid_lens", "must be at least 0 and at most S=3", "valid_lens=[-1, 2]"),
     (lambda: DECODER(IDS, cache=DECODER.make_cache(B, 4, MEMORY)[:1]),
@@ -189,6 +210,7 @@ ATTENTION_CALLS = [
     ({"valid_lens": [1, 2, 3]},
      "valid_lens", "must have shape (B,) or (B, T)", "valid_lens.shape=(3,)"),
     ({"valid_lens": [2.0, 1.0]}, "valid_lens", "must be integers", "valid_lens.dtype=float"),
+    ({"valid_lens": keras.Input(())}, "valid_lens", "must be integers", "valid_lens.dtype=float"),
     ({"valid_lens": np.array([-1, 2])},
      "valid_lens", "must be at least 0 and at most S=5", "valid_lens=[-1, 2]"),
     ({"valid_lens": [[0, 1, 9]] * 2},
@@ -196,6 +218,8 @@ ATTENTION_CALLS = [
     ({"attention_mask": np.ones((T, 4), bool)},
      "attention_mask", "must have shape (T, S)", "attention_mask.shape=(3, 4)"),
     ({"attention_mask": np.zeros((T, S))},
+     "attention_mask", "must be boolean, True = may attend", "attention_mask.dtype=float"),
+    ({"attention_mask": keras.Input((T, S))},
      "attention_mask", "must be boolean, True = may attend", "attention_mask.dtype=float"),
     ({"query_mask": np.ones((B, S), bool)},
      "query_mask", "must have shape (B, T)", "query_mask.shape=(2, 5)"),

@@ -2,17 +2,14 @@ import importlib
 import io
 import sys
 
+import matplotlib
 import numpy as np
 import pytest
 from keras import ops
+from matplotlib import pyplot
 
 import keras_attn
-from keras_attn import PositionalEncoding
-
-matplotlib = pytest.importorskip("matplotlib")
-from matplotlib import pyplot  # noqa: E402
-
-from keras_attn import plots  # noqa: E402
+from keras_attn import PositionalEncoding, plots
 
 T, D = 60, 32
 TABLE = np.ones((5, 3))
