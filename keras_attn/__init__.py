@@ -6,7 +6,6 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from keras_attn.extras import no_backend
 from keras_attn.started import is_command
 
 if TYPE_CHECKING:
@@ -21,16 +20,17 @@ def _all_layers() -> ModuleType:
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         if package in ("tensorflow", "jax", "torch"):
-            raise ImportError(no_backend(package)) from error
+            raise ImportError(
+                f"Keras runs on `{package}`, which is not installed: install it, or set the "
+                "environment variable KERAS_BACKEND to one that is (`tensorflow`, `jax` or "
+                "`torch`)."
+            ) from error
         raise
 
 
 def __getattr__(name: str) -> Any:
-    if not name.startswith("_") or name == "__all__":
-        layers = _all_layers()
-        if name == "__all__" or name in layers.__all__:
-            globals()[name] = found = getattr(layers, name)
-            return found
+    if name == "__all__" or (not name.startswith("_") and name in _all_layers().__all__):
+        return getattr(_all_layers(), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

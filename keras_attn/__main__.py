@@ -11,15 +11,13 @@ from keras_attn.started import PROGRAM
 from keras_attn.translation import __main__ as translation
 from keras_attn.translation import train
 
-TRAIN, SERVE = "train", "serve"
-
 
 def make_parser() -> argparse.ArgumentParser:
     """Parser of all commands. Those that have a parser of their own are here for the help only."""
     examples = (
-        f"{PROGRAM} {TRAIN} --data tatoeba --minutes 60",
+        f"{PROGRAM} train --data tatoeba --minutes 60",
         f"{PROGRAM} translate saved_models/ja-en 猫だ。",
-        f"{PROGRAM} {SERVE} saved_models/ja-en",
+        f"{PROGRAM} serve saved_models/ja-en",
         f"{PROGRAM} translate --help",
     )
     parser = argparse.ArgumentParser(
@@ -27,18 +25,18 @@ def make_parser() -> argparse.ArgumentParser:
     )
     add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser(TRAIN, help="train a translator, export it as a SavedModel and score it")
+    commands.add_parser("train", help="train a translator, export it as a SavedModel and score it")
     translation.add_commands(commands, PROGRAM)
-    commands.add_parser(SERVE, help="serve a translator over HTTP, with a web page")
+    commands.add_parser("serve", help="serve a translator over HTTP, with a web page")
     return parser
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
-    if arguments[:1] == [TRAIN]:
-        return train.main(arguments[1:], prog=f"{PROGRAM} {TRAIN}")
-    if arguments[:1] == [SERVE]:
-        return serving.main(arguments[1:], prog=f"{PROGRAM} {SERVE}")
+    if arguments[:1] == ["train"]:
+        return train.main(arguments[1:], prog=f"{PROGRAM} train")
+    if arguments[:1] == ["serve"]:
+        return serving.main(arguments[1:], prog=f"{PROGRAM} serve")
     return translation.main(arguments, make_parser())
 
 

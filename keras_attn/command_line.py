@@ -16,11 +16,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 def form(description: str, *examples: str) -> dict[str, Any]:
-    """Arguments of a parser: its description, and examples in the help.
-
-    Args:
-        description: Purpose of the command, in sentences.
-        examples: Command lines.
+    """Arguments of a parser: its description, and command lines as examples in the help.
 
     Example:
 

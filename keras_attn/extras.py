@@ -1,14 +1,10 @@
-"""Sentences about packages that are not installed."""
+"""Sentence about packages that are not installed."""
 
 from __future__ import annotations
 
 
 def missing(packages: str, extra: str) -> str:
-    """Sentence that packages are missing, with the command that installs them.
-
-    Args:
-        packages: Names of the missing packages.
-        extra: Extra of keras_attn that has the packages.
+    """Sentence that packages are missing, with the command that installs the extra with them.
 
     Example:
 
@@ -19,16 +15,4 @@ def missing(packages: str, extra: str) -> str:
     return (
         f'This needs `{packages}`, which `pip install "keras_attn[{extra}]"` installs '
         f'(in a clone: `pip install -e ".[{extra}]"`).'
-    )
-
-
-def no_backend(backend: str) -> str:
-    """Sentence that the backend of Keras is not installed.
-
-    Args:
-        backend: Name of the package, such as `"tensorflow"`.
-    """
-    return (
-        f"Keras runs on `{backend}`, which is not installed: install it, or set the environment "
-        "variable KERAS_BACKEND to one that is (`tensorflow`, `jax` or `torch`)."
     )

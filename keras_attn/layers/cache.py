@@ -9,22 +9,16 @@ from typing import Any
 import keras
 from keras import ops
 
+from keras_attn.layers.masks import fits
+
 
 def empty_cache(
     batch_size: Any, length: Any, num_kv_heads: int, sizes: dict[str, int], dtype: str
 ) -> dict[str, Any]:
-    """Return an empty cache.
+    """Return an empty cache of `length` positions for heads of sizes `{"key": K, "value": V}`.
 
-    Args:
-        batch_size: `B`.
-        length: `L`, number of positions.
-        num_kv_heads: `G`.
-        sizes: Features of a head: `{"key": K, "value": V}`.
-        dtype: Dtype of keys and values.
-
-    Returns:
-        `{"key": (B, G, L, K), "value": (B, G, L, V), "mask": (B, L)}`; the mask is boolean, True =
-        may be attended.
+    It is `{"key": (B, G, L, K), "value": (B, G, L, V), "mask": (B, L)}`; in the boolean mask, True
+    = may be attended.
     """
     shape = (batch_size, num_kv_heads, length)
     cache = {name: ops.zeros((*shape, size), dtype) for name, size in sizes.items()}
@@ -82,51 +76,30 @@ def _write(old, new, first):
 def check_cache(
     cache: Any, batch_size: Any, num_kv_heads: int, sizes: dict[str, int], is_memory: bool
 ) -> None:
-    """Check the names and shapes of a cache.
+    """Check the names and the known sizes of a cache.
 
-    Args:
-        cache: Cache as passed by the user.
-        batch_size: `B` of the queries, or None.
-        num_kv_heads: `G`.
-        sizes: Features of a head: `{"key": K, "value": V}`.
-        is_memory: Whether nothing is written to the cache; a batch size of 1 then broadcasts.
-
-    Raises:
-        ValueError: If a name is missing or a known size differs.
+    A memory, to which nothing is written, may have a batch size of 1.
     """
-    shapes = cache
-    if isinstance(cache, dict):
-        shapes = {name: tuple(part.shape) for name, part in cache.items()}
-    if not isinstance(cache, dict) or not (
-        set(shapes) - {"mask"} == set(sizes)
-        and all(_fits(shapes[name], (None, num_kv_heads, None, sizes[name])) for name in sizes)
+    is_dict = isinstance(cache, dict)
+    shapes = {name: tuple(part.shape) for name, part in cache.items()} if is_dict else cache
+    has_names = is_dict and set(shapes) - {"mask"} == set(sizes)
+    if not has_names or not all(
+        fits(shapes[name], (None, num_kv_heads, None, size)) for name, size in sizes.items()
     ):
         raise ValueError(
             "`cache` must be a dict of `key` and `value`, each of shape "
             f"(B, {num_kv_heads}, L, {sizes['key']}), as make_cache and project_memory return it. "
             f"Received: cache={shapes!r} (shapes)."
         )
-    rows = shapes["key"][0]
-    if not _fits((rows,), (batch_size,)) and not (is_memory and rows == 1):
+    if not fits(shapes["key"][:1], (batch_size,), broadcasts=is_memory):
         raise ValueError(
             f"`cache` must have the batch size of the queries, {batch_size}. "
             f"Received: cache={shapes!r} (shapes)."
         )
 
 
-def _fits(shape: tuple, expected: tuple) -> bool:
-    return len(shape) == len(expected) and all(
-        a == b or not (isinstance(a, int) and isinstance(b, int))
-        for a, b in zip(shape, expected, strict=True)
-    )
-
-
 def check_room(cache: dict[str, Any], key: Any, start: Any) -> None:
-    """Check that new keys fit into a cache, as far as sizes and `start` are known.
-
-    Raises:
-        ValueError: If they do not.
-    """
+    """Check that new keys fit into a cache, as far as sizes and `start` are known."""
     length, new = cache["key"].shape[2], key.shape[1]
     # `slice_update` past the end would move to the left and overwrite earlier keys.
     is_known = isinstance(start, numbers.Integral) and None not in (length, new)

@@ -104,18 +104,11 @@ class Decoder(Stack):
         # Set before the parts are made, because `_make_block` and `_make_embedding` read them.
         self.cross_attention = check_boolean("cross_attention", cross_attention)
         self.share_embeddings = check_boolean("share_embeddings", share_embeddings)
-        super().__init__(
-            vocab_size,
-            num_layers,
-            num_hiddens,
-            ffn_num_hiddens,
-            num_heads,
-            dropout,
-            norm_first,
-            **options,
-        )
+        sizes = (num_hiddens, ffn_num_hiddens, num_heads)
+        super().__init__(vocab_size, num_layers, *sizes, dropout, norm_first, **options)
         self.tie_embeddings = check_boolean("tie_embeddings", tie_embeddings)
         self.logits_use_bias = optional(check_boolean, "logits_use_bias", logits_use_bias)
+        self._bias: Any = None  # of logits that are products with the embeddings
         if not self.tie_embeddings:
             self._logits_dense = self._make_projection(
                 self.vocab_size, "logits", use_bias=self.logits_use_bias is not False
@@ -130,31 +123,23 @@ class Decoder(Stack):
     def use_embedding(self, embedding: TokenEmbedding) -> None:
         """Embed tokens and positions by a layer that another layer holds.
 
-        Args:
-            embedding: Layer with the sizes of this decoder.
-
         Raises:
-            ValueError: If its sizes differ.
+            ValueError: If it does not have the sizes of this decoder.
         """
-        theirs = (embedding.vocab_size, embedding.num_hiddens)
-        if theirs != (self.vocab_size, self.num_hiddens):
+        theirs, own = ((x.vocab_size, x.num_hiddens) for x in (embedding, self))
+        if theirs != own:
             raise ValueError(
                 "`embedding` must have the sizes of the decoder to be shared. Received: "
-                f"(vocab_size, num_hiddens)={theirs} and {(self.vocab_size, self.num_hiddens)}."
+                f"(vocab_size, num_hiddens)={theirs} and {own}."
             )
         # Not tracked: its weights are those of the layer that holds it.
         object.__setattr__(self, "embedding", embedding)
-
-    @property
-    def _adds_bias(self):
-        """Whether the bias of the logits is a weight of this layer."""
-        return self.tie_embeddings and bool(self.logits_use_bias)
 
     def build(self, ids_shape: tuple, memory_shape: tuple | None = None) -> None:
         self._build_stack(ids_shape, memory_shape)
         if not self.tie_embeddings:
             self._logits_dense.build((*ids_shape, self.num_hiddens))
-        if self._adds_bias:
+        elif self.logits_use_bias:
             self._bias = self.add_weight(
                 (self.vocab_size,),
                 initializer=copy_initializer(self.bias_initializer),
@@ -183,15 +168,13 @@ class Decoder(Stack):
         given = {"memory_valid_lens": memory_valid_lens, "memory_mask": memory_mask}
         given |= {"cache": cache, "start": start, "training": training}
         given |= {"positions": positions, "attention_mask": attention_mask, "write": write}
-        states, weights, new_cache = self._run(ids, memory, return_attention_scores, **given)
+        states, *asked_for = self._run(ids, memory, return_attention_scores, **given)
         tied = self.tie_embeddings
         logits = self.embedding.logits(states) if tied else self._logits_dense(states)
-        if self._adds_bias:
+        if self._bias is not None:
             logits += ops.cast(self._bias, logits.dtype)
         if attention_mask is not None:
             logits._keras_mask = ops.ones_like(ids, dtype="bool")  # instead of `compute_mask`
-        asked_for: list[Any] = [weights] if return_attention_scores else []
-        asked_for += [new_cache] if cache is not None else []
         return (logits, *asked_for) if asked_for else logits
 
     def states(self, ids: Any, memory: Any = None, **arguments: Any) -> Any:
@@ -223,27 +206,22 @@ class Decoder(Stack):
             ValueError: If the layer is not built, or the weights of the logits are quantized.
         """
         self._check_built("output_projection")
-        layer = self.embedding.tokens if self.tie_embeddings else self._logits_dense
+        tied = self.tie_embeddings
+        layer = self.embedding.tokens if tied else self._logits_dense
         if layer.quantization_mode is not None:
             raise ValueError(
                 "`output_projection` needs weights that are not quantized. "
                 f"Received: quantization_mode={layer.quantization_mode!r} in {layer.name!r}."
             )
-        if self.tie_embeddings:
-            table = ops.convert_to_tensor(layer.embeddings)
-            rows = table if token_ids is None else ops.take(table, token_ids, axis=0)
-            if not self._adds_bias:
-                return ops.transpose(rows), ops.zeros(ops.shape(rows)[:1], rows.dtype)
-            bias = ops.convert_to_tensor(self._bias)
-            return ops.transpose(rows), bias if token_ids is None else ops.take(bias, token_ids)
-        kernel = ops.convert_to_tensor(layer.kernel)
-        bias = ops.zeros((self.vocab_size,), kernel.dtype)
-        if layer.bias is not None:
-            bias = ops.convert_to_tensor(layer.bias)
+        weights = ops.convert_to_tensor(layer.embeddings if tied else layer.kernel)
+        bias = self._bias if tied else layer.bias
+        if bias is None:
+            bias = ops.zeros((self.vocab_size,), weights.dtype)
+        bias = ops.convert_to_tensor(bias)
         if token_ids is None:
-            return kernel, bias
+            return ops.transpose(weights) if tied else weights, bias
         # Rows are gathered much faster than columns, even with two transpositions.
-        rows = ops.take(ops.transpose(kernel), token_ids, axis=0)
+        rows = ops.take(weights if tied else ops.transpose(weights), token_ids, axis=0)
         return ops.transpose(rows), ops.take(bias, token_ids, axis=0)
 
     def _check_built(self, method):
@@ -258,20 +236,16 @@ class Decoder(Stack):
         ids,
         memory,
         return_attention_scores=False,
-        *,
-        memory_valid_lens=None,
         cache=None,
         start=0,
         training=None,
-        memory_mask=None,
         positions=None,
         attention_mask=None,
-        write=write_cache,
+        **of_block,
     ):
-        """Return the states, the weights by layer and the new cache."""
-        if cache is not None and (
-            not isinstance(cache, list | tuple) or len(cache) != self.num_layers
-        ):
+        """Return the states; if asked for, then the weights by layer and the new cache."""
+        is_list = isinstance(cache, list | tuple) and len(cache) == self.num_layers
+        if cache is not None and not is_list:
             raise ValueError(
                 f"`cache` must be a list of {self.num_layers} caches, one for each block, as "
                 f"make_cache returns it. Received: cache={cache!r}."
@@ -295,22 +269,21 @@ class Decoder(Stack):
                 block(
                     x,
                     *given,
-                    memory_valid_lens=memory_valid_lens,
                     cache=None if cache is None else cache[i],
                     start=start,
                     return_attention_scores=return_attention_scores,
                     training=training,
                     x_mask=ids_mask,
-                    memory_mask=memory_mask,
                     positions=positions if self._rotates else None,
                     attention_mask=attention_mask,
-                    write=write,
+                    **of_block,
                 )
             )
             if return_attention_scores:
                 weights |= by_block(block, found.pop(0))
             new_cache += found
-        return self._normalized(x, training), weights, new_cache
+        results = [self._normalized(x, training), *([weights] if return_attention_scores else [])]
+        return [*results, new_cache] if cache is not None else results
 
     def make_cache(
         self, batch_size: Any, length: Any, memory: Any = None, memory_mask: Any = None

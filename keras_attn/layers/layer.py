@@ -89,8 +89,9 @@ class Layer(keras.layers.Layer):
             return None
         return zlib.crc32(f"{self.seed}/{name}".encode()) & 0x7FFFFFFF
 
-    def _make_dropout(self, rate: float, name: str = "dropout") -> Dropout:
-        return Dropout(rate, seed=self._seed_for(name), dtype=self.dtype_policy, name=name)
+    def _make_dropout(self, rate: float) -> Dropout:
+        seed = self._seed_for("dropout")
+        return Dropout(rate, seed=seed, name="dropout", dtype=self.dtype_policy)
 
     def _post_build(self) -> None:
         """Restore the state of sub-layers from the configuration."""
@@ -100,10 +101,12 @@ class Layer(keras.layers.Layer):
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments of the constructors: each is an attribute of that name."""
-        config = super().get_config()
-        for name in _arguments(type(self)):
-            if hasattr(self, name):
-                config[name] = _serialized(getattr(self, name))
+        config = {**super().get_config(), "seed": self.seed}
+        classes = type(self).__mro__
+        for layer_class in classes[: classes.index(Layer)]:
+            for name in arguments_of(layer_class):
+                if hasattr(self, name):
+                    config[name] = _serialized(getattr(self, name))
         state = state_of_sublayers(self) if self.built or self.trainable else {}
         if not self.built:  # sub-layers made by `build` do not exist yet
             state = {**self._saved_state, **state}
@@ -114,34 +117,23 @@ class Layer(keras.layers.Layer):
             default = self.dtype_policy
             if isinstance(default, DTypePolicyMap):
                 default = default.default_policy
-            policy_map = DTypePolicyMap(default)
-            for path, policy in policies.items():
-                # A pattern, because the path of this layer differs from model to model.
-                policy_map[f"(?:.*/)?{re.escape(path)}"] = policy
+            # Patterns, because the path of this layer differs from model to model.
+            patterns = {f"(?:.*/)?{re.escape(path)}": policies[path] for path in policies}
+            policy_map = DTypePolicyMap(default, patterns)
             config["dtype"] = keras.saving.serialize_keras_object(policy_map)
         return config
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        return super().from_config(
-            {
-                name: keras.saving.deserialize_keras_object(value)
-                if isinstance(value, dict) and "class_name" in value and name != "dtype"
-                else value
-                for name, value in config.items()
-            }
-        )
-
-
-def _arguments(layer_class: type) -> list[str]:
-    """Names of the arguments of the constructors of a class below `Layer`, and `seed`."""
-    own = layer_class.__mro__[: layer_class.__mro__.index(Layer)]
-    made = [cls for cls in reversed(own) if "__init__" in vars(cls)]
-    return ["seed", *dict.fromkeys(name for cls in made for name in arguments_of(cls))]
+        config = dict(config)
+        for name, value in config.items():
+            if isinstance(value, dict) and "class_name" in value and name != "dtype":
+                config[name] = keras.saving.deserialize_keras_object(value)
+        return super().from_config(config)
 
 
 def arguments_of(layer_class: type) -> list[str]:
-    """Return the names of the arguments of one constructor."""
+    """Return the names of the arguments of the constructor of one class."""
     parameters = list(inspect.signature(layer_class.__init__).parameters.values())[1:]  # type: ignore[misc]
     return [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
@@ -154,7 +146,7 @@ def _serialized(value: Any) -> Any:
 
 
 def walk_sublayers(
-    layer: keras.layers.Layer, path: str = ""
+    layer: keras.layers.Layer, prefix: str = ""
 ) -> Iterator[tuple[str, keras.layers.Layer]]:
     """Yield all sub-layers with their paths below `layer`, such as `"block_0/feed_forward"`.
 
@@ -163,10 +155,9 @@ def walk_sublayers(
     attributes = {**vars(layer), **vars(layer).get("_modules", {})}  # PyTorch keeps layers apart
     names = {id(value): name.lstrip("_") for name, value in attributes.items()}
     for child in layer._flatten_layers(include_self=False, recursive=False):
-        name = names.get(id(child), child.name)
-        child_path = f"{path}/{name}" if path else name
+        child_path = prefix + names.get(id(child), child.name)
         yield child_path, child
-        yield from walk_sublayers(child, child_path)
+        yield from walk_sublayers(child, f"{child_path}/")
 
 
 def state_of_sublayers(layer: keras.layers.Layer) -> dict[str, dict[str, Any]]:
@@ -178,9 +169,10 @@ def state_of_sublayers(layer: keras.layers.Layer) -> dict[str, dict[str, Any]]:
     - Configuration of quantizers, if it is not Keras's default.
     """
     state: dict[str, dict[str, Any]] = {}
-    for path, child, parent in [("", layer, layer), *_with_parents(layer)]:
+    layers = {"": layer, **dict(walk_sublayers(layer))}
+    for path, child in layers.items():
         changed: dict[str, Any] = {}
-        if child.trainable != parent.trainable:
+        if child.trainable != layers[path.rpartition("/")[0]].trainable:
             changed["trainable"] = child.trainable
         frozen = [v.name for v in child._trainable_variables if not v.trainable]
         if child.trainable and frozen:
@@ -196,45 +188,27 @@ def state_of_sublayers(layer: keras.layers.Layer) -> dict[str, dict[str, Any]]:
     return state
 
 
-def _with_parents(layer):
-    """Yield path, sub-layer and the layer above it for all sub-layers."""
-    above = {"": layer, **dict(walk_sublayers(layer))}
-    for path, child in walk_sublayers(layer):
-        yield path, child, above[path.rpartition("/")[0]]
-
-
 def restore_sublayers(layer: keras.layers.Layer, state: dict[str, dict[str, Any]]) -> None:
     """Set the state that `state_of_sublayers` returned."""
     if not state:
         return
     layers = [("", layer), *walk_sublayers(layer)]
-    for path, child in layers:
-        if "trainable" in state.get(path, {}):
-            child.trainable = state[path]["trainable"]
-        if "quantization_config" in state.get(path, {}):
-            config = keras.saving.deserialize_keras_object(state[path]["quantization_config"])
+    saved = [(child, state.get(path, {})) for path, child in layers]
+    for child, of_child in saved:
+        if "trainable" in of_child:
+            child.trainable = of_child["trainable"]
+        if "quantization_config" in of_child:
+            config = keras.saving.deserialize_keras_object(of_child["quantization_config"])
             child.quantization_config = config
             child.inputs_quantizer = config.activation_quantizer
-    for path, child in layers:
-        rank = state.get(path, {}).get("lora_rank")
-        if rank is not None and not child.lora_enabled:
-            child.enable_lora(rank, lora_alpha=state[path]["lora_alpha"])
+    for child, of_child in saved:
+        if "lora_rank" in of_child and not child.lora_enabled:
+            child.enable_lora(of_child["lora_rank"], lora_alpha=of_child["lora_alpha"])
     # Last, because `trainable` and `enable_lora` set the flags of weights too.
-    for path, child in layers:
+    for child, of_child in saved:
         if child.trainable:
-            frozen = state.get(path, {}).get("frozen", ())
             for variable in child._trainable_variables:
-                variable.trainable = variable.name not in frozen
-
-
-def freeze_weights_beside_adapters(layer: keras.layers.Layer) -> None:
-    """Freeze biases of adapted sub-layers, and weights that a layer holds beside sub-layers."""
-    for child in layer._flatten_layers():
-        is_adapted = getattr(child, "lora_enabled", False)
-        if is_adapted or child._flatten_layers(include_self=False):
-            for variable in child._trainable_variables:
-                if not variable.name.startswith("lora_"):
-                    variable.trainable = False
+                variable.trainable = variable.name not in of_child.get("frozen", ())
 
 
 def freeze_if_frozen(layer: keras.layers.Layer) -> None:
@@ -244,14 +218,14 @@ def freeze_if_frozen(layer: keras.layers.Layer) -> None:
         layer.trainable = False
 
 
-def quantized_policies(layer: keras.layers.Layer, path: str = "") -> dict[str, Any]:
+def quantized_policies(layer: keras.layers.Layer, prefix: str = "") -> dict[str, Any]:
     """Return the dtype policies of quantized sub-layers by paths of layer names below `layer`."""
     policies = {}
     for child in layer._flatten_layers(include_self=False, recursive=False):
-        child_path = f"{path}/{child.name}" if path else child.name
+        child_path = prefix + child.name
         if child.quantization_mode is not None:
             policy = child.dtype_policy
             by_path = isinstance(policy, DTypePolicyMap)
             policies[child_path] = policy[child.path] if by_path else policy
-        policies |= quantized_policies(child, child_path)
+        policies |= quantized_policies(child, f"{child_path}/")
     return policies

@@ -6,13 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import keras
 import numpy as np
 from keras import ops
 
 from keras_attn.layers.checks import check_positive_integer, check_positive_number
 from keras_attn.layers.dense import Projection
-from keras_attn.layers.layer import freeze_weights_beside_adapters, walk_sublayers
+from keras_attn.layers.layer import walk_sublayers
 
 
 class Adaptable:
@@ -50,18 +49,14 @@ class Adaptable:
                 f"Build {self.name!r} before `enable_lora`, for instance by calling it on data. "
                 f"Received: {self.name}.built=False."
             )
-        chosen = [
-            child
-            for _, child in walk_sublayers(self)
-            if isinstance(child, Projection) and child.name in names
-        ]
-        found = {child.name for child in chosen}
-        if not found or not found >= set(names):
-            known = sorted({c.name for _, c in walk_sublayers(self) if isinstance(c, Projection)})
+        projections = _projections(self).values()
+        known = {child.name for child in projections}
+        if not set() < set(names) <= known:
             raise ValueError(
-                f"`names` must be among the projections of {self.name!r}, {known}. "
+                f"`names` must be among the projections of {self.name!r}, {sorted(known)}. "
                 f"Received: names={tuple(names)!r}."
             )
+        chosen = [child for child in projections if child.name in names]
         ranks = {child.lora_rank for child in chosen if child.lora_enabled}
         if ranks - {rank}:
             raise ValueError(
@@ -71,7 +66,7 @@ class Adaptable:
         for child in chosen:
             if not child.lora_enabled:
                 child.enable_lora(rank, lora_alpha=alpha)
-        freeze_all_but_adapters(self)
+        _freeze_all_but_adapters(self)
 
     def save_lora_weights(self, path: str | os.PathLike) -> None:
         """Save the adapters alone, as a NumPy archive.
@@ -79,18 +74,18 @@ class Adaptable:
         Raises:
             ValueError: If LoRA is not enabled, or `path` does not end in ".npz".
         """
-        adapters = _adapters(self)
-        if not adapters:
+        arrays = {}
+        for name, child in _projections(self).items():
+            if child.lora_enabled:
+                arrays[f"{name}/a"] = ops.convert_to_numpy(child.lora_kernel_a)
+                arrays[f"{name}/b"] = ops.convert_to_numpy(child.lora_kernel_b)
+                arrays[f"{name}/alpha"] = np.float64(child.lora_alpha)
+        if not arrays:
             raise ValueError(
                 f"Call `enable_lora` before `save_lora_weights`. Received: {self.name!r} without "
                 "adapters."
             )
         _check_path(path)
-        arrays = {}
-        for name, child in adapters.items():
-            arrays[f"{name}/a"] = ops.convert_to_numpy(child.lora_kernel_a)
-            arrays[f"{name}/b"] = ops.convert_to_numpy(child.lora_kernel_b)
-            arrays[f"{name}/alpha"] = np.float64(child.lora_alpha)
         np.savez(path, **arrays)
 
     def load_lora_weights(self, path: str | os.PathLike) -> None:
@@ -101,49 +96,45 @@ class Adaptable:
         """
         _check_path(path)
         with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        names = {name.rpartition("/")[0] for name in arrays}
-        projections = {
-            name: child for name, child in walk_sublayers(self) if isinstance(child, Projection)
-        }
-        for name in sorted(names):
-            child, rank = projections.get(name), arrays[f"{name}/a"].shape[-1]
-            fits = child is not None and (
-                arrays[f"{name}/a"].shape[0] == child.kernel.shape[0]
-                and arrays[f"{name}/b"].shape[1] == child.kernel.shape[1]
-                and child.lora_rank in (None, rank)
-            )
-            if not fits:
+            arrays = dict(archive)
+        names = sorted({name.rpartition("/")[0] for name in arrays})
+        projections = _projections(self)
+        for name in names:
+            child, a, b = projections.get(name), arrays[f"{name}/a"], arrays[f"{name}/b"]
+            rank = a.shape[-1]
+            if (
+                child is None
+                or (a.shape[0], b.shape[1]) != tuple(child.kernel.shape)
+                or child.lora_rank not in (None, rank)
+            ):
                 raise ValueError(
                     f"`path` must hold adapters of {self.name!r}. Received: adapters of rank "
                     f"{rank} for {name!r}, which is missing here or has another size or rank."
                 )
         for name in names:
-            child = projections[name]
-            a, b = arrays[f"{name}/a"], arrays[f"{name}/b"]
+            child, a, b = projections[name], arrays[f"{name}/a"], arrays[f"{name}/b"]
             if not child.lora_enabled:
                 child.enable_lora(a.shape[-1])
             child.lora_alpha = float(arrays[f"{name}/alpha"])
             child.lora_kernel_a.assign(a)
             child.lora_kernel_b.assign(b)
-        freeze_all_but_adapters(self)
+        _freeze_all_but_adapters(self)
 
 
-def freeze_all_but_adapters(layer: keras.layers.Layer) -> None:
-    """Freeze every weight that is not a LoRA adapter."""
-    for _, child in walk_sublayers(layer):
-        is_leaf = not child._flatten_layers(include_self=False)
-        if is_leaf and child._trainable_variables and not getattr(child, "lora_enabled", False):
+def _projections(layer: Any) -> dict[str, Projection]:
+    """Projections below `layer` by path."""
+    return {path: x for path, x in walk_sublayers(layer) if isinstance(x, Projection)}
+
+
+def _freeze_all_but_adapters(layer: Any) -> None:
+    for child in layer._flatten_layers():
+        is_adapted = getattr(child, "lora_enabled", False)
+        if is_adapted or child._flatten_layers(include_self=False):
+            for variable in child._trainable_variables:
+                if not variable.name.startswith("lora_"):
+                    variable.trainable = False
+        elif child._trainable_variables:
             child.trainable = False
-    freeze_weights_beside_adapters(layer)
-
-
-def _adapters(layer: Any) -> dict[str, Projection]:
-    return {
-        name: child
-        for name, child in walk_sublayers(layer)
-        if isinstance(child, Projection) and child.lora_enabled
-    }
 
 
 def _check_path(path: str | os.PathLike) -> None:

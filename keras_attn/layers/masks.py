@@ -55,7 +55,7 @@ def check_shapes(
     for name, given in {"query": query, **arguments}.items():
         if given is None:
             continue
-        shape = tuple(given.shape) if hasattr(given, "shape") else np.shape(given)
+        shape = tuple(np.shape(given))
         layouts = LAYOUTS[name]
         layout = next((layout for layout in layouts if len(layout) == len(shape)), None)
         if layout is None or not all(
@@ -63,10 +63,7 @@ def check_shapes(
             or (size == 1 and (letter == "B" or name not in FEATURES))
             for letter, size in zip(layout, shape, strict=True)
         ):
-            shapes = " or ".join(
-                "(" + ", ".join(layout) + ("," if len(layout) == 1 else "") + ")"
-                for layout in layouts
-            )
+            shapes = " or ".join(str(tuple(layout)).replace("'", "") for layout in layouts)
             known = ", ".join(f"{letter}={size}" for letter, size in sizes.items())
             more_axes = name in FEATURES and len(shape) > 3
             hint = " Reshape it, or wrap the layer in keras.layers.TimeDistributed."
@@ -82,29 +79,26 @@ def check_shapes(
             check_floats(name, given)
 
 
+def fits(shape: tuple, expected: tuple, broadcasts: bool = False) -> bool:
+    """Whether all sizes are as expected, as far as they are known; 1 may broadcast."""
+    return len(shape) == len(expected) and all(
+        size == other
+        or (broadcasts and size == 1)
+        or not (isinstance(size, int) and isinstance(other, int))
+        for size, other in zip(shape, expected, strict=True)
+    )
+
+
 def lengths_mask(valid_lens: Any, num_keys: Any) -> Any:
-    """Return the mask of the first `valid_lens` keys.
+    """Return the mask of the first `valid_lens` keys of `S`.
 
-    Args:
-        valid_lens: Integers of shape `(B,)`, or `(B, T)` with a length for each query.
-        num_keys: `S`.
-
-    Returns:
-        Boolean tensor of shape `(B, 1, S)` or `(B, T, S)`.
-
-    Raises:
-        ValueError: If `valid_lens` has neither one nor two dimensions.
+    It is boolean `(B, 1, S)` for lengths `(B,)`, and `(B, T, S)` for a length of each query.
     """
     if not keras.backend.is_keras_tensor(valid_lens):
         valid_lens = ops.convert_to_tensor(valid_lens)
     valid_lens = ops.cast(valid_lens, "int32")
     if len(valid_lens.shape) == 1:
         valid_lens = valid_lens[:, None]
-    if len(valid_lens.shape) != 2:
-        raise ValueError(
-            "`valid_lens` must have shape (B,) or (B, T). "
-            f"Received: valid_lens.shape={tuple(valid_lens.shape)}."
-        )
     return ops.less(ops.arange(num_keys, dtype="int32"), valid_lens[:, :, None])
 
 
@@ -148,13 +142,8 @@ class Masks(NamedTuple):
     ) -> Masks:
         """Return these masks with the sizes of the inputs of a call, which must fit together.
 
-        Args:
-            query: `(B, T, D)`.
-            key: `(B, S, D)`; not used with a cache.
-            value: `(B, S, D)`, or None; not used with a cache.
-            attention_bias: Broadcastable to `(B, T, S)` or `(B, H, T, S)`, or None.
-            num_heads: `H`, or None for a layer with one head.
-            cache: Cache with all keys, or None.
+        A `cache` holds all keys; `key` and `value` are not used then. `num_heads` is None for a
+        layer with one head.
         """
         inputs = {"key": key, "value": value} if cache is None else {}
         keys, axis = (key, 1) if cache is None else (cache["key"], 2)
@@ -181,34 +170,27 @@ class Masks(NamedTuple):
             if mask is not None:
                 parts.append(ops.expand_dims(ops.cast(mask, "bool"), (1, 2)))
         if self.use_causal_mask or self.window is not None:
-            parts.append(self._near())
+            queries = ops.arange(self.num_queries, dtype="int32") + ops.cast(self.start, "int32")
+            queries = queries[None, None, :, None]
+            keys = ops.arange(self.num_keys, dtype="int32")[None, None, None, :]
+            parts += [keys <= queries] if self.use_causal_mask else []
+            parts += [ops.abs(keys - queries) < self.window] if self.window is not None else []
         if self.attention_mask is not None:
             parts.append(with_four_axes(ops.cast(self.attention_mask, "bool")))
-        return functools.reduce(ops.logical_and, parts) if parts else None
-
-    def _near(self):
-        """The keys that causal mask and window leave, `(1, 1, T, S)`."""
-        queries = ops.arange(self.num_queries, dtype="int32") + ops.cast(self.start, "int32")
-        keys = ops.arange(self.num_keys, dtype="int32")[None, None, None, :]
-        queries = queries[None, None, :, None]
-        parts = [keys <= queries] if self.use_causal_mask else []
-        if self.window is not None:
-            parts.append(ops.abs(keys - queries) < self.window)
-        return functools.reduce(ops.logical_and, parts)
+        return _all(parts)
 
     def padding(self) -> Any:
-        """Return which keys some query may attend to by lengths and masks of keys: `(B, S)`.
+        """Return which keys some query may attend to by lengths and masks of keys.
 
-        One dimension for each example costs little. None if there are no such masks.
+        Boolean `(B, S)`, or None if there are no such masks.
         """
-        parts = [
-            ops.cast(mask, "bool") for mask in (self.key_mask, self.value_mask) if mask is not None
-        ]
+        masks = (self.key_mask, self.value_mask)
+        parts = [ops.cast(mask, "bool") for mask in masks if mask is not None]
         if self.valid_lens is not None:
             lens = ops.convert_to_tensor(self.valid_lens)
             longest = lens if len(lens.shape) == 1 else ops.max(lens, axis=1, initial=0)
             parts.append(lengths_mask(longest, self.num_keys)[:, 0])
-        return functools.reduce(ops.logical_and, parts) if parts else None
+        return _all(parts)
 
     def num_seen(self, num_queries: Any) -> Any:
         """Return how many neighbouring keys some neighbouring queries can see, `S` at most."""
@@ -227,17 +209,10 @@ class Masks(NamedTuple):
     def of_block(
         self, example: Any, heads: Any, first_query: Any, num_queries: Any, first_key: Any, num: Any
     ) -> Masks:
-        """Return the masks of some queries, keys and heads of one example.
+        """Return the masks of some queries, `num` keys and some heads of one example.
 
-        No tensor of size `(T, S)` is made, unless the caller passed one.
-
-        Args:
-            example: Index of the example, a scalar integer.
-            heads: Indices of the heads, integers `(h,)`.
-            first_query: Index of the first query; queries past `T` get an arbitrary mask.
-            num_queries: How many queries.
-            first_key: Index of the first key.
-            num: How many keys.
+        No tensor of size `(T, S)` is made, unless the caller passed one. `heads` are the indices
+        `(h,)` of the heads. Queries past `T` get an arbitrary mask.
         """
         indices = {
             "B": ops.reshape(example, (1,)),
@@ -257,14 +232,21 @@ class Masks(NamedTuple):
         return self._replace(num_queries=num_queries, num_keys=num, start=start, **chosen)
 
 
+def _all(masks):
+    return functools.reduce(ops.logical_and, masks) if masks else None
+
+
 def _choose(name, part, indices):
     """The entries of a mask argument at the given indices of its axes."""
     layout = next(layout for layout in LAYOUTS[name] if len(layout) == len(part.shape))
     for axis, letter in enumerate(layout):
         if letter in indices:
+            sizes = list(ops.shape(part))
             # An axis of size 1 broadcasts: every index means the only entry.
-            last = ops.shape(part)[axis] - 1
-            part = take_rows(part, ops.minimum(indices[letter], last), axis=axis)
+            chosen = ops.minimum(indices[letter], sizes[axis] - 1)
+            sizes[axis] = ops.shape(chosen)[0]
+            # Under XLA, `take` from an empty mask has the wrong rank.
+            part = ops.reshape(ops.take(part, chosen, axis=axis), sizes)
     return part
 
 
@@ -276,19 +258,10 @@ def with_four_axes(x: Any) -> Any:
     return ops.expand_dims(x, {2: (0, 1), 3: 1, 4: ()}[len(x.shape)])
 
 
-def take_rows(x: Any, indices: Any, axis: int) -> Any:
-    """Return `ops.take`, with the right rank under XLA for an empty `x` too."""
-    sizes = list(ops.shape(x))
-    sizes[axis] = ops.shape(indices)[0]
-    return ops.reshape(ops.take(x, indices, axis=axis), sizes)
-
-
 def hide(x: Any, seen: Any) -> Any:
     """Return `x` with zeros at padding, which must not enter a product: zero times NaN is NaN.
 
-    Args:
-        x: `(B, S, D)`, `(B, G, S, D)` or None.
-        seen: Boolean `(B, S)`, or None for all.
+    `x` is `(B, S, D)`, `(B, G, S, D)` or None; `seen` is boolean `(B, S)`, or None for all.
     """
     if seen is None or x is None:
         return x

@@ -113,13 +113,12 @@ class RotaryEmbedding(RelativePosition):
             turns = longest * rates / (2 * math.pi)
             fast = np.clip((turns - self.beta_slow) / (self.beta_fast - self.beta_slow), 0, 1)
             return rates * fast + rates / self.factor * (1 - fast)
-
-        def pair_with_turns(turns: float) -> float:
-            wave = longest / (2 * math.pi * turns)
-            return size * math.log(wave) / (2 * math.log(self.base))
-
-        first = max(math.floor(pair_with_turns(self.beta_fast)), 0)
-        last = min(math.ceil(pair_with_turns(self.beta_slow)), size - 1)
+        # Fractional indices of the pairs with `beta_fast` and `beta_slow` turns.
+        first, last = (
+            size * math.log(longest / (2 * math.pi * turns)) / (2 * math.log(self.base))
+            for turns in (self.beta_fast, self.beta_slow)
+        )
+        first, last = max(math.floor(first), 0), min(math.ceil(last), size - 1)
         slow = np.clip((np.arange(num_pairs) - first) / max(last - first, 0.001), 0, 1)
         return rates / self.factor * slow + rates * (1 - slow)
 

@@ -9,7 +9,7 @@ import numpy as np
 from keras import backend, ops
 
 from keras_attn.layers.checks import check_lengths, check_mask
-from keras_attn.layers.masks import lengths_mask
+from keras_attn.layers.masks import fits, lengths_mask
 from keras_attn.layers.precision import precise_dtype
 
 
@@ -47,13 +47,12 @@ def masked_softmax(scores: Any, valid_lens: Any = None, mask: Any = None) -> Any
     if "float" not in dtype:
         raise ValueError(f"`scores` must be floats. Received: scores.dtype={dtype}.")
     shape = tuple(scores.shape)
-    if valid_lens is not None:
-        _check_valid_lens(valid_lens, shape)
-        lengths = _lengths_mask(valid_lens, scores)
     if mask is not None:
         _check_mask(mask, shape)
         mask = ops.cast(mask, "bool")
     if valid_lens is not None:
+        _check_valid_lens(valid_lens, shape)
+        lengths = _lengths_mask(valid_lens, scores)
         mask = lengths if mask is None else ops.logical_and(mask, lengths)
     if mask is not None:
         scores = ops.where(mask, scores, 0.0)  # they need not be finite
@@ -114,33 +113,21 @@ def _check_valid_lens(valid_lens, shape):
             "`valid_lens` needs `scores` of shape (B, ..., T, S). "
             f"Received: scores.shape={shape}. Pass a `mask` instead."
         )
-    given = _shape(valid_lens)
-    expected = (shape[0], shape[-2])
-    if len(given) not in (1, 2) or not _broadcasts(given, expected[: len(given)]):
+    given = tuple(np.shape(valid_lens))
+    expected = (shape[0], shape[-2])[: len(given) or 1]
+    if not fits(given, expected, broadcasts=True):
         raise ValueError(
-            f"`valid_lens` must have shape (B,) or (B, T), here with B={expected[0]}, "
-            f"T={expected[1]}. Received: valid_lens.shape={tuple(given)}."
+            f"`valid_lens` must have shape (B,) or (B, T), here with B={shape[0]}, "
+            f"T={shape[-2]}. Received: valid_lens.shape={given}."
         )
     check_lengths("valid_lens", valid_lens, shape[-1])
 
 
 def _check_mask(mask, shape):
-    given = _shape(mask)
-    if len(given) > len(shape) or not _broadcasts(given, shape[len(shape) - len(given) :]):
+    given = tuple(np.shape(mask))
+    if not fits(given, shape[max(len(shape) - len(given), 0) :], broadcasts=True):
         raise ValueError(
             "`mask` must broadcast to `scores`. "
-            f"Received: mask.shape={tuple(given)}, scores.shape={shape}."
+            f"Received: mask.shape={given}, scores.shape={shape}."
         )
     check_mask("mask", mask)
-
-
-def _shape(x):
-    return tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
-
-
-def _broadcasts(given, shape):
-    """Whether each size of `given` is 1 or that of `shape`, as far as they are known."""
-    return all(
-        a == 1 or a == b or not (isinstance(a, int) and isinstance(b, int))
-        for a, b in zip(given, shape, strict=True)
-    )

@@ -11,6 +11,7 @@ from keras_attn.layers.decoder import Decoder
 from keras_attn.layers.encoder import Encoder
 from keras_attn.layers.layer import freeze_if_frozen
 from keras_attn.layers.lora import Adaptable
+from keras_attn.layers.stack import listed
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -84,20 +85,11 @@ class Transformer(keras.Model, Adaptable):
         """
         options |= {"dropout": dropout, "dtype": dtype}
         sizes = (num_hiddens, ffn_num_hiddens, num_heads)
-        return cls(
-            Encoder(source_vocab_size, num_encoder_layers, *sizes, name="encoder", **options),
-            Decoder(
-                target_vocab_size,
-                num_decoder_layers,
-                *sizes,
-                name="decoder",
-                tie_embeddings=tie_embeddings,
-                logits_use_bias=logits_use_bias,
-                share_embeddings=share_embeddings,
-                **options,
-            ),
-            dtype=dtype,
-        )
+        encoder = Encoder(source_vocab_size, num_encoder_layers, *sizes, name="encoder", **options)
+        options |= {"tie_embeddings": tie_embeddings, "logits_use_bias": logits_use_bias}
+        options["share_embeddings"] = share_embeddings
+        decoder = Decoder(target_vocab_size, num_decoder_layers, *sizes, name="decoder", **options)
+        return cls(encoder, decoder, dtype=dtype)
 
     @property
     def input_dtype(self) -> str:
@@ -105,34 +97,28 @@ class Transformer(keras.Model, Adaptable):
         return "int32"
 
     def build(self, input_shape: tuple) -> None:
-        check_pair(input_shape)
+        _check_pair(input_shape)
         source_shape, target_shape = input_shape
         # `from_config` returns a model with built parts.
         if not self.encoder.built:
             self.encoder.build(source_shape)
         if not self.decoder.built:
-            memory_shape = (*source_shape, self.encoder.num_hiddens)
-            self.decoder.build(target_shape, memory_shape)
+            self.decoder.build(target_shape, (*source_shape, self.encoder.num_hiddens))
         freeze_if_frozen(self)
 
     def call(
         self, inputs: Any, return_attention_scores: bool = False, training: bool | None = None
     ) -> Any:
-        check_pair(keras.tree.map_structure(lambda x: tuple(x.shape), inputs))
+        _check_pair(keras.tree.map_structure(lambda x: tuple(x.shape), inputs))
         source_ids, target_ids = inputs
         asked = {"return_attention_scores": return_attention_scores, "training": training}
-        memory = self.encoder(source_ids, **asked)
-        weights: dict[str, Any] = {}
-        if return_attention_scores:
-            memory, found = memory
-            weights |= {f"encoder/{name}": part for name, part in found.items()}
-        logits = self.decoder(
-            target_ids, memory, memory_mask=self.encoder.compute_mask(source_ids), **asked
-        )
-        if return_attention_scores:
-            logits, found = logits
-            weights |= {f"decoder/{name}": part for name, part in found.items()}
-        return (logits, weights) if return_attention_scores else logits
+        memory, *of_encoder = listed(self.encoder(source_ids, **asked))
+        mask = self.encoder.compute_mask(source_ids)
+        logits, *of_decoder = listed(self.decoder(target_ids, memory, memory_mask=mask, **asked))
+        if not return_attention_scores:
+            return logits
+        weights = {f"encoder/{name}": part for name, part in of_encoder[0].items()}
+        return logits, weights | {f"decoder/{name}": x for name, x in of_decoder[0].items()}
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
         # Traces `call`: its results depend on more than shapes.
@@ -141,7 +127,7 @@ class Transformer(keras.Model, Adaptable):
         return super(keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
 
     def compute_output_shape(self, input_shape: tuple) -> tuple:
-        check_pair(input_shape)
+        _check_pair(input_shape)
         return self.decoder.compute_output_shape(input_shape[1])
 
     def get_quantization_layer_structure(self, mode: str | None = None) -> dict[str, list] | None:
@@ -162,10 +148,8 @@ class Transformer(keras.Model, Adaptable):
         """Quantize the model; GPTQ and AWQ quantize the blocks of the encoder only."""
         name = mode if config is None else config.mode
         if name in ("gptq", "awq") and filters is None:
-            calibrated = {
-                id(layer) for block in self.encoder.blocks for layer in block._flatten_layers()
-            }
-            filters = lambda layer: id(layer) in calibrated  # noqa: E731
+            calibrated = [block._flatten_layers() for block in self.encoder.blocks]
+            filters = {layer for layers in calibrated for layer in layers}.__contains__
         super().quantize(mode, config=config, filters=filters, **kwargs)
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
@@ -180,18 +164,13 @@ class Transformer(keras.Model, Adaptable):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Transformer:
-        config = dict(config)
-        encoder = keras.saving.deserialize_keras_object(config.pop("encoder"))
-        decoder = keras.saving.deserialize_keras_object(config.pop("decoder"))
-        return cls(encoder, decoder, **config)
+        deserialize = keras.saving.deserialize_keras_object
+        parts = {name: deserialize(config[name]) for name in ("encoder", "decoder")}
+        return cls(**{**config, **parts})
 
 
-def check_pair(shapes: Any) -> None:
-    """Check that shapes are those of two tensors with two dimensions.
-
-    Raises:
-        ValueError: If they are not.
-    """
+def _check_pair(shapes: Any) -> None:
+    """Check that shapes are those of two tensors with two dimensions."""
     is_pair = isinstance(shapes, list | tuple) and len(shapes) == 2
     if not is_pair or not all(isinstance(s, list | tuple) and len(s) == 2 for s in shapes):
         raise ValueError(

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
-from matplotlib.gridspec import GridSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
@@ -60,13 +59,14 @@ def plot_attention(
     for name, layer in layers.items():
         _check_tokens("query_tokens", query_tokens, "T", layer.shape[1], name)
         _check_tokens("key_tokens", key_tokens, "S", layer.shape[2], name)
-    heads = [len(layer) for layer in layers.values()]
-    cell, font = _cell_and_font(layers, query_tokens, key_tokens)
-    highest = max(float(layer.max()) for layer in layers.values()) or 1.0
+    rows = list(layers.values())
+    heads = [len(layer) for layer in rows]
+    cell, font = _cell_and_font(rows, query_tokens, key_tokens)
+    highest = max(float(layer.max()) for layer in rows) or 1.0
     figure = Figure()
-    spec = figure.add_gridspec(len(heads), max(heads))
-    grid = spec.subplots(squeeze=False)
-    for row, layer in enumerate(layers.values()):
+    grid = figure.subplots(len(heads), max(heads), squeeze=False)
+    for row, (name, layer) in enumerate(layers.items()):
+        grid[row, 0].set_ylabel(name.replace("/", "/\n"), fontsize=9, **AS_IT_IS)
         for head, axes in enumerate(grid[row]):
             if head >= heads[row]:
                 axes.remove()
@@ -75,13 +75,12 @@ def plot_attention(
             if max(heads) > 1 and all(number <= head for number in heads[:row]):
                 axes.set_title(f"head {head}", fontsize=10)
             _set_ticks(axes.yaxis, query_tokens if head == 0 else (), font)
-            shown = _is_lowest(list(layers.values()), row, head)
-            _set_ticks(axes.xaxis, key_tokens if shown else (), font)
-    for axes, name in zip(grid[:, 0], layers, strict=True):
-        axes.set_ylabel(name.replace("/", "/\n"), fontsize=9, **AS_IT_IS)
+            # Keys are labelled where no heat map with as many keys stands below.
+            below = [other.shape[2] for other in rows[row + 1 : row + 2] if head < len(other)]
+            _set_ticks(axes.xaxis, () if below == [layer.shape[2]] else key_tokens, font)
     figure.supylabel("queries", fontsize=10)
     figure.supxlabel("keys", fontsize=10)
-    _fit(figure, spec, list(grid[:, 0]), list(layers.values()), cell)
+    _fit(figure, list(grid[:, 0]), rows, cell)
     return figure
 
 
@@ -95,47 +94,30 @@ def _set_ticks(axis: Axis, tokens: Sequence[str] | None, font: float) -> None:
         axis.set_tick_params(length=0, pad=2)
 
 
-def _is_lowest(layers: list[np.ndarray], row: int, head: int) -> bool:
-    """Whether the next row has no heat map with the same number of keys for this head."""
-    below = layers[row + 1 : row + 2]
-    return not (below and head < len(below[0]) and below[0].shape[2] == layers[row].shape[2])
-
-
-def _cell_and_font(
-    layers: Mapping[str, np.ndarray], *tokens: Sequence[str] | None
-) -> tuple[float, float]:
+def _cell_and_font(layers: list[np.ndarray], *tokens: Sequence[str] | None) -> tuple[float, float]:
     """Size of a cell in inches and font size of the tokens in points."""
-    num_heads, _, num_keys = np.max([layer.shape for layer in layers.values()], axis=0)
-    longest = max(max(layer.shape[1:]) for layer in layers.values())
-    of_panel = float(np.clip(12 / num_heads, 1.3, 4.0))
+    num_heads, num_queries, num_keys = np.max([layer.shape for layer in layers], axis=0)
+    cell = float(np.clip(12 / num_heads, 1.3, 4.0)) / max(num_queries, num_keys)
     if all(part is None for part in tokens):
-        return of_panel / longest, LARGEST_FONT
+        return cell, LARGEST_FONT
     largest = WIDEST_GRID / (num_heads * num_keys) * 72 / LINE_HEIGHT
     font = float(np.clip(largest, SMALLEST_FONT, LARGEST_FONT))
-    return max(of_panel / longest, font * LINE_HEIGHT / 72), font
+    return max(cell, font * LINE_HEIGHT / 72), font
 
 
-def _fit(
-    figure: Figure, spec: GridSpec, column: list[Axes], layers: list[np.ndarray], cell: float
-) -> None:
+def _fit(figure: Figure, column: list[Axes], layers: list[np.ndarray], cell: float) -> None:
     """Add the colour bar and set the size of the figure so that all labels fit.
 
-    Cells are square unless the heat map would be too small for the labels on the left.
-
-    Args:
-        figure: Figure with the grid.
-        spec: Layout of the grid.
-        column: First heat map of each row, with the labels on the left.
-        layers: Attention weights `(H, T, S)` of each row.
-        cell: Size of a cell in inches.
+    `column` is the first heat map of each row, with the labels on the left. Cells are square,
+    `cell` inches, unless a heat map would be too small for these labels.
     """
-    names = [_inches(figure, axes.yaxis.label)[1] for axes in column]
     heights = [
-        max(cell * layer.shape[1], SMALLEST_PANEL, name + 0.1)
-        for layer, name in zip(layers, names, strict=True)
+        max(cell * layer.shape[1], SMALLEST_PANEL, _inches(figure, axes.yaxis.label)[1] + 0.1)
+        for layer, axes in zip(layers, column, strict=True)
     ]
-    num_columns = max(len(layer) for layer in layers)
-    width = max(cell * max(layer.shape[2] for layer in layers), SMALLEST_PANEL)
+    num_columns, _, num_keys = np.max([layer.shape for layer in layers], axis=0)
+    width = max(cell * num_keys, SMALLEST_PANEL)
+    spec: Any = column[0].get_gridspec()
     spec.set_height_ratios(heights)
     labels = column[-1].get_xticklabels()
     if max(_inches(figure, label)[0] for label in labels) > width / len(labels):
@@ -184,11 +166,8 @@ def _one_example(name: str, weights: Any, example: int) -> np.ndarray:
             f"Received: {name}.shape={array.shape}."
         )
     array = array.reshape((1,) * (4 - array.ndim) + array.shape)
-    if (
-        isinstance(example, bool)
-        or not isinstance(example, Integral)
-        or not 0 <= example < len(array)
-    ):
+    is_integer = isinstance(example, Integral) and not isinstance(example, bool)
+    if not is_integer or not 0 <= example < len(array):
         raise ValueError(
             f"`example` must be an integer from 0 to {len(array) - 1}: `{name}` has "
             f"{len(array)} in its batch. Received: example={example!r}."

@@ -15,8 +15,6 @@ from matplotlib.figure import Figure
 from keras_attn.layers.checks import check_layout
 from keras_attn.plots.heat_maps import SIGNED_COLOURS, add_colour_bar, count, heat_map, numbers_of
 
-MOST_BITS = 8  # 256 rows of digits
-
 
 def plot_encoding(encoding: Any) -> Figure:
     """Heat map of a positional encoding: one row per position, one column per dimension.
@@ -57,17 +55,22 @@ def plot_encoding_curves(encoding: Any, columns: Iterable[int]) -> Figure:
     ['column 1', 'column 3']
     """
     table = _encoding(encoding)
-    chosen = _columns(columns, table.shape[1])
+    num_columns = table.shape[1]
+    chosen = list(columns) if isinstance(columns, Iterable) else []
+    is_integer = [isinstance(c, Integral) and not isinstance(c, bool) for c in chosen]
+    if not chosen or not all(is_integer) or not all(0 <= c < num_columns for c in chosen):
+        raise ValueError(
+            f"`columns` must be integers from 0 to {num_columns - 1}, as `encoding` has "
+            f"D={num_columns} columns. Received: columns={columns!r}."
+        )
     legend_columns = math.ceil(len(chosen) / 12)
     figure = Figure((6 + 1.2 * legend_columns, 3.2), layout="constrained")
     axes = figure.subplots()
-    # Above 10 curves, the default cycle of colours would repeat.
-    scale = colormaps["viridis"](np.linspace(0, 0.9, len(chosen)))
-    for index, column in enumerate(chosen):
-        colour = f"C{index}" if len(chosen) <= 10 else scale[index]
-        axes.plot(table[:, column], color=colour, label=f"column {column}")
-    axes.set_xlabel("position")
-    axes.set_ylabel("encoding")
+    if len(chosen) > 10:  # the default cycle of colours would repeat
+        axes.set_prop_cycle(color=colormaps["viridis"](np.linspace(0, 0.9, len(chosen))))
+    for column in chosen:
+        axes.plot(table[:, column], label=f"column {column}")
+    axes.set(xlabel="position", ylabel="encoding")
     count(axes.xaxis)
     axes.margins(x=0)
     axes.grid(alpha=0.3)
@@ -94,8 +97,7 @@ def plot_position_similarity(encoding: Any) -> Figure:
     axes = figure.subplots()
     heat_map(axes, directions @ directions.T, SIGNED_COLOURS, -1, 1)
     add_colour_bar(figure, [axes], "cosine similarity", 5, 5)
-    axes.set_xlabel("position")
-    axes.set_ylabel("position")
+    axes.set(xlabel="position", ylabel="position")
     count(axes.xaxis, axes.yaxis)
     return figure
 
@@ -126,29 +128,24 @@ def plot_binary_counting(num_bits: int = 3, encoding: Any = None) -> Figure:
     '00011011'
     """
     is_integer = isinstance(num_bits, Integral) and not isinstance(num_bits, bool)
-    if not is_integer or not 1 <= num_bits <= MOST_BITS:
+    if not is_integer or not 1 <= num_bits <= 8:  # 256 rows of digits
         raise ValueError(
-            f"`num_bits` must be an integer from 1 to {MOST_BITS}. Received: num_bits={num_bits!r}."
+            f"`num_bits` must be an integer from 1 to 8. Received: num_bits={num_bits!r}."
         )
-    table = None if encoding is None else _encoding(encoding)
     numbers = np.arange(2**num_bits)
     bits = numbers[:, None] >> np.arange(num_bits)[::-1] & 1  # (2**num_bits, num_bits)
-    width = 0.4 * num_bits + 0.8
-    figure = Figure((width + (0 if table is None else 6), max(3.5, len(bits) / 5)))
-    figure.set_layout_engine("constrained")
-    if table is None:
-        axes = figure.subplots()
-    else:
-        axes, beside = figure.subplots(1, 2, width_ratios=[width, 6])
-        _draw_encoding(figure, beside, table)
-        beside.set_title("positional encoding", fontsize=10)
+    widths = [0.4 * num_bits + 0.8] + ([] if encoding is None else [6])
+    figure = Figure((sum(widths), max(3.5, len(bits) / 5)), layout="constrained")
+    axes, *beside = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
+    if encoding is not None:
+        _draw_encoding(figure, beside[0], _encoding(encoding))
+        beside[0].set_title("positional encoding", fontsize=10)
     heat_map(axes, bits, "Greys", 0, 1.4)
     for (row, column), bit in np.ndenumerate(bits):
         colour = "white" if bit else "black"
         axes.text(column, row, str(bit), ha="center", va="center", color=colour, fontsize=9)
     axes.set_title("binary", fontsize=10)
-    axes.set_xlabel("bit")
-    axes.set_ylabel("number")
+    axes.set(xlabel="bit", ylabel="number")
     axes.set_xticks(range(num_bits), labels=[str(bit) for bit in reversed(range(num_bits))])
     axes.set_yticks(numbers, labels=[str(number) for number in numbers])
     axes.tick_params(length=0)
@@ -159,28 +156,17 @@ def _draw_encoding(figure: Figure, axes: Axes, table: np.ndarray) -> None:
     limit = float(np.abs(table).max()) or 1.0
     heat_map(axes, table, SIGNED_COLOURS, -limit, limit)
     add_colour_bar(figure, [axes], "encoding", 4.5, 1.1 * figure.get_figheight())
-    axes.set_xlabel("column")
-    axes.set_ylabel("position")
+    axes.set(xlabel="column", ylabel="position")
     count(axes.xaxis, axes.yaxis)
 
 
 def _encoding(encoding: Any) -> np.ndarray:
     table = numbers_of("encoding", encoding)
     check_layout("encoding", table, "TD")
-    if table.size == 0 or not np.isfinite(table).all():
+    is_finite = bool(np.isfinite(table).all())
+    if table.size == 0 or not is_finite:
         raise ValueError(
             "`encoding` must have at least one position and column, all finite. "
-            f"Received: encoding.shape={table.shape}, finite={bool(np.isfinite(table).all())}."
+            f"Received: encoding.shape={table.shape}, finite={is_finite}."
         )
     return table
-
-
-def _columns(columns: Any, num_columns: int) -> list[int]:
-    chosen = list(columns) if isinstance(columns, Iterable) else []
-    is_integer = [isinstance(c, Integral) and not isinstance(c, bool) for c in chosen]
-    if not chosen or not all(is_integer) or not all(0 <= c < num_columns for c in chosen):
-        raise ValueError(
-            f"`columns` must be integers from 0 to {num_columns - 1}, as `encoding` has "
-            f"D={num_columns} columns. Received: columns={columns!r}."
-        )
-    return [int(column) for column in chosen]
