@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 import numpy as np
 import tensorflow as tf
 
+from keras_attn.languages import language
 from keras_attn.serving import glossary
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.models import Pair
@@ -25,13 +26,6 @@ from keras_attn.translation.corpus.cleaning import share_of_script
 
 AUTO = "auto"
 NBEST = "nbest"
-# English names of languages; others are named by their code.
-NAMES = {
-    "ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fr": "French",
-    "hi": "Hindi", "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch",
-    "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "th": "Thai", "tr": "Turkish",
-    "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
-}  # fmt: skip
 
 
 class Question(NamedTuple):
@@ -185,7 +179,7 @@ def languages(pairs: Collection[Pair]) -> list[dict[str, Any]]:
     return [
         {
             "code": code,
-            "name": NAMES.get(code, code),
+            "name": language(code).name,
             "targets": [target for source, target in pairs if source == code],
         }
         for code in _codes(pairs)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from random import Random
 
+from keras_attn import languages
 from keras_attn.translation.batching.kana_words import KANA_OF_KANJI, OFTEN_IN_KATAKANA
 
 Kind = Callable[[str, Random], str]
@@ -164,7 +165,7 @@ def leave_out_apostrophes(text: str, random: Random) -> str:
     return _APOSTROPHE.sub("", text)
 
 
-# Relative rate of each kind, by language; `_ALPHABETIC` for languages without an entry.
+# Relative rate of each kind.
 _JAPANESE: dict[Kind, float] = {
     leave_out_end: 2,
     change_end: 1,
@@ -190,12 +191,12 @@ _ALPHABETIC: dict[Kind, float] = {
     write_lower_case: 2,
     write_capitals: 1,
 }
-_RATES = {"ja": _JAPANESE, "zh": _CHINESE}
+_RATES = {"japanese": _JAPANESE, "chinese": _CHINESE, "alphabetic": _ALPHABETIC}
 
 
 def rates(language: str) -> Mapping[Kind, float]:
     """Kinds of noise for texts of a language, each with its relative rate."""
-    return _RATES.get(language.lower()[:2], _ALPHABETIC)
+    return _RATES[languages.language(language).noise]
 
 
 def add_noise(text: str, language: str, random: Random) -> str:

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from keras_attn.languages import code_of
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.tokenization import dates, numerals
-from keras_attn.translation.tokenization.copied import COPIED, SLOTS, WITH_DATES, pattern
+from keras_attn.translation.tokenization.copied import COPIED, SLOTS, has_dates, pattern
 
 # Probability of a slot in the place of a name or of a word that is written alike on both sides.
 # Without them, the model would know slots only where a corpus has addresses and placeholders.
@@ -70,6 +71,7 @@ def with_slots(pair: Pair, languages: tuple[str, str], random: np.random.Generat
     (True, True, 'さん、おはよう。')
     """
     source, target = pair
+    languages = (code_of(languages[0]), code_of(languages[1]))
     slots_left: list[int] | None = None  # in random order, drawn for pairs with a span only
     matches = list(_span(languages).finditer(source))
     counts = Counter(match[0] for match in matches)
@@ -114,7 +116,7 @@ def _translation(
 
 
 def _is_date(span: str, languages: tuple[str, str]) -> bool:
-    return languages[1] in WITH_DATES and _DATE.fullmatch(span) is not None
+    return has_dates(languages[1]) and _DATE.fullmatch(span) is not None
 
 
 def _alone(date: str) -> str:

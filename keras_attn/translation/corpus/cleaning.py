@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -11,6 +10,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import NamedTuple
 
+from keras_attn import languages
 from keras_attn.translation.corpus.characters import unify
 
 
@@ -53,25 +53,6 @@ MIN_CHARACTERS_TO_COMPARE = 30
 _MIN_SHARE_OF_LATIN = 0.5
 _MIN_SHARE_OF_OTHERS = 0.1
 
-# Scripts of each language, as the first words of the Unicode names of its letters. Languages
-# without an entry are not checked.
-_CYRILLIC = frozenset({"CYRILLIC"})
-_HAN = frozenset({"CJK", "IDEOGRAPHIC"})
-_LATIN = frozenset({"LATIN"})
-_SCRIPTS = {
-    "ar": frozenset({"ARABIC"}),
-    "el": frozenset({"GREEK"}),
-    "he": frozenset({"HEBREW"}),
-    "hi": frozenset({"DEVANAGARI"}),
-    "ja": _HAN | {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"},
-    "ko": frozenset({"HANGUL"}) | _HAN,
-    "th": frozenset({"THAI"}),
-    "zh": _HAN,
-    **dict.fromkeys(("bg", "ru", "uk"), _CYRILLIC),
-    **dict.fromkeys(("cs", "da", "de", "en", "es", "fi", "fr", "hu", "id", "it"), _LATIN),
-    **dict.fromkeys(("nl", "no", "pl", "pt", "ro", "sv", "tr", "vi"), _LATIN),
-}
-
 
 def clean_text(text: str) -> str:
     """Normalise text: NFKC, single spaces, no invisible characters, no space at either end.
@@ -90,33 +71,28 @@ def clean_text(text: str) -> str:
 def has_wrong_script(text: str, language: str) -> bool:
     """Whether too few letters of a text belong to the script of its language.
 
-    The result is False for text without letters and for languages without an entry in `_SCRIPTS`.
+    The result is False for text without letters and for languages without known scripts.
     """
-    scripts = _SCRIPTS.get(_primary(language))
-    if scripts is None or (scripts is _LATIN and text.isascii()):
+    row = languages.language(language)
+    if not row.scripts or (row.is_latin and text.isascii()):
         return False
-    min_share = _MIN_SHARE_OF_LATIN if scripts is _LATIN else _MIN_SHARE_OF_OTHERS
+    min_share = _MIN_SHARE_OF_LATIN if row.is_latin else _MIN_SHARE_OF_OTHERS
     return any(map(str.isalpha, text)) and share_of_script(text, language) < min_share
 
 
 def share_of_script(text: str, language: str) -> float:
     """Share of the letters of a text that belong to the script of a language.
 
-    The result is 0 for text without letters and for languages without an entry in `_SCRIPTS`.
+    The result is 0 for text without letters and for languages without known scripts.
 
     Example:
 
     >>> [share_of_script("これはtext", language) for language in ("ja", "en")]
     [0.42857142857142855, 0.5714285714285714]
     """
-    scripts = _SCRIPTS.get(_primary(language), frozenset())
+    scripts = languages.language(language).first_words
     letter_scripts = [_script(character) for character in text if character.isalpha()]
     return sum(script in scripts for script in letter_scripts) / max(len(letter_scripts), 1)
-
-
-def _primary(language: str) -> str:
-    """Language code without region: `zh` of `zh-TW`."""
-    return re.split("[-_]", language.lower())[0]
 
 
 def script_fault(pairs: Sequence[Pair], source_language: str, target_language: str) -> str:

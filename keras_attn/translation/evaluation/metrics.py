@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-# Languages without spaces between words are scored on characters. All other languages use the
-# tokenizer of the WMT evaluations.
-_BLEU_TOKENIZERS = {"ja": "char", "zh": "char"}
-_DEFAULT_BLEU_TOKENIZER = "13a"
+from keras_attn.languages import language
 
 # Number of bootstrap samples of the test set.
 NUM_RESAMPLES = 1000
@@ -89,7 +85,7 @@ def score(
     _check(hypotheses, references)
     by_place = streams(references)
     bleu_metric, chrf = _bleu_metric(target_language), CHRF()
-    ter = TER(normalized=True, asian_support=_language(target_language) in _BLEU_TOKENIZERS)
+    ter = TER(normalized=True, asian_support=language(target_language).bleu == "char")
     found = bleu_metric.corpus_score(hypotheses, by_place, n_bootstrap=NUM_RESAMPLES)
     return Scores(
         bleu=found.score,
@@ -138,15 +134,10 @@ def compare(
     return Comparison(name, before.score, now.score - before.score, now.p_value)
 
 
-def _language(code: str) -> str:
-    return re.split("[-_]", code.lower())[0]
-
-
 def _bleu_metric(target_language: str) -> Any:
     from sacrebleu.metrics import BLEU
 
-    language = _language(target_language)
-    return BLEU(tokenize=_BLEU_TOKENIZERS.get(language, _DEFAULT_BLEU_TOKENIZER))
+    return BLEU(tokenize=language(target_language).bleu)
 
 
 def streams(references: Sequence[Sequence[str]]) -> list[Any]:

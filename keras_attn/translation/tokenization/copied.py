@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from keras_attn.languages import language
 from keras_attn.translation.tokenization import dates, numerals
 
 if TYPE_CHECKING:
@@ -41,9 +42,6 @@ COPIED = "|".join(
     )
 )
 
-# Languages with months that have names, and the clock of a.m. and p.m.: a date is one span.
-WITH_DATES = ("en",)
-
 _LEFT_IN_TEXT = f"{dates.NO_DATE}|{numerals.LEFT_IN_TEXT}"
 
 # Separates spans from the text around them while they are found. Removed from given text first.
@@ -62,6 +60,11 @@ def spans(text: str) -> list[str]:
     return _COMPILED.findall(text)
 
 
+def has_dates(target: str) -> bool:
+    """Whether a date is one span: months have names, and the clock has a.m. and p.m."""
+    return language(target).numbers == "english"
+
+
 def pattern(target: str, names: str = "") -> str:
     """Regular expression of spans, and of text that is found first so that it is no span.
 
@@ -69,7 +72,7 @@ def pattern(target: str, names: str = "") -> str:
         target: Language code of the translation.
         names: Pattern of spans that are found last. Defaults to none.
     """
-    of_dates = (dates.NO_DATE, dates.DATE) if target in WITH_DATES else ()
+    of_dates = (dates.NO_DATE, dates.DATE) if has_dates(target) else ()
     parts = (COPIED, *of_dates, numerals.IN_WORDS, numerals.NUMBER, names)
     return "|".join(filter(None, parts))
 
@@ -112,7 +115,7 @@ def protect(
     followers = tf.concat([flat[1:], [""]], 0)[: tf.size(flat)]
     kept = numerals.translated(flat, followers, target)
     kinds = tf.fill(tf.shape(flat), "")
-    if target in WITH_DATES:
+    if has_dates(target):
         kept, kinds = dates.translated(kept)
         is_slot |= is_span & tf.not_equal(kinds, "")
     if terms is not None:
@@ -158,7 +161,7 @@ def restore(texts: tf.Tensor, literals: tf.Tensor, target: str) -> tf.Tensor:
     place = tf.stack([row, tf.argmax(is_used, axis=1)], axis=1)
     filled = tf.where(tf.reduce_any(is_used, axis=1), tf.gather_nd(literals, place), flat)
     whole = tf.strings.reduce_join(pieces.with_flat_values(filled), axis=1)
-    if target == "en":
+    if has_dates(target):
         whole = dates.with_one_period(numerals.with_ordinal_endings(whole))
     uses = tf.math.unsorted_segment_sum(tf.cast(is_used, tf.int32), row, tf.shape(texts)[0])
     is_missing = tf.not_equal(literals, "") & tf.equal(uses, 0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from keras_attn.languages import language
+
 if TYPE_CHECKING:
     import tensorflow as tf
 
@@ -76,8 +78,6 @@ _ORDINALS = (
     (r"\b((?:[0-9]*[02-9])?3)th\b", r"\1rd"),
 )
 _YEAR = r"(?s)年.*"
-# Languages that write 1万 for 10,000.
-_WITH_MYRIADS = ("ja", "zh")
 _FULL_WIDTH = (("％", "%"), *((chr(0xFF10 + digit), str(digit)) for digit in range(10)))
 
 
@@ -122,11 +122,11 @@ def translated(spans: tf.Tensor, followers: tf.Tensor, target: str) -> tf.Tensor
     """
     import tensorflow as tf
 
-    if target in _WITH_MYRIADS:
+    if language(target).numbers == "myriads":
         return spans
     is_number = tf.strings.regex_full_match(spans, NUMBER)
     spans = tf.where(is_number, _replaced(spans, _IN_DIGITS), spans)
-    if target != "en":
+    if language(target).numbers != "english":
         return spans
     is_year = tf.strings.regex_full_match(followers, _YEAR)
     return tf.where(is_number & ~is_year, _replaced(spans, _COMMAS), spans)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import tensorflow as tf
 
+from keras_attn import languages
 from keras_attn.translation.tokenization.copied import COPIED, EMOJI
 
 # Separates sentences while they are found. Removed from given texts first.
@@ -36,25 +36,6 @@ _QUOTATION = (
 
 _WITH_BREAK = r"(?s).*[\r\n].*"
 
-# Letters of each language. Other text is no text of the language: numbers, emoji, other scripts.
-_LATIN, _HAN, _CYRILLIC = r"\p{Latin}", r"\p{Han}", r"\p{Cyrillic}"
-_LETTERS = {
-    "ar": r"\p{Arabic}",
-    "el": r"\p{Greek}",
-    "he": r"\p{Hebrew}",
-    "hi": r"\p{Devanagari}",
-    "ja": rf"\p{{Hiragana}}\p{{Katakana}}{_HAN}",
-    "ko": rf"\p{{Hangul}}{_HAN}",
-    "th": r"\p{Thai}",
-    "zh": _HAN,
-    **dict.fromkeys(("bg", "ru", "uk"), _CYRILLIC),
-    **dict.fromkeys(("cs", "da", "de", "en", "es", "fi", "fr", "hu", "id", "it"), _LATIN),
-    **dict.fromkeys(("nl", "no", "pl", "pt", "ro", "sv", "tr", "vi"), _LATIN),
-}
-
-# Japanese, Chinese and Thai are written without spaces between sentences.
-_JOINERS = {"ja": "", "zh": "", "th": ""}
-
 
 class Sentences(NamedTuple):
     """Sentences of several texts, in their order.
@@ -74,7 +55,7 @@ class Sentences(NamedTuple):
 
 def joiner(language: str) -> str:
     """String between two sentences of a language: empty or a space."""
-    return _JOINERS.get(language.lower()[:2], " ")
+    return languages.language(language).joiner
 
 
 def split(texts: tf.Tensor) -> Sentences:
@@ -134,9 +115,9 @@ def join(
 def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
     """Whether texts hold a letter of the language, boolean `(B,)`.
 
-    Of a language without an entry in `_LETTERS`, text holds a letter or digit of any script.
+    Of a language without known scripts, text holds a letter or digit of any script.
     """
-    letters = _LETTERS.get(re.split("[-_]", language.lower())[0], r"\p{L}\p{N}")
+    letters = languages.language(language).letters
     return tf.strings.regex_full_match(texts, rf"(?s).*[{letters}].*")
 
 

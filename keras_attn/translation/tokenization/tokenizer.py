@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sentencepiece
 
+from keras_attn.languages import language
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.characters import unify
 from keras_attn.translation.corpus.cleaning import Pair
@@ -22,11 +23,6 @@ from keras_attn.translation.tokenization.model_proto import ModelProto
 
 # 256 pieces for byte fallback, 4 special pieces, the slots, and at least one character.
 MIN_VOCAB_SIZE = 256 + 4 + len(SLOTS) + 1
-
-# Share of the characters of the text that get a piece; rarer characters are encoded as bytes.
-# Below 1 for languages with thousands of characters that occur once or twice.
-_COVERAGE = {"ja": 0.9995, "zh": 0.9995}
-_FULL_COVERAGE = 1.0
 
 # Limit on the sentences used for training: 290,000 Japanese ones take half a minute, and 100,000 of
 # them make only 0.9% more tokens.
@@ -214,11 +210,6 @@ class Tokenizers(NamedTuple):
     target: Tokenizer
 
 
-def character_coverage(language: str) -> float:
-    """Share of the characters of a language that get a piece (see `train`)."""
-    return _COVERAGE.get(language.lower()[:2], _FULL_COVERAGE)
-
-
 def train(
     sentences: Iterable[str],
     vocab_size: int,
@@ -306,7 +297,7 @@ def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokeni
         config: Configuration: languages, tokenizer type, `vocab_size` and `shared_vocab`.
     """
     languages = (config.source, config.target)
-    coverages = [character_coverage(language) for language in languages]
+    coverages = [language(code).coverage for code in languages]
     paths = [folder / f"{name}.model" for name in Tokenizers._fields]
     for side, path in enumerate(paths):
         if path.exists():

@@ -68,11 +68,6 @@ def test_text_and_sizes_that_no_vocabulary_can_be_made_of_are_refused():
     assert train(ENGLISH, needed, 1.0).vocab_size <= needed
 
 
-def test_japanese_leaves_rare_characters_to_the_bytes():
-    shares = [tokenizer.character_coverage(language) for language in ("ja", "ja-JP", "en", "de")]
-    assert shares == [0.9995, 0.9995, 1.0, 1.0]
-
-
 def test_a_file_that_is_no_model_or_has_other_special_ids_is_refused(tmp_path):
     path = tmp_path / "source.model"
     with pytest.raises(ValueError, match="There is no tokenizer at .*source.model"):

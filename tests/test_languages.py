@@ -1,0 +1,46 @@
+"""What is known of a language stands in its row, and every code leads there."""
+
+import pytest
+import tensorflow as tf
+
+from keras_attn.languages import LANGUAGES, Language, code_of, language
+from keras_attn.serving.libretranslate import detected
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.cleaning import has_wrong_script
+from keras_attn.translation.evaluation.metrics import score
+from keras_attn.translation.tokenization.sentences import is_in_language, joiner
+
+
+def test_a_code_means_one_language_with_or_without_a_region():
+    codes = [code for first, row in LANGUAGES.items() for code in (first, *row.also)]
+    assert len(codes) == len(set(codes))
+    for first, row in LANGUAGES.items():
+        for code in (first, *row.also, f"{first}-XY", f"{first.upper()}_xy"):
+            assert code_of(code) == first and language(code) == row
+    assert language("eo") == Language("eo")
+
+
+def test_a_corpus_in_another_code_is_refused_with_the_right_one():
+    Config(source="ja", target="en-US").validate()
+    Config(source="eo").validate()
+    for code in ("jp", "jpn"):
+        with pytest.raises(ValueError, match=f"`source` must be 'ja' for Japanese.*'{code}'"):
+            Config(source=code).validate()
+
+
+def test_rare_characters_of_japanese_and_chinese_are_left_to_the_bytes():
+    shares = [language(code).coverage for code in ("ja", "ja-JP", "zh", "en", "de")]
+    assert shares == [0.9995, 0.9995, 0.9995, 1.0, 1.0]
+
+
+def test_a_new_language_is_a_row(monkeypatch):
+    text = "დიახ. არა."
+    before = is_in_language(tf.constant([text, "yes", "12"]), "ka").numpy().tolist()
+    assert before == [True, True, True] and not has_wrong_script("yes", "ka")
+    row = Language("Georgian", ("Georgian",), joiner="", bleu="char", coverage=0.999)
+    monkeypatch.setitem(LANGUAGES, "ka", row)
+    assert joiner("ka-GE") == ""
+    assert is_in_language(tf.constant([text, "yes", "12"]), "ka").numpy().tolist() == [True, 0, 0]
+    assert has_wrong_script("yes", "ka") and not has_wrong_script(text, "ka")
+    assert "tok:char" in score([text], [(text,)], "ka").bleu_signature
+    assert detected(text, [("ka", "en")])[0] == {"confidence": 100, "language": "ka"}
