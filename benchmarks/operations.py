@@ -9,7 +9,30 @@ import numpy as np
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.special_ids import PAD_ID
-from keras_attn.translation.training.operations import of_batch
+
+
+def of_batch(lengths: np.ndarray, config: Config, num_logits: int) -> float:
+    """Multiplications and additions for the tokens of a batch, forward and backward.
+
+    Counts products with weights, and attention; a causal mask halves the products of attention. The
+    backward pass counts twice the forward pass. Padding does not count.
+
+    Args:
+        lengths: Source and target tokens of each pair, `(B, 2)`.
+        config: Sizes of the model.
+        num_logits: Number of logits computed for a target token.
+    """
+    width = config.num_hiddens
+    share = (config.num_kv_heads or config.num_heads) / config.num_heads
+    queries, keys = 4 * width**2, share * 4 * width**2  # and sums; and values
+    feed_forward = (6 if config.gated else 4) * width * config.ffn_num_hiddens
+    block = queries + keys + feed_forward  # of a token that sees its own sentence
+    source, target = np.asarray(lengths, float).T
+    encoder = source * block + 4 * source**2 * width
+    decoder = target * (block + queries) + source * keys + 2 * target**2 * width
+    decoder += 4 * source * target * width
+    total = config.num_encoder_layers * encoder + config.num_decoder_layers * decoder
+    return float(3 * np.sum(total + target * 2 * width * num_logits))
 
 
 def logits_of_a_token(name: str, vocab_size: int) -> int:

@@ -115,10 +115,8 @@ def run(given: dict[str, Any]) -> None:
     }
     with RunProgress(stages, start) as progress:
         # Training
-        # Of accelerators only: a product of one core says little about all.
-        peak = num_accelerators * precision.peak(config.precision) if num_accelerators else None
         trained = fit(
-            model, batched, tokenizers, pairs.validation, config, work, callbacks, progress, peak
+            model, batched, tokenizers, pairs.validation, config, work, callbacks, progress
         )
         print(trained.summary())
 

@@ -32,20 +32,6 @@ def fastest() -> str:
     return "bfloat16" if speedup >= WORTHWHILE_SPEEDUP else "float32"
 
 
-def peak(dtype: str) -> float:
-    """Operations/s of a large product of matrices on one device.
-
-    Args:
-        dtype: `"float32"` or `"bfloat16"`.
-
-    Example:
-
-    >>> peak("float32") > 1e6
-    True
-    """
-    return 2 * _size() ** 3 / _seconds_of_a_product(dtype)
-
-
 def _size() -> int:
     """Number of rows and columns, large enough that starting the product takes little time."""
     return 8192 if devices.accelerators() else 1024

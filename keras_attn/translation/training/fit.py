@@ -30,7 +30,6 @@ from keras_attn.translation.training.callbacks import (
     WeightAveraging,
 )
 from keras_attn.translation.training.checkpoints import TrainingState
-from keras_attn.translation.training.operations import of_batch
 from keras_attn.translation.training.progress import Progress
 from keras_attn.translation.training.train_step import Trainer
 from keras_attn.translation.training.validation import Validation
@@ -91,7 +90,6 @@ def fit(
     folder: Path,
     callbacks: Sequence[keras.callbacks.Callback] = (),
     run_progress: RunProgress | None = None,
-    peak: float | None = None,
 ) -> Run:
     """Train `model` within a budget and give it the best averaged weights.
 
@@ -108,8 +106,6 @@ def fit(
             `val_bleu` after each validation. A callback that sets `stop_training` ends training.
         run_progress: Progress of the whole run, to be updated after each step. Defaults to one of
             this training alone.
-        peak: Operations/s that the devices can make, for their share in the progress. Defaults to
-            None, which shows no share.
 
     Returns:
         Result of the training.
@@ -141,8 +137,6 @@ def fit(
         budget,
         first_step,
         run_progress,
-        partial(of_batch, config=config, num_logits=model.decoder.vocab_size),
-        peak,
         loss_every=every,
     )
     checking = Validation(model, tokenizers, validation, config, average, state, budget)

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Protocol
 
 import keras
-import numpy as np
 
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.machine.run_progress import RunProgress
-
-
-class Clock(Protocol):
-    """Estimate of the remaining training time."""
-
-    @property
-    def seconds_left(self) -> float: ...
+from keras_attn.translation.training.callbacks import Budget
 
 
 class Progress(keras.callbacks.Callback):
@@ -25,11 +16,9 @@ class Progress(keras.callbacks.Callback):
 
     Args:
         batches: Training data, for the number of tokens of each step.
-        clock: Estimate of the remaining training time.
+        budget: Budget of the training, for the remaining time.
         start_step: Number of steps of earlier runs.
         run_progress: Progress of the whole run, which is updated after each step.
-        cost_of: Function from the lengths of a batch to the operations of its step.
-        peak: Operations/s that the devices can make, or None, which shows no share of it.
         loss_every: Number of steps after which the loss is read again. Reading it waits for an
             accelerator.
 
@@ -42,20 +31,17 @@ class Progress(keras.callbacks.Callback):
     def __init__(
         self,
         batches: Batches,
-        clock: Clock,
+        budget: Budget,
         start_step: int,
         run_progress: RunProgress,
-        cost_of: Callable[[np.ndarray], float],
-        peak: float | None,
         loss_every: int,
     ):
         super().__init__()
         self._batches = batches
-        self._clock = clock
+        self._budget = budget
         self._step = start_step
         self._run_progress = run_progress
         self._loss_every, self._loss = loss_every, ""
-        self._cost_of, self._peak, self._operations = cost_of, peak, 0.0
         self._epoch = 0
         self._tokens = 0
         self._seconds = 0.0
@@ -72,9 +58,7 @@ class Progress(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         now = time.monotonic()
         if self._batch_start is not None:
-            lengths = self._batches.lengths(self._step)
-            self._tokens += int(lengths.sum())
-            self._operations += self._cost_of(lengths)
+            self._tokens += int(self._batches.lengths(self._step).sum())
             self._seconds += now - self._batch_start
         self._batch_start = now
         self._step += 1
@@ -85,8 +69,5 @@ class Progress(keras.callbacks.Callback):
         details += [self._loss] if self._loss else []
         if self._seconds:
             details.append(f"{self.tokens_per_second:,.0f} tokens/s")
-            if self._peak:
-                share = self._operations / self._seconds / self._peak
-                details.append(f"{share:.0%} of the peak")
-        self._run_progress.update("  ".join(details), self._clock.seconds_left)
+        self._run_progress.update("  ".join(details), self._budget.seconds_left)
         logs["tokens_per_second"] = self.tokens_per_second  # for the callbacks after this one

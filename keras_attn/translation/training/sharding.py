@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import tensorflow as tf
 
 from keras_attn.translation.machine import threads
 from keras_attn.translation.special_ids import PAD_ID
+from keras_attn.translation.training.translation_loss import TranslationLoss
 
 # Minimum number of tokens in a shard: smaller batches are not divided.
 MIN_SHARD_TOKENS = 64
@@ -38,32 +39,8 @@ def num_shards(batch_tokens: int) -> int:
     return max(1, min(cores, batch_tokens // MIN_SHARD_TOKENS))
 
 
-class ShardedLoss(Protocol):
-    """Mean loss per token that can be computed in shards, such as `TranslationLoss`."""
-
-    def share(self, target_out: tf.Tensor, seed: tf.Tensor) -> tuple[Any, Any]:
-        """Inputs common to all shards: tensors computed from the weights, and other data.
-
-        Args:
-            target_out: Target ids of the whole batch, `(B, T)`.
-            seed: Seed, integers `(2,)`.
-
-        Returns:
-            Tensors computed from the weights, which have gradients; data without gradients.
-        """
-
-    def of_shard(self, made: Any, others: Any, *shard: tf.Tensor) -> tf.Tensor:
-        """Mean loss per token of a shard, a scalar.
-
-        Args:
-            made: First result of `share`.
-            others: Second result of `share`.
-            *shard: `source (B, S)`, `target_in (B, T)`, `target_out (B, T)` and a seed `(2,)`.
-        """
-
-
 def loss_and_gradients(
-    sharded: ShardedLoss,
+    sharded: TranslationLoss,
     weights: Sequence[tf.Variable],
     batch: Sequence[tf.Tensor],
     seed: tf.Tensor,
@@ -75,7 +52,7 @@ def loss_and_gradients(
     tensors are summed over the shards before they are propagated to the weights.
 
     Args:
-        sharded: `TranslationLoss`, or another mean loss per token.
+        sharded: Mean loss per token.
         weights: Variables to differentiate by.
         batch: `source`, `target_in` and `target_out`, integers `(B, S)`, `(B, T)`, `(B, T)`.
         seed: Seed of dropout and sample, integers `(2,)`. Each shard has different dropout.
@@ -92,7 +69,8 @@ def loss_and_gradients(
     def of_shard(made: Any, others: Any, shard: Sequence[tf.Tensor], shard_seed: tf.Tensor):
         with tf.GradientTape() as tape:
             tape.watch(made)
-            loss = sharded.of_shard(made, others, *shard, shard_seed)
+            source, target_in, target_out = shard
+            loss = sharded.of_shard(made, others, source, target_in, target_out, shard_seed)
             loss *= _num_tokens(shard) / num_tokens
         return loss, tape.gradient(loss, tf.nest.flatten(made))
 

@@ -7,7 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import keras
 import numpy as np
@@ -23,6 +23,8 @@ from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.machine import processes
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
+from keras_attn.translation.training.callbacks import Budget
+from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.weight_average import WeightAverage
 
 NUM_SAMPLES = 3
@@ -79,28 +81,6 @@ def _translate_here_with(
     return translate
 
 
-class BestWeights(Protocol):
-    """Store of the best averaged weights and of the training history."""
-
-    num_worse: tf.Variable
-
-    def keep_if_best(self, bleu: float, averages: Sequence[keras.Variable]) -> bool: ...
-
-    def remember(self, seconds: float, loss: float, bleu: float) -> None: ...
-
-
-class Clock(Protocol):
-    """Training clock that reserves time for the next validation."""
-
-    reserve_seconds: float
-
-    @property
-    def seconds(self) -> float: ...
-
-    @property
-    def left(self) -> float: ...
-
-
 class Validation(keras.callbacks.Callback):
     """Callback that prints BLEU and sample translations and keeps the best averaged weights.
 
@@ -116,8 +96,8 @@ class Validation(keras.callbacks.Callback):
             translated, evenly spaced.
         config: Configuration of the training.
         average: Moving average of the weights. Validation swaps it with the weights of the model.
-        best: Store of the best averaged weights and of the training history.
-        clock: Training clock. Validation assigns its own duration to `reserve_seconds`.
+        state: Keeps the best averaged weights and the history of the training.
+        budget: Budget of the training. Validation assigns its own duration to `reserve_seconds`.
     """
 
     def __init__(
@@ -127,8 +107,8 @@ class Validation(keras.callbacks.Callback):
         examples: Sequence[Example],
         config: Config,
         average: WeightAverage,
-        best: BestWeights,
-        clock: Clock,
+        state: TrainingState,
+        budget: Budget,
     ):
         super().__init__()
         stride = max(1, -(-len(examples) // config.validation_sentences))
@@ -140,8 +120,8 @@ class Validation(keras.callbacks.Callback):
         self._in_minutes = not config.steps
         self._last = -math.inf  # end of the last validation
         self._average = average
-        self._best = best
-        self._clock = clock
+        self._state = state
+        self._budget = budget
         self._shown: dict[str, str] = {}
 
     def on_epoch_end(self, epoch, logs=None):
@@ -155,14 +135,14 @@ class Validation(keras.callbacks.Callback):
         finally:
             self._average.swap()
         reached = bleu(translations, [e.references for e in self._examples], self._target)
-        is_best = self._best.keep_if_best(reached, self._average.values)
+        is_best = self._state.keep_if_best(reached, self._average.values)
         logs = {} if logs is None else logs
         logs["val_bleu"] = reached  # for the callbacks after this one
         loss = float(logs.get("loss", float("nan")))
-        self._best.remember(self._clock.seconds, loss, reached)
+        self._state.remember(self._budget.seconds, loss, reached)
         self._last = time.monotonic()
-        self._clock.reserve_seconds = self._last - start
-        if self._patience and int(self._best.num_worse.numpy()) >= self._patience:
+        self._budget.reserve_seconds = self._last - start
+        if self._patience and int(self._state.num_worse.numpy()) >= self._patience:
             self.model.stop_training = True
         if not processes.is_first():
             return
@@ -182,7 +162,7 @@ class Validation(keras.callbacks.Callback):
 
     def _is_too_early(self) -> bool:
         """Whether a validation now would exceed its share of the time since the last one."""
-        if self.model.stop_training or not self._clock.left:
+        if self.model.stop_training or not self._budget.left:
             return False
         since = time.monotonic() - self._last
-        return self._clock.reserve_seconds > MAX_SHARE * (since + self._clock.reserve_seconds)
+        return self._budget.reserve_seconds > MAX_SHARE * (since + self._budget.reserve_seconds)

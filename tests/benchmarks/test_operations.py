@@ -1,9 +1,12 @@
+import runpy
+
 import numpy as np
+from processes import ROOT
 
 from keras_attn import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.training.operations import of_batch
 
+of_batch = runpy.run_path(ROOT / "benchmarks/operations.py")["of_batch"]
 SIZES = {"num_hiddens": 8, "num_heads": 4, "ffn_num_hiddens": 12}
 
 
