@@ -14,7 +14,7 @@ _WORDS = {"Han": ("CJK", "IDEOGRAPHIC"), "Katakana": ("KATAKANA", "KATAKANA-HIRA
 
 
 class Language(NamedTuple):
-    """What the translator knows of a language.
+    """A language, and what the translator knows of it.
 
     Attributes:
         name: English name.
@@ -110,12 +110,12 @@ def code_of(code: str) -> str:
     return _CODES.get(primary, primary)
 
 
-def language(code: str) -> Language:
+def read_language(code: str) -> Language:
     """Return the row of a language, one without facts if there is none.
 
     Example:
 
-    >>> language("jpn").name, language("en-US").numbers, language("eo").scripts
-    ('Japanese', 'english', ())
+    >>> [read_language(code).name for code in ("jpn", "en-US", "eo")]
+    ['Japanese', 'English', 'eo']
     """
     return LANGUAGES.get(code_of(code), Language(code))

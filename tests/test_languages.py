@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from keras_attn.languages import LANGUAGES, Language, code_of, language
+from keras_attn.languages import LANGUAGES, Language, code_of, read_language
 from keras_attn.serving.libretranslate import detected
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import has_wrong_script
@@ -16,8 +16,8 @@ def test_a_code_means_one_language_with_or_without_a_region():
     assert len(codes) == len(set(codes))
     for first, row in LANGUAGES.items():
         for code in (first, *row.also, f"{first}-XY", f"{first.upper()}_xy"):
-            assert code_of(code) == first and language(code) == row
-    assert language("eo") == Language("eo")
+            assert code_of(code) == first and read_language(code) == row
+    assert read_language("eo") == Language("eo")
 
 
 def test_a_corpus_in_another_code_is_refused_with_the_right_one():
@@ -29,7 +29,7 @@ def test_a_corpus_in_another_code_is_refused_with_the_right_one():
 
 
 def test_rare_characters_of_japanese_and_chinese_are_left_to_the_bytes():
-    shares = [language(code).coverage for code in ("ja", "ja-JP", "zh", "en", "de")]
+    shares = [read_language(code).coverage for code in ("ja", "ja-JP", "zh", "en", "de")]
     assert shares == [0.9995, 0.9995, 0.9995, 1.0, 1.0]
 
 

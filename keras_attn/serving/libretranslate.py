@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.languages import language
+from keras_attn.languages import read_language
 from keras_attn.serving import glossary
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.models import Pair
@@ -179,7 +179,7 @@ def languages(pairs: Collection[Pair]) -> list[dict[str, Any]]:
     return [
         {
             "code": code,
-            "name": language(code).name,
+            "name": read_language(code).name,
             "targets": [target for source, target in pairs if source == code],
         }
         for code in _codes(pairs)

@@ -19,7 +19,7 @@ from operator import le
 from pathlib import Path
 from typing import Any
 
-from keras_attn.languages import code_of, language
+from keras_attn.languages import code_of, read_language
 from keras_attn.position_schemes import SCHEMES
 from keras_attn.translation.fields import fault, setting
 
@@ -375,7 +375,7 @@ class Config:
             code, received = code_of(getattr(self, name)), getattr(self, name)
             if name not in faults and code not in re.split("[-_]", received.lower()):
                 faults[name] = (
-                    f"`{name}` must be {code!r} for {language(code).name}. "
+                    f"`{name}` must be {code!r} for {read_language(code).name}. "
                     f"Received: {name}={received!r}."
                 )
 

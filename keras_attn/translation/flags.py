@@ -12,13 +12,20 @@ from keras_attn.translation.config import Config
 
 # Names of values that have none of their own.
 _METAVARS = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
+# Options that `--help` lists; `--help-all` lists the others too.
+COMMON = (
+    *("data", "hold_out", "source", "target", "start_from", "out", "minutes", "steps", "seed"),
+    *("num_encoder_layers", "num_decoder_layers", "num_hiddens", "ffn_num_hiddens", "num_heads"),
+    *("position", "dropout", "vocab_size", "batch_tokens", "precision", "beam_size"),
+)
 
 
-def make_parser(prog: str = "train.py") -> argparse.ArgumentParser:
+def make_parser(prog: str = "train.py", shows_all: bool = False) -> argparse.ArgumentParser:
     """Parser with a flag for each field of `Config`, and those of folders and devices.
 
     Args:
         prog: Start of the command line, for the help. Defaults to `"train.py"`.
+        shows_all: Whether its help shows all flags, or those that are `COMMON`.
 
     Example:
 
@@ -43,6 +50,9 @@ def make_parser(prog: str = "train.py") -> argparse.ArgumentParser:
         **purpose,
     )
     add_version(parser)
+    parser.add_argument(
+        "--help-all", action=_help_all(prog), nargs=0, help="show all options and exit"
+    )
     files = parser.add_argument_group("folders")
     files.add_argument(
         "--out",
@@ -71,7 +81,21 @@ def make_parser(prog: str = "train.py") -> argparse.ArgumentParser:
             groups[heading] = parser.add_argument_group(heading)
         flag = f"--{field.name.replace('_', '-')}"
         groups[heading].add_argument(flag, help=_help(field), **_kind(field))
+    for action in parser._actions:
+        if not shows_all and action.dest not in (*COMMON, "help", "help_all", "version"):
+            action.help = argparse.SUPPRESS
     return parser
+
+
+def _help_all(prog: str) -> type[argparse.Action]:
+    """Action that prints the help with all flags."""
+
+    class HelpAll(argparse.Action):
+        def __call__(self, parser, namespace, values, option_string=None):
+            make_parser(prog, shows_all=True).print_help()
+            parser.exit()
+
+    return HelpAll
 
 
 def _kind(field: dataclasses.Field) -> dict[str, Any]:

@@ -6,10 +6,12 @@ import pytest
 from keras_attn.translation.config import Config
 from keras_attn.translation.flags import make_parser
 
-PARSER = make_parser()
+PARSER = make_parser(shows_all=True)
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 FLAGS = {
-    action.dest: action for action in PARSER._actions if action.dest not in ("help", "version")
+    action.dest: action
+    for action in PARSER._actions
+    if action.dest not in ("help", "help_all", "version")
 }
 # Another value than the default, where the default and one do not suffice.
 OTHERS = {bool: True, int: 3, float: 0.25, str: "own"}
@@ -55,6 +57,17 @@ def test_help_shows_ranges_defaults_and_commands_that_can_be_given():
         ("shared_vocab", "(default: no)"),
     ):
         assert FLAGS[name].help.endswith(text)
+
+
+def test_the_common_page_is_short_and_names_the_page_of_all_options(capsys):
+    page = make_parser().format_help()
+    assert page.count("\n  --") <= 24 and "--help-all" in page and "--data" in page
+    assert "--newton-schulz-steps" not in page
+    with pytest.raises(SystemExit) as ended:
+        make_parser().parse_args(["--help-all"])
+    everything = capsys.readouterr().out
+    assert not ended.value.code
+    assert all(f"--{name.replace('_', '-')}" in everything for name in FLAGS)
 
 
 def test_what_no_flag_allows_is_refused(capsys):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from random import Random
 
-from keras_attn import languages
+from keras_attn.languages import read_language
 from keras_attn.translation.batching.kana_words import KANA_OF_KANJI, OFTEN_IN_KATAKANA
 
 Kind = Callable[[str, Random], str]
@@ -196,7 +196,7 @@ _RATES = {"japanese": _JAPANESE, "chinese": _CHINESE, "alphabetic": _ALPHABETIC}
 
 def rates(language: str) -> Mapping[Kind, float]:
     """Kinds of noise for texts of a language, each with its relative rate."""
-    return _RATES[languages.language(language).noise]
+    return _RATES[read_language(language).noise]
 
 
 def add_noise(text: str, language: str, random: Random) -> str:

@@ -10,7 +10,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import NamedTuple
 
-from keras_attn import languages
+from keras_attn.languages import read_language
 from keras_attn.translation.corpus.characters import unify
 
 
@@ -73,7 +73,7 @@ def has_wrong_script(text: str, language: str) -> bool:
 
     The result is False for text without letters and for languages without known scripts.
     """
-    row = languages.language(language)
+    row = read_language(language)
     if not row.scripts or (row.is_latin and text.isascii()):
         return False
     min_share = _MIN_SHARE_OF_LATIN if row.is_latin else _MIN_SHARE_OF_OTHERS
@@ -90,7 +90,7 @@ def share_of_script(text: str, language: str) -> float:
     >>> [share_of_script("これはtext", language) for language in ("ja", "en")]
     [0.42857142857142855, 0.5714285714285714]
     """
-    scripts = languages.language(language).first_words
+    scripts = read_language(language).first_words
     letter_scripts = [_script(character) for character in text if character.isalpha()]
     return sum(script in scripts for script in letter_scripts) / max(len(letter_scripts), 1)
 

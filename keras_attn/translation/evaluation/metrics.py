@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from keras_attn.languages import language
+from keras_attn.languages import read_language
 
 # Number of bootstrap samples of the test set.
 NUM_RESAMPLES = 1000
@@ -85,7 +85,7 @@ def score(
     _check(hypotheses, references)
     by_place = streams(references)
     bleu_metric, chrf = _bleu_metric(target_language), CHRF()
-    ter = TER(normalized=True, asian_support=language(target_language).bleu == "char")
+    ter = TER(normalized=True, asian_support=read_language(target_language).bleu == "char")
     found = bleu_metric.corpus_score(hypotheses, by_place, n_bootstrap=NUM_RESAMPLES)
     return Scores(
         bleu=found.score,
@@ -137,7 +137,7 @@ def compare(
 def _bleu_metric(target_language: str) -> Any:
     from sacrebleu.metrics import BLEU
 
-    return BLEU(tokenize=language(target_language).bleu)
+    return BLEU(tokenize=read_language(target_language).bleu)
 
 
 def streams(references: Sequence[Sequence[str]]) -> list[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from keras_attn.languages import language
+from keras_attn.languages import read_language
 from keras_attn.translation.tokenization import dates, numerals
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def spans(text: str) -> list[str]:
 
 def has_dates(target: str) -> bool:
     """Whether a date is one span: months have names, and the clock has a.m. and p.m."""
-    return language(target).numbers == "english"
+    return read_language(target).numbers == "english"
 
 
 def pattern(target: str, names: str = "") -> str:

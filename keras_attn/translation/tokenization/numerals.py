@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from keras_attn.languages import language
+from keras_attn.languages import read_language
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -122,11 +122,11 @@ def translated(spans: tf.Tensor, followers: tf.Tensor, target: str) -> tf.Tensor
     """
     import tensorflow as tf
 
-    if language(target).numbers == "myriads":
+    if read_language(target).numbers == "myriads":
         return spans
     is_number = tf.strings.regex_full_match(spans, NUMBER)
     spans = tf.where(is_number, _replaced(spans, _IN_DIGITS), spans)
-    if language(target).numbers != "english":
+    if read_language(target).numbers != "english":
         return spans
     is_year = tf.strings.regex_full_match(followers, _YEAR)
     return tf.where(is_number & ~is_year, _replaced(spans, _COMMAS), spans)

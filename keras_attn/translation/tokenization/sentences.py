@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from keras_attn import languages
+from keras_attn.languages import read_language
 from keras_attn.translation.tokenization.copied import COPIED, EMOJI
 
 # Separates sentences while they are found. Removed from given texts first.
@@ -55,7 +55,7 @@ class Sentences(NamedTuple):
 
 def joiner(language: str) -> str:
     """String between two sentences of a language: empty or a space."""
-    return languages.language(language).joiner
+    return read_language(language).joiner
 
 
 def split(texts: tf.Tensor) -> Sentences:
@@ -117,7 +117,7 @@ def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
 
     Of a language without known scripts, text holds a letter or digit of any script.
     """
-    letters = languages.language(language).letters
+    letters = read_language(language).letters
     return tf.strings.regex_full_match(texts, rf"(?s).*[{letters}].*")
 
 

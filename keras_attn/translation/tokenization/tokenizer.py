@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sentencepiece
 
-from keras_attn.languages import language
+from keras_attn.languages import read_language
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.characters import unify
 from keras_attn.translation.corpus.cleaning import Pair
@@ -297,7 +297,7 @@ def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokeni
         config: Configuration: languages, tokenizer type, `vocab_size` and `shared_vocab`.
     """
     languages = (config.source, config.target)
-    coverages = [language(code).coverage for code in languages]
+    coverages = [read_language(code).coverage for code in languages]
     paths = [folder / f"{name}.model" for name in Tokenizers._fields]
     for side, path in enumerate(paths):
         if path.exists():
