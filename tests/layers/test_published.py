@@ -1,5 +1,6 @@
 """Published Transformers with copied weights have the logits of `transformers`, by steps too."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -9,7 +10,6 @@ import pytest
 from keras import ops
 
 from keras_attn import (
-    AlibiBias,
     Decoder,
     DecoderBlock,
     Encoder,
@@ -66,13 +66,14 @@ def logits_of(model, *inputs, **options):
         return model(*map(torch.from_numpy, inputs), **options).logits.numpy()
 
 
-def split_joint(state, name, by_head=True):
+def split_joint(state, names, by_head=True):
     """Add query, key and value as layers of their own, of a projection to all three."""
-    for suffix in ("weight", "bias"):
+    for i, suffix in itertools.product(range(LAYERS), ("weight", "bias")):
+        name = names.format(i=i)
         joint = state[f"{name}.{suffix}"]
         joint = joint.reshape(H, 3, D // H, -1) if by_head else joint.reshape(1, 3, D, -1)
-        for i, one in enumerate(("query", "key", "value")):
-            rows = joint[:, i].reshape(D, -1)
+        for part, one in enumerate(("query", "key", "value")):
+            rows = joint[:, part].reshape(D, -1)
             state[f"{name}.{one}.{suffix}"] = rows if suffix == "weight" else rows[:, 0]
 
 
@@ -83,9 +84,8 @@ def norm_of(state, name, epsilon):
     return layer
 
 
-def of_block(joint=None, **names):
+def of_block(attention, network, norms, joint=None):
     """Names of the layers of a block, of those given in the order of the data."""
-    norms, attention, network = names["norms"], names["attention"], names["network"]
     if joint is not None:
         attention = (*(f"{joint}.{one}" for one in ("query", "key", "value")), *attention)
     ours = ("query", "key", "value", "output")
@@ -113,14 +113,9 @@ def test_gpt2():
     state = random_weights(theirs)
     # Its kernels are not transposed.
     state = {k: v.T if "c_" in k and v.ndim == 2 else v for k, v in state.items()}
-    for i in range(LAYERS):
-        split_joint(state, f"transformer.h.{i}.attn.c_attn", by_head=False)
-    names = of_block(
-        joint="attn.c_attn",
-        attention=["attn.c_proj"],
-        network=["mlp.c_fc", "mlp.c_proj"],
-        norms=["ln_1", "ln_2"],
-    )
+    split_joint(state, "transformer.h.{i}.attn.c_attn", by_head=False)
+    network = ["mlp.c_fc", "mlp.c_proj"]
+    names = of_block(["attn.c_proj"], network, ["ln_1", "ln_2"], "attn.c_attn")
     names = in_blocks(names, "transformer.h") | {
         "embedding/tokens": "transformer.wte",
         "embedding/positions": "transformer.wpe",
@@ -193,6 +188,12 @@ def test_llama_and_its_likes(name):
     assert_logits(decoder, logits_of(theirs, IDS))
 
 
+LIKE_NEOX = {
+    "network": ["mlp.dense_h_to_4h", "mlp.dense_4h_to_h"],
+    "norms": ["input_layernorm", "post_attention_layernorm"],
+}
+
+
 def test_gpt_neox():
     config = transformers.GPTNeoXConfig(
         **SIZES,
@@ -202,14 +203,8 @@ def test_gpt_neox():
     )
     theirs = transformers.GPTNeoXForCausalLM(config)
     state = random_weights(theirs)
-    for i in range(LAYERS):
-        split_joint(state, f"gpt_neox.layers.{i}.attention.query_key_value")
-    names = of_block(
-        joint="attention.query_key_value",
-        attention=["attention.dense"],
-        network=["mlp.dense_h_to_4h", "mlp.dense_4h_to_h"],
-        norms=["input_layernorm", "post_attention_layernorm"],
-    )
+    split_joint(state, "gpt_neox.layers.{i}.attention.query_key_value")
+    names = of_block(["attention.dense"], joint="attention.query_key_value", **LIKE_NEOX)
     names = in_blocks(names, "gpt_neox.layers") | {
         "embedding/tokens": "gpt_neox.embed_in",
         "norm": "gpt_neox.final_layer_norm",
@@ -229,17 +224,13 @@ def test_bloom():
     )
     theirs = transformers.BloomForCausalLM(config)
     state = random_weights(theirs)
-    names = of_block(
-        joint="self_attention.query_key_value",
-        attention=["self_attention.dense"],
-        network=["mlp.dense_h_to_4h", "mlp.dense_4h_to_h"],
-        norms=["input_layernorm", "post_attention_layernorm"],
-    )
+    split_joint(state, "transformer.h.{i}.self_attention.query_key_value")
+    joint = "self_attention.query_key_value"
+    names = of_block(["self_attention.dense"], joint=joint, **LIKE_NEOX)
     options = {"use_bias": True, "activation": gelu_tanh, "norm_epsilon": 1e-5}
     blocks = []
     for i in range(LAYERS):
-        split_joint(state, f"transformer.h.{i}.self_attention.query_key_value")
-        block = DecoderBlock(D, 4 * D, H, cross_attention=False, position=AlibiBias(), **options)
+        block = DecoderBlock(D, 4 * D, H, cross_attention=False, position="alibi", **options)
         block.build((None, None, D))
         copy_weights(block, state, {k: f"transformer.h.{i}.{v}" for k, v in names.items()})
         blocks.append(block)
