@@ -31,8 +31,7 @@ def test_a_corpus_in_another_code_is_refused_with_the_right_one():
 
 def test_a_new_language_is_a_row(monkeypatch):
     text = "დიახ. არა."
-    before = is_in_language(tf.constant([text, "yes", "12"]), "ka").numpy().tolist()
-    assert before == [True, True, True] and not has_wrong_script("yes", "ka")
+    assert not has_wrong_script("yes", "ka")
     row = Language("Georgian", ("Georgian",), joiner="", bleu="char", coverage=0.999)
     monkeypatch.setitem(LANGUAGES, "ka", row)
     assert joiner("ka-GE") == ""
