@@ -135,7 +135,8 @@ class Blocks:
 
     def _of_block(self, inputs, share, i, zero):
         """Sums `(h, r, Kv)` of the queries of block `i`."""
-        first_query = i * self.num_queries
+        # With the zero, so that masks wait for it too: there would be masks of a hundred blocks.
+        first_query = i * self.num_queries + ops.cast(zero, "int32")
         first_key = self.masks.first_seen(first_query, self.num_keys)
         first_offset = first_key - first_query - self.num_queries + self.num_rows
         sees_some = self.num_keys is not self.masks.num_keys
