@@ -90,6 +90,7 @@ class Budget(StepCounter):
 
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
+        self._start = time.monotonic()  # what was prepared before is not training
         self.is_used_up()
 
     def on_train_batch_begin(self, batch, logs=None):

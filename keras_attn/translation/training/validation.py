@@ -72,6 +72,8 @@ def _translate_here_with(
     exported = Signatures(model, tokenizers, dataclasses.replace(config, beam_size=1))
     signature = [tf.TensorSpec([None], tf.string)]
     graph = tf.function(exported.translate, input_signature=signature, autograph=False)
+    # Traced here, not in the first validation: it would count as time of the training.
+    graph = graph.get_concrete_function()
 
     def translate(texts: Sequence[str]) -> list[str]:
         exported.model.set_weights(model.get_weights())
