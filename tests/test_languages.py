@@ -3,8 +3,8 @@ import tensorflow as tf
 
 from keras_attn.languages import LANGUAGES, Language, code_of, read_language
 from keras_attn.serving.libretranslate import detected
-from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import has_wrong_script
+from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.evaluation.metrics import score
 from keras_attn.translation.tokenization.sentences import is_in_language, joiner
 
@@ -20,12 +20,10 @@ def test_a_code_means_one_language_with_or_without_a_region():
     assert facts == [(0.9995, "char"), (0.9995, "char"), (1.0, "13a")]
 
 
-def test_a_corpus_in_another_code_is_refused_with_the_right_one():
-    Config(source="ja", target="en-US").validate()
-    Config(source="eo").validate()
-    for code in ("jp", "jpn"):
-        with pytest.raises(ValueError, match=f"`source` must be 'ja' for Japanese.*'{code}'"):
-            Config(source=code).validate()
+@pytest.mark.slow  # all of the corpus, twice
+def test_a_corpus_is_found_by_any_code_of_its_languages():
+    one, other = (load_corpus("everyday", *codes) for codes in (("ja", "en"), ("jpn", "en-US")))
+    assert one.test == other.test and one.train == other.train
 
 
 def test_a_new_language_is_a_row(monkeypatch):

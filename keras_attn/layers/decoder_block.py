@@ -12,6 +12,9 @@ from keras_attn.layers.checks import check_boolean, check_layout
 from keras_attn.layers.masks import check_shapes
 from keras_attn.layers.stack import Block
 
+# Names of the attention weights, by the names of their parts of a cache.
+NAMES = {"self": "self_attention", "memory": "cross_attention"}
+
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class DecoderBlock(Block):
@@ -109,7 +112,8 @@ class DecoderBlock(Block):
             self._around_self_attention,
             x,
             lambda y: self._self_attention(
-                *(y, y),
+                y,
+                key=y,
                 attention_mask=attention_mask,
                 use_causal_mask=attention_mask is None,
                 key_mask=x_mask,
@@ -138,8 +142,7 @@ class DecoderBlock(Block):
         # 3. Feed-forward network, applied to each position separately.
         results: list[Any] = [self._feed(x, training)]
         if return_attention_scores:
-            names = {"self": "self_attention", "memory": "cross_attention"}
-            results.append({names[name]: more[0] for name, more in found.items()})
+            results.append({NAMES[name]: more[0] for name, more in found.items()})
         if cache is not None:
             results.append({name: more[-1] for name, more in found.items()})
         return results[0] if len(results) == 1 else tuple(results)

@@ -84,7 +84,8 @@ class EncoderBlock(Block):
             self._around_self_attention,
             x,
             lambda y: self._self_attention(
-                *(y, y),
+                y,
+                key=y,
                 valid_lens=valid_lens,
                 attention_mask=attention_mask,
                 use_causal_mask=use_causal_mask,

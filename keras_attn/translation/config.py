@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from operator import le
 from pathlib import Path
 from typing import Any
 
-from keras_attn.languages import code_of, read_language
 from keras_attn.position_schemes import SCHEMES
 from keras_attn.translation.fields import fault, setting
 
@@ -370,14 +368,6 @@ class Config:
         for field in dataclasses.fields(self):
             if sentence := fault(field, getattr(self, field.name)):
                 faults[field.name] = sentence
-
-        for name in ("source", "target"):
-            code, received = code_of(getattr(self, name)), getattr(self, name)
-            if name not in faults and code not in re.split("[-_]", received.lower()):
-                faults[name] = (
-                    f"`{name}` must be {code!r} for {read_language(code).name}. "
-                    f"Received: {name}={received!r}."
-                )
 
         def contradict(sentence: str, name: str, other: str, is_allowed: Callable) -> None:
             ours, theirs = getattr(self, name), getattr(self, other)

@@ -53,6 +53,21 @@ def make_parser(prog: str = "train.py", shows_all: bool = False) -> argparse.Arg
     parser.add_argument(
         "--help-all", action=_help_all(prog), nargs=0, help="show all options and exit"
     )
+    _add_folders_and_devices(parser)
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for field in dataclasses.fields(Config):
+        heading = field.metadata["group"]
+        if heading not in groups:
+            groups[heading] = parser.add_argument_group(heading)
+        flag = f"--{field.name.replace('_', '-')}"
+        groups[heading].add_argument(flag, help=_help(field), **_kind(field))
+    for action in parser._actions:
+        if not shows_all and action.dest not in (*COMMON, "help", "help_all", "version"):
+            action.help = argparse.SUPPRESS
+    return parser
+
+
+def _add_folders_and_devices(parser: argparse.ArgumentParser) -> None:
     files = parser.add_argument_group("folders")
     files.add_argument(
         "--out",
@@ -74,17 +89,6 @@ def make_parser(prog: str = "train.py", shows_all: bool = False) -> argparse.Arg
         help="on JAX, number of accelerators that hold the weights together, for a model too wide "
         "for one; the others share the batch (default: 1)",
     )
-    groups: dict[str, argparse._ArgumentGroup] = {}
-    for field in dataclasses.fields(Config):
-        heading = field.metadata["group"]
-        if heading not in groups:
-            groups[heading] = parser.add_argument_group(heading)
-        flag = f"--{field.name.replace('_', '-')}"
-        groups[heading].add_argument(flag, help=_help(field), **_kind(field))
-    for action in parser._actions:
-        if not shows_all and action.dest not in (*COMMON, "help", "help_all", "version"):
-            action.help = argparse.SUPPRESS
-    return parser
 
 
 def _help_all(prog: str) -> type[argparse.Action]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from keras_attn.languages import code_of
 from keras_attn.translation.config import AND, Config
 from keras_attn.translation.corpus import cleaning, sources, splits
 from keras_attn.translation.corpus.cleaning import Pair
@@ -164,7 +165,7 @@ def load_corpus(
     if held_out:
         cleaned, held_out = leave_out(cleaned, combinations, held_out)
     # The split of a group depends on the Japanese side, so both directions have the same splits.
-    anchor = 1 if target == "ja" and source != "ja" else 0
+    anchor = 1 if code_of(target) == "ja" and code_of(source) != "ja" else 0
     divided = splits.split(cleaned.pairs, [combinations[i] for i in cleaned.positions], anchor)
     never_trained_on = [example for one in held_out for example in one.examples]
     never_trained_on += divided.validation + divided.test

@@ -12,6 +12,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from keras_attn.languages import code_of
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.lines import utf8_lines
 
@@ -149,7 +150,8 @@ def _first_line(error: Exception) -> str:
 
 
 def _read_named(name: str, source: str, target: str) -> Raw:
-    if sorted((source, target)) != sorted(NAMED_LANGUAGES):
+    codes = code_of(source), code_of(target)
+    if sorted(codes) != sorted(NAMED_LANGUAGES):
         raise ValueError(
             f"The corpus `{name}` translates from ja to en or from en to ja. "
             f"Received: source={source!r}, target={target!r}."
@@ -170,7 +172,7 @@ def _read_named(name: str, source: str, target: str) -> Raw:
             raise
     examples = tfds.as_numpy(builder.as_dataset(split="train", batch_size=-1))
     texts = {key: [text.decode("utf-8") for text in examples[key]] for key in NAMED_LANGUAGES}
-    pairs = [Pair(*sides) for sides in zip(texts[source], texts[target], strict=True)]
+    pairs = [Pair(*sides) for sides in zip(*(texts[code] for code in codes), strict=True)]
     if "combination" not in examples:
         return Raw(pairs)
     return Raw(

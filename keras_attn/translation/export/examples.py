@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from keras_attn.languages import code_of
+
 FILE = "examples.json"
 NUM_EXAMPLES = 6
 
@@ -146,7 +148,7 @@ def choose(
     >>> choose(lambda texts: ["What time is it now?"] * len(texts), "ja", "en")
     [SentenceExample(source='今、何時ですか。', translation='What time is it now?')]
     """
-    accepted = _SENTENCES.get((source, target), {})
+    accepted = _SENTENCES.get((code_of(source), code_of(target)), {})
     if not accepted:
         return []
     found = zip(accepted, translate(list(accepted)), strict=True)
