@@ -17,7 +17,7 @@ from machine import describe_machine
 from peer import Peer
 
 from keras_attn.translation.corpus.load import load_corpus
-from keras_attn.translation.machine import threads
+from keras_attn.translation.runtime import threads
 
 BATCH_SIZES = (1, 8, 32, 128)
 # A turn translates about this many sentences, and at least two batches.

@@ -45,13 +45,13 @@ from keras_attn.translation.corpus.slices import Part
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.decoding.teacher_forcing import log_probabilities
 from keras_attn.translation.evaluation.metrics import bleu
-from keras_attn.translation.machine import allocator, precision, threads
 from keras_attn.translation.model import make_model
+from keras_attn.translation.runtime import allocator, precision, threads
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import WeightAveraging
-from keras_attn.translation.training.train_step import Trainer
+from keras_attn.translation.training.step import Trainer
 from keras_attn.translation.training.validation import translate_with
 from keras_attn.translation.training.weight_average import WeightAverage
 

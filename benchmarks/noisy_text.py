@@ -1,7 +1,7 @@
 """BLEU on text as people type it: `python benchmarks/noisy_text.py MODEL...`.
 
 Each exported model translates the test split of `tatoeba`: clean, with each kind of noise of
-`keras_attn.translation.batching.noise`, and joined by twos and threes. Each row prints the share of
+`keras_attn.translation.text.noise`, and joined by twos and threes. Each row prints the share of
 the sentences that a kind changes, and BLEU of each model. In a row "apart", joined texts are
 translated a sentence at a time, for comparison.
 """
@@ -17,11 +17,11 @@ from random import Random
 from machine import describe_machine
 
 from keras_attn.translation import Translator
-from keras_attn.translation.batching.noise import add_noise, rates
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation.metrics import bleu
-from keras_attn.translation.tokenization.sentences import joiner
+from keras_attn.translation.text.noise import add_noise, rates
+from keras_attn.translation.text.sentences import joiner
 
 SEED = 0
 NUMBERS = (2, 3)  # sentences of a joined text

@@ -120,11 +120,12 @@ def work(arguments: argparse.Namespace) -> None:
     from keras_attn.translation import presets
     from keras_attn.translation.batching.batches import Batches
     from keras_attn.translation.corpus.load import load_corpus
-    from keras_attn.translation.machine import allocator, processes, threads
     from keras_attn.translation.model import make_model
+    from keras_attn.translation.runtime import allocator, threads
     from keras_attn.translation.tokenization import tokenizer
     from keras_attn.translation.training.callbacks import VariableValues
-    from keras_attn.translation.training.train_step import Trainer
+    from keras_attn.translation.training.jax import processes
+    from keras_attn.translation.training.step import Trainer
 
     allocator.keep_freed_memory()
     threads.one_core_for_each_operation()

@@ -24,7 +24,7 @@ from train_throughput import PRODUCT
 from training_peers import Batch, write_batches
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.machine import precision
+from keras_attn.translation.runtime import precision
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID
 
 WIDTHS = (128, 256, 384, 512, 768, 1024)

@@ -99,10 +99,10 @@ def compiled(call: Callable) -> Callable:
 def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     """Training step of ours, like `fit` of the translator."""
     from keras_attn.translation.config import Config
-    from keras_attn.translation.machine import allocator, threads
     from keras_attn.translation.model import make_model
+    from keras_attn.translation.runtime import allocator, threads
     from keras_attn.translation.training.callbacks import VariableValues, WeightAveraging
-    from keras_attn.translation.training.train_step import Trainer
+    from keras_attn.translation.training.step import Trainer
     from keras_attn.translation.training.weight_average import WeightAverage
 
     on_jax = os.environ["KERAS_BACKEND"] == "jax"

@@ -17,7 +17,7 @@ from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import callbacks, sharding, validation
 from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.fit import fit
-from keras_attn.translation.training.train_step import Trainer
+from keras_attn.translation.training.step import Trainer
 from keras_attn.translation.training.weight_average import WeightAverage
 
 NUMBERS = {"いち": "one", "に": "two", "さん": "three", "よん": "four"}

@@ -22,7 +22,7 @@ FLOORS = {
         "stack encoder decoder_block decoder transformer __init__",
     ],
     TRANSLATION: [
-        "special_ids config fields flags presets versions named_weights next_steps machine",
+        "special_ids config fields flags presets versions named_weights next_steps runtime text",
         "corpus tokenization decoding evaluation",
         "model",
         "batching export",

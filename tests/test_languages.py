@@ -6,7 +6,7 @@ from keras_attn.serving.libretranslate import detected
 from keras_attn.translation.corpus.cleaning import has_wrong_script
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.evaluation.metrics import score
-from keras_attn.translation.tokenization.sentences import is_in_language, joiner
+from keras_attn.translation.text.sentences import is_in_language, joiner
 
 
 def test_a_code_means_one_language_with_or_without_a_region():

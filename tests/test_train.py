@@ -16,7 +16,7 @@ from train_command import TINY, command, native_lines, trained, write_corpus
 from keras_attn.translation import Translator
 from keras_attn.translation.__main__ import main
 from keras_attn.translation.corpus import slices
-from keras_attn.translation.machine import threads
+from keras_attn.translation.runtime import threads
 from keras_attn.translation.train import main as train_main
 from keras_attn.translation.training.checkpoints import PREFIX, newest_first
 
@@ -40,7 +40,7 @@ def test_two_cores_run_an_operation_each():
 import runpy, sys
 import tensorflow as tf
 from keras_attn.translation.corpus import load
-from keras_attn.translation.machine import threads
+from keras_attn.translation.runtime import threads
 def stop(*arguments, **options):
     settings = tf.config.threading
     print(settings.get_intra_op_parallelism_threads(), settings.get_inter_op_parallelism_threads())

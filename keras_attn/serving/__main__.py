@@ -11,7 +11,7 @@ from pathlib import Path
 from keras_attn.command_line import add_version, form
 from keras_attn.extras import missing
 from keras_attn.serving.settings import Settings
-from keras_attn.translation.machine import native_output
+from keras_attn.translation.runtime import native_output
 
 HELP = {
     "host": "address to listen on",
@@ -103,7 +103,7 @@ def main(argv: list[str] | None = None, **prog: str) -> int:
         with logs.written_to_stderr():
             with native_output.hidden():
                 from keras_attn.serving import running
-                from keras_attn.translation.machine import devices, threads
+                from keras_attn.translation.runtime import devices, threads
 
                 threads.one_core_for_each_operation()
                 devices.open_devices()

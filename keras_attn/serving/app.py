@@ -43,7 +43,7 @@ from keras_attn.serving.prediction_service import PredictionService, served
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.website import Website
-from keras_attn.translation.machine import allocator
+from keras_attn.translation.runtime import allocator
 
 # Seconds between two returns of freed memory to the system. The C library keeps what the warm-up
 # and batches of many sizes leave behind. Returning it takes 0.1 s (benchmarks/results/serving.md).

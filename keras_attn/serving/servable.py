@@ -16,7 +16,7 @@ from keras_attn.serving.errors import RequestError
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.export.warmup_requests import FILE
-from keras_attn.translation.machine import threads
+from keras_attn.translation.runtime import threads
 from keras_attn.translation.versions import CONFIG, EXTRA
 
 # Inputs that hold for all texts of a request, however many there are: the terms of a glossary.

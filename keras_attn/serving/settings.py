@@ -6,7 +6,7 @@ import dataclasses
 import re
 from dataclasses import dataclass
 
-from keras_attn.translation.machine import threads
+from keras_attn.translation.runtime import threads
 
 _ORIGIN = re.compile(r"https?://[^/\s]+")
 

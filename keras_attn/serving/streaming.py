@@ -23,7 +23,7 @@ from keras_attn.serving.inference import Inference
 from keras_attn.serving.libretranslate import Question
 from keras_attn.serving.tensors import to_array, to_json
 from keras_attn.serving.versions import Versions
-from keras_attn.translation.tokenization import sentences
+from keras_attn.translation.text import sentences
 
 MEDIA_TYPE = "text/event-stream"
 # A proxy must not hold events back.

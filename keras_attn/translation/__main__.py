@@ -17,7 +17,7 @@ from keras_attn.extras import missing
 from keras_attn.translation.corpus.cleaning import Pair, script_fault
 from keras_attn.translation.corpus.lines import utf8_lines
 from keras_attn.translation.importing import command as import_command
-from keras_attn.translation.machine import native_output, streams
+from keras_attn.translation.runtime import native_output, streams
 from keras_attn.translation.versions import EXTRA, ORIGIN
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
     try:
         with native_output.hidden():
             from keras_attn.translation.export.translator import Translator
-            from keras_attn.translation.machine import devices
+            from keras_attn.translation.runtime import devices
 
             devices.open_devices()
         with warnings.catch_warnings():

@@ -16,8 +16,8 @@ from keras_attn.extras import missing
 from keras_attn.translation import presets
 from keras_attn.translation.config import Config
 from keras_attn.translation.flags import make_parser
-from keras_attn.translation.machine import native_output, streams
 from keras_attn.translation.next_steps import next_steps
+from keras_attn.translation.runtime import native_output, streams
 
 # Expected seconds after training on two cores, for the estimate of the remaining time only.
 EXPORT_SECONDS, SECONDS_OF_A_TEST_SENTENCE = 50.0, 0.01
@@ -39,7 +39,8 @@ def run(given: dict[str, Any]) -> None:
         import keras
         import tensorflow as tf
 
-        from keras_attn.translation.machine import devices, processes, threads
+        from keras_attn.translation.runtime import devices, threads
+        from keras_attn.translation.training.jax import processes
 
         threads.one_core_for_each_operation()
         processes.join()
@@ -50,9 +51,9 @@ def run(given: dict[str, Any]) -> None:
     from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
     from keras_attn.translation.export import tensorflow_process
     from keras_attn.translation.export.publish import publish
-    from keras_attn.translation.machine import allocator, compiled, precision
-    from keras_attn.translation.machine.run_progress import RunProgress
     from keras_attn.translation.model import make_model
+    from keras_attn.translation.runtime import allocator, compiled, precision
+    from keras_attn.translation.runtime.run_progress import RunProgress
     from keras_attn.translation.tokenization import tokenizer
     from keras_attn.translation.training import run_folder, tensorboard, warm_start
     from keras_attn.translation.training.fit import fit

@@ -131,7 +131,7 @@ def load(version: Path, signatures: Iterable[str] = (), cores: int | None = None
     """
     import tensorflow as tf  # takes seconds
 
-    from keras_attn.translation.machine import threads
+    from keras_attn.translation.runtime import threads
 
     threads.one_core_for_each_operation()
     try:

@@ -1,7 +1,7 @@
 from keras_attn.translation.decoding.vocabulary_blocks import BLOCK
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, SLOT_IDS, UNK_ID
+from keras_attn.translation.text.placeholders import SLOTS
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.tokenization.copied import SLOTS
 
 TEXTS = ["猫が窓のそばで寝ている。", "A cat is sleeping by the window."]
 

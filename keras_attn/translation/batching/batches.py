@@ -12,7 +12,6 @@ import tensorflow as tf
 from keras_attn.translation.batching.grouped import Grouped, Planned, batch_size
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.slices import Part
-from keras_attn.translation.machine.processes import Shard
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
@@ -31,6 +30,21 @@ class Batch(NamedTuple):
     source: np.ndarray
     target_in: np.ndarray
     target_out: np.ndarray
+
+
+class Shard(NamedTuple):
+    """Share of a process in each batch: a block of rows.
+
+    Attributes:
+        process: Number of the process, from 0.
+        num_processes: Number of processes.
+        num_devices: Number of devices of all processes, or of groups of devices with one copy of
+            the weights, each with the same number of rows.
+    """
+
+    process: int
+    num_processes: int
+    num_devices: int
 
 
 class Batches:

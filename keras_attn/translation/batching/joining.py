@@ -8,7 +8,7 @@ import numpy as np
 
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
-from keras_attn.translation.tokenization.sentences import joiner
+from keras_attn.translation.text.sentences import joiner
 
 # End of a sentence that another may follow. Without one, two sentences would read as one.
 _END = re.compile(r"[。.!?…][」』）)\"'”’]*$")

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from keras_attn.languages import read_language
-from keras_attn.translation.corpus.characters import unify
+from keras_attn.translation.text.characters import unify
 
 
 class Pair(NamedTuple):

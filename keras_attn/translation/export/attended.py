@@ -12,7 +12,7 @@ from keras_attn.translation.decoding.alternatives import likeliest_tokens
 from keras_attn.translation.decoding.groups import in_groups
 from keras_attn.translation.decoding.teacher_forcing import read
 from keras_attn.translation.special_ids import PAD_ID
-from keras_attn.translation.tokenization import copied
+from keras_attn.translation.text import placeholders
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
 # Number of likeliest pieces at each position.
@@ -32,7 +32,7 @@ class Attended:
     Call arguments:
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
-        literals: Spans of each slot, strings `(B, slots)`; see `copied.protect`.
+        literals: Spans of each slot, strings `(B, slots)`; see `placeholders.protect`.
 
     Returns:
         `source_pieces (B, S)` and `target_pieces (B, T)`, padded with empty strings;
@@ -85,7 +85,7 @@ class Attended:
         Returns:
             Int32 `(B, P)`, padded with id 0.
         """
-        for number, slot in enumerate(copied.SLOTS):
+        for number, slot in enumerate(placeholders.SLOTS):
             literal = literals[:, number, None]
             is_literal = tf.equal(pieces, literal) & tf.not_equal(literal, "")
             # The other occurrences are of later slots with the same span.
@@ -127,7 +127,7 @@ def _pieces(tokenizer: GraphTokenizer, ids: tf.Tensor, literals: tf.Tensor) -> t
     """Piece of each id, with the spans in the places of slots; empty for padding."""
     pieces = tf.where(tf.equal(ids, PAD_ID), "", tokenizer.id_to_string(ids))
     of_row = [-1] + [1] * (ids.shape.rank - 1)
-    for number, slot in enumerate(copied.SLOTS):
+    for number, slot in enumerate(placeholders.SLOTS):
         literal = tf.reshape(literals[:, number], of_row)
         pieces = tf.where(tf.equal(pieces, slot), literal, pieces)
     return pieces

@@ -19,7 +19,8 @@ from keras_attn.translation.decoding.teacher_forcing import log_probabilities_of
 from keras_attn.translation.export.attended import Attended
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
-from keras_attn.translation.tokenization import copied, language_tokens, sentences
+from keras_attn.translation.text import placeholders, sentences
+from keras_attn.translation.tokenization import language_tokens
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
@@ -58,7 +59,7 @@ class Signatures:
         # As in the search: greedy search has no length penalty.
         self._alpha = config.length_penalty if config.beam_size > 1 else 0.0
         # The tokenizers of a model that was exported before there were slots have none.
-        self._has_slots = all(set(copied.SLOTS) <= set(one.pieces) for one in tokenizers)
+        self._has_slots = all(set(placeholders.SLOTS) <= set(one.pieces) for one in tokenizers)
         self.model = in_dtype(model, config.serving_precision)
         slot_ids = SLOT_IDS if all(one.has_slots for one in tokenizers) else ()
         self._search_ids = Search(self.model, config, slot_ids)
@@ -125,7 +126,7 @@ class Signatures:
         """Log probability of each translation; both sides are truncated to `max_pieces`."""
         given, literals = self._protect(text, *_no_terms())
         source_ids = self._source_ids(given)
-        target_ids = self._ids(self.target, copied.with_slots(translation, literals))
+        target_ids = self._ids(self.target, placeholders.with_slots(translation, literals))
 
         def log_probabilities(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
             return log_probabilities_of(self._attended.logits(source_ids, target_ids), target_ids)
@@ -171,16 +172,16 @@ class Signatures:
     def _with_slots(
         self, text: tf.Tensor, term: tf.Tensor, term_translation: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Texts with slots, and what takes their places (`copied.protect`)."""
+        """Texts with slots, and what takes their places (`placeholders.protect`)."""
         if not self._has_slots:
-            return text, tf.fill([tf.size(text), len(copied.SLOTS)], "")
-        return copied.protect(text, self._config.target, term, term_translation)
+            return text, tf.fill([tf.size(text), len(placeholders.SLOTS)], "")
+        return placeholders.protect(text, self._config.target, term, term_translation)
 
     def _with_spans(self, translation: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
-        """Translations with the spans in the places of their slots (`copied.restore`)."""
+        """Translations with the spans in the places of their slots (`placeholders.restore`)."""
         if not self._has_slots:
             return translation
-        return copied.restore(translation, literals, self._config.target)
+        return placeholders.restore(translation, literals, self._config.target)
 
     def _language(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Language token of each text, the default for those without one, and the other text."""

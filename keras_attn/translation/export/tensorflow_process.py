@@ -11,7 +11,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from keras_attn.translation.machine import allocator, native_output, threads
+from keras_attn.translation.runtime import allocator, native_output, threads
 
 # The process computes on the CPU: the devices are in use by the training.
 ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
@@ -78,7 +78,7 @@ def _serve(connection: Connection) -> None:
         signal.signal(number, signal.SIG_IGN)
     allocator.keep_freed_memory()
     with native_output.hidden():
-        from keras_attn.translation.machine import devices
+        from keras_attn.translation.runtime import devices
 
         threads.one_core_for_each_operation()
         devices.open_devices()

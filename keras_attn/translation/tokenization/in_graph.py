@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.translation.corpus.characters import unify_in_graph
 from keras_attn.translation.special_ids import UNK_ID
+from keras_attn.translation.text.characters import unify_in_graph
 from keras_attn.translation.tokenization import language_tokens, utf8
 from keras_attn.translation.tokenization.bpe import BytePairEncoding, MergeDropout
 from keras_attn.translation.tokenization.double_array import NONE

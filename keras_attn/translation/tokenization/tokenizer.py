@@ -14,11 +14,11 @@ import sentencepiece
 
 from keras_attn.languages import read_language
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.characters import unify
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, SLOT_IDS, UNK_ID
+from keras_attn.translation.text.characters import unify
+from keras_attn.translation.text.placeholders import SLOTS
 from keras_attn.translation.tokenization import language_tokens
-from keras_attn.translation.tokenization.copied import SLOTS
 from keras_attn.translation.tokenization.model_proto import ModelProto
 
 # 256 pieces for byte fallback, 4 special pieces, the slots, and at least one character.

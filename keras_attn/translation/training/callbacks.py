@@ -9,8 +9,8 @@ from collections.abc import Callable
 import keras
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.machine import processes
 from keras_attn.translation.training.checkpoints import TrainingState
+from keras_attn.translation.training.jax import processes
 from keras_attn.translation.training.schedule import WarmUpStableDecay
 from keras_attn.translation.training.weight_average import WeightAverage
 

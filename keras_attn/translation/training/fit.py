@@ -18,8 +18,7 @@ from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation.history import EpochRecord
-from keras_attn.translation.machine import processes
-from keras_attn.translation.machine.run_progress import RunProgress
+from keras_attn.translation.runtime.run_progress import RunProgress
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import (
     Budget,
@@ -30,8 +29,9 @@ from keras_attn.translation.training.callbacks import (
     WeightAveraging,
 )
 from keras_attn.translation.training.checkpoints import TrainingState
+from keras_attn.translation.training.jax import processes
 from keras_attn.translation.training.progress import Progress
-from keras_attn.translation.training.train_step import Trainer
+from keras_attn.translation.training.step import Trainer
 from keras_attn.translation.training.validation import Validation
 from keras_attn.translation.training.weight_average import WeightAverage
 

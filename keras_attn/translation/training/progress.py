@@ -7,7 +7,7 @@ import time
 import keras
 
 from keras_attn.translation.batching.batches import Batches
-from keras_attn.translation.machine.run_progress import RunProgress
+from keras_attn.translation.runtime.run_progress import RunProgress
 from keras_attn.translation.training.callbacks import Budget
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from keras_attn.translation.machine import threads
+from keras_attn.translation.runtime import threads
 from keras_attn.translation.special_ids import PAD_ID
 from keras_attn.translation.training.translation_loss import TranslationLoss
 

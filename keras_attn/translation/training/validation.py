@@ -20,11 +20,11 @@ from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation.metrics import bleu
 from keras_attn.translation.export import tensorflow_process
 from keras_attn.translation.export.signatures import Signatures
-from keras_attn.translation.machine import processes
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import Budget
 from keras_attn.translation.training.checkpoints import TrainingState
+from keras_attn.translation.training.jax import processes
 from keras_attn.translation.training.weight_average import WeightAverage
 
 NUM_SAMPLES = 3

@@ -8,7 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attn.translation.machine import compiled
+from keras_attn.translation.runtime import compiled
 
 
 class WeightAverage:

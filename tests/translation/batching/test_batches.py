@@ -6,15 +6,15 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.batching import slots
+from keras_attn.translation.batching import grouped
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
-from keras_attn.translation.machine.processes import Shard
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
+from keras_attn.translation.training.jax.processes import Shard
 
 CUT = 99_999  # what follows an id that sampling cut
 
@@ -22,7 +22,7 @@ CUT = 99_999  # what follows an id that sampling cut
 @pytest.fixture(autouse=True)
 def without_slots(monkeypatch):
     """Numbers stay in the texts: these tests recognise pairs by them."""
-    monkeypatch.setattr(slots, "in_part", lambda part, *_: part)
+    monkeypatch.setattr(grouped, "part_with_slots", lambda part, *_: part)
 
 
 class Spelt:

@@ -10,8 +10,8 @@ from keras_attn.translation.__main__ import main
 from keras_attn.translation.export.ctranslate2 import convert
 from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.special_ids import EOS_ID
+from keras_attn.translation.text.placeholders import SLOTS
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.tokenization.copied import SLOTS
 
 engine = pytest.importorskip("ctranslate2")
 pytestmark = pytest.mark.slow  # exports a model, and converts it

@@ -8,7 +8,7 @@ from keras_attn.translation.export import tensorflow_process
 ON_JAX = """
 import os
 from keras_attn.translation.export import tensorflow_process
-from keras_attn.translation.machine import native_output
+from keras_attn.translation.runtime import native_output
 if __name__ == "__main__":
     with native_output.hidden():
         import keras

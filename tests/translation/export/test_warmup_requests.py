@@ -3,7 +3,8 @@ from tensorflow_serving.apis import prediction_log_pb2
 
 from keras_attn.translation.decoding.search import LENGTHS
 from keras_attn.translation.export import warmup_requests
-from keras_attn.translation.tokenization import in_graph, sentences
+from keras_attn.translation.text import sentences
+from keras_attn.translation.tokenization import in_graph
 from keras_attn.translation.tokenization.tokenizer import train
 
 TEXTS = ["。猫が好きです。", "。犬が水を飲みます。", "。鳥は歌います。"]

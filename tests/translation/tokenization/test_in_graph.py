@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentencepiece import sentencepiece_model_pb2
 
-from keras_attn.translation.corpus.characters import unify
+from keras_attn.translation.text.characters import unify
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 

@@ -15,11 +15,11 @@ from small_training import CONFIG, PAIRS, VALIDATION
 
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.corpus.slices import Part
-from keras_attn.translation.machine import processes
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import callbacks, validation
 from keras_attn.translation.training.fit import fit
+from keras_attn.translation.training.jax import processes
 
 NOTHING_RANDOM = {"dropout": 0.0, "subword_alpha": 0.0, "sampled_share": 1.0}
 

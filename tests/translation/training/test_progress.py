@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from keras_attn.translation.machine.run_progress import RunProgress
+from keras_attn.translation.runtime.run_progress import RunProgress
 from keras_attn.translation.training import progress
 
 TEN_TOKENS = SimpleNamespace(lengths=lambda step: np.array([[2, 4], [3, 1]]))

@@ -1,1 +1,0 @@
-"""Settings for this machine: threads, precision, memory allocator."""

@@ -1,0 +1,1 @@
+"""This computer: threads, precision, memory allocator, output of native code."""

@@ -1,0 +1,69 @@
+"""Devices of TensorFlow, and a description of the machine."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+
+from keras_attn.translation.runtime.threads import num_cores
+
+
+def open_devices() -> int:
+    """Let TensorFlow open all processors and graphics cards, and return their number.
+
+    Otherwise TensorFlow does so before its first operation, and prints lines about it. Settings of
+    threads have no effect afterwards.
+
+    Example:
+
+    >>> open_devices() >= 1
+    True
+    """
+    # oneDNN prints a line about the first integers that it cannot transpose.
+    tf.transpose(tf.zeros((1, 1), tf.int64))
+    return len(tf.config.list_logical_devices())
+
+
+def accelerators() -> list[str]:
+    """Names of the graphics cards and other accelerators of all processes that train together.
+
+    Example:
+
+    >>> "CPU" in "".join(accelerators())
+    False
+    """
+    if keras.backend.backend() == "jax":
+        import jax  # an optional dependency
+
+        return [device.device_kind for device in jax.devices() if device.platform != "cpu"]
+    cards = tf.config.list_physical_devices("GPU")
+    found = map(tf.config.experimental.get_device_details, cards)
+    return [details.get("device_name", "GPU") for details in found]
+
+
+def describe() -> str:
+    """Processor, number of cores and graphics cards, for reports.
+
+    Example:
+
+    >>> describe().count(" CPU core")
+    1
+    """
+    cores = num_cores()
+    parts = [f"{_processor()}, {cores} CPU core{'s' * (cores != 1)}"]
+    counts = Counter(accelerators())
+    parts += [f"{number} × {name}" if number > 1 else name for name, number in counts.items()]
+    return ", ".join(parts)
+
+
+def _processor() -> str:
+    path = Path("/proc/cpuinfo")  # of Linux
+    for line in path.read_text().splitlines() if path.is_file() else ():
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            return f"{value.strip()} ({platform.machine()})"
+    return platform.machine()

@@ -1,0 +1,1 @@
+"""Text, for training and in the graph: characters, sentences, placeholders, noise."""

@@ -1,0 +1,227 @@
+"""Changes to source text that imitate how people type; the model learns to read it.
+
+Each kind of noise is a function `(text, random) -> text` that makes one change. It returns the text
+itself where it finds nothing to change. No kind changes a digit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from random import Random
+
+from keras_attn.languages import read_language
+from keras_attn.translation.text.kana_words import KANA_OF_KANJI, OFTEN_IN_KATAKANA
+
+Kind = Callable[[str, Random], str]
+
+_HIRAGANA = "ぁ-ゖ"
+_KATAKANA = "ァ-ヺー"
+_KANJI = "々一-鿿"
+_JAPANESE_LETTERS = _HIRAGANA + _KATAKANA + _KANJI
+
+_END = re.compile(r"[。.!?…]+$")
+# A question mark remains where it alone makes a Japanese sentence a question.
+_END_TO_LEAVE_OUT = re.compile(rf"(?:[。.!…]+|(?<=か)\?|(?<![!?{_JAPANESE_LETTERS}])\?)$")
+# Other marks at the end of a sentence. None makes a statement of a question.
+_OTHER_ENDS = {
+    "。": ("!", ".", "。。", "...", "、"),
+    ".": ("!", "..", "...", " .", ","),
+    "!": ("!!", "!!!", "..."),
+    "?": ("??", "?!", "???"),
+}
+_ASCII = {"。": ".", "、": ",", "「": '"', "」": '"', "『": '"', "』": '"', "・": " "}
+# Commas between digits remain: without them, two numbers would read as one.
+_JAPANESE_COMMA = re.compile(r"(?<!\d)、|、(?!\d)")
+_JAPANESE_MARK = re.compile(rf"[。「」『』・]|{_JAPANESE_COMMA.pattern}")
+_COMMA = re.compile(r",(?!\d)")
+
+# Without the か at the end, a question would be a statement.
+_KANA = re.compile(f"(?!か[。.!?…]*$)[{_HIRAGANA}{_KATAKANA}]")
+_LETTER = re.compile(r"[^\W\d_]")
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])")
+# Words usually begin where kanji or katakana follow hiragana.
+_WORD_START = re.compile(f"(?<=[{_HIRAGANA}])(?=[ァ-ヺ{_KANJI}])")
+_INSIDE_JAPANESE = re.compile(f"(?<=[{_JAPANESE_LETTERS}])(?=[{_JAPANESE_LETTERS}])")
+_KATAKANA_WORD = re.compile(f"[{_KATAKANA}]{{2,}}")
+_HIRAGANA_WORD = re.compile("|".join(sorted(OFTEN_IN_KATAKANA, key=len, reverse=True)))
+
+
+def _kanji_words() -> re.Pattern:
+    """Pattern of the longest words of `KANA_OF_KANJI` that are not parts of other words."""
+    longest_first = sorted(KANA_OF_KANJI, key=len, reverse=True)
+    words = (
+        word if re.search(f"[{_HIRAGANA}]$", word) else f"{word}(?![{_KANJI}])"
+        for word in longest_first
+    )
+    return re.compile(rf"(?<![{_KANJI}{_KATAKANA}\d])(?:{'|'.join(words)})")
+
+
+_KANJI_WORD = _kanji_words()
+
+# Distance between a katakana and the same sound in hiragana.
+_BETWEEN_KANA = ord("ァ") - ord("ぁ")
+_TO_HIRAGANA = {code: code - _BETWEEN_KANA for code in range(ord("ァ"), ord("ヶ") + 1)}
+_TO_KATAKANA = {hiragana: katakana for katakana, hiragana in _TO_HIRAGANA.items()}
+
+
+def leave_out_end(text: str, random: Random) -> str:
+    """Text without the punctuation at the end."""
+    return _END_TO_LEAVE_OUT.sub("", text).rstrip()
+
+
+def change_end(text: str, random: Random) -> str:
+    """Text with other punctuation at the end."""
+    found = _END.search(text)
+    if not found or found[0] not in _OTHER_ENDS:
+        return text
+    return text[: found.start()] + random.choice(_OTHER_ENDS[found[0]])
+
+
+def write_ascii(text: str, random: Random) -> str:
+    """Japanese text with the punctuation of ASCII."""
+    return _JAPANESE_MARK.sub(lambda mark: _ASCII[mark[0]], text)
+
+
+def change_commas(text: str, random: Random) -> str:
+    """Japanese text without commas, or with other marks in their places."""
+    return _JAPANESE_COMMA.sub(random.choice(("", "", " ", ",", "。")), text)
+
+
+def leave_out_commas(text: str, random: Random) -> str:
+    """Text without commas; those of numbers remain."""
+    return _COMMA.sub("", text)
+
+
+def mistype_kana(text: str, random: Random) -> str:
+    """Text with two neighbouring kana swapped, or one doubled or dropped."""
+    return _mistype(text, _KANA, random)
+
+
+def mistype_letters(text: str, random: Random) -> str:
+    """Text with two neighbouring letters swapped, or one doubled or dropped."""
+    return _mistype(text, _LETTER, random)
+
+
+def _mistype(text: str, letter: re.Pattern, random: Random) -> str:
+    places = [match.start() for match in letter.finditer(text)]
+    if len(places) < 2:
+        return text
+    i = random.choice(places)
+    change = random.choice(("swap", "double", "drop"))
+    if change == "double":
+        return text[:i] + text[i] + text[i:]
+    if change == "swap" and letter.match(text, i + 1) and text[i] != text[i + 1]:
+        return text[:i] + text[i + 1] + text[i] + text[i + 2 :]
+    return text[:i] + text[i + 1 :]
+
+
+def insert_spaces(text: str, random: Random) -> str:
+    """Japanese text with spaces before some words, or anywhere if no start of a word is found."""
+    starts = [match.start() for match in _WORD_START.finditer(text)]
+    if starts:
+        places = sorted(random.sample(starts, random.randint(1, len(starts))))
+    elif inside := [match.start() for match in _INSIDE_JAPANESE.finditer(text)]:
+        places = [random.choice(inside)]
+    else:
+        return text
+    ends = [*places, len(text)]
+    return " ".join(text[start:end] for start, end in zip([0, *places], ends, strict=True))
+
+
+def write_kana(text: str, random: Random) -> str:
+    """Text with kana for the kanji of frequent words: for one word or for all of them."""
+    words = list(_KANJI_WORD.finditer(text))
+    if not words:
+        return text
+    chosen = [random.choice(words)] if random.random() < 0.5 else words
+    for word in reversed(chosen):
+        text = text[: word.start()] + KANA_OF_KANJI[word[0]] + text[word.end() :]
+    return text
+
+
+def write_other_kana(text: str, random: Random) -> str:
+    """Text with a katakana word in hiragana, or a frequent hiragana word in katakana."""
+    words = [(match, _TO_HIRAGANA) for match in _KATAKANA_WORD.finditer(text)]
+    words += [(match, _TO_KATAKANA) for match in _HIRAGANA_WORD.finditer(text)]
+    if not words:
+        return text
+    word, table = random.choice(words)
+    return text[: word.start()] + word[0].translate(table) + text[word.end() :]
+
+
+def write_capitals(text: str, random: Random) -> str:
+    """Text in capital letters."""
+    return text.upper()
+
+
+def write_lower_case(text: str, random: Random) -> str:
+    """Text in lower case."""
+    return text.lower()
+
+
+def leave_out_apostrophes(text: str, random: Random) -> str:
+    """Text without the apostrophes inside words."""
+    return _APOSTROPHE.sub("", text)
+
+
+# Relative rate of each kind.
+_JAPANESE: dict[Kind, float] = {
+    leave_out_end: 2,
+    change_end: 1,
+    write_ascii: 1,
+    change_commas: 1,
+    mistype_kana: 2,
+    insert_spaces: 1,
+    write_kana: 2,
+    write_other_kana: 1,
+}
+_CHINESE: dict[Kind, float] = {
+    leave_out_end: 3,
+    change_end: 1,
+    write_ascii: 1,
+    change_commas: 1,
+}
+_ALPHABETIC: dict[Kind, float] = {
+    leave_out_end: 3,
+    change_end: 1,
+    leave_out_commas: 1,
+    mistype_letters: 3,
+    leave_out_apostrophes: 1,
+    write_lower_case: 2,
+    write_capitals: 1,
+}
+_RATES = {"japanese": _JAPANESE, "chinese": _CHINESE, "alphabetic": _ALPHABETIC}
+
+
+def rates(language: str) -> Mapping[Kind, float]:
+    """Kinds of noise for texts of a language, each with its relative rate."""
+    return _RATES[read_language(language).noise]
+
+
+def add_noise(text: str, language: str, random: Random) -> str:
+    """Make one change to a text, of a kind drawn by the rates of its language.
+
+    Kinds that find nothing to change are drawn again without them.
+
+    Args:
+        text: Normalised text (`corpus.cleaning.clean_text`).
+        language: Language code of the text.
+        random: Random generator. The same state and text give the same result.
+
+    Returns:
+        The changed text, never empty; `text` itself if no kind applies.
+
+    Example:
+
+    >>> add_noise("12:30", "ja", Random(0))
+    '12:30'
+    """
+    left = dict(rates(language))
+    while left:
+        (kind,) = random.choices(list(left), list(left.values()))
+        changed = kind(text, random)
+        if changed != text and _LETTER.search(changed):
+            return changed
+        del left[kind]
+    return text

@@ -1,0 +1,149 @@
+"""Segmentation of text into sentences, and of sentences into parts that the model can read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from keras_attn.languages import read_language
+from keras_attn.translation.text.placeholders import COPIED, EMOJI
+
+# Separates sentences while they are found. Removed from given texts first.
+SEPARATOR = "\x1f"
+
+_MARKS = "。！？!?｡"
+_CLOSING = "[」』）)】〉》\"'”’]"
+_SPACE = "[\\s\u3000\u00a0]"
+# Text in Japanese brackets belongs to the sentence around it, with one level of brackets inside.
+_QUOTED = (
+    r"「(?:[^「」\r\n]|「[^「」\r\n]*」)*」|『[^『』\r\n]*』|（[^（）\r\n]*）|【[^【】\r\n]*】"
+)
+# Full stops and other marks that end no sentence: abbreviations, initials, numbers of lists, and
+# marks within words and numbers.
+_WITHIN = (
+    r"\b(?:Mrs?|Ms|Dr|Prof|St|Mt|No|Nos|Vol|Fig|vs|etc|approx|Inc|Ltd|Co|Jr|Sr|e\.g|i\.e|a\.m|p\.m"
+    r"|U\.S|U\.K|[A-Z])\."
+    rf"|\b[0-9]{{1,2}}\.|\.+[^\s.{_MARKS}」』）)】〉》\"'”’]|[!?]+[0-9A-Za-z]"
+)
+_AFTER = f"(?:{_SPACE}|{EMOJI})*"
+_END = rf"[{_MARKS}]+{_CLOSING}*{_AFTER}|\.+{_CLOSING}*(?:\s{_AFTER}|\z)|[\r\n]{_AFTER}|\z"
+_SENTENCE = rf"(?:{COPIED}|{_QUOTED}|{_WITHIN}|[^{_MARKS}.\r\n])*(?:{_END})"
+# A quotation that is a sentence, unless the sentence goes on: 「はい。」と言う.
+_QUOTATION = (
+    rf"([{_MARKS}][」』])({_SPACE}*[^\s\p{{Hiragana}}、，,.・ー―…{_MARKS}」』）){SEPARATOR}])"
+)
+
+_WITH_BREAK = r"(?s).*[\r\n].*"
+
+
+class Sentences(NamedTuple):
+    """Sentences of several texts, in their order.
+
+    Attributes:
+        text: Sentences without the space and emoji around them, strings `(N,)`.
+        before: Line breaks and emoji before each sentence, as given, strings `(N,)`.
+        after: Line breaks and emoji after each sentence, as given, strings `(N,)`.
+        owner: Index of the text of each sentence, int64 `(N,)`, in ascending order.
+    """
+
+    text: tf.Tensor
+    before: tf.Tensor
+    after: tf.Tensor
+    owner: tf.Tensor
+
+
+def joiner(language: str) -> str:
+    """String between two sentences of a language: empty or a space."""
+    return read_language(language).joiner
+
+
+def split(texts: tf.Tensor) -> Sentences:
+    """Split texts at the ends of sentences and at line breaks.
+
+    Numbers, abbreviations, addresses and file names are not split, and text in Japanese brackets
+    stays with the sentence around it.
+
+    Args:
+        texts: Strings `(B,)`.
+
+    Example:
+
+    >>> found = split(tf.constant(["猫だ。「はい。」と言う。\\n3.5 cm."]))
+    >>> [text.decode() for text in found.text.numpy()], found.after.numpy()[1]
+    (['猫だ。', '「はい。」と言う。', '3.5 cm.', ''], b'\\n')
+    """
+    texts = tf.strings.regex_replace(texts, SEPARATOR, " ")
+    marked = tf.strings.regex_replace(texts, _SENTENCE, rf"\0{SEPARATOR}")
+    marked = tf.strings.regex_replace(marked, _QUOTATION, rf"\1{SEPARATOR}\2")
+    chunks = tf.strings.split(marked, SEPARATOR)
+    chunk, owner = chunks.flat_values, chunks.value_rowids()
+    before, text, after = (
+        tf.strings.regex_replace(chunk, rf"(?s)^({_AFTER})(.*?)({_AFTER})$", rf"\{group}")
+        for group in (1, 2, 3)
+    )
+    return Sentences(text, _kept(before), _kept(after), owner)
+
+
+def join(
+    sentences: Sentences, translations: tf.Tensor, num_texts: tf.Tensor, between: str
+) -> tf.Tensor:
+    """Join the translations of sentences to translations of the texts.
+
+    Args:
+        sentences: Sentences of the texts.
+        translations: Translations of each sentence, strings `(N, K)`.
+        num_texts: Number of texts, int32 `()`.
+        between: String between two sentences without a line break between them.
+
+    Returns:
+        Strings `(num_texts, K)`.
+    """
+    text, before, after, owner = sentences
+    # The text after the last mark of a text is empty, and so is text between two line breaks.
+    is_text = tf.not_equal(text, "")
+    has_next = tf.concat([(owner[1:] == owner[:-1]) & is_text[1:], [False]], 0)[: tf.size(text)]
+    is_open = ~tf.strings.regex_full_match(after, _WITH_BREAK)
+    after = tf.strings.join([after, tf.where(is_text & has_next & is_open, between, "")])
+    before, after = (
+        tf.repeat(part[:, None], tf.shape(translations)[1], 1) for part in (before, after)
+    )
+    joined = tf.strings.join([before, translations, after])
+    return tf.strings.unsorted_segment_join(joined, owner, num_texts)
+
+
+def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
+    """Whether texts hold a letter of the language, boolean `(B,)`.
+
+    Of a language without known scripts, text holds a letter or digit of any script.
+    """
+    letters = read_language(language).letters
+    return tf.strings.regex_full_match(texts, rf"(?s).*[{letters}].*")
+
+
+def parts(pieces: tf.RaggedTensor, limit: int) -> tuple[tf.RaggedTensor, tf.Tensor]:
+    """Split sentences of more than `limit` pieces every `limit` pieces.
+
+    Args:
+        pieces: Piece ids `(N, pieces)`.
+        limit: Maximum number of pieces of a part, at least 1.
+
+    Returns:
+        Piece ids `(parts, pieces)` and the index of the sentence of each part, int64 `(parts,)`,
+        in ascending order. A sentence without pieces has no parts.
+    """
+    lengths = pieces.row_lengths()
+    counts = (lengths + limit - 1) // limit
+    index = tf.ragged.range(counts)
+    left = lengths[:, None] - limit * index
+    chunks = tf.RaggedTensor.from_row_lengths(
+        pieces.flat_values, tf.minimum(left, limit).flat_values
+    )
+    return chunks, tf.repeat(tf.range(pieces.nrows()), counts)
+
+
+def _kept(around: tf.Tensor) -> tf.Tensor:
+    """Space around sentences that holds line breaks or emoji; other space is left out."""
+    is_space = tf.strings.regex_full_match(around, f"{_SPACE}*")
+    is_kept = ~is_space | tf.strings.regex_full_match(around, _WITH_BREAK)
+    return tf.where(is_kept, around, "")

@@ -1,0 +1,1 @@
+"""Training on JAX: compiled shapes, copies of the model, several processes."""

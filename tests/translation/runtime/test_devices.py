@@ -1,0 +1,15 @@
+import tensorflow as tf
+
+from keras_attn.translation.runtime.devices import describe, open_devices
+
+
+def test_devices_are_open_afterwards():
+    assert open_devices() >= 1
+    assert tf.config.list_logical_devices("CPU")
+
+
+def test_cards_of_one_kind_are_counted(monkeypatch):
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [0, 1, 2])
+    names = [{"device_name": "A100"}, {"device_name": "L4"}, {"device_name": "A100"}]
+    monkeypatch.setattr(tf.config.experimental, "get_device_details", names.__getitem__)
+    assert describe().endswith(", 2 × A100, L4")

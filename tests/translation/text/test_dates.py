@@ -1,0 +1,67 @@
+import re
+
+import tensorflow as tf
+
+from keras_attn.translation.text import dates
+
+DATES = {
+    "2026年3月31日": ("March 31, 2026", "月日"),
+    "1999年十二月一日": ("December 1, 1999", "月日"),
+    "十月二十八日": ("October 28", "月日"),
+    "08月09日": ("August 9", "月日"),
+    "2016年6月": ("June 2016", "年月"),
+    "12月": ("December", "月"),
+    "午後3時半": ("3:30 p.m.", "時分"),
+    "午前九時": ("9 a.m.", "時分"),
+    "午後11時35分": ("11:35 p.m.", "時分"),
+    "7時5分": ("7:05", "時分"),
+    "十時半": ("10:30", "時分"),
+    "二十時四十五分": ("20:45", "時分"),
+    "13月40日": ("13月40日", "月日"),  # no date: it stays
+}
+
+
+def strings(tensor):
+    return [text.decode() for text in tensor.numpy()]
+
+
+def test_dates_and_times_are_written_as_in_english_in_the_graph_too_and_other_text_stays():
+    for date, expected in DATES.items():
+        assert re.fullmatch(dates.DATE, date)
+        assert (dates.in_english(date), dates.kind(date)) == expected
+        assert re.fullmatch(dates.ways_to_write(date), dates.in_english(date))
+    others = ["3時間", "九時", "猫", "", "1,900"]
+    written, kinds = dates.translated(tf.constant([*DATES, *others]))
+    assert strings(written) == [*(english for english, _ in DATES.values()), *others]
+    assert strings(kinds) == [*(name for _, name in DATES.values()), *[""] * len(others)]
+
+
+WAYS = {
+    "5月3日": ["May 3rd", "May the third", "the 3rd of May", "3 May"],
+    "10月21日": ["Oct. 21st"],
+    "9月30日": ["Sept. thirtieth"],
+    "2026年3月31日": ["March 31st, 2026"],
+    "2026年3月": ["March of 2026"],
+    "午後3時": ["3:00 PM", "three o'clock in the afternoon"],
+    "午前9時": ["nine in the morning"],
+    "午後2時半": ["2:30 in the afternoon"],
+    "10時半": ["half past ten"],
+}
+NO_WAYS = {"5月3日": ["May 31", "March 3"], "午後3時": ["3 a.m."], "7時5分": ["7:50"]}
+
+
+def test_other_ways_to_write_a_date_are_known_and_other_dates_are_none():
+    for table, is_way in ((WAYS, True), (NO_WAYS, False)):
+        for date, ways in table.items():
+            for way in ways:
+                assert bool(re.fullmatch(dates.ways_to_write(date), way)) == is_way, way
+    for text in ("午後三時間", "五月雨", "五月蠅"):  # words and durations
+        assert re.match(dates.NO_DATE, text)
+
+
+def test_a_sentence_that_ends_with_an_hour_has_one_period():
+    texts = ["at 3 p.m..", "at 9 a.m.. Then", "at 3 p.m.?", "end.."]
+    expected = ["at 3 p.m.", "at 9 a.m. Then", "at 3 p.m.?", "end.."]
+    assert strings(dates.with_one_period(tf.constant(texts))) == expected
+    found = dates.with_two_periods(tf.constant(["at 3 p.m.", "3 p.m. sharp."]))
+    assert strings(found) == ["at 3 p.m..", "3 p.m. sharp."]

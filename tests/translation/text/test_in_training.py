@@ -1,0 +1,93 @@
+import numpy as np
+
+from keras_attn.translation.batching.grouped import part_with_slots
+from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.text import in_training
+from keras_attn.translation.text.placeholders import SLOTS
+
+# Sentences written for this test.
+JA_EN = ("ja", "en")
+PAIRS = [
+    Pair("{name}さんは{time}に来ます。", "{name} will come at {time}."),
+    Pair("木村さんはNHKで働いている。", "Mr. Kimura works at NHK."),
+    Pair("トムとトムの犬。", "Tom and his dog."),
+    Pair("https://example.com/を見て。", "Look at our page."),
+    Pair("アメリカ人だ。", "He is American."),
+    Pair("猫が寝ている。", "A cat is sleeping."),
+]
+
+
+def with_slots(pair, languages, random):
+    return Pair(*in_training.with_slots(*pair, languages, random))
+
+
+def filled(text, found):
+    return "".join(found.get(character, character) for character in text)
+
+
+def test_equal_spans_become_equal_slots_on_both_sides():
+    seen = set()
+    for seed in range(40):
+        new = with_slots(PAIRS[0], JA_EN, np.random.default_rng(seed))
+        used = [c for c in new.source if c in SLOTS]
+        assert len(used) == 2 and sorted(used) == sorted(c for c in new.target if c in SLOTS)
+        found = dict(zip(used, ("{name}", "{time}"), strict=True))
+        assert filled(new.source, found) == PAIRS[0].source
+        assert filled(new.target, found) == PAIRS[0].target
+        seen.update(used)
+    assert seen == set(SLOTS)
+
+
+def test_names_and_words_become_slots_now_and_then(monkeypatch):
+    counts = sum(
+        any(c in SLOTS for c in with_slots(PAIRS[1], JA_EN, np.random.default_rng(i)).source)
+        for i in range(300)
+    )
+    both = 1 - (1 - in_training.SHARE) ** 2
+    assert 0.6 * both < counts / 300 < 1.4 * both
+    monkeypatch.setattr(in_training, "SHARE", 1.0)
+    new = with_slots(PAIRS[1], JA_EN, np.random.default_rng(0))
+    assert "木村" not in new.source and "Kimura" not in new.target and "NHK" not in new.target
+    back = with_slots(Pair(*reversed(PAIRS[1])), ("en", "ja"), np.random.default_rng(0))
+    assert "木村" not in back.target and "Kimura" not in back.source
+
+
+def test_what_is_not_once_on_both_sides_stays(monkeypatch):
+    monkeypatch.setattr(in_training, "SHARE", 1.0)
+    for pair in PAIRS[2:]:
+        assert with_slots(pair, JA_EN, np.random.default_rng(0)) == pair
+
+
+def test_numbers_and_tags_always_become_slots():
+    many = " ".join(f"{{a{i}}}" for i in range(9))
+    for source, target, num_slots in (
+        ("このペンは1900円です。", "This pen is 1,900 yen.", 1),
+        ("このペンは千九百円です。", "This pen costs 1,900 yen.", 1),
+        ("23万人がいる。", "There are 230,000 people.", 1),
+        ("10時半に起きる。", "I get up at half past ten.", 1),
+        ("十月三日の午後3時に会う。", "We will meet at 3 p.m. on the 3rd of October.", 2),
+        ("5月に会う。", "See you in May.", 1),
+        ("4%増えた。", "It rose by 4 percent.", 1),
+        ("5パーセント増えた。", "It rose by 5%.", 1),
+        ("3対1で勝った。", "We won 3 to 1.", 1),
+        ("12人いる。", "There are twelve.", 0),
+        ("120円と12円", "120 yen and 12 yen", 2),
+        (many, many, 8),
+        ("10月に会う。", "See you in the 10th month.", 0),
+        ("<b>保存</b>を押す。", "Press <b>Save</b>.", 2),
+    ):
+        new = with_slots(Pair(source, target), JA_EN, np.random.default_rng(0))
+        for side in new:
+            assert sum(character in SLOTS for character in side) == num_slots, source
+    pair = Pair("21日の午後3時に来て。", "Come on the 21st at 3 p.m.")
+    new = with_slots(pair, JA_EN, np.random.default_rng(0))
+    day, time = new.source[0], new.source[3]
+    assert new == Pair(f"{day}日の{time}時分に来て。", f"Come on the {day}th at {time}.")
+
+
+def test_a_part_gets_the_same_slots_from_the_same_seed():
+    part = Part(PAIRS, [1.0] * len(PAIRS))
+    first = part_with_slots(part, JA_EN, seed=3)
+    assert part_with_slots(part, JA_EN, seed=3) == first != part_with_slots(part, JA_EN, seed=4)
+    assert first.weights == part.weights

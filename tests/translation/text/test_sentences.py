@@ -1,0 +1,99 @@
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keras_attn.translation.text import sentences
+from keras_attn.translation.text.sentences import SEPARATOR, is_in_language, joiner
+
+
+def texts_of(tensor):
+    return [text.decode() for text in tensor.numpy().ravel()]
+
+
+def split(*given):
+    """Sentences of each text, without empty ones."""
+    found = sentences.split(tf.constant(given))
+    rows = [[] for _ in given]
+    for text, owner in zip(texts_of(found.text), found.owner.numpy().tolist(), strict=True):
+        rows[owner] += [text] if text else []
+    return rows
+
+
+def test_sentences_end_at_their_marks():
+    for expected in (
+        ["猫だ。", "走れ！", "本当？", "はい。"],
+        ["雨が降ってきたよ！？", "傘はある?", "ない!"],
+        ["「はい。」と言う。", "「今日は寒い。でも行く。」と彼は答えた。"],
+        ["「はい。」", "「いいえ。」", "彼は笑った。"],
+        ["これは『猫だ。』という本（新しい。）です。", "読んだ？"],
+        ["そう。。。", "ええと……。"],
+        ["円周率は3.14です。", "Ver.2.0を使う。", "report.v2.pdfを見て。"],
+        ["https://example.com/?a=1.bを開く。", "次。"],
+        ["{name}さん。", "a.b@example.comへ。", "%sです。"],
+        ["一つ目です｡", "二つ目です｡"],
+        ["終わりのない文"],
+    ):
+        assert split("".join(expected)) == split("　".join(expected)) == [expected]
+    for expected in (
+        ["Mr. Smith is 3.5 cm tall.", "It ends.", "(So.)", "Why?", "No!"],
+        ["See e.g. report.pdf at 5 p.m. today.", "J. R. Brown came."],
+        ["No. 5 is mine.", "The U.S. is big."],
+    ):
+        assert split(" ".join(expected)) == [expected]
+    # The mark between sentences cannot come from outside.
+    assert split(f"a{SEPARATOR}b") == [["a b"]]
+
+
+def test_lines_are_split_and_come_back_with_blank_lines():
+    text = "一行目。二つ目\n\n　三行目です\r\n・四行目\n"
+    assert split(text) == [["一行目。", "二つ目", "三行目です", "・四行目"]]
+    found = sentences.split(tf.constant([text, "", "\n", "終。"]))
+    named = tf.strings.join(["<", found.text, ">"])
+    joined = sentences.join(found, named[:, None], tf.constant(4), " ")
+    # Empty sentences are translated to nothing.
+    plain = [text.replace("<>", "") for text in texts_of(joined)]
+    assert plain == ["<一行目。> <二つ目>\n\n　<三行目です>\r\n<・四行目>\n", "", "\n", "<終。>"]
+
+
+def test_emoji_around_sentences_stay_and_other_space_is_left_out():
+    text = "  寒い。😊 行こう🎉🎉  "
+    found = sentences.split(tf.constant([text]))
+    joined = sentences.join(found, found.text[:, None], tf.constant(1), " ")
+    assert texts_of(joined) == ["寒い。😊  行こう🎉🎉  "]
+    assert split(text) == [["寒い。", "行こう"]]
+
+
+@settings(max_examples=20, derandomize=True, deadline=None)
+@given(st.lists(st.text("あい。！.? \n)」「a1😊{}", max_size=30), min_size=1, max_size=4))
+def test_nothing_but_space_is_lost(given_texts):
+    found = sentences.split(tf.constant(given_texts))
+    joined = sentences.join(found, found.text[:, None], tf.size(given_texts), "")
+    for given_text, back in zip(given_texts, texts_of(joined), strict=True):
+        assert back.replace(" ", "") == given_text.replace(" ", "")
+        assert back.count("\n") == given_text.count("\n")
+
+
+def test_text_of_a_language_holds_its_letters_and_is_joined_as_it_is_written():
+    for language, inside, outside in (
+        ("ja", ["ひ", "カタ", "漢字 1", "ﾊﾝ"], ["", "123", "abc", "😊！", "한국", "—"]),
+        ("en", ["a", "123 kg"], ["漢字", "！？", "123"]),
+        ("xx", ["a", "漢", "ж", "7 7 1"], ["…", "😊"]),
+        ("digits", ["1"], [""]),
+    ):
+        found = is_in_language(tf.constant([*inside, *outside]), language).numpy().tolist()
+        assert found == [True] * len(inside) + [False] * len(outside), language
+    assert [joiner(language) for language in ("en", "ja", "zh-Hant", "ja-JP")] == [" ", "", "", ""]
+
+
+@settings(max_examples=20, derandomize=True, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(4, 9), max_size=20), min_size=1, max_size=4), st.integers(1, 7)
+)
+def test_no_part_is_too_long_and_no_piece_is_lost(rows, limit):
+    pieces = tf.ragged.constant(rows, tf.int32, ragged_rank=1)
+    chunks, owners = sentences.parts(pieces, limit)
+    back = [[] for _ in rows]
+    for chunk, owner in zip(chunks.to_list(), owners.numpy().tolist(), strict=True):
+        assert 0 < len(chunk) <= limit
+        back[owner] += chunk
+    assert back == rows
