@@ -41,7 +41,7 @@ def main() -> int:
     version = versions.newest_version(arguments.model)
     config = dataclasses.replace(
         Config.load(version / EXTRA / CONFIG),
-        max_pieces=512,
+        max_length=512,
         length_penalty=0.0,
         min_length_ratio=1.0,
         max_length_ratio=1.0,

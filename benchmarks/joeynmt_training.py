@@ -56,7 +56,7 @@ def prepare(
         data[side] = {
             "lang": language,
             "level": "bpe",
-            "max_length": fields["max_pieces"],
+            "max_length": fields["max_length"],
             "voc_file": str(words),
             "tokenizer_type": "sentencepiece",
             "tokenizer_cfg": {"model_file": str(model)},
@@ -86,7 +86,7 @@ def prepare(
             "batch_size": 64,
             "batch_type": "sentence",
             "eval_metrics": ["bleu"],
-            "max_output_length": fields["max_pieces"],
+            "max_output_length": fields["max_length"],
             "generate_unk": False,
         },
         "training": {

@@ -48,7 +48,7 @@ class Model:
             name: tf.constant(trained[f"{name}/embedding/tokens/embeddings"] * self._width**0.5)
             for name in ("encoder", "decoder")
         }
-        zeros = np.zeros((1, 2 * config.max_pieces, self._width), np.float32)
+        zeros = np.zeros((1, 2 * config.max_length, self._width), np.float32)
         self._positions = tf.constant(np.asarray(PositionalEncoding()(zeros))[0])
         self._kernel = tf.constant(trained["decoder/logits/kernel"])
         bias = trained["decoder/logits/bias"].copy()

@@ -37,7 +37,9 @@ def of_batch(lengths: np.ndarray, config: Config, num_logits: int) -> float:
 
 def logits_of_a_token(name: str, vocab_size: int) -> int:
     """Number of logits computed for a target token; ours samples the vocabulary in training."""
-    return int(Config.sampled_share * vocab_size) if name.startswith("ours") else vocab_size
+    return (
+        int(Config.sampled_softmax_fraction * vocab_size) if name.startswith("ours") else vocab_size
+    )
 
 
 def operations(

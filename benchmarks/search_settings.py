@@ -100,7 +100,7 @@ def search(
     """Hypotheses of each text with scores, best first."""
     ids = [tf.TensorSpec((None, None), tf.int32)]
     best = tf.function(lambda x: best_translations(model, x, config, num_best), input_signature=ids)
-    pieces = [[*p[: config.max_pieces - 1], EOS_ID] for p in tokenizers.source.encode(texts)]
+    pieces = [[*p[: config.max_length - 1], EOS_ID] for p in tokenizers.source.encode(texts)]
     order = sorted(range(len(texts)), key=lambda i: len(pieces[i]))
     found: list[list[tuple[list[int], float]]] = [[] for _ in texts]
     for begin in range(0, len(order), BATCH_SIZE):

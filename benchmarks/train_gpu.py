@@ -92,7 +92,7 @@ def measure(
 ) -> str:
     """Cells of a line for one size."""
     # All logits: a large batch has nearly every piece among its targets.
-    config = dataclasses.replace(sizes, batch_tokens=batch_tokens, sampled_share=1.0)
+    config = dataclasses.replace(sizes, batch_tokens=batch_tokens, sampled_softmax_fraction=1.0)
     fields = dataclasses.asdict(config)
     batches = [make_batch(config, LENGTH, seed) for seed in range(NUM_BATCHES)]
     with tempfile.TemporaryDirectory() as folder:

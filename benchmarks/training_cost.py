@@ -50,7 +50,7 @@ def main() -> int:
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras")), flush=True)
     fastest = precision.fastest()
-    usual = Config(max_pieces=max(LENGTHS))
+    usual = Config(max_length=max(LENGTHS))
     curves: dict[str, list[Point]] = {}
     for name, sizes in (("width", WIDTHS), ("depth", DEPTHS), ("length", LENGTHS)):
         print(f"\n{name:>8}{'tokens/s':>10}{'of the peak':>13}{'MiB':>8}", flush=True)

@@ -6,9 +6,9 @@ from keras_attn.translation.decoding.limits import FORBIDDEN_IDS
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID
 
 
-def greedy(model, source, max_pieces):
+def greedy(model, source, max_length):
     """Greedy translation of the ids of one source; the whole target again for each token."""
-    limit = min(2 * len(source) + 10, max_pieces)
+    limit = min(2 * len(source) + 10, max_length)
     said = []
     while len(said) < limit:
         logits = model((np.array([source]), np.array([[BOS_ID, *said]]))).numpy()[0, -1]

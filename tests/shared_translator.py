@@ -26,7 +26,7 @@ PAIRS = [
 ]
 CONFIG = Config(
     vocab_size=400,
-    max_pieces=40,
+    max_length=40,
     beam_size=3,
     num_encoder_layers=2,
     num_decoder_layers=1,

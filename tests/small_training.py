@@ -31,7 +31,7 @@ VALIDATION = [Example(pair.source, (pair.target,)) for pair in PAIRS[:3]]
 # With all that a checkpoint must bring back: dropout, sampled segmentations, accumulated gradients.
 CONFIG = Config(
     vocab_size=300,
-    max_pieces=32,
+    max_length=32,
     batch_tokens=128,
     num_encoder_layers=1,
     num_decoder_layers=1,

@@ -21,7 +21,7 @@ ACTIONS = {
 }
 TINY = (
     "--minutes 0.15 --vocab-size 400 --num-encoder-layers 1 --num-decoder-layers 1 "
-    "--num-hiddens 16 --ffn-num-hiddens 16 --num-heads 2 --batch-tokens 512 --max-pieces 32"
+    "--num-hiddens 16 --ffn-num-hiddens 16 --num-heads 2 --batch-tokens 512 --max-length 32"
 ).split()
 
 

@@ -186,7 +186,7 @@ SCHEMAS: dict[str, Schema] = {
             "source": TEXT,
             "target": TEXT,
             "max_characters": _NUMBER,
-            "max_pieces": _NUMBER,
+            "max_length": _NUMBER,
             "examples": _list(TEXT),
             "facts": {"type": "object", "additionalProperties": TEXT},
             "models": _list(TEXT),

@@ -71,7 +71,7 @@ class Website:
                     "source": config.source,
                     "target": config.target,
                     "max_characters": self._settings.max_characters,
-                    "max_pieces": config.max_pieces,
+                    "max_length": config.max_length,
                     "examples": servable.examples,
                     "facts": _facts(config),
                     "models": list(translators),

@@ -22,7 +22,18 @@ from keras_attn.position_schemes import SCHEMES
 from keras_attn.translation.fields import fault, setting
 
 # Raised when a field of an older file gets another meaning. Older files are read, newer ones not.
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
+
+# New names of fields that had other names up to format version 5.
+RENAMED = {
+    "max_pieces": "max_length",
+    "joined_share": "concat_ratio",
+    "sampled_share": "sampled_softmax_fraction",
+    "stable_steps": "inverse_sqrt_start",
+    "cool_down": "cooldown_fraction",
+    "certain_end": "forced_eos",
+    "allow_unknown": "allow_unk",
+}
 
 # Separator between the names of corpora, and between the names of held-out test sets.
 AND = " + "
@@ -110,7 +121,7 @@ class Config:
         most=1,
         default_text=_BY_TIME,
     )
-    max_pieces: int = _tokens(
+    max_length: int = _tokens(
         128,
         "longest sentence in tokens, end mark included; longer training pairs are left out, longer "
         "texts are translated in parts",
@@ -131,7 +142,7 @@ class Config:
         above=0,
         below=1,
     )
-    joined_share: float = _tokens(
+    concat_ratio: float = _tokens(
         0.02,
         "number of pairs of two or three sentences, joined from training pairs, as a share of all "
         "other pairs; 0 is off",
@@ -239,7 +250,7 @@ class Config:
     label_smoothing: float = _training(
         0.1, "probability mass spread over the vocabulary", "MASS", least=0, below=1
     )
-    sampled_share: float = _training(
+    sampled_softmax_fraction: float = _training(
         0.25,
         "share of the target vocabulary whose logits are computed for a batch; 1 is all of it",
         "SHARE",
@@ -271,13 +282,13 @@ class Config:
         least=1,
         default_text="a twelfth of the training, or 200 with --start-from",
     )
-    stable_steps: int = _optimizer(
+    inverse_sqrt_start: int = _optimizer(
         675,
         "number n of batches after which the learning rate decays as sqrt(n / batch)",
         "BATCHES",
         least=1,
     )
-    cool_down: float = _optimizer(
+    cooldown_fraction: float = _optimizer(
         0.4,
         "last share of the training over which the learning rate falls to 0",
         "SHARE",
@@ -335,10 +346,10 @@ class Config:
         "are --beam-size translations",
         choices=EARLY_STOPPING,
     )
-    certain_end: bool = _search(
+    forced_eos: bool = _search(
         False, "count the end mark of a translation of the greatest length as certain"
     )
-    allow_unknown: bool = _search(False, "allow the unknown token in a translation")
+    allow_unk: bool = _search(False, "allow the unknown token in a translation")
     min_length_ratio: float = _search(
         0.0, "shortest translation in tokens, as a share of the source", "SHARE", least=0
     )
@@ -383,9 +394,9 @@ class Config:
             lambda heads, groups: groups == 0 or heads % groups == 0,
         )
         contradict(
-            "at least 2 * `max_pieces`, one pair of the greatest length",
+            "at least 2 * `max_length`, one pair of the greatest length",
             "batch_tokens",
-            "max_pieces",
+            "max_length",
             lambda tokens, pieces: tokens >= 2 * pieces,
         )
         contradict(
@@ -448,6 +459,7 @@ class Config:
                 f"be at most {FORMAT_VERSION}. Received: format_version={version!r}. Update "
                 "keras_attn, or train again into another folder."
             )
+        record = {RENAMED.get(name, name): value for name, value in record.items()}
         known = {field.name for field in dataclasses.fields(cls)}
         if unknown := sorted(set(record) - known):
             warnings.warn(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from pathlib import Path
 from typing import Any
 
 from keras_attn.command_line import add_version, form
-from keras_attn.translation.config import Config
+from keras_attn.translation.config import RENAMED, Config
 
 # Names of values that have none of their own.
 _METAVARS = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
@@ -61,6 +62,11 @@ def make_parser(prog: str = "train.py", shows_all: bool = False) -> argparse.Arg
             groups[heading] = parser.add_argument_group(heading)
         flag = f"--{field.name.replace('_', '-')}"
         groups[heading].add_argument(flag, help=_help(field), **_kind(field))
+    for old, new in RENAMED.items():
+        kind = type(getattr(Config, new))
+        if kind is not bool:  # these are for imported models
+            flag = f"--{old.replace('_', '-')}"
+            parser.add_argument(flag, dest=new, type=kind, action=_Renamed, help=argparse.SUPPRESS)
     for action in parser._actions:
         if not shows_all and action.dest not in (*COMMON, "help", "help_all", "version"):
             action.help = argparse.SUPPRESS
@@ -100,6 +106,15 @@ def _help_all(prog: str) -> type[argparse.Action]:
             parser.exit()
 
     return HelpAll
+
+
+class _Renamed(argparse.Action):
+    """Action of a flag that now has another name."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        new = f"--{self.dest.replace('_', '-')}"
+        print(f"warning: {option_string} is now called {new}.", file=sys.stderr)
+        setattr(namespace, self.dest, values)
 
 
 def _kind(field: dataclasses.Field) -> dict[str, Any]:

@@ -36,7 +36,7 @@ FIXED_SHAPES_ON_ACCELERATOR: dict[str, Any] = {"max_padding": 0.4}
 # there. Random segmentations, made by the processor, could not keep up with it.
 ON_ACCELERATOR: dict[str, Any] = {
     "matrix_update_interval": 1,
-    "sampled_share": 1.0,
+    "sampled_softmax_fraction": 1.0,
     "subword_alpha": 0.0,
 }
 LARGE_ON_ACCELERATOR: dict[str, Any] = {

@@ -217,7 +217,7 @@ def test_the_page_loads_nothing_from_elsewhere_and_is_told_of_the_model(client, 
             assert response.headers["content-type"].startswith("text/html")
             assert "default-src 'self'" in response.headers["content-security-policy"]
     model = {"name": "ja-en", "version": 1, "source": "ja", "target": "en", "models": ["ja-en"]}
-    limits = {"max_characters": 300, "max_pieces": Config().max_pieces, "can_stream": True}
+    limits = {"max_characters": 300, "max_length": Config().max_length, "can_stream": True}
     facts = {"Trained on": Config().data, "Layers": "4 of the encoder, 2 of the decoder"}
     facts |= {"Width": "256, with 4 heads", "Search": "beam of 4", "Precision": "float32"}
     told = {**model, **limits, "facts": facts, "examples": examples}

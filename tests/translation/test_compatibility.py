@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from keras_attn.translation import Translator
+from keras_attn.translation.config import RENAMED
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization.tokenizer import Tokenizer
 from keras_attn.translation.training import warm_start
@@ -32,7 +33,8 @@ def test_answers_are_those_of_then_what_a_model_lacks_is_none_and_training_can_s
     answers = stored.with_name(stored.name.replace(".tar.xz", ".json"))
     answers = json.loads(answers.read_text(encoding="utf-8"))
     translator = Translator.load(tmp_path / "1")
-    assert answers["configuration"].items() <= vars(translator.config).items()
+    fields = {RENAMED.get(name, name): value for name, value in answers["configuration"].items()}
+    assert fields.items() <= vars(translator.config).items()
     best = [hypotheses[0] for hypotheses in translator.nbest(answers["texts"])]
     assert [one.translation for one in best] == answers["translations"]
     assert [one.score for one in best] == pytest.approx(answers["scores"], abs=1e-3)

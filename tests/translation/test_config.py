@@ -8,18 +8,18 @@ from keras_attn.translation.config import Config
 
 def test_all_faults_are_named_at_once():
     with pytest.raises(ValueError) as error:
-        Config(num_heads=3, max_pieces=0).validate()
+        Config(num_heads=3, max_length=0).validate()
     assert str(error.value) == (
         "The configuration cannot be used. "
-        "`max_pieces` must be a whole number at least 1. Received: max_pieces=0. "
+        "`max_length` must be a whole number at least 1. Received: max_length=0. "
         "`num_hiddens` must be a multiple of `num_heads`. Received: num_hiddens=256, num_heads=3."
     )
 
 
 OUT_OF_RANGE = [
     (0, "vocab_size beam_size accumulate newton_schulz_steps matrix_update_interval"),
-    (0, "average_interval stable_steps validation_sentences minutes cool_down"),
-    (0.0, "learning_rate adam_lr_ratio sampled_share max_padding"),
+    (0, "average_interval inverse_sqrt_start validation_sentences minutes cooldown_fraction"),
+    (0.0, "learning_rate adam_lr_ratio sampled_softmax_fraction max_padding"),
     (1.0, "label_smoothing adam_beta_2 dropout"),
     (-1, "seed steps patience max_length_extra length_penalty max_length_ratio"),
     (2.5, "num_heads seed no_repeat_ngram min_length_ratio"),
@@ -34,13 +34,14 @@ OUT_OF_RANGE = [
 
 def test_a_value_out_of_range_is_refused_by_name():
     Config().validate()
-    Config(dropout=0, minutes=3, sampled_share=1).validate()  # whole numbers, as users write them
+    # Whole numbers, as users write them.
+    Config(dropout=0, minutes=3, sampled_softmax_fraction=1).validate()
     for value, names in OUT_OF_RANGE:
         for name in names.split():
             with pytest.raises(ValueError, match=name):
                 Config(**{name: value}).validate()
-    with pytest.raises(ValueError, match="max_pieces"):
-        Config(max_pieces=64, batch_tokens=100).validate()
+    with pytest.raises(ValueError, match="max_length"):
+        Config(max_length=64, batch_tokens=100).validate()
 
 
 def test_each_field_has_a_help_text_and_a_range():
@@ -66,10 +67,10 @@ def test_a_saved_configuration_loads_equal_and_one_of_another_version_as_far_as_
     path.write_text(json.dumps({**record, "format_version": 99}), encoding="utf-8")
     with pytest.raises(ValueError, match="newer version .* Received: format_version=99. Update"):
         Config.load(path)
-    older = {**record, "format_version": 3}
-    del older["sampled_share"], older["seed"]
+    older = {**record, "format_version": 3, "max_pieces": 64}
+    del older["max_length"], older["seed"]
     path.write_text(json.dumps(older), encoding="utf-8")
-    assert Config.load(path) == Config(num_heads=8)
+    assert Config.load(path) == Config(num_heads=8, max_length=64)
     assert not recwarn
     path.write_text(json.dumps({**record, "width": 3, "depth": 2}), encoding="utf-8")
     with pytest.warns(UserWarning, match="does not know and leaves out: depth, width"):

@@ -11,7 +11,7 @@ FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 FLAGS = {
     action.dest: action
     for action in PARSER._actions
-    if action.dest not in ("help", "help_all", "version")
+    if action.help != "==SUPPRESS==" and action.dest not in ("help", "help_all", "version")
 }
 # Another value than the default, where the default and one do not suffice.
 OTHERS = {bool: True, int: 3, float: 0.25, str: "own"}
@@ -43,6 +43,11 @@ def test_a_flag_gives_the_value_of_its_field_and_nothing_else():
     assert several == {"hold_out": "a.tsv + b.x,b.y"}
 
 
+def test_an_old_name_of_a_flag_works_with_a_warning(capsys):
+    assert parse("--max-pieces", "9") == {"max_length": 9}
+    assert capsys.readouterr().err == "warning: --max-pieces is now called --max-length.\n"
+
+
 def test_help_shows_ranges_defaults_and_commands_that_can_be_given():
     examples = make_parser("keras-attn train").format_help().split("examples:\n")[1].splitlines()
     assert len(examples) > 3
@@ -52,7 +57,7 @@ def test_help_shows_ranges_defaults_and_commands_that_can_be_given():
         parse(*arguments)
     for name, text in (
         ("beam_size", "1 is greedy search (at least 1 and at most 1000; default: 4)"),
-        ("cool_down", "(above 0 and at most 1; default: 0.4)"),
+        ("cooldown_fraction", "(above 0 and at most 1; default: 0.4)"),
         ("dropout", "default: chosen by the corpus and the training time)"),
         ("shared_vocab", "(default: no)"),
     ):

@@ -16,7 +16,7 @@ from keras_attn.translation.model import in_dtype, make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
 SIZES = {"num_hiddens": 8, "ffn_num_hiddens": 16, "num_heads": 2}
-CONFIG = Config(max_pieces=6, num_encoder_layers=1, num_decoder_layers=1, **SIZES)
+CONFIG = Config(max_length=6, num_encoder_layers=1, num_decoder_layers=1, **SIZES)
 SOURCES = np.array([[7, EOS_ID, 0, 0], [4, 9, EOS_ID, 0], [12, 5, 5, EOS_ID]], np.int32)
 # Options that a search does not know of; each is one of a model with one of the positions.
 OTHERS = [
@@ -44,7 +44,7 @@ def test_search_translates_as_the_layers_do_with_each_option(options):
     config = dataclasses.replace(CONFIG, beam_size=1, **options)
     config.validate()
     model = strengthen(make_model(13, 13 if config.shared_vocab else 11, config), seed=3)
-    expected = [greedy(model, row[row != PAD_ID], config.max_pieces) for row in SOURCES]
+    expected = [greedy(model, row[row != PAD_ID], config.max_length) for row in SOURCES]
     assert any(expected)
     found = best_translations(model, tf.constant(SOURCES), config).tokens[:, 0].numpy()
     assert [row[row != PAD_ID].tolist() for row in found] == expected

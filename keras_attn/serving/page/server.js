@@ -20,7 +20,7 @@ export const ADDRESS = location.origin + SERVER;
 export class ServerError extends Error {}
 
 /**
- * Settings of the page: `{name, version, source, target, max_characters, max_pieces, examples, facts,
+ * Settings of the page: `{name, version, source, target, max_characters, max_length, examples, facts,
  * models, can_stream}`, of the model with that name, or of the first model of the server.
  */
 export async function readSettings(name) {

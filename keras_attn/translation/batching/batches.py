@@ -80,7 +80,7 @@ class Batches:
     >>> from keras_attn.translation.tokenization.tokenizer import train
     >>> cut = train(["a b", "a", "b a b"], vocab_size=300, character_coverage=1.0)
     >>> part = Part([Pair("a b", "b"), Pair("a b", "a")], weights=[1, 1])
-    >>> config = Config(batch_tokens=64, max_pieces=8)
+    >>> config = Config(batch_tokens=64, max_length=8)
     >>> batches = Batches([lambda: part], Tokenizers(cut, cut), config)
     >>> batch = next(batches.stream())
     >>> len(batch.source), batch.target_in.shape == batch.target_out.shape
@@ -188,7 +188,7 @@ class Batches:
         if self._config.subword_alpha:
             texts = [part.pairs[i].source for i in clean] + [one.text for one in noised]
             seeds = np.random.SeedSequence([self._config.seed, step]).generate_state(2)
-            limits = (self._config.max_pieces,) * 2 if self._shard is None else shape
+            limits = (self._config.max_length,) * 2 if self._shard is None else shape
             sources = self._sampled(0, sources, texts, int(seeds[0]), limits[0])
             targets = self._sampled(
                 1, targets, [part.pairs[i].target for i in pairs], int(seeds[1]), limits[1]

@@ -59,10 +59,10 @@ class Grouped:
         fixed_shapes: Whether noise must not make a batch larger or longer. Defaults to False.
 
     Raises:
-        ValueError: If no pair has at most `config.max_pieces` pieces.
+        ValueError: If no pair has at most `config.max_length` pieces.
 
     Attributes:
-        pairs: Pairs of at most `config.max_pieces` pieces; those of the part come first.
+        pairs: Pairs of at most `config.max_length` pieces; those of the part come first.
         sides: Source ids and target ids of each pair.
         lengths: Length of each side of each pair, EOS included, `(N, 2)`.
         num_too_long: Number of pairs of the part that are longer.
@@ -88,17 +88,17 @@ class Grouped:
         self.num_too_long = self._add(part_with_slots(part, languages, [config.seed, number]))
         if not self.pairs:
             raise ValueError(
-                "No training pair has at most `max_pieces` pieces on both sides. Received: "
-                f"max_pieces={config.max_pieces} and {self.num_too_long} pairs. "
-                "Use a larger `max_pieces`."
+                "No training pair has at most `max_length` pieces on both sides. Received: "
+                f"max_length={config.max_length} and {self.num_too_long} pairs. "
+                "Use a larger `max_length`."
             )
-        if config.joined_share:
+        if config.concat_ratio:
             joined = joined_pairs(
                 Part(self.pairs, self._weights.tolist()),
                 self.lengths,
-                config.joined_share,
+                config.concat_ratio,
                 languages,
-                config.max_pieces,
+                config.max_length,
                 np.random.default_rng(np.random.SeedSequence([config.seed, number], spawn_key=[1])),
             )
             self._add(joined)
@@ -108,13 +108,13 @@ class Grouped:
         self._batch_sizes = [batch_size(shape, config) for shape in self.shapes]
 
     def _add(self, part: Part) -> int:
-        """Add the pairs of at most `max_pieces` pieces; return the number of longer ones."""
+        """Add the pairs of at most `max_length` pieces; return the number of longer ones."""
         sides = [
             tokenizer.encode([pair[side] for pair in part.pairs])
             for side, tokenizer in enumerate(self._tokenizers)
         ]
         lengths = np.array([list(map(len, side)) for side in sides], int).T + 1
-        kept = np.flatnonzero(lengths.max(axis=1) <= self._config.max_pieces)
+        kept = np.flatnonzero(lengths.max(axis=1) <= self._config.max_length)
         self.pairs += [part.pairs[i] for i in kept]
         for ours, side in zip(self.sides, sides, strict=True):
             ours += [np.array(side[i], np.int32) for i in kept]
@@ -185,7 +185,7 @@ class Grouped:
             longer = (length, own_shape[1])
             if (
                 self._fixed_shapes
-                or length > self._config.max_pieces
+                or length > self._config.max_length
                 or sizes[batch] * sum(longer) > most_tokens
             ):
                 return None

@@ -26,7 +26,7 @@ def joined_pairs(
     lengths: np.ndarray,
     share: float,
     languages: tuple[str, str],
-    max_pieces: int,
+    max_length: int,
     random: np.random.Generator,
 ) -> Part:
     """Join random pairs of a part by twos and threes.
@@ -39,7 +39,7 @@ def joined_pairs(
         lengths: Length of each side of each pair in tokens, EOS included, `(N, 2)`.
         share: Number of joined pairs in an epoch, as a share of all other pairs.
         languages: Language codes of the source and the target side.
-        max_pieces: Largest sum of the lengths of a side. Combinations above it are left out.
+        max_length: Largest sum of the lengths of a side. Combinations above it are left out.
         random: Random generator.
 
     Returns:
@@ -67,7 +67,7 @@ def joined_pairs(
     pairs = []
     for members, has_three in zip(drawn, is_three, strict=True):
         chosen = members if has_three else members[1:]
-        if lengths[chosen].sum(axis=0).max() <= max_pieces:
+        if lengths[chosen].sum(axis=0).max() <= max_length:
             texts = zip(*(part.pairs[i] for i in chosen), strict=True)
             source, target = (
                 joiner(code).join(side) for code, side in zip(languages, texts, strict=True)

@@ -58,7 +58,7 @@ class BeamSearch:
             `beam_size` finished hypotheses have better scores than the best unfinished one, divided
             by the length penalty of its length so far; `"full"`: when it has `beam_size` finished
             hypotheses. Defaults to `"exact"`.
-        certain_end: Whether EOS has probability 1 after the last token that the maximum length
+        forced_eos: Whether EOS has probability 1 after the last token that the maximum length
             allows. Defaults to False.
         forbidden_ids: Ids below `BLOCK` that no translation has. Defaults to padding, the unknown
             token and BOS.
@@ -73,7 +73,7 @@ class BeamSearch:
         slot_ids: tuple[int, ...] = (),
         offset: float = 5.0,
         early_stopping: str = "exact",
-        certain_end: bool = False,
+        forced_eos: bool = False,
         forbidden_ids: tuple[int, ...] = FORBIDDEN_IDS,
     ):
         self._step = step
@@ -86,7 +86,7 @@ class BeamSearch:
             beam_size,
             no_repeat_ngram,
             slot_ids,
-            certain_end,
+            forced_eos,
             forbidden_ids,
             # A row ends with the first end that is found.
             can_omit_scores=beam_size == 1 and not alpha,

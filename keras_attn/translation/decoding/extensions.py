@@ -17,7 +17,7 @@ class Extensions:
         beam_size: Number of hypotheses `K` of each row.
         no_repeat_ngram: See `BeamSearch`.
         slot_ids: See `BeamSearch`.
-        certain_end: See `BeamSearch`.
+        forced_eos: See `BeamSearch`.
         forbidden_ids: See `BeamSearch`.
         can_omit_scores: Whether the extensions of a row can be compared by their logits, because
             they extend one hypothesis and have no length penalty. Defaults to False.
@@ -38,14 +38,14 @@ class Extensions:
         beam_size: int,
         no_repeat_ngram: int = 0,
         slot_ids: tuple[int, ...] = (),
-        certain_end: bool = False,
+        forced_eos: bool = False,
         forbidden_ids: tuple[int, ...] = FORBIDDEN_IDS,
         can_omit_scores: bool = False,
     ):
         self._beam_size = beam_size
         self._no_repeat_ngram = no_repeat_ngram
         self._slot_ids = slot_ids
-        self._certain_end = certain_end
+        self._forced_eos = forced_eos
         self._forbidden_ids = forbidden_ids
         self._can_omit_scores = can_omit_scores
 
@@ -92,7 +92,7 @@ class Extensions:
         totals = tf.gather(tf.reshape(logits, [-1, BLOCK]), row * num_blocks + block)
         totals = totals + tf.gather(log_probs, parent, batch_dims=1)[..., None]
         totals = _keep_rules(rows, beam, totals, beam_size, self._slot_ids, self._forbidden_ids)
-        if self._certain_end:
+        if self._forced_eos:
             must_end = (rows.limits <= beam.step)[:, None, None]
             is_end = must_end & (tf.range(BLOCK) == EOS_ID)
             first_blocks = tf.where(is_end, beam.log_probs[..., None], totals[:, :beam_size])

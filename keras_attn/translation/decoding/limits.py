@@ -13,7 +13,7 @@ FORBIDDEN_IDS = (PAD_ID, UNK_ID, BOS_ID)
 
 def forbidden_ids(config: Config) -> tuple[int, ...]:
     """Ids that no translation of a search with these settings contains."""
-    return tuple(id for id in FORBIDDEN_IDS if id != UNK_ID or not config.allow_unknown)
+    return tuple(id for id in FORBIDDEN_IDS if id != UNK_ID or not config.allow_unk)
 
 
 def num_tokens(ids: tf.Tensor) -> tf.Tensor:
@@ -24,12 +24,12 @@ def num_tokens(ids: tf.Tensor) -> tf.Tensor:
 def length_limits(num_source_tokens: tf.Tensor, config: Config) -> tf.Tensor:
     """Maximum length of each translation, EOS not counted, int32 `(B,)`.
 
-    `max_length_ratio` times the source and `max_length_extra` more, at most `max_pieces`. The limit
+    `max_length_ratio` times the source and `max_length_extra` more, at most `max_length`. The limit
     follows from the length of the sentence alone, so no translation depends on the rest of a batch.
     """
-    extra = min(config.max_length_extra, config.max_pieces)
-    longest = _share(num_source_tokens, config.max_length_ratio, config.max_pieces)
-    return tf.minimum(longest + extra, config.max_pieces)
+    extra = min(config.max_length_extra, config.max_length)
+    longest = _share(num_source_tokens, config.max_length_ratio, config.max_length)
+    return tf.minimum(longest + extra, config.max_length)
 
 
 def length_minimums(num_source_tokens: tf.Tensor, limits: tf.Tensor, config: Config) -> tf.Tensor:
@@ -37,7 +37,7 @@ def length_minimums(num_source_tokens: tf.Tensor, limits: tf.Tensor, config: Con
 
     `min_length_ratio` times the source, at most the maximum length in `limits`.
     """
-    shortest = _share(num_source_tokens, config.min_length_ratio, config.max_pieces)
+    shortest = _share(num_source_tokens, config.min_length_ratio, config.max_length)
     return tf.minimum(shortest, limits)
 
 

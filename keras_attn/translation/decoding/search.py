@@ -115,8 +115,8 @@ class Search:
 
 def num_positions(config: Config) -> int:
     """Maximum number of positions on either side that a search may need."""
-    # The decoder reads BOS and up to `max_pieces` target pieces.
-    return max(int(_length_to_pad_to(tf.constant(config.max_pieces))), config.max_pieces + 1)
+    # The decoder reads BOS and up to `max_length` target pieces.
+    return max(int(_length_to_pad_to(tf.constant(config.max_length))), config.max_length + 1)
 
 
 def _length_to_pad_to(length: tf.Tensor) -> tf.Tensor:
@@ -184,11 +184,11 @@ def _search(
         # Without length penalty, greedy search stops at the first finished hypothesis.
         config.length_penalty if config.beam_size > 1 else 0.0,
         # No translation is long enough to repeat a longer n-gram.
-        config.no_repeat_ngram if config.no_repeat_ngram < config.max_pieces else 0,
+        config.no_repeat_ngram if config.no_repeat_ngram < config.max_length else 0,
         slot_ids,
         config.length_penalty_offset,
         config.early_stopping,
-        config.certain_end,
+        config.forced_eos,
         forbidden_ids(config),
     )
     has_slot = tf.reduce_any(

@@ -184,7 +184,7 @@ def _use(folder: Path, config: Config) -> str:
         version=folder.name,
         beam_size=config.beam_size,
         penalty=f"(({offset:g} + pieces) / {offset + 1:g})^{config.length_penalty}",
-        limit=config.max_pieces - 1,
+        limit=config.max_length - 1,
     )
 
 

@@ -65,7 +65,7 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
         config.save(extra / CONFIG)
         tokenizers.source.save(extra / "source.model")
         tokenizers.target.save(extra / "target.model")
-        warmup_requests.write(extra, tokenizers.source, config.max_pieces)
+        warmup_requests.write(extra, tokenizers.source, config.max_length)
         versions.write_sizes(aside)
         translator = _load_and_try(aside, warmup_requests.text(tokenizers.source, TRIED_PIECES))
         examples.write(extra, examples.choose(translator, config.source, config.target))

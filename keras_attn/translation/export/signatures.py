@@ -111,7 +111,7 @@ class Signatures:
         top_k: tf.Tensor,
         top_p: tf.Tensor,
     ) -> dict[str, tf.Tensor]:
-        """Sampled translation of each text; text is truncated to `max_pieces`."""
+        """Sampled translation of each text; text is truncated to `max_length`."""
         given, literals = self._protect(text, *_no_terms())
         source_ids = self._source_ids(given)
         memory = self._search_ids.encode(source_ids)
@@ -123,7 +123,7 @@ class Signatures:
         return {"translation": self._restore(translation, literals)}
 
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Log probability of each translation; both sides are truncated to `max_pieces`."""
+        """Log probability of each translation; both sides are truncated to `max_length`."""
         given, literals = self._protect(text, *_no_terms())
         source_ids = self._source_ids(given)
         target_ids = self._ids(self.target, placeholders.with_slots(translation, literals))
@@ -194,7 +194,7 @@ class Signatures:
         return self._ids(self.source, tf.strings.join(self._language(text)))
 
     def _ids(self, tokenizer: GraphTokenizer, text: tf.Tensor) -> tf.Tensor:
-        return _with_end(tokenizer.tokenize(text)[:, : self._config.max_pieces - 1])
+        return _with_end(tokenizer.tokenize(text)[:, : self._config.max_length - 1])
 
     def _text(self, tokens: tf.Tensor) -> tf.Tensor:
         """Detokenize ids `(B, N, L)` to strings `(B, N)`."""
@@ -225,7 +225,7 @@ class Signatures:
         given = tf.where(is_source, found.text, "")
         given, literals = self._protect(given, term, term_translation)
         pieces = self.source.tokenize(given)
-        limit = self._config.max_pieces - 1
+        limit = self._config.max_length - 1
         # With room for a language token.
         limit = max(limit - 1, 1) if self._is_imported else limit
         parts, owners = sentences.parts(pieces, limit)

@@ -20,7 +20,7 @@ FILE = "tf_serving_warmup_requests"
 MAIN, OTHER = "serving_default", "nbest"
 
 
-def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
+def write(extra: Path, tokenizer: Tokenizer, max_length: int) -> None:
     """Write one request for each shape for which the exported functions are compiled.
 
     The search is compiled for single texts of each of `LENGTHS`, the tokenizer for each
@@ -29,10 +29,10 @@ def write(extra: Path, tokenizer: Tokenizer, max_pieces: int) -> None:
     Args:
         extra: Folder `assets.extra` of a version.
         tokenizer: Source tokenizer.
-        max_pieces: Maximum number of source pieces, EOS included.
+        max_length: Maximum number of source pieces, EOS included.
     """
-    lengths = [length for length in LENGTHS if length < 2 * max_pieces]
-    requests = [text(tokenizer, min(length, max_pieces)) for length in lengths]
+    lengths = [length for length in LENGTHS if length < 2 * max_length]
+    requests = [text(tokenizer, min(length, max_length)) for length in lengths]
     compiled = set()
     with tf.io.TFRecordWriter(str(extra / FILE)) as file:
         for request in requests:

@@ -12,8 +12,8 @@ from keras_attn.translation.config import Config
 class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Learning rate with warm-up, a stable phase, inverse square root decay and a cool-down.
 
-    `rate(n) = peak * min(n / warmup, 1, sqrt(stable / n), left / cool_down)`, with `n` counted from
-    1 and `left` the remaining share of the budget. This is the schedule of Hu et al. 2024
+    `rate(n) = peak * min(n / warmup, 1, sqrt(start / n), left / cooldown)`, with `n` counted from 1
+    and `left` the remaining share of the budget. This is the schedule of Hu et al. 2024
     (arXiv:2404.06395) with a linear cool-down. After the stable phase, the rate decays with the
     inverse square root of the step as in Vaswani et al. 2017 (section 5.3). The cool-down makes the
     last steps small also when the budget is in minutes.
@@ -22,10 +22,10 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
         peak: Highest learning rate, reached at the end of the warm-up.
         warmup_steps: Number of warm-up steps, at least 1. With gradient accumulation, each batch
             is a step.
-        cool_down: Share of the budget over which the rate decays to 0 at the end, above 0, at
-            most 1.
-        stable_steps: Step after which the rate decays, at least 1. Defaults to
-            `Config.stable_steps` (benchmarks/results/learning.md).
+        cooldown_fraction: Share of the budget over which the rate decays to 0 at the end, above 0,
+            at most 1.
+        inverse_sqrt_start: Step after which the rate decays, at least 1. Defaults to
+            `Config.inverse_sqrt_start` (benchmarks/results/learning.md).
 
     Call arguments:
         step: Step counted from 0.
@@ -39,7 +39,7 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
 
     Example:
 
-    >>> schedule = WarmUpStableDecay(peak=1.0, warmup_steps=4, cool_down=0.2)
+    >>> schedule = WarmUpStableDecay(peak=1.0, warmup_steps=4, cooldown_fraction=0.2)
     >>> [float(schedule(step)) for step in (0, 3, 15)]
     [0.25, 1.0, 1.0]
     >>> _ = schedule.left.assign(0.1)
@@ -51,25 +51,25 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
         self,
         peak: float,
         warmup_steps: int,
-        cool_down: float,
-        stable_steps: int = Config.stable_steps,
+        cooldown_fraction: float,
+        inverse_sqrt_start: int = Config.inverse_sqrt_start,
     ):
         self.peak = peak
         self.warmup_steps = warmup_steps
-        self.cool_down = cool_down
-        self.stable_steps = stable_steps
+        self.cooldown_fraction = cooldown_fraction
+        self.inverse_sqrt_start = inverse_sqrt_start
         self.left = keras.Variable(1.0, dtype="float32", trainable=False)
 
     def __call__(self, step):
         number = ops.cast(step, "float32") + 1.0
-        rise, fall = number / self.warmup_steps, self.left / self.cool_down
-        sunk = ops.sqrt(self.stable_steps / number)
+        rise, fall = number / self.warmup_steps, self.left / self.cooldown_fraction
+        sunk = ops.sqrt(self.inverse_sqrt_start / number)
         return self.peak * ops.minimum(ops.minimum(rise, fall), ops.minimum(sunk, 1.0))
 
     def get_config(self):
         return {
             "peak": self.peak,
             "warmup_steps": self.warmup_steps,
-            "cool_down": self.cool_down,
-            "stable_steps": self.stable_steps,
+            "cooldown_fraction": self.cooldown_fraction,
+            "inverse_sqrt_start": self.inverse_sqrt_start,
         }

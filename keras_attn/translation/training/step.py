@@ -37,11 +37,14 @@ class TrainingStep(keras.Model):
         self.model = model
         self.step = keras.Variable(0, dtype="int32", trainable=False)
         self._seed = config.seed
-        num_sampled = int(config.sampled_share * model.decoder.vocab_size)
+        num_sampled = int(config.sampled_softmax_fraction * model.decoder.vocab_size)
         self._loss_of = TranslationLoss(model, config.label_smoothing, num_sampled)
         self._mean_loss = keras.metrics.Mean(name="loss")
         self.schedule = WarmUpStableDecay(
-            config.learning_rate, config.warmup_steps, config.cool_down, config.stable_steps
+            config.learning_rate,
+            config.warmup_steps,
+            config.cooldown_fraction,
+            config.inverse_sqrt_start,
         )
         self._left = self.schedule.left  # `fit` must know it as a variable of this model
         optimizer = self._optimizer_class(

@@ -25,7 +25,7 @@ from train_command import command, write_corpus  # noqa: E402
 
 SIZES = (
     "--steps 500 --vocab-size 320 --num-encoder-layers 1 --num-decoder-layers 1 --num-hiddens 32 "
-    "--ffn-num-hiddens 32 --num-heads 2 --batch-tokens 512 --max-pieces 32 --precision float32 "
+    "--ffn-num-hiddens 32 --num-heads 2 --batch-tokens 512 --max-length 32 --precision float32 "
     "--learning-rate 0.01 --dropout 0 --noise 0"
 ).split()
 TEXTS = ["犬は駅で待っています。", "猫は川で遊んでいます。\n父は庭で歌っています。", "", "123"]

@@ -85,7 +85,7 @@ def test_attention_of_another_translation_or_a_part_is_said_to_be(page, fake_ser
     fake_server(nbest="nbest('a b')", attend="attend('a')")
     page.attend("猫")
     assert page.text("other-translation").endswith("one sentence, translated alone: a")
-    limit = httpx.get(f"{server}/page/settings.json").json()["max_pieces"]
+    limit = httpx.get(f"{server}/page/settings.json").json()["max_length"]
     fake_server(attend="attend(text, undefined, Array(Number(text)).fill('猫'))")
     page.set_text(str(limit))
     said = f"at most {limit} pieces at once. This is the attention of the first {limit} alone"

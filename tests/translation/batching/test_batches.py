@@ -46,7 +46,7 @@ def part(sources, targets, weights=None):
 
 
 # Pairs as they are, so that each can be recognised.
-PLAIN = {"batch_tokens": 512, "max_pieces": 64, "noise": 0, "joined_share": 0}
+PLAIN = {"batch_tokens": 512, "max_length": 64, "noise": 0, "concat_ratio": 0}
 
 
 def batches_of(one, shard=None, **options):
@@ -110,14 +110,14 @@ def test_shapes_are_few_and_padding_is_at_most_a_few_percent_counted_on_the_batc
 
 
 def test_longer_pairs_are_left_out_and_counted():
-    batches = batches_of(part([[5] * 3, [5] * 9], [[6] * 2, [6] * 2]), max_pieces=8)
+    batches = batches_of(part([[5] * 3, [5] * 9], [[6] * 2, [6] * 2]), max_length=8)
     assert batches.num_too_long == 1
     assert [batch.source.tolist() for batch in epoch(batches)] == [[[5, 5, 5, EOS_ID]]]
-    sampled = batches_of(part([[5] * 7] * 40, [[5] * 7] * 40), max_pieces=8, subword_alpha=0.5)
+    sampled = batches_of(part([[5] * 7] * 40, [[5] * 7] * 40), max_length=8, subword_alpha=0.5)
     for batch in epoch(sampled):
         assert batch.source.shape[1] <= 8 and batch.target_in.shape[1] <= 8
-    with pytest.raises(ValueError, match="max_pieces=4 and 1 pairs"):
-        batches_of(part([[5] * 9], [[6]]), max_pieces=4)
+    with pytest.raises(ValueError, match="max_length=4 and 1 pairs"):
+        batches_of(part([[5] * 9], [[6]]), max_length=4)
 
 
 def assert_equal(batches, others):
@@ -261,7 +261,7 @@ def test_noise_changes_some_sources_and_no_target_and_leaves_the_number_of_batch
 
 
 def test_joined_pairs_come_in_addition_and_are_tokenized_as_one_text(trained):
-    batches = real(trained, joined_share=0.25, max_pieces=128)
+    batches = real(trained, concat_ratio=0.25, max_length=128)
     seen = texts_of(trained, batches)
     assert sorted(set(seen) & set(TEXTS)) == sorted(TEXTS)
     joined = [pair for pair in seen if pair not in TEXTS]
@@ -278,13 +278,13 @@ def test_joined_pairs_come_in_addition_and_are_tokenized_as_one_text(trained):
     # Joined pairs that are too long are not counted.
     sides = zip(trained, zip(*TEXTS, strict=True), strict=True)
     longest = max(len(ids) for cut, side in sides for ids in cut.encode(side))
-    batches = real(trained, joined_share=1.0, max_pieces=longest + 1)
+    batches = real(trained, concat_ratio=1.0, max_length=longest + 1)
     assert batches.num_too_long == 0
     assert sorted(texts_of(trained, batches)) == sorted(TEXTS)
 
 
 def test_noise_and_joined_pairs_are_the_same_from_any_step(trained):
-    options = {"noise": 0.3, "joined_share": 0.3, "subword_alpha": 0.2}
+    options = {"noise": 0.3, "concat_ratio": 0.3, "subword_alpha": 0.2}
     one, again, other = (real(trained, **options, seed=seed) for seed in (0, 0, 5))
     steps = one.steps_per_epoch
     start = steps // 2

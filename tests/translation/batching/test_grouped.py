@@ -15,7 +15,7 @@ class Characters:
 
 
 CHARACTERS = Tokenizers(Characters(), Characters())
-CONFIG = Config(batch_tokens=400, max_pieces=40, joined_share=0.2, noise=0.5)
+CONFIG = Config(batch_tokens=400, max_length=40, concat_ratio=0.2, noise=0.5)
 PART = Part(
     [Pair(f"私は{'とても' * (n % 4)}{'あ' * (n % 3)}。", f"{n}.") for n in range(300)], [1.0] * 300
 )
@@ -32,7 +32,7 @@ def test_ids_of_noisy_sources_are_those_of_the_text_and_fit_in_the_batch():
     for (source_length, target_length), one in noised:
         assert one.text != grouped.pairs[one.pair].source
         assert one.ids == CHARACTERS.source.encode([one.text])[0]
-        assert len(one.ids) < source_length <= CONFIG.max_pieces
+        assert len(one.ids) < source_length <= CONFIG.max_length
         assert grouped.lengths[one.pair, 1] <= target_length
 
 
@@ -44,10 +44,10 @@ def test_batches_with_noise_are_not_empty_and_grow_by_a_tenth_at_most():
 
 def test_the_only_batch_is_padded_more_for_longer_sources_or_they_stay_clean():
     part = Part([Pair("私は、" * 3, "1")] * 20, [1.0] * 20)
-    (planned,) = group(part, noise=1, joined_share=0).order(0)
+    (planned,) = group(part, noise=1, concat_ratio=0).order(0)
     longest = max(len(one.ids) for one in planned.noised)
     assert planned.shape[0] == longest + 1 > 10
-    (planned,) = group(part, noise=1, max_pieces=10, joined_share=0).order(0)
+    (planned,) = group(part, noise=1, max_length=10, concat_ratio=0).order(0)
     assert planned.shape == (10, 2)
     assert len(planned.clean) > 0
     assert all(len(one.ids) <= 9 for one in planned.noised)

@@ -13,10 +13,10 @@ def numbered(count, end="。", weights=None):
     return Part(pairs, weights or [1.0] * count)
 
 
-def join(part, share=0.2, languages=("ja", "en"), max_pieces=99, seed=0, length=5):
+def join(part, share=0.2, languages=("ja", "en"), max_length=99, seed=0, length=5):
     lengths = np.full((len(part.pairs), 2), length)
     random = np.random.default_rng(seed)
-    return joining.joined_pairs(part, lengths, share, languages, max_pieces, random)
+    return joining.joined_pairs(part, lengths, share, languages, max_length, random)
 
 
 @settings(max_examples=30, deadline=None)
@@ -45,10 +45,10 @@ def test_sentences_without_an_end_come_last():
 
 
 def test_combinations_that_are_too_long_are_left_out_and_languages_decide_what_is_between():
-    joined = join(numbered(50), max_pieces=10, languages=("fr", "zh")).pairs
+    joined = join(numbered(50), max_length=10, languages=("fr", "zh")).pairs
     assert all(pair.source.count("文") == 2 for pair in joined)
     assert "。 文" in joined[0].source and ".Sentence" in joined[0].target
-    assert join(numbered(50), max_pieces=9).pairs == []
+    assert join(numbered(50), max_length=9).pairs == []
 
 
 def test_heavy_pairs_are_joined_more_often():

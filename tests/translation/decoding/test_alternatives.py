@@ -14,7 +14,7 @@ PROBABILITIES = tf.constant(np.tile(ROW, (2, 3, 1)))
 
 
 def find(slot_ids=(4, 5), **settings):
-    config = Config(max_pieces=20, **settings)
+    config = Config(max_length=20, **settings)
     found = likeliest_tokens(PROBABILITIES, SOURCES, TARGETS, config, 3, slot_ids)
     return [part.numpy() for part in found]
 
@@ -27,7 +27,7 @@ def test_forbidden_tokens_and_slots_that_may_not_come_are_skipped():
     np.testing.assert_array_equal(probabilities, np.where(tokens == PAD_ID, 0, ROW[tokens]))
     tokens, _ = find(slot_ids=())
     assert tokens[0].tolist() == [[4, 5, 6]] * 3
-    tokens, _ = find(allow_unknown=True)
+    tokens, _ = find(allow_unk=True)
     assert tokens[0, 0].tolist() == [1, 6, 3]
 
 

@@ -72,7 +72,7 @@ def search_by_hand(
     slots=None,
     offset=5.0,
     early_stopping="exact",
-    certain_end=False,
+    forced_eos=False,
     forbidden_ids=(PAD_ID, UNK_ID, BOS_ID),
 ):
     """The best hypotheses that a beam ends, best first.
@@ -90,7 +90,7 @@ def search_by_hand(
     beam, ended = [(0.0, [], next_state(first, BOS_ID))], []
     for step in range(limit + 1):
         penalty = ((offset + step + 1) / (offset + 1)) ** alpha
-        is_certain = certain_end and step == limit
+        is_certain = forced_eos and step == limit
         candidates = [
             (total + (0.0 if is_certain else log_prob), said, token, state)
             for total, said, state in beam
@@ -188,11 +188,11 @@ def test_beam_equals_a_search_by_hand(
 
 
 @pytest.mark.parametrize("at_once", [False, True])
-def test_search_may_stop_early_with_another_penalty_and_a_certain_end(at_once):
+def test_search_may_stop_early_with_another_penalty_and_a_forced_eos(at_once):
     table = random_table(8, spread=1.5)
     table[:, EOS_ID] -= 0.5
     first, limits = [3, 9, 40, 77, 5], [12, 1, 7, 30, 4]
-    options = {"alpha": 1.2, "offset": 0.0, "certain_end": True, "forbidden_ids": (PAD_ID, BOS_ID)}
+    options = {"alpha": 1.2, "offset": 0.0, "forced_eos": True, "forbidden_ids": (PAD_ID, BOS_ID)}
     for early_stopping in ("heuristic", "full"):
         options["early_stopping"] = early_stopping
         found = search((table, first, limits), 3, at_once, num_best=3, **options)
@@ -205,7 +205,7 @@ def test_search_may_stop_early_with_another_penalty_and_a_certain_end(at_once):
 def test_greedy_search_without_scores_finds_the_same():
     table = random_table(8, vocab_size=WIDE)
     for at_once in (False, True):
-        for rules in ({}, {"no_repeat_ngram": 2, "certain_end": True}):
+        for rules in ({}, {"no_repeat_ngram": 2, "forced_eos": True}):
             rows = (table, [1, 2, 3, 4, 5], [6, 4, 5, 1, 6], [0, 3, 0, 1, 5])
             scored, unscored = (
                 search(rows, 1, at_once, alpha=0.0, scored=one, **rules) for one in (True, False)

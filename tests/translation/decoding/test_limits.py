@@ -11,11 +11,11 @@ def limits_of(**settings):
 
 
 def test_limit_follows_from_the_rows_own_length_without_overflow():
-    assert limits_of(max_pieces=64, max_length_ratio=2.0) == [12, 18, 64]
-    assert limits_of(max_pieces=64, max_length_ratio=0.5) == [10, 12, 60]
+    assert limits_of(max_length=64, max_length_ratio=2.0) == [12, 18, 64]
+    assert limits_of(max_length=64, max_length_ratio=0.5) == [10, 12, 60]
     assert limits_of(max_length_ratio=1.0, max_length_extra=0) == [1, 4, 100]
     for ratio, extra in ((1e9, 10), (1e300, 10), (2.0, 10**12), (3e38, 2**31)):
-        found = limits_of(max_pieces=64, max_length_ratio=ratio, max_length_extra=extra)
+        found = limits_of(max_length=64, max_length_ratio=ratio, max_length_extra=extra)
         assert found == [64, 64, 64], (ratio, extra)
 
 

@@ -12,7 +12,7 @@ from keras_attn.translation.decoding.teacher_forcing import log_probabilities
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 SOURCES = tf.constant([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]])
-CONFIG = Config(max_pieces=20, beam_size=3, max_length_ratio=1.0, max_length_extra=3)
+CONFIG = Config(max_length=20, beam_size=3, max_length_ratio=1.0, max_length_extra=3)
 
 
 @pytest.fixture(scope="module")

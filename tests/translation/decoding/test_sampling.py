@@ -16,11 +16,11 @@ SOURCES = tf.constant([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]]
 
 
 def draw(
-    model, seed, temperature=1.0, top_k=0, top_p=1.0, sources=SOURCES, max_pieces=4, beam_size=1
+    model, seed, temperature=1.0, top_k=0, top_p=1.0, sources=SOURCES, max_length=4, beam_size=1
 ):
     numbers = tf.constant(temperature), tf.constant(top_k), tf.constant(top_p)
     memory = make_steps(model, beam_size, in_place=False).encode(sources)
-    config = Config(max_pieces=max_pieces)
+    config = Config(max_length=max_length)
     return sample_translations(model, memory, config, tf.constant(seed), *numbers).numpy()
 
 
@@ -61,7 +61,7 @@ def test_the_seed_decides(tiny_model):
 
 def test_first_tokens_come_as_often_as_they_are_likely(tiny_model):
     many = tf.repeat(SOURCES[:1], 4000, axis=0)
-    first = draw(tiny_model, 7, temperature=2.0, sources=many, max_pieces=1)[:, 0]
+    first = draw(tiny_model, 7, temperature=2.0, sources=many, max_length=1)[:, 0]
     logits = tiny_model((SOURCES[:1], np.array([[2]])))[0, 0].numpy() / 2.0
     logits[:3] = -np.inf
     expected = tf.nn.softmax(logits).numpy()

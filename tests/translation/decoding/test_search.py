@@ -12,7 +12,7 @@ from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
 @pytest.fixture(scope="module")
 def search(tiny_model):
     """One search for all tests: a graph for batches, and a program of XLA for a single source."""
-    return Search(tiny_model, Config(max_pieces=40, beam_size=3))
+    return Search(tiny_model, Config(max_length=40, beam_size=3))
 
 
 def random_sources(lengths, seed=1):
@@ -40,7 +40,7 @@ def test_a_source_gets_what_it_gets_in_a_large_batch(search, lengths):
 
 def test_a_slot_is_said_once_and_only_if_its_source_has_it(tiny_model):
     sources = random_sources([5] * 9)
-    config = Config(max_pieces=9, beam_size=3)
+    config = Config(max_length=9, beam_size=3)
     free, ruled = (
         best_translations(tiny_model, sources, config, 3, slot_ids=ids) for ids in ((), SLOT_IDS)
     )
@@ -70,7 +70,7 @@ def test_no_sources_have_no_translations(search):
 @pytest.mark.slow  # traces two searches into one graph
 def test_two_calls_at_once_do_not_write_into_each_other(tiny_model):
     sources = random_sources([6] * 4)
-    config = Config(max_pieces=9, beam_size=2)
+    config = Config(max_length=9, beam_size=2)
     # With shapes that are known, what a search begins with could be one constant for all calls.
     twice = tf.function(lambda: [best_translations(tiny_model, sources, config) for _ in range(2)])
     first, second = twice()
@@ -91,6 +91,6 @@ def test_threads_that_share_a_search_each_get_their_own_answer(search):
 
 def test_lengths_that_sources_are_padded_to_have_positions():
     assert LENGTHS == (16, 32, 64, 128)
-    for max_pieces, positions in ((4, 16), (16, 17), (100, 128), (128, 129), (300, 384)):
-        config = Config(max_pieces=max_pieces, batch_tokens=4096)
+    for max_length, positions in ((4, 16), (16, 17), (100, 128), (128, 129), (300, 384)):
+        config = Config(max_length=max_length, batch_tokens=4096)
         assert num_positions(config) == positions

@@ -45,7 +45,7 @@ def test_both_engines_find_the_same_translations_with_the_same_scores(models):
         beam_size=CONFIG.beam_size,
         length_penalty=0,
         min_decoding_length=0,
-        max_decoding_length=2 * CONFIG.max_pieces,
+        max_decoding_length=2 * CONFIG.max_length,
         suppress_sequences=[[slot] for slot in SLOTS],  # no source has one
     )
     numbers = {piece: i for i, piece in enumerate(join.pieces)}
@@ -53,7 +53,7 @@ def test_both_engines_find_the_same_translations_with_the_same_scores(models):
     ours = [best[0] for best in translator.nbest(TEXTS)]
     limits = [int(CONFIG.max_length_ratio * (len(p) + 1)) + 10 for p in pieces]
     lengths = [len(one.hypotheses[0]) for one in found]
-    comparable = [i for i, n in enumerate(lengths) if n < min(limits[i], CONFIG.max_pieces)]
+    comparable = [i for i, n in enumerate(lengths) if n < min(limits[i], CONFIG.max_length)]
     assert len(comparable) > 8
     assert len(set(theirs)) > 3
     assert [ours[i].translation for i in comparable] == [theirs[i] for i in comparable]

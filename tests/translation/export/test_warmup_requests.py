@@ -12,7 +12,7 @@ TEXTS = ["。猫が好きです。", "。犬が水を飲みます。", "。鳥�
 
 def test_every_shape_that_is_compiled_is_asked_for_as_the_server_reads_it(tmp_path):
     tokenizer = train(TEXTS, vocab_size=300, character_coverage=1.0)
-    warmup_requests.write(tmp_path, tokenizer, max_pieces=50)
+    warmup_requests.write(tmp_path, tokenizer, max_length=50)
     path = str(tmp_path / "tf_serving_warmup_requests")
     lengths, shapes = [], []
     for record in tf.data.TFRecordDataset([path]):

@@ -19,7 +19,7 @@ def test_sizes_are_those_of_the_file(configured):
     config.validate()
     sizes = (config.num_encoder_layers, config.num_decoder_layers, config.num_heads)
     assert sizes == (2, 1, 2)
-    assert (config.num_hiddens, config.ffn_num_hiddens, config.max_pieces) == (16, 24, 128)
+    assert (config.num_hiddens, config.ffn_num_hiddens, config.max_length) == (16, 24, 128)
     assert config.activation == "silu" and config.norm_epsilon == 1e-5
     assert config.share_embeddings and config.tie_embeddings and config.logits_bias
     assert (config.source, config.target) == ("ja", "en")
@@ -29,13 +29,13 @@ def test_search_is_that_of_the_files(configured, tiny_files):
     config = configured()
     assert (config.beam_size, config.length_penalty, config.length_penalty_offset) == (4, 1.0, 0.0)
     assert config.max_length_extra == 14  # without start and end
-    assert (config.early_stopping, config.certain_end) == ("heuristic", True)
-    assert config.allow_unknown
+    assert (config.early_stopping, config.forced_eos) == ("heuristic", True)
+    assert config.allow_unk
     other = {"early_stopping": True, "length_penalty": 0.6, "num_beams": 6, "max_length": 512}
     config = configured({**other, "bad_words_ids": [[98], [1]], "no_repeat_ngram_size": 3})
     assert (config.beam_size, config.length_penalty, config.early_stopping) == (6, 0.6, "full")
     assert config.max_length_extra == 126  # as many as there are positions
-    assert not config.allow_unknown and config.no_repeat_ngram == 3
+    assert not config.allow_unk and config.no_repeat_ngram == 3
     never = configured({"early_stopping": "never"}, forced_eos_token_id=None)
     assert never.early_stopping == "exact"
     # Older models have it in their configuration.

@@ -21,7 +21,7 @@ from keras_attn.translation.training import callbacks, validation
 from keras_attn.translation.training.fit import fit
 from keras_attn.translation.training.jax import processes
 
-NOTHING_RANDOM = {"dropout": 0.0, "subword_alpha": 0.0, "sampled_share": 1.0}
+NOTHING_RANDOM = {"dropout": 0.0, "subword_alpha": 0.0, "sampled_softmax_fraction": 1.0}
 
 
 def train(folder, steps, num_parts):

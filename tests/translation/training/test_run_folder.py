@@ -46,10 +46,12 @@ def test_a_training_of_an_older_version_goes_on_if_nothing_else_differs(tmp_path
     save_checkpoint(tmp_path)
     path = tmp_path / run_folder.CONFIG
     record = json.loads(path.read_text(encoding="utf-8"))
-    del record["sampled_share"]
+    del record["sampled_softmax_fraction"]
     path.write_text(json.dumps(record), encoding="utf-8")
-    other = dataclasses.replace(CONFIG, sampled_share=0.5)
-    with pytest.raises(ValueError, match="another configuration: sampled_share: 0.25 -> 0.5"):
+    other = dataclasses.replace(CONFIG, sampled_softmax_fraction=0.5)
+    with pytest.raises(
+        ValueError, match="another configuration: sampled_softmax_fraction: 0.25 -> 0.5"
+    ):
         run_folder.prepare_folder(other, tmp_path)
     run_folder.prepare_folder(CONFIG, tmp_path).close()
 

@@ -48,7 +48,7 @@ def test_a_step_follows_the_schedule_and_counts_and_teaches_a_sample_of_the_voca
     trainer.train_step(make_batch())
     learnt = bias_of_logits(trainer) != 0
     # Adam goes on with the sample of the step before.
-    num_sampled = int(CONFIG.sampled_share * 400)
+    num_sampled = int(CONFIG.sampled_softmax_fraction * 400)
     assert num_sampled <= learnt.sum() <= 2 * num_sampled and learnt[[3, 4, 5]].all()
     for _ in range(CONFIG.matrix_update_interval - 1):
         loss = trainer.train_step(make_batch())["loss"]
@@ -60,7 +60,9 @@ def test_a_step_follows_the_schedule_and_counts_and_teaches_a_sample_of_the_voca
 
 
 def test_the_first_step_of_adam_is_as_long_as_its_share_of_the_rate():
-    trainer = make_trainer(400, adam_lr_ratio=0.5, warmup_steps=1, dropout=0.0, sampled_share=1.0)
+    trainer = make_trainer(
+        400, adam_lr_ratio=0.5, warmup_steps=1, dropout=0.0, sampled_softmax_fraction=1.0
+    )
     trainer.train_step(make_batch())
     bias = bias_of_logits(trainer)
     assert (bias != 0).all()  # the whole vocabulary is the sample
@@ -79,9 +81,9 @@ def test_dropout_follows_from_the_seed_and_the_step():
 
 
 def test_optimizer_loss_and_schedule_are_those_of_the_configuration():
-    options = {"adam_beta_1": 0.5, "adam_beta_2": 0.75, "stable_steps": 9}
+    options = {"adam_beta_1": 0.5, "adam_beta_2": 0.75, "inverse_sqrt_start": 9}
     matrices = {"muon_momentum": 0.25, "newton_schulz_steps": 4, "matrix_update_interval": 3}
     trainer = make_trainer(**options, **matrices)
     found = trainer.optimizer.get_config()
     assert (found["adam_beta_1"], found["adam_beta_2"], found["momentum"]) == (0.5, 0.75, 0.25)
-    assert (found["ns_steps"], found["every"], trainer.schedule.stable_steps) == (4, 3, 9)
+    assert (found["ns_steps"], found["every"], trainer.schedule.inverse_sqrt_start) == (4, 3, 9)

@@ -39,7 +39,7 @@ def test_weights_and_tokenizers_are_those_of_the_exported_model_of_an_older_form
     shutil.copytree(version, older)
     path = older / "assets.extra" / "config.json"
     record = json.loads(path.read_text(encoding="utf-8"))
-    for name in ("adam_lr_ratio", "sampled_share", "max_length_extra"):
+    for name in ("adam_lr_ratio", "sampled_softmax_fraction", "max_length_extra"):
         del record[name]
     path.write_text(json.dumps({**record, "format_version": 3}), encoding="utf-8")
     found, given = warm_start.inherit(start_from=str(older))
@@ -84,7 +84,7 @@ def test_sizes_and_search_are_inherited_and_the_rest_is_the_users(version):
     found, given = warm_start.inherit(start_from=str(version.parent), minutes=7, dropout=0.3)
     assert found == version
     # The search is the model's, too.
-    own = {"minutes": 7, "dropout": 0.3, "max_pieces": 128, "start_from": str(version)}
+    own = {"minutes": 7, "dropout": 0.3, "max_length": 128, "start_from": str(version)}
     assert Config(**given) == dataclasses.replace(CONFIG, **own, **warm_start.DEFAULTS)
     _, given = warm_start.inherit(start_from=str(version), learning_rate=0.002, beam_size=3)
     assert (given["learning_rate"], given["beam_size"]) == (0.002, 3)
