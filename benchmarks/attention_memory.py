@@ -24,14 +24,7 @@ GIB = 2**30
 SHORT = 64
 # Memory reserved for the rest of the system.
 RESERVE = 2 * GIB
-SIGNS_OF_NO_MEMORY = (
-    "OOM",
-    "ResourceExhausted",
-    "bad_alloc",
-    "MemoryError",
-    "allocate",
-    "pthread_create",
-)
+SIGNS_OF_NO_MEMORY = "OOM ResourceExhausted bad_alloc MemoryError allocate pthread_create".split()
 PATHS = {"chosen": "keras_attn", "plain": "keras_attn, with scores", "keras": "keras"}
 
 
@@ -46,14 +39,9 @@ def main() -> int:
     for path in arguments.paths:
         label = PATHS[path]
         limit = min(arguments.limit, (available_memory() - RESERVE) / GIB)
-        if limit <= 0:
-            print(f"{label:<26}not run: too little memory is free")
-            continue
-        baseline = run_child(arguments, path, SHORT, limit)
-        peak = run_child(arguments, path, arguments.length, limit)
-        if baseline is None:
-            print(f"{label:<26}not measured: {SHORT} positions failed")
-        elif peak is None:
+        baseline = run_child(path, SHORT, limit)
+        peak = run_child(path, arguments.length, limit)
+        if baseline is None or peak is None:
             print(f"{label:<26}needs more than {limit:.1f} GiB: stopped there")
         else:
             (memory, seconds), (memory_before, _) = peak, baseline
@@ -69,7 +57,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--heads", type=int, default=8)
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--causal", action="store_true", help="with the causal mask")
-    parser.add_argument("--window", type=int, help="a window of keras_attn, in positions")
     parser.add_argument(
         "--limit", type=float, default=12.0, help="maximum memory of a process, in GiB"
     )
@@ -78,19 +65,10 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run_child(
-    arguments: argparse.Namespace, path: str, length: int, limit: float
-) -> tuple[float, float] | None:
-    """Peak bytes and seconds of a pass in a new process; None if memory is insufficient.
-
-    Raises:
-        RuntimeError: If the process failed for another reason.
-    """
-    command = [sys.executable, __file__, "--measure", path, "--length", str(length)]
-    command += ["--width", str(arguments.width), "--heads", str(arguments.heads)]
-    command += ["--dtype", arguments.dtype, "--limit", str(limit)]
-    command += ["--causal"] if arguments.causal else []
-    command += ["--window", str(arguments.window)] if arguments.window else []
+def run_child(path: str, length: int, limit: float) -> tuple[float, float] | None:
+    """Peak bytes and seconds of a pass in a new process; None if memory is insufficient."""
+    command = [sys.executable, __file__, *sys.argv[1:], "--measure", path]
+    command += ["--length", str(length), "--limit", str(limit)]
     environment = {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "2"}
     done = subprocess.run(
         command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
@@ -128,9 +106,7 @@ def make_pass(arguments: argparse.Namespace) -> Any:
     if arguments.measure == "keras":
         layer = keras.layers.MultiHeadAttention(num_heads, width // num_heads, dtype=dtype)
     else:
-        layer = keras_attn.MultiHeadAttention(
-            width, num_heads, use_bias=True, window=arguments.window, dtype=dtype
-        )
+        layer = keras_attn.MultiHeadAttention(width, num_heads, use_bias=True, dtype=dtype)
     options = {"use_causal_mask": arguments.causal, "training": True}
     if arguments.measure == "plain":
         options["return_attention_scores"] = True

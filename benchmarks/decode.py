@@ -1,11 +1,12 @@
 """Translation speed of an exported translator: `python benchmarks/decode.py MODEL`.
 
 Compares the same weights and sentences, from strings to strings, in CTranslate2 (float32 and int8,
-with sentencepiece), in KerasHub (layers and samplers), and in our SavedModel (float32 and
-bfloat16). Each has a separate process for each way to use the cores, and they take turns; for each
-size of a request the fastest way is printed. Length penalties are 0, because CTranslate2 uses
-another formula. A ratio above 1 means that our SavedModel is faster. KerasHub and CTranslate2 are
-skipped if they are not installed.
+with sentencepiece) and in our SavedModel (float32 and bfloat16). Each has a separate process for
+each way to use the cores, and they take turns; for each size of a request the fastest way is
+printed. Length penalties are 0, which is not what ships: CTranslate2 uses another formula. A ratio
+above 1 means that our SavedModel is faster. CTranslate2 is skipped if it is not installed.
+
+`--old VERSION` compares two exported versions instead, each as it is, MODEL and `VERSION`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.export import ctranslate2, saved_model
-from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.training import warm_start
@@ -42,8 +42,6 @@ WAYS_OF_CTRANSLATE2 = ("workers", "operations")
 BEAMS = (1, 4)
 # Requests of a turn, by texts in a request; a turn takes about a second.
 REQUESTS = {1: 16, 8: 4, 32: 2, 128: 1}
-# Maximum difference of two log probabilities that rounding explains.
-TIE = 1e-3
 
 
 def main() -> int:
@@ -54,25 +52,32 @@ def main() -> int:
     parser.add_argument("--data", help="corpus of the sentences (default: training corpus)")
     parser.add_argument("--turns", type=int, default=9, help="turns of each program")
     parser.add_argument("--same", type=int, default=2000, help="number of translations to compare")
-    parser.add_argument("--threads", type=int, default=num_cores())
+    parser.add_argument("--old", type=Path, help="an exported version to compare with")
     arguments = parser.parse_args()
-    packages = ("tensorflow", "ctranslate2", "keras-hub", "sentencepiece", "numpy")
+    packages = ("tensorflow", "ctranslate2", "sentencepiece", "numpy")
     print(describe_machine(packages), flush=True)
     version = versions.newest_version(arguments.model)
     config = Config.load(version / EXTRA / CONFIG)
     pairs = load_corpus(arguments.data or config.data, config.source, config.target)
     sentences = [example.source for example in pairs.test + pairs.validation]
     tokenizers = load_tokenizers(version)
+
+    def measure(models: dict[str, Path], ours: tuple[str, ...], reference: str) -> None:
+        peers = start(models, sentences)
+        if reference in models:
+            compare(peers, models, reference, sentences[: arguments.same])
+        take_turns(peers, ours, sentences, tokenizers, arguments.turns)
+        for peer in peers.values():
+            peer.end()
+
+    if arguments.old:
+        measure({"new": version, "old": arguments.old}, ("new",), "old")
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         for beam_size in BEAMS:
-            models = export_all(version, beam_size, Path(folder) / f"beam_{beam_size}")
             print(f"\nBeam {beam_size}\n" if beam_size > 1 else "\nGreedy search\n", flush=True)
-            peers = start(models, arguments.threads, sentences)
-            if "ctranslate2 float32" in models:
-                compare(peers, models, sentences[: arguments.same])
-            take_turns(peers, sentences, tokenizers, arguments.turns, REQUESTS)
-            for peer in peers.values():
-                peer.end()
+            models = export_all(version, beam_size, Path(folder) / f"beam_{beam_size}")
+            measure(models, OURS, "ctranslate2 float32")
     return 0
 
 
@@ -113,21 +118,15 @@ def export_all(version: Path, beam_size: int, folder: Path) -> dict[str, Path]:
         (folder / "ctranslate2" / "beam_size").write_text(str(beam_size))
         for compute_type in ("float32", "int8"):
             models[f"ctranslate2 {compute_type}"] = folder / "ctranslate2"
-    if importlib.util.find_spec("keras_hub") is not None:
-        models["keras_hub"] = models["float32"]
     return models
 
 
 def ways(name: str) -> tuple[str, ...]:
     """Ways in which an engine may use the cores."""
-    if name in OURS:
-        return WAYS_OF_OURS
-    return WAYS_OF_CTRANSLATE2 if name.startswith("ctranslate2") else ("operations",)
+    return WAYS_OF_CTRANSLATE2 if name.startswith("ctranslate2") else WAYS_OF_OURS
 
 
-def start(
-    models: dict[str, Path], num_threads: int, sentences: list[str]
-) -> dict[tuple[str, str], Peer]:
+def start(models: dict[str, Path], sentences: list[str]) -> dict[tuple[str, str], Peer]:
     """Start a process for each model and way to use the cores, and load the models."""
     peers = {}
     print(f"{'':<22}{'':<12}{'load s':>8}{'first text s':>14}{'MiB on disk':>13}")
@@ -136,8 +135,8 @@ def start(
         files = [path for path in folder.rglob("*") if path.is_file() and EXTRA not in path.parts]
         size = sum(path.stat().st_size for path in files) / 2**20
         for way in ways(name):
-            command = ["decode_peers.py", name, way, str(num_threads)]
-            peers[name, way] = peer = Peer(f"{name}, {way}", command, num_threads)
+            command = ["decode_peer.py", name, way]
+            peers[name, way] = peer = Peer(f"{name}, {way}", command, num_cores())
             loaded = peer.ask(load=str(folder))
             first = peer.ask(texts=sentences[:1])
             print(f"{name:<22}{way:<12}{loaded['seconds']:>8.1f}", end="")
@@ -147,9 +146,12 @@ def start(
 
 
 def compare(
-    peers: dict[tuple[str, str], Peer], models: dict[str, Path], sentences: list[str]
+    peers: dict[tuple[str, str], Peer],
+    models: dict[str, Path],
+    reference: str,
+    sentences: list[str],
 ) -> None:
-    """Print the share of translations equal to those of CTranslate2, and the differences."""
+    """Print the share of translations equal to those of a reference."""
     answers = {
         name: [
             text
@@ -157,26 +159,12 @@ def compare(
             for text in peers[name, ways(name)[0]].ask(texts=batch)["texts"]
         ]
         for name in models
-        if name != "ctranslate2 int8"
     }
-    theirs = answers.pop("ctranslate2 float32")
-    print(f"\n{len(sentences):,} sentences, the same as CTranslate2's in float32:", flush=True)
+    theirs = answers.pop(reference)
+    print(f"\n{len(sentences):,} sentences, the same translation as {reference}:", flush=True)
     for name, mine in answers.items():
         same = sum(a == b for a, b in zip(mine, theirs, strict=True))
         print(f"{name:<22}{same / len(sentences):>8.2%}")
-    differ = [i for i, (a, b) in enumerate(zip(answers["float32"], theirs, strict=True)) if a != b]
-    if not differ:
-        return
-    translator = Translator.load(models["float32"])
-    sources = [sentences[i] for i in differ]
-    scores = [
-        translator.score(sources, [texts[i] for i in differ])
-        for texts in (answers["float32"], theirs)
-    ]
-    print("The others in float32, log probability of ours and of CTranslate2's:")
-    for i, mine, other in zip(differ, *scores, strict=True):
-        verdict = "a tie" if abs(mine - other) < TIE else "ours likelier" if mine > other else "-"
-        print(f"  {mine:9.4f} {other:9.4f}  {verdict}: {answers['float32'][i]} | {theirs[i]}")
 
 
 def batches(sentences: list[str], size: int) -> Iterator[list[str]]:
@@ -186,17 +174,17 @@ def batches(sentences: list[str], size: int) -> Iterator[list[str]]:
 
 def take_turns(
     peers: dict[tuple[str, str], Peer],
+    ours: tuple[str, ...],
     sentences: list[str],
     tokenizers: Tokenizers,
     num_turns: int,
-    requests: dict[int, int],
 ) -> None:
     """Print sentences/s and target tokens/s of each engine, by texts in a request."""
     print(f"\nMedian of {num_turns} turns; sentences/s, target tokens/s, and how much faster than")
-    print("each of the others float32 and bfloat16 are; each in its fastest way to use the cores\n")
+    print(f"each other {' and '.join(ours)} are; each in its fastest way to use the cores\n")
     print(f"{'texts':>5}  {'':<22}{'':<12}{'ms/request':>11}{'sent./s':>9}{'tokens/s':>10}", end="")
-    print("".join(f"{name:>10}" for name in OURS))
-    for size, num_requests in requests.items():
+    print("".join(f"{name:>10}" for name in ours))
+    for size, num_requests in REQUESTS.items():
         seconds: dict[tuple[str, str], list[float]] = {name: [] for name in peers}
         num_tokens = 0
         for turn in range(-1, num_turns):  # one more turn for warm-up, not counted
@@ -208,7 +196,7 @@ def take_turns(
                 answers = [peers[name].ask(texts=batch) for batch in batches(texts, size)]
                 if turn >= 0:
                     seconds[name].append(sum(answer["seconds"] for answer in answers))
-                if turn >= 0 and name == (OURS[0], WAYS_OF_OURS[0]):
+                if turn >= 0 and name == (ours[0], WAYS_OF_OURS[0]):
                     said = [text for answer in answers for text in answer["texts"]]
                     num_tokens += sum(len(ids) + 1 for ids in tokenizers.target.encode(said))
         tokens_a_text = num_tokens / (num_turns * size * num_requests)
@@ -220,8 +208,8 @@ def take_turns(
             a_second = size * num_requests / statistics.median(its)
             print(f"{size:>5}  {name:<22}{way:<12}{1000 * size / a_second:>11.1f}", end="")
             print(f"{a_second:>9.1f}{a_second * tokens_a_text:>10.0f}", end="")
-            for ours in OURS:
-                mine = seconds[ours, fastest[ours]]
+            for one in ours:
+                mine = seconds[one, fastest[one]]
                 ratios = [a / b for a, b in zip(its, mine, strict=True)]
                 print(f"{statistics.median(ratios):>10.2f}", end="")
             print(flush=True)

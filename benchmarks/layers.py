@@ -3,7 +3,7 @@
 Measures self-attention with biases in all projections: forward, and forward with backward. Each
 library has a separate process with one thread for each core. They take turns, so that other load
 on the machine affects all of them. A ratio above 1 means that `keras_attn` is faster. PyTorch is
-skipped if it is not installed. `--old TREE` adds the layers of another checkout.
+skipped if it is not installed.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ import argparse
 import importlib.util
 import statistics
 import sys
-from pathlib import Path
 from typing import Any
 
 from machine import describe_machine, num_cores
 from peer import Peer
 
 OURS = "keras_attn"
-# "products" are the four products with biases alone, the least that a forward pass takes.
-PASSES = ("products", "forward", "forward+backward")
+PASSES = ("forward", "forward+backward")
 SHAPES = [(32, 64, 256, 4), (8, 512, 512, 8), (1, 4096, 512, 8)]
 # Maximum relative difference of the sums that two libraries compute.
 TOLERANCE = {"float32": 1e-3, "bfloat16": 3e-2}
@@ -33,31 +31,20 @@ def main() -> int:
         peers.append("torch")
     else:
         print("torch is not installed: skipped")
-    trees = {"old": arguments.old.resolve()} if arguments.old else {}
-    peers += list(trees)
     print(describe_machine(("tensorflow", "keras", "torch", "numpy")))
-    print(f"{arguments.threads} threads; median of {arguments.repeats} turns; ", end="")
+    print(f"{num_cores()} threads; median of {arguments.repeats} turns; ", end="")
     print("causal mask" if arguments.causal else "no mask")
     header = "".join(f"{peer + ' ms':>15}" for peer in peers)
     ratios = "".join(f"{peer + '/ours':>12}" for peer in peers[1:])
     print(f"\n{'B, T, D, H':<18}{'dtype':<10}{'pass':<18}{header}{ratios}", flush=True)
-    ours = Path(__file__).parents[1]
-    processes = [
-        Peer(
-            peer,
-            ["peers.py", peer, str(arguments.threads), str(trees.get(peer, ours))],
-            arguments.threads,
-        )
-        for peer in peers
-    ]
+    processes = [Peer(peer, ["layers_peer.py", peer], num_cores()) for peer in peers]
     found: list[float] = []
     for shape in arguments.shapes:
         for dtype in arguments.dtypes:
             check_agreement(processes, shape=shape, dtype=dtype, causal=arguments.causal)
             for name in PASSES:
                 times = take_turns(processes, name, arguments.repeats, arguments.seconds)
-                if name != "products":
-                    found += [time / times[0] for time in times[1 : len(peers) - len(trees)]]
+                found += [time / times[0] for time in times[1:]]
                 print_row(shape, dtype, name, times)
     for process in processes:
         process.end()
@@ -69,20 +56,12 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--causal", action="store_true", help="with the causal mask")
     parser.add_argument("--dtypes", nargs="+", choices=TOLERANCE, default=list(TOLERANCE))
-    parser.add_argument("--old", type=Path, help="another checkout")
     parser.add_argument("--repeats", type=int, default=9, help="turns of each library")
     parser.add_argument(
         "--seconds", type=float, default=0.3, help="minimum length of a turn, in seconds"
     )
-    parser.add_argument("--threads", type=int, default=num_cores())
-    parser.add_argument(
-        "--shapes",
-        nargs="+",
-        type=parse_shape,
-        default=SHAPES,
-        metavar="B,T,D,H",
-        help="batch, length, width, heads",
-    )
+    shapes = {"default": SHAPES, "metavar": "B,T,D,H", "help": "batch, length, width, heads"}
+    parser.add_argument("--shapes", nargs="+", type=parse_shape, **shapes)
     return parser.parse_args()
 
 
@@ -94,11 +73,7 @@ def parse_shape(text: str) -> tuple[int, ...]:
 
 
 def check_agreement(processes: list[Peer], **request: Any) -> None:
-    """Build the layers and check that all libraries compute the same result.
-
-    Raises:
-        RuntimeError: If the results of two libraries differ by more than rounding explains.
-    """
+    """Build the layers and check that all libraries compute the same result, up to rounding."""
     ours, *others = [process.ask(**request) for process in processes]
     tolerance = TOLERANCE[request["dtype"]]
     for process, other in zip(processes[1:], others, strict=True):

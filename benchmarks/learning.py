@@ -3,8 +3,8 @@
 Trains on `tatoeba` for a number of source and target tokens with each set of settings, in a
 separate process. Prints the validation loss of the averaged weights in nats for each sentence,
 which is a finer measure than BLEU, and BLEU of greedy search. Also prints the loss for noisy
-sources and for pairs of two sentences (`noisy_text.py`). The length is given in tokens instead of
-minutes, so that runs may share a busy machine; the training speed is printed too.
+sources and for two sentences in one text. The length is given in tokens instead of minutes, so that
+runs may share a busy machine; the training speed is printed too.
 
 A setting is one of the following; `train.py` chooses all others for this number of tokens:
 
@@ -34,7 +34,6 @@ from typing import Any
 import keras
 import tensorflow as tf
 from machine import describe_machine
-from noisy_text import joined, noisy_texts
 
 from keras_attn import Transformer
 from keras_attn.translation import presets
@@ -48,6 +47,8 @@ from keras_attn.translation.evaluation.metrics import bleu
 from keras_attn.translation.model import make_model
 from keras_attn.translation.runtime import allocator, precision, threads
 from keras_attn.translation.special_ids import EOS_ID
+from keras_attn.translation.text.noise import add_noise
+from keras_attn.translation.text.sentences import joiner
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import WeightAveraging
@@ -74,27 +75,16 @@ def main() -> int:
     print(describe_machine(("tensorflow", "keras")))
     pairs = f"{arguments.pairs:,} pairs" if arguments.pairs else "all pairs"
     print(f"{arguments.data}, {pairs}, {arguments.tokens:,.0f} tokens", flush=True)
-    print(
-        f"{'nats a sentence':>16}{'noisy':>7}{'joined':>8}{'BLEU':>6}{'steps':>7}{'tokens/s':>10}"
-        "  settings",
-        flush=True,
-    )
+    columns = ("nats", "noisy", "joined", "BLEU", "steps", "tokens/s")
+    print("".join(f"{name:>9}" for name in columns), " settings", flush=True)
     for settings in arguments.tries:
         command = [sys.executable, __file__, "--data", arguments.data, "--one", settings]
         command += ["--pairs", str(arguments.pairs)] if arguments.pairs else []
-        ended = subprocess.run(
-            [*command, "--tokens", str(arguments.tokens)],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
+        command += ["--tokens", str(arguments.tokens)]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         found = json.loads(ended.stdout.splitlines()[-1])
-        print(
-            f"{found['nats']:>16.2f}{found['noisy']:>7.2f}{found['joined']:>8.2f}"
-            f"{found['bleu']:>6.1f}{found['steps']:>7,}"
-            f"{found['speed']:>10,.0f}  {settings}",
-            flush=True,
-        )
+        numbers = "".join(f"{found[name]:>9,.2f}" for name in columns[:4])
+        print(f"{numbers}{found['steps']:>9,}{found['tokens/s']:>9,.0f}  {settings}", flush=True)
     return 0
 
 
@@ -169,21 +159,32 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
     seconds = time.monotonic() - start
     average.swap()
     held_out = pairs.validation
-    texts = [example.source for example in held_out]
-    translations = translate_with(model, tokenizers, config)(texts)
-    noisy = noisy_texts(texts, config.source)["any kind"]
+    translations = translate_with(model, tokenizers, config)([e.source for e in held_out])
     return {
         "nats": nats(model, tokenizers, held_out),
-        "noisy": nats(
-            model,
-            tokenizers,
-            [e._replace(source=text) for e, text in zip(held_out, noisy, strict=True)],
-        ),
-        "joined": nats(model, tokenizers, joined(held_out, 2, config.source, config.target)),
-        "bleu": bleu(translations, [e.references for e in held_out], config.target),
+        "noisy": nats(model, tokenizers, noisy(held_out, config.source)),
+        "joined": nats(model, tokenizers, joined(held_out, config.source, config.target)),
+        "BLEU": bleu(translations, [e.references for e in held_out], config.target),
         "steps": steps,
-        "speed": tokens / seconds,
+        "tokens/s": tokens / seconds,
     }
+
+
+def noisy(examples: Sequence[Example], language: str) -> list[Example]:
+    """The examples with one kind of noise in each source."""
+    draw = random.Random(0)
+    return [e._replace(source=add_noise(e.source, language, draw)) for e in examples]
+
+
+def joined(examples: Sequence[Example], source: str, target: str) -> list[Example]:
+    """Each two examples, with their first references, as one."""
+    return [
+        Example(
+            joiner(source).join((one.source, other.source)),
+            (joiner(target).join((one.references[0], other.references[0])),),
+        )
+        for one, other in zip(examples[::2], examples[1::2], strict=False)
+    ]
 
 
 def nats(model: Transformer, tokenizers: Tokenizers, examples: Sequence[Example]) -> float:

@@ -33,9 +33,9 @@ def available_memory() -> int:
     return int(_lines_of("/proc/meminfo")["MemAvailable"].split()[0]) * 1024
 
 
-def memory_of_this_process(what: str = "VmRSS") -> int:
-    """Resident memory of this process in bytes: current, or peak with `"VmHWM"`."""
-    return int(_lines_of("/proc/self/status")[what].split()[0]) * 1024
+def resident_memory(process: int | str = "self", what: str = "VmRSS") -> int:
+    """Resident memory of a process in bytes: current, or peak with `"VmHWM"`."""
+    return int(_lines_of(f"/proc/{process}/status")[what].split()[0]) * 1024
 
 
 def _lines_of(path: str) -> dict[str, str]:

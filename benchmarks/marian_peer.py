@@ -3,8 +3,6 @@
 - `python marian_peer.py make FOLDER SHAPE LINES` writes a model. Its SentencePiece models are
   trained on `LINES`, a JSON list of the lines of both languages. `SHAPE` is a JSON object with the
   fields of `Shape`.
-- `python marian_peer.py fill FOLDER WEIGHTS` replaces the weights of a model by those of an `.npz`
-  file, whose names are those of the model.
 - `python marian_peer.py answer FOLDER TEXTS` writes to `FOLDER/answers.json` the ids of `strings`,
   the logits of `pairs`, and the translations of `sentences` by greedy search and by a beam of 4.
   `TEXTS` is a JSON object with these three lists.
@@ -19,12 +17,12 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import sentencepiece
 import torch
 from transformers import MarianConfig, MarianMTModel, MarianTokenizer
 
 BATCH = 32
+SPREAD = 4.0  # of the weights in the blocks, times the root of the number of inputs
 
 
 class Shape(NamedTuple):
@@ -41,8 +39,6 @@ class Shape(NamedTuple):
     languages: tuple[str, ...] = ()
     pieces: int = 2500
     normalization: str = "nmt_nfkc"
-    max_length: int = 40
-    init_scale: float = 4.0  # of the weights in the blocks, times the root of their inputs
     generation: dict[str, Any] = {}  # further entries of `generation_config.json`
 
 
@@ -128,28 +124,14 @@ def random_model(shape: Shape, source_size: int, target: dict[str, int]) -> Mari
             if weight.ndim == 1:
                 weight.add_(0.1 * torch.randn_like(weight))
             elif ".layers." in name:
-                spread = shape.init_scale / weight.shape[1] ** 0.5
+                spread = SPREAD / weight.shape[1] ** 0.5
                 weight.copy_(spread * torch.randn_like(weight))
         model.final_logits_bias.copy_(0.5 * torch.randn_like(model.final_logits_bias))
         model.final_logits_bias[0, target["</s>"]] += 3.0  # so that translations end
-    settings = {"max_length": shape.max_length, "num_beams": 4, "bad_words_ids": [[padding]]}
+    settings = {"max_length": 40, "num_beams": 4, "bad_words_ids": [[padding]]}
     for name, value in (settings | shape.generation).items():
         setattr(model.generation_config, name, value)
     return model
-
-
-def fill(folder: Path, path: Path) -> None:
-    model = MarianMTModel.from_pretrained(folder)
-    with np.load(path) as arrays:
-        values = {name: torch.tensor(arrays[name]) for name in arrays.files}
-    result = model.load_state_dict(values, strict=False)
-    # Positions are computed, and all names of the shared embedding are one table.
-    missing = [
-        name for name in result.missing_keys if "embed" not in name and "lm_head" not in name
-    ]
-    if missing or result.unexpected_keys:
-        raise ValueError(f"Not filled: {missing}; unknown: {result.unexpected_keys}.")
-    model.save_pretrained(folder)
 
 
 def answer(folder: Path, texts: dict[str, Any]) -> None:
@@ -189,9 +171,6 @@ def write(path: Path, content: Any) -> None:
 if __name__ == "__main__":
     torch.set_num_threads(2)
     action, place, *given = sys.argv[1:]
-    if action == "fill":
-        fill(Path(place), Path(given[0]))
-        sys.exit()
     contents = [json.loads(Path(path).read_text(encoding="utf-8")) for path in given]
     if action == "make":
         make(Path(place), Shape(**contents[0]), contents[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -35,18 +34,15 @@ def of_batch(lengths: np.ndarray, config: Config, num_logits: int) -> float:
     return float(3 * np.sum(total + target * 2 * width * num_logits))
 
 
-def logits_of_a_token(name: str, vocab_size: int) -> int:
+def logits_of_a_token(program: str, config: Config) -> int:
     """Number of logits computed for a target token; ours samples the vocabulary in training."""
-    return (
-        int(Config.sampled_softmax_fraction * vocab_size) if name.startswith("ours") else vocab_size
-    )
+    share = config.sampled_softmax_fraction if program == "ours" else 1.0
+    return int(share * config.vocab_size)
 
 
-def operations(
-    some: Sequence[tuple[np.ndarray, ...]], fields: dict[str, Any], num_logits: int
-) -> float:
+def operations(some: Sequence[tuple[np.ndarray, ...]], config: Config, num_logits: int) -> float:
     """Operations of some batches `(source, target_in, target_out)`, as `of_batch` counts them."""
-    config, total = Config(**fields), 0.0
+    total = 0.0
     for source, _, target in some:
         lengths = [(ids != PAD_ID).sum(axis=1) for ids in (source, target)]
         total += of_batch(np.stack(lengths, axis=1), config, num_logits)

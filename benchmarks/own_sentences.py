@@ -26,7 +26,6 @@ from keras_attn.translation.evaluation.metrics import score
 
 TRAIN = Path(__file__).resolve().parent.parent / "train.py"
 NUMBERS = (500, 2_000, 5_000, 20_000)
-WAYS = ("alone", "start from", "start from, + tatoeba")
 SEED = 0
 
 
@@ -35,7 +34,6 @@ def main() -> int:
     parser.add_argument("model", type=Path, help="folder of a translator trained on tatoeba")
     parser.add_argument("--minutes", type=float, default=2, help="of each training (default: 2)")
     parser.add_argument("--numbers", type=int, nargs="+", default=NUMBERS, help="of own pairs")
-    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS, help="ways to train")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow",)))
     config = Translator.load(arguments.model).config
@@ -45,27 +43,25 @@ def main() -> int:
     tests = {"own": own.test, "tatoeba": general.test}
     print(f"{'pairs':>7}  {'way':<22}" + "".join(f"{name:>14}" for name in tests))
     show(0, "the model as it is", arguments.model, tests)
+    start = ["--start-from", str(arguments.model)]
+    common = ["--source", config.source, "--target", config.target]
+    common += ["--minutes", str(arguments.minutes), "--hold-out"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        held_out = folder / "test.tsv"
+        held_out, mine = folder / "test.tsv", folder / "mine.tsv"
         write(held_out, [(one.source, one.references[0]) for one in own.test])
         pairs = Random(SEED).sample(own.train, max(arguments.numbers))
         for number in arguments.numbers:
-            mine = folder / f"mine_{number}.tsv"
             write(mine, pairs[:number])
-            start = ["--start-from", str(arguments.model)]
-            options = (
-                ["--data", str(mine)],
-                ["--data", str(mine), *start],
-                ["--data", f"tatoeba + {mine}=3", *start],
-            )
-            for way in arguments.ways:
+            ways = {
+                "alone": ["--data", str(mine)],
+                "start from": ["--data", str(mine), *start],
+                "start from, + tatoeba": ["--data", f"tatoeba + {mine}=3", *start],
+            }
+            for way, options in ways.items():
                 out = folder / f"{number}_{way}"
-                command = [sys.executable, str(TRAIN), *options[WAYS.index(way)]]
-                command += ["--out", str(out)]
-                command += ["--minutes", str(arguments.minutes), "--hold-out", str(held_out)]
-                command += ["--source", config.source, "--target", config.target]
-                subprocess.run(command, check=True, capture_output=True)
+                command = [sys.executable, str(TRAIN), *options, *common, str(held_out)]
+                subprocess.run([*command, "--out", str(out)], check=True, capture_output=True)
                 show(number, way, out, tests)
     return 0
 

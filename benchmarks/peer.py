@@ -1,4 +1,4 @@
-"""Comparison of libraries, each in a separate process."""
+"""Comparison of libraries, each in a separate process, and in an environment if necessary."""
 
 from __future__ import annotations
 
@@ -8,12 +8,30 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from machine import memory_of_this_process
+# Packages of peers that conflict with ours, by the name of the environment.
+REQUIREMENTS = {
+    "torch": ("torch==2.13.0", "numpy>=2", "sentencepiece"),
+    "marian": ("torch==2.14.1", "numpy>=2", "sentencepiece==0.2.3", "transformers==5.24.0"),
+}
+
+
+def python_of(name: str, folder: Path) -> Path:
+    """Interpreter of an environment in `folder`; the environment is created if it is missing."""
+    environment = folder / name
+    python, done = environment / "bin" / "python", environment / "requirements.txt"
+    wanted = "\n".join(REQUIREMENTS[name])
+    if not done.is_file() or done.read_text() != wanted:
+        print(f"Making the environment of {name} in {environment} ...", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
+        # Without `PYTHONPATH`: packages of this process do not belong to the environment.
+        pip = [python, "-I", "-m", "pip", "install", "--quiet", *REQUIREMENTS[name]]
+        subprocess.run(pip, check=True)
+        done.write_text(wanted)
+    return python
 
 
 class Peer:
@@ -78,27 +96,3 @@ def answer_requests(answer: Callable[[dict[str, Any]], Any]) -> None:
     os.dup2(2, 1)
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), file=answers)
-
-
-def translate_requests(engine: Any) -> None:
-    """Main loop of a process that translates.
-
-    `{"load": folder}` loads a model, `{"texts": [...]}` translates, `{}` does neither. Each answer
-    has the seconds, and the peak memory of the process.
-
-    Args:
-        engine: Object with `load(folder)` and `translate(texts)`.
-    """
-
-    def answer(request: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        start = time.perf_counter()
-        if "load" in request:
-            engine.load(Path(request["load"]))
-        elif "texts" in request:
-            found["texts"] = engine.translate(request["texts"])
-        found["seconds"] = time.perf_counter() - start
-        found["peak MiB"] = memory_of_this_process("VmHWM") / 2**20
-        return found
-
-    answer_requests(answer)

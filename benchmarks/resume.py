@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from keras_attn.translation import named_weights
+
 ROOT = Path(__file__).parents[1]
 # Save every few seconds, because starting a training takes longer than the steps between kills.
 TRAINING = (
@@ -51,11 +53,8 @@ def main() -> int:
                 break
         if not list(killed.glob("[0-9]*")) and start_training(arguments, killed).wait():
             return 1
-        different = [
-            name
-            for name, (one, other) in compare(undisturbed / "1", killed / "1").items()
-            if (one != other).any()
-        ]
+        weights, others = (named_weights.of_version(path / "1") for path in (undisturbed, killed))
+        different = [name for name in weights if (weights[name] != others[name]).any()]
     print(f"different weights: {len(different)} {different[:5]}")
     return len(different) > 0
 
@@ -74,18 +73,6 @@ def start_training(arguments: argparse.Namespace, out: Path) -> subprocess.Popen
 def last_checkpoint(out: Path) -> str:
     found = list((out / "training").glob("checkpoint-*.index"))
     return max(found, key=lambda path: path.stat().st_mtime).stem if found else "no checkpoint yet"
-
-
-def compare(one: Path, other: Path) -> dict:
-    import tensorflow as tf
-
-    # Keep references to the models, because variables are freed with the model.
-    models = [tf.saved_model.load(str(path)) for path in (one, other)]
-    weights = [
-        {v.name: v.numpy() for v in model.signatures["serving_default"].variables}
-        for model in models
-    ]
-    return {name: (weights[0][name], weights[1][name]) for name in weights[0]}
 
 
 if __name__ == "__main__":

@@ -3,29 +3,31 @@
 A separate process sends requests of one sentence over loopback; each connection sends the next
 request as soon as it has an answer. Prints requests/s and latencies, and compares them, in turns,
 with the same SavedModel called directly: with batches of 64 sentences, which is the limit, and with
-as many sentences as there are connections, up to 64. Then prints the memory of the server over many
-requests. Every answer is compared with the answer of the SavedModel.
+as many sentences as there are connections, up to 64. Every answer is compared with the answer of
+the SavedModel.
+
+Then holds many connections for `--minutes`. Prints the memory of the server, its open files and the
+number of programs that XLA compiled after the warm-up, over time.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
-import subprocess
 import sys
+import tempfile
+import threading
 import time
 from pathlib import Path
-from urllib.request import urlopen
+from typing import Any
 
-from machine import describe_machine, num_cores
+from machine import describe_machine, resident_memory
 from peer import Peer
-
-from keras_attn.translation import versions
-from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.load import load_corpus
-from keras_attn.translation.versions import CONFIG, EXTRA
+from serving_peer import clients_of, direct_calls, running_server
 
 ROWS = 64  # sentences in a batch of the limit
+SAMPLES = 10  # lines of memory
 
 
 def main() -> int:
@@ -35,53 +37,25 @@ def main() -> int:
     parser.add_argument("--connections", nargs="+", type=int, default=[1, 8, 64, 256])
     parser.add_argument("--seconds", type=float, default=15.0, help="length of a turn, in seconds")
     parser.add_argument("--turns", type=int, default=3, help="turns of each, after a warm-up turn")
-    parser.add_argument("--requests", type=int, default=50_000, help="requests of the memory test")
-    parser.add_argument(
-        "--options", nargs="*", default=[], help="options of the server, without --"
-    )
+    parser.add_argument("--minutes", type=float, default=3.0, help="length of the memory test")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "starlette", "uvicorn")), flush=True)
-    version = versions.newest_version(arguments.model)
-    config = Config.load(version / EXTRA / CONFIG)
-    pairs = load_corpus(arguments.data or config.data, config.source, config.target)
-    texts = sorted({example.source for example in pairs.test + pairs.validation})
-    direct = Peer("direct", ["serving_peer.py", "direct", str(version)], num_cores())
-    expected = direct.ask(translate=texts)
-    with subprocess.Popen(
-        [
-            sys.executable,
-            *("-m", "keras_attn.serving", str(arguments.model), "--port", "0"),
-            *(f"--{option}" for option in arguments.options),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as server:
-        url = server.stdout.readline().strip()  # type: ignore[union-attr]
-        start = time.monotonic()
-        while not is_ready(url):
-            time.sleep(0.5)
-        print(f"warm after {time.monotonic() - start:.0f} s", flush=True)
-        name = arguments.model.resolve().name
-        clients = Peer("clients", ["serving_peer.py", "clients", url, name], num_cores())
-        clients.ask(texts=texts, expected=expected)
-        measure(direct, clients, texts, arguments)
-        watch_memory(clients, server.pid, arguments.requests)
-        clients.end()
-        server.terminate()
-    direct.end()
+    direct, texts, expected = direct_calls(arguments.model, arguments.data)
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as programs:
+        flags = f"--xla_dump_to={programs}"  # several files for each program
+        with running_server(arguments.model, XLA_FLAGS=flags) as (server, url):
+            print(f"warm after {time.monotonic() - start:.0f} s", flush=True)
+            clients = clients_of(url, arguments.model, texts, expected)
+            measure(direct, clients, arguments)
+            direct.end()
+            request = {"connections": max(arguments.connections), "seconds": 60 * arguments.minutes}
+            watch(clients, request, server, programs)
+            clients.end()
     return 0
 
 
-def is_ready(url: str) -> bool:
-    try:
-        with urlopen(f"{url}healthz") as response:
-            return response.status == 200
-    except OSError:
-        return False
-
-
-def measure(direct: Peer, clients: Peer, texts: list[str], arguments: argparse.Namespace) -> None:
+def measure(direct: Peer, clients: Peer, arguments: argparse.Namespace) -> None:
     """Print medians over turns; shares are relative to the direct calls of the same turn."""
     seconds = arguments.seconds
     rows = sorted({ROWS, *(min(number, ROWS) for number in arguments.connections)})
@@ -118,15 +92,29 @@ def measure(direct: Peer, clients: Peer, texts: list[str], arguments: argparse.N
         print(f"{errors:>8}{others:>8} of {total:,}", flush=True)
 
 
-def watch_memory(clients: Peer, server: int, requests: int) -> None:
-    done = 0
-    print(f"{'requests':>12}{'MiB':>8}")
-    while done < requests:
-        answer = clients.ask(connections=64, requests=5000)
-        done += answer["requests"]
-        status = Path(f"/proc/{server}/status").read_text()
-        (line,) = [line for line in status.splitlines() if line.startswith("VmRSS")]
-        print(f"{done:>12,}{int(line.split()[1]) / 1024:>8,.0f}{answer['errors']:>4} errors")
+def watch(clients: Peer, request: dict[str, Any], server: int, programs: str) -> None:
+    """Print memory, open files and compiled programs of the server while clients ask."""
+    found: dict[str, Any] = {}
+    asking = threading.Thread(target=lambda: found.update(clients.ask(**request)))
+    asking.start()
+    compiled = count_programs(programs)
+    print(f"\n{'seconds':>8}{'MiB':>8}{'open files':>12}{'compiled since':>16}")
+    for sample in range(SAMPLES + 1):
+        memory = resident_memory(server) / 2**20
+        num_files = len(os.listdir(f"/proc/{server}/fd"))
+        print(
+            f"{request['seconds'] * sample / SAMPLES:>8.0f}{memory:>8,.0f}{num_files:>12}", end=""
+        )
+        print(f"{count_programs(programs) - compiled:>16}", flush=True)
+        asking.join(request["seconds"] / SAMPLES)
+    asking.join()
+    print(f"{found['requests']:,} requests of {request['connections']} connections, ", end="")
+    print(f"{found['errors']} errors, {found['others']} other answers; ", end="")
+    print(f"p50 {found['50']:.0f} ms, p99 {found['99']:.0f} ms")
+
+
+def count_programs(folder: str) -> int:
+    return len({name.split(".")[0] for name in os.listdir(folder)})
 
 
 if __name__ == "__main__":

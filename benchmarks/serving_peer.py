@@ -1,4 +1,4 @@
-"""Separate processes of `serving_load.py`: direct calls of the SavedModel, or clients.
+"""A server, and processes that call it or its SavedModel, for `serving_load.py`.
 
 `python serving_peer.py direct VERSION` calls the SavedModel; `python serving_peer.py clients URL
 NAME` opens connections to a server. Reads one JSON request from each line and writes one JSON line
@@ -8,18 +8,71 @@ as answer.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import numpy as np
-from peer import answer_requests
+from machine import num_cores
+from peer import Peer, answer_requests
 
 from keras_attn.translation import versions
+from keras_attn.translation.config import Config
+
+
+@contextlib.contextmanager
+def running_server(model: Path, **environment: str) -> Iterator[tuple[int, str]]:
+    """Process id and URL of a warm server of a folder of versions."""
+    command = [sys.executable, "-m", "keras_attn.serving", str(model), "--port", "0"]
+    with subprocess.Popen(
+        command,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as server:
+        url = server.stdout.readline().strip()  # type: ignore[union-attr]
+        while not _is_ready(url):
+            time.sleep(0.5)
+        yield server.pid, url
+        server.terminate()
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        with urlopen(f"{url}healthz") as response:
+            return response.status == 200
+    except OSError:
+        return False
+
+
+def direct_calls(model: Path, data: str | None) -> tuple[Peer, list[str], list[str]]:
+    """Process that calls the newest version, held-out texts of a corpus, and translations."""
+    from keras_attn.translation.corpus.load import load_corpus
+
+    version = versions.newest_version(model)
+    config = Config.load(version / versions.EXTRA / versions.CONFIG)
+    pairs = load_corpus(data or config.data, config.source, config.target)
+    texts = sorted({example.source for example in pairs.test + pairs.validation})
+    direct = Peer("direct", ["serving_peer.py", "direct", str(version)], num_cores())
+    return direct, texts, direct.ask(translate=texts)
+
+
+def clients_of(url: str, model: Path, texts: list[str], expected: list[str]) -> Peer:
+    """Process with connections to a server."""
+    name = model.resolve().name
+    clients = Peer("clients", ["serving_peer.py", "clients", url, name], num_cores())
+    clients.ask(texts=texts, expected=expected)
+    return clients
 
 
 def main() -> None:
@@ -63,7 +116,7 @@ def answer_directly(version: str) -> None:
 
 
 def answer_as_clients(url: str, name: str) -> None:
-    """`{"texts": ..., "expected": ...}`, then `{"connections": N, "seconds" or "requests": M}`."""
+    """`{"texts": ..., "expected": ...}`, then `{"connections": N, "seconds": S}`."""
     address = urlsplit(url)
     head = f"POST /v1/models/{name}:predict HTTP/1.1\r\nHost: {address.netloc}\r\n"
     requests: list[tuple[bytes, str]] = []
@@ -84,19 +137,14 @@ def answer_as_clients(url: str, name: str) -> None:
 async def load(
     host: str | None, port: int | None, requests: list[tuple[bytes, str]], asked: dict[str, Any]
 ) -> dict[str, Any]:
-    """Results of concurrent connections for a time or for a number of requests."""
+    """Results of concurrent connections for some seconds."""
     following, seconds = cycle(requests), []
     counts = {"errors": 0, "others": 0}
     start = time.monotonic()
 
-    def goes_on() -> bool:
-        if "requests" in asked:
-            return len(seconds) < asked["requests"]
-        return time.monotonic() - start < asked["seconds"]
-
     async def connection() -> None:
         reader, writer = await asyncio.open_connection(host, port)
-        while goes_on():
+        while time.monotonic() - start < asked["seconds"]:
             sent, expected = next(following)
             began = time.monotonic()
             writer.write(sent)

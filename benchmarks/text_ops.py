@@ -11,7 +11,6 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Iterator
 
 import sentencepiece
 import tensorflow as tf
@@ -22,16 +21,14 @@ from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
 BATCH = 128
+VOCAB_SIZE = 8000
 MIXED = " \u3000\t\n\u00a0\u200b\u0301\u3099\u200d\ufe0f\ufeff\u00ad\u2581\x00ﾊﾟｶﾞＡ①㌔\ufdfa🏽👩🇯"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--random", type=int, default=200_000, help="random strings")
-    parser.add_argument("--vocab-size", type=int, default=8000)
-    parser.add_argument(
-        "--sentences", type=int, default=0, help="sentences of the corpus; 0 for all"
-    )
+    parser.add_argument("--sentences", type=int, help="sentences of the corpus (default: all)")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "sentencepiece")), flush=True)
     pairs = sources.read("tatoeba", "ja", "en").pairs
@@ -41,9 +38,9 @@ def main() -> int:
         sentences = [pair[side] for pair in pairs]
         coverage = tokenizer.character_coverage(language)
         for kind in ("unigram", "bpe"):
-            trained = tokenizer.train(sentences, arguments.vocab_size, coverage, kind)
+            trained = tokenizer.train(sentences, VOCAB_SIZE, coverage, kind)
             for name, texts in (
-                ("sentences", [s.encode() for s in sentences[: arguments.sentences or None]]),
+                ("sentences", [s.encode() for s in sentences[: arguments.sentences]]),
                 ("random strings", strings),
             ):
                 num_different += compare(f"{language} {kind}, {name}", trained.proto, texts)
@@ -75,7 +72,8 @@ def compare(name: str, proto: bytes, texts: list[bytes]) -> int:
     graph = GraphTokenizer(proto)
     num_different = 0
     seconds = [0.0, 0.0]
-    for batch in batches(texts):
+    for begin in range(0, len(texts), BATCH):
+        batch = texts[begin : begin + BATCH]
         start = time.perf_counter()
         expected = package.encode(batch)
         back = [text.encode() for text in package.decode(expected)]
@@ -95,11 +93,6 @@ def compare(name: str, proto: bytes, texts: list[bytes]) -> int:
         flush=True,
     )
     return num_different
-
-
-def batches(texts: list[bytes]) -> Iterator[list[bytes]]:
-    for start in range(0, len(texts), BATCH):
-        yield texts[start : start + BATCH]
 
 
 if __name__ == "__main__":

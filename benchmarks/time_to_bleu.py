@@ -1,4 +1,4 @@
-"""BLEU by training time: `python benchmarks/time_to_bleu.py --peers ours torch joeynmt`.
+"""BLEU by training time: `python benchmarks/time_to_bleu.py --minutes 10 20`.
 
 Prints BLEU of greedy translations of the test split of `tatoeba` after several training times:
 
@@ -7,13 +7,10 @@ Prints BLEU of greedy translations of the test split of `tatoeba` after several 
   model with beam search is printed too.
 - PyTorch (`torch_transformer.py`, averaged weights): one run, paused to translate. No validation;
   the last weights translate.
-- JoeyNMT: one run, paused to translate. Validates ten sentences every few minutes; the last weights
-  translate.
 
-The peers use the recipe with which ours started: 4+2 layers, Adam, warm-up, dropout, label
-smoothing, and averaged weights in the PyTorch loop. Results are appended to a file with the
-machine, so that the runs may be spread over days. `--png` draws the results of machines like this
-one (extra `plots`).
+The loop uses the recipe with which ours started: 4+2 layers, Adam, warm-up, dropout, label
+smoothing and averaged weights. Results are added to a file with the machine, so that the runs may
+be spread over days. `--png` draws the results of machines like this one (extra `plots`).
 """
 
 from __future__ import annotations
@@ -28,13 +25,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import joeynmt_training
-import search_settings
-from environments import python_of
+from decode import load_model, load_tokenizers
 from keras_attn_data import cache
 from machine import describe_machine, num_cores
-from peer import Peer
-from training_peers import RECIPE, write_batches
+from peer import Peer, python_of
+from training_peer import RECIPE, write_batches
 
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
@@ -43,12 +38,12 @@ from keras_attn.translation.evaluation.metrics import bleu
 from keras_attn.translation.runtime import precision
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.tokenization.tokenizer import Tokenizers
+from keras_attn.translation.training.validation import translate_with
+from keras_attn.translation.versions import CONFIG, EXTRA
 
 ROOT = Path(__file__).parents[1]
 EPOCHS = 6  # of batches, before they repeat
-JOEYNMT_CHECKPOINTS = 20  # updates between validations, a few minutes at most
-NAMES = {"ours": "keras_attn", "torch": "PyTorch loop", "joeynmt": "JoeyNMT 2.3"}
+NAMES = {"ours": "keras_attn", "torch": "PyTorch loop"}
 
 
 def main() -> int:
@@ -60,20 +55,19 @@ def main() -> int:
     parser.add_argument(
         "--png", type=Path, help="image file to write, with the results of this machine"
     )
-    parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
     print(machine(), flush=True)
     minutes = sorted(arguments.minutes)
     if "ours" in arguments.peers:
         for number in minutes:
             add(arguments.results, "ours", number, **train_ours(arguments.data, number))
-    for name, train in (("torch", train_torch), ("joeynmt", train_joeynmt)):
-        if name in arguments.peers:
-            pairs = load_corpus(arguments.data)
-            python = python_of(name, arguments.environments)
-            for number, translations in zip(minutes, train(pairs, minutes, python), strict=True):
-                references = [example.references for example in pairs.test]
-                add(arguments.results, name, number, bleu(translations, references, "en"))
+    if "torch" in arguments.peers:
+        pairs = load_corpus(arguments.data)
+        python = python_of("torch", cache.folder() / "environments")
+        references = [example.references for example in pairs.test]
+        found = train_torch(pairs, minutes, python)
+        for number, translations in zip(minutes, found, strict=True):
+            add(arguments.results, "torch", number, bleu(translations, references, "en"))
     if arguments.png:
         draw(json.loads(arguments.results.read_text()), arguments.png)
     return 0
@@ -101,10 +95,11 @@ def train_ours(data: str, minutes: float) -> dict[str, float]:
         command = ["train.py", "--data", data, "--minutes", str(minutes), "--out", name]
         subprocess.run([sys.executable, *command], cwd=ROOT, check=True)
         report = json.loads((Path(name) / "1" / "report.json").read_text())
-        model, tokenizers, config = search_settings.load(Path(name))
-    greedy = dataclasses.replace(config, beam_size=1)
-    examples = load_corpus(data, config.source, config.target).test
-    said = search_settings.translate([e.source for e in examples], model, tokenizers, greedy)
+        version = Path(name) / "1"
+        config = Config.load(version / EXTRA / CONFIG)
+        translate = translate_with(load_model(version), load_tokenizers(version), config)
+        examples = load_corpus(data, config.source, config.target).test
+        said = translate([example.source for example in examples])
     reached = bleu(said, [example.references for example in examples], config.target)
     return {"reached": reached, "bleu_of_export": report["scores"]["bleu"]}
 
@@ -113,15 +108,20 @@ def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[l
     """Translations of the test split after each number of minutes of one run."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        config, tokenizers, fields = prepare(pairs, folder, minutes[-1])
+        config = Config(data=pairs.name, minutes=minutes[-1])
+        tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
+        vocab_size = max(one.vocab_size for one in tokenizers)
         made = Batches(pairs.parts, tokenizers, config)
-        stream = made.stream()
-        files = [folder / f"{epoch}.npz" for epoch in range(EPOCHS)]
-        for file in files:
-            write_batches([tuple(next(stream)) for _ in range(made.steps_per_epoch)], file)
-        command = ["torch_translator.py", precision.fastest(), str(num_cores())]
-        peer = Peer("torch", command, num_cores(), python)
-        peer.ask(load=[str(file) for file in files], config=fields)
+        stream, steps = made.stream(), made.steps_per_epoch
+        files = [
+            write_batches([tuple(next(stream)) for _ in range(steps)], folder / f"{epoch}.npz")
+            for epoch in range(EPOCHS)
+        ]
+        peer = Peer(
+            "torch", ["training_peer.py", "torch", precision.fastest()], num_cores(), python
+        )
+        fields = {**dataclasses.asdict(config), **RECIPE, "vocab_size": vocab_size}
+        peer.ask(load=files, config=fields)
         sources = tokenizers.source.encode([example.source for example in pairs.test])
         done = 0.0
         for number in minutes:
@@ -131,36 +131,6 @@ def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[l
             print(f"torch: {steps:,} batches more", flush=True)
             yield tokenizers.target.decode(said)
         peer.end()
-
-
-def train_joeynmt(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[list[str]]:
-    """Translations of the test split after each number of minutes of one run."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        _, tokenizers, fields = prepare(pairs, folder, minutes[-1])
-        dev, test = (
-            [(example.source, example.references[0]) for example in examples]
-            for examples in (pairs.validation[:10], pairs.test)
-        )
-        configuration = joeynmt_training.prepare(
-            folder / "joeynmt",
-            {"train": pairs.train, "dev": dev, "test": test},
-            tokenizers,
-            fields,
-            updates=1_000_000,
-            validate_every=JOEYNMT_CHECKPOINTS,
-        )
-        yield from joeynmt_training.translations_after(python, configuration, num_cores(), minutes)
-
-
-def prepare(
-    pairs: Corpus, folder: Path, minutes: float
-) -> tuple[Config, Tokenizers, dict[str, Any]]:
-    """Initial recipe of ours, tokenizers, and the fields of both that a peer needs."""
-    config = Config(data=pairs.name, minutes=minutes)
-    tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
-    sizes = {f"{side}_size": one.vocab_size for side, one in tokenizers._asdict().items()}
-    return config, tokenizers, {**dataclasses.asdict(config), **sizes, **RECIPE, "beam_size": 1}
 
 
 def draw(results: list[dict[str, Any]], path: Path) -> None:

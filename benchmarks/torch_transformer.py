@@ -1,6 +1,6 @@
 """Typical PyTorch training loop with `nn.Transformer`, without Keras and TensorFlow.
 
-Runs in an environment with PyTorch; used by `train_throughput.py` and `time_to_bleu.py`.
+Runs in an environment with PyTorch; used by `training_peer.py`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ import torch
 from torch import nn
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = range(4)
+ROWS = 64  # sources translated at once
 Batch = tuple[np.ndarray, np.ndarray, np.ndarray]  # source, target_in, target_out
 
 
 class Translator(nn.Module):
     """Transformer from token ids to logits `(B, T, V)`: pre-norm, sinusoidal positions."""
 
-    def __init__(self, source_size: int, target_size: int, sizes: dict[str, Any]):
+    def __init__(self, sizes: dict[str, Any]):
         super().__init__()
-        width = sizes["num_hiddens"]
+        width, vocab_size = sizes["num_hiddens"], sizes["vocab_size"]
         self._scale = math.sqrt(width)
-        self.source = nn.Embedding(source_size, width, padding_idx=PAD_ID)
-        self.target = nn.Embedding(target_size, width, padding_idx=PAD_ID)
+        self.source, self.target = (
+            nn.Embedding(vocab_size, width, padding_idx=PAD_ID) for _ in range(2)
+        )
         for embedding in (self.source, self.target):
             nn.init.normal_(embedding.weight, std=width**-0.5)
         self.transformer = nn.Transformer(
@@ -37,7 +39,7 @@ class Translator(nn.Module):
             batch_first=True,
             norm_first=True,
         )
-        self.logits = nn.Linear(width, target_size)
+        self.logits = nn.Linear(width, vocab_size)
         self.dropout = nn.Dropout(sizes["dropout"])
         self.register_buffer("positions", _positions(512, width), persistent=False)
 
@@ -134,7 +136,35 @@ class Training:
             logits = self.model(source, target_in)
         return self._loss(logits.flatten(0, 1).float(), target_out.flatten())
 
-    def swap(self) -> None:
+    def translate(self, sources: list[list[int]]) -> list[list[int]]:
+        """Translate source ids with EOS by greedy search with the averaged weights."""
+        self._swap()
+        self.model.eval()
+        translations: list[list[int]] = [[] for _ in sources]
+        order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
+        for begin in range(0, len(order), ROWS):
+            rows = order[begin : begin + ROWS]
+            ids = [torch.tensor(sources[i]) for i in rows]
+            source = nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=PAD_ID)
+            for i, found in zip(rows, self._search(source), strict=True):
+                translations[i] = [token for token in found if token not in (PAD_ID, EOS_ID)]
+        self._swap()
+        return translations
+
+    @torch.inference_mode()
+    def _search(self, source: torch.Tensor) -> list[list[int]]:
+        memory, is_padding = self.model.encode(source)
+        target = torch.full((len(source), 1), BOS_ID)
+        finished = torch.zeros(len(source), dtype=torch.bool)
+        while target.shape[1] <= 2 * source.shape[1] + 10 and not finished.all():
+            logits = self.model.decode(target, memory, is_padding)[:, -1]
+            logits[:, [PAD_ID, UNK_ID, BOS_ID]] = -torch.inf
+            token = torch.where(finished, PAD_ID, logits.argmax(dim=-1))
+            target = torch.cat([target, token[:, None]], dim=1)
+            finished |= token == EOS_ID
+        return target[:, 1:].tolist()
+
+    def _swap(self) -> None:
         """Swap weights and averaged weights; a second call restores them."""
         with torch.no_grad():
             for parameter, average in zip(self._parameters, self._averages, strict=True):

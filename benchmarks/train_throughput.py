@@ -5,14 +5,11 @@ Source and target tokens/s without padding, on real batches in training order an
 - ours: Muon, weights averaged every eighth batch;
 - KerasHub blocks with Keras `fit`, if installed: Adam, weights averaged after each batch;
 - a loop with PyTorch `nn.Transformer`, in a separate environment: Adam, weights averaged after each
-  batch;
-- JoeyNMT, in a separate environment: Adam, no averaging.
+  batch.
 
-All but JoeyNMT take turns. JoeyNMT reads the corpus, makes batches with the same padded budget, and
-runs last.
-
-Useful operations are the matrix products that real tokens need, forward and backward. Their share
-is relative to the speed of a large float32 matrix product, measured in the same turns.
+They take turns. Useful operations are the matrix products that real tokens need, forward and
+backward. Their share is relative to the speed of a large float32 matrix product, measured in the
+same turns.
 """
 
 from __future__ import annotations
@@ -24,26 +21,21 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-import joeynmt_training
-from environments import python_of
 from keras_attn_data import cache
 from machine import describe_machine, num_cores
 from operations import logits_of_a_token, operations
-from peer import Peer
-from training_peers import RECIPE, Batch, write_batches
+from peer import Peer, python_of
+from training_peer import RECIPE, Batch, write_batches
 
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import PRECISIONS, Config
-from keras_attn.translation.corpus.load import Corpus, load_corpus
+from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.special_ids import PAD_ID
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
-PEERS = ("ours", "keras_hub", "torch", "joeynmt")
+PEERS = ("ours", "keras_hub", "torch")
 PRODUCT = 2048  # rows and columns
-JOEYNMT_UPDATES = 40
 
 
 def main() -> int:
@@ -54,7 +46,6 @@ def main() -> int:
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
     # On a processor without bfloat16, a PyTorch step took 13 times as long as in float32.
     parser.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=PRECISIONS)
-    parser.add_argument("--environments", type=Path, default=cache.folder() / "environments")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "keras", "keras-hub", "numpy")), flush=True)
     config = Config(data=arguments.data)
@@ -64,50 +55,43 @@ def main() -> int:
         tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
         stream = Batches(pairs.parts, tokenizers, config).stream()
         some: list[Batch] = [tuple(next(stream)) for _ in range(arguments.batches)]
-        fields = dataclasses.asdict(config)
-        fields["vocab_size"] = max(one.vocab_size for one in tokenizers)
-        write_batches(some, folder / "batches.npz")
-        peers = start(arguments, folder / "batches.npz", fields)
-        take_turns(peers, some, fields, arguments)
+        vocab_size = max(one.vocab_size for one in tokenizers)
+        config = dataclasses.replace(config, vocab_size=vocab_size)
+        peers = start(arguments, write_batches(some, folder / "batches.npz"), config)
+        take_turns(peers, some, config, arguments.turns)
         for peer in peers.values():
             peer.end()
-        if "joeynmt" in arguments.peers:
-            measure_joeynmt(
-                arguments, folder / "joeynmt", pairs, tokenizers, {**fields, **RECIPE}, some
-            )
     return 0
 
 
-def start(arguments: argparse.Namespace, batches_file: Path, fields: dict) -> dict[str, Peer]:
+def start(arguments: argparse.Namespace, batches_file: str, config: Config) -> dict[str, Peer]:
     """Start one process for each program and precision, and run the first training step."""
     peers = {}
     print(f"\n{'':<20}{'first step s':>14}")
     for name in arguments.peers:
-        if name == "joeynmt" or (name == "keras_hub" and find_spec(name) is None):
+        if name == "keras_hub" and find_spec(name) is None:
             continue
-        python = python_of("torch", arguments.environments) if name == "torch" else None
+        python = python_of("torch", cache.folder() / "environments") if name == "torch" else None
         for precision in arguments.precisions:
-            command = ["training_peers.py", name, precision]
+            command = ["training_peer.py", name, precision]
             peer = Peer(name, command, num_cores(), python)
             recipe = {} if name == "ours" else RECIPE
-            peer.ask(load=str(batches_file), config={**fields, **recipe})
+            peer.ask(load=[batches_file], config={**dataclasses.asdict(config), **recipe})
             print(f"{name + ' ' + precision:<20}{peer.ask(steps=1)['seconds']:>14.1f}", flush=True)
             peers[f"{name} {precision}"] = peer
     return peers
 
 
-def take_turns(
-    peers: dict[str, Peer], some: list[Batch], fields: dict, arguments: argparse.Namespace
-) -> None:
+def take_turns(peers: dict[str, Peer], some: list[Batch], config: Config, num_turns: int) -> None:
     """Train in turns, with a matrix product in each turn, and print medians."""
     products = {
-        precision: Peer(precision, ["training_peers.py", "product", precision], num_cores())
-        for precision in sorted({"float32", *arguments.precisions}, reverse=True)
+        precision: Peer(precision, ["training_peer.py", "product", precision], num_cores())
+        for precision in sorted({"float32", *(name.split()[1] for name in peers)}, reverse=True)
     }
     speeds: dict[str, list[float]] = {name: [] for name in (*peers, *products)}
     memory = dict.fromkeys(peers, 0)
     tokens = sum(int((part != PAD_ID).sum()) for batch in some for part in (batch[0], batch[2]))
-    for turn in range(arguments.turns + 1):  # the first turn compiles each shape
+    for turn in range(num_turns + 1):  # the first turn compiles each shape
         for precision, product in products.items():
             speeds[precision] += [product.ask(product=PRODUCT)] if turn else []
         for name, peer in peers.items():
@@ -116,7 +100,7 @@ def take_turns(
             memory[name] = answer["memory"]
     peak = {name: statistics.median(speeds[name]) for name in products}
     costs = {
-        name: operations(some, fields, logits_of_a_token(name, fields["vocab_size"])) / tokens
+        name: operations(some, config, logits_of_a_token(name.split()[0], config)) / tokens
         for name in peers
     }
     print(f"\n{tokens:,} tokens in {len(some)} batches; million operations each:", end=" ")
@@ -142,27 +126,6 @@ def row(
             pairs = zip(speeds[name], speeds[other], strict=True)
             line += f"{statistics.median(a / b for a, b in pairs):>20.2f}"
     return line
-
-
-def measure_joeynmt(
-    arguments: argparse.Namespace,
-    folder: Path,
-    pairs: Corpus,
-    tokenizers: Tokenizers,
-    fields: dict[str, Any],
-    some: list[Batch],
-) -> None:
-    """Speed from the log of JoeyNMT, which counts target tokens."""
-    python = python_of("joeynmt", arguments.environments)
-    held_out = [(example.source, example.references[0]) for example in pairs.validation[:10]]
-    texts = {"train": pairs.train, "dev": held_out, "test": held_out}
-    configuration = joeynmt_training.prepare(
-        folder, texts, tokenizers, fields, JOEYNMT_UPDATES, validate_every=10 * JOEYNMT_UPDATES
-    )
-    found = joeynmt_training.target_tokens_per_second(python, configuration, num_cores())
-    source, target = (sum(int((b[part] != PAD_ID).sum()) for b in some) for part in (0, 2))
-    speed = statistics.median(found[1:]) * (source + target) / target
-    print(f"{'joeynmt float32':<20}{speed:>10,.0f}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def test_peers_agree_and_every_row_has_a_ratio_for_each_peer():
     assert [row[18:46].split() for row in rows] == [
         [dtype, name]
         for dtype in ("float32", "bfloat16")
-        for name in ("products", "forward", "forward+backward")
+        for name in ("forward", "forward+backward")
     ]
     header = next(line for line in done.stdout.splitlines() if line.startswith("B, T, D, H"))
     num_peers = header.count("/ours")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from machine import num_cores
 from peer import answer_requests
 
 # The timed functions recompute everything and return all results: the output first, then the
@@ -21,15 +22,14 @@ Passes = dict[str, Callable[[], list[Any]]]
 
 
 def main() -> None:
-    library, num_threads = sys.argv[1], int(sys.argv[2])
-    sys.path.insert(0, sys.argv[3])  # the checkout
+    library = sys.argv[1]
     make = make_torch_passes if library == "torch" else make_keras_passes
     passes: Passes = {}
 
     def answer(request: dict[str, Any]) -> Any:
         if "shape" not in request:
             return median_time(passes[request["pass"]], request["seconds"])
-        passes.update(make(library, num_threads=num_threads, **request))
+        passes.update(make(library, **request))
         return {name: magnitudes(run()) for name, run in passes.items()}
 
     answer_requests(answer)
@@ -73,13 +73,11 @@ def make_arrays(shape: list[int]) -> tuple[np.ndarray, np.ndarray, list[np.ndarr
     return x, upstream, weights
 
 
-def make_keras_passes(
-    library: str, shape: list[int], dtype: str, causal: bool, num_threads: int
-) -> Passes:
+def make_keras_passes(library: str, shape: list[int], dtype: str, causal: bool) -> Passes:
     import tensorflow as tf
 
     if not tf.config.threading.get_intra_op_parallelism_threads():
-        tf.config.threading.set_intra_op_parallelism_threads(num_threads)
+        tf.config.threading.set_intra_op_parallelism_threads(num_cores())
     import keras
 
     import keras_attn
@@ -97,19 +95,6 @@ def make_keras_passes(
     layer.set_weights([w.reshape(v.shape) for w, v in zip(weights, layer.weights, strict=True)])
     variables = [v.value for v in layer.trainable_variables]
 
-    kernels, biases = (
-        [tf.Variable(tf.cast(w, dtype)) for w in weights[first::2]] for first in (0, 1)
-    )
-
-    @tf.function
-    def products(x: Any) -> list[Any]:
-        rows = tf.reshape(x, (-1, width))
-        found = [
-            tf.nn.bias_add(tf.matmul(rows, kernel), bias)
-            for kernel, bias in zip(kernels, biases, strict=True)
-        ]
-        return [tf.concat(found[:3], axis=1), found[3]]
-
     @tf.function
     def forward(x: Any) -> list[Any]:
         return [layer(x, x, use_causal_mask=causal, training=False)]
@@ -122,18 +107,15 @@ def make_keras_passes(
         return [output, *tape.gradient(output, [x, *variables], output_gradients=upstream)]
 
     return {
-        "products": lambda: products(x),
         "forward": lambda: forward(x),
         "forward+backward": lambda: forward_and_backward(x, upstream),
     }
 
 
-def make_torch_passes(
-    library: str, shape: list[int], dtype: str, causal: bool, num_threads: int
-) -> Passes:
+def make_torch_passes(library: str, shape: list[int], dtype: str, causal: bool) -> Passes:
     import torch
 
-    torch.set_num_threads(num_threads)
+    torch.set_num_threads(num_cores())
     _, length, width, num_heads = shape
     array, upstream_array, weights = make_arrays(shape)
     layer = torch.nn.MultiheadAttention(width, num_heads, batch_first=True)
@@ -152,12 +134,6 @@ def make_torch_passes(
     options = {"need_weights": False, "attn_mask": mask, "is_causal": causal}
     parameters = list(layer.parameters())
 
-    def products() -> list[Any]:
-        with torch.inference_mode():
-            rows = x.reshape(-1, width)
-            joint = torch.nn.functional.linear(rows, layer.in_proj_weight, layer.in_proj_bias)
-            return [joint, layer.out_proj(rows)]
-
     def forward() -> list[Any]:
         layer.eval()
         with torch.inference_mode():
@@ -169,7 +145,7 @@ def make_torch_passes(
         output = layer(leaf, leaf, leaf, **options)[0]
         return [output, *torch.autograd.grad(output, [leaf, *parameters], upstream)]
 
-    return {"products": products, "forward": forward, "forward+backward": forward_and_backward}
+    return {"forward": forward, "forward+backward": forward_and_backward}
 
 
 if __name__ == "__main__":

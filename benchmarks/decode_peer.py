@@ -1,16 +1,19 @@
-"""Process of one program in `decode.py`: `python decode_peers.py NAME WAY THREADS`.
+"""Process of one program in `decode.py`: `python decode_peer.py NAME WAY`.
 
 Reads one JSON request from each line and writes one JSON line as answer. `{"load": folder}` loads
-an exported model, `{"texts": [...]}` translates a batch of strings, `{}` returns the peak memory.
+an exported model, `{"texts": [...]}` translates a batch of strings, `{}` does neither. Each answer
+has the seconds and the peak memory of the process.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
-from peer import translate_requests
+from machine import num_cores, resident_memory
+from peer import answer_requests
 
 from keras_attn.translation import versions
 
@@ -38,10 +41,10 @@ class Ours:
 class CTranslate2:
     """CTranslate2 with the same weights, and sentencepiece for both sides."""
 
-    def __init__(self, compute_type: str, way: str, num_threads: int):
+    def __init__(self, compute_type: str, way: str):
         self._compute_type = compute_type
-        self._num_workers = num_threads if way == "workers" else 1
-        self._num_threads = num_threads // self._num_workers
+        self._num_workers = num_cores() if way == "workers" else 1
+        self._num_threads = num_cores() // self._num_workers
 
     def load(self, folder: Path) -> None:
         import ctranslate2
@@ -73,30 +76,24 @@ class CTranslate2:
         return self._target.decode([result.hypotheses[0] for result in found])
 
 
-class KerasHub:
-    """KerasHub encoder and decoder layers with the same weights, and KerasHub samplers."""
+def main() -> None:
+    name, way = sys.argv[1:]
+    is_ours = not name.startswith("ctranslate2")
+    engine: Any = Ours(way) if is_ours else CTranslate2(name.split()[1], way)
 
-    def __init__(self, num_threads: int):
-        import tensorflow as tf
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        start = time.perf_counter()
+        if "load" in request:
+            engine.load(Path(request["load"]))
+        elif "texts" in request:
+            found["texts"] = engine.translate(request["texts"])
+        found["seconds"] = time.perf_counter() - start
+        found["peak MiB"] = resident_memory(what="VmHWM") / 2**20
+        return found
 
-        tf.config.threading.set_intra_op_parallelism_threads(num_threads)
-
-    def load(self, folder: Path) -> None:
-        import keras_hub_model
-
-        self._translate = keras_hub_model.load(folder, LONGEST)
-
-    def translate(self, texts: list[str]) -> list[str]:
-        return self._translate(texts)
-
-
-def make(name: str, way: str, num_threads: int) -> Any:
-    if name == "keras_hub":
-        return KerasHub(num_threads)
-    if name.startswith("ctranslate2"):
-        return CTranslate2(name.split()[1], way, num_threads)
-    return Ours(way)
+    answer_requests(answer)
 
 
 if __name__ == "__main__":
-    translate_requests(make(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    main()

@@ -1,43 +1,43 @@
-"""Process of one program in `train_throughput.py`, `training_cost.py` and `train_gpu.py`.
+"""Process of one program in `train_throughput.py`, `training_size.py` and `time_to_bleu.py`.
 
-`python training_peers.py NAME PRECISION` runs `ours`, `keras_hub`, `torch` or `product`
+`python training_peer.py NAME PRECISION` runs `ours`, `keras_hub`, `torch` or `product`
 on all cores. Reads one JSON request from each line and writes one JSON line as answer:
 
-- `{"load": FILE, "config": ...}` loads the batches of `write_batches`;
-- `{"steps": N}` trains on N batches, from the first, and returns the seconds;
+- `{"load": FILES, "config": ...}` takes the batches of these files of `write_batches`, again and
+  again;
+- `{"steps": N}` trains on N batches, and returns seconds and peak memory;
+- `{"seconds": S}` trains for S seconds, and returns the number of batches;
+- `{"translate": [IDS, ...]}` translates by greedy search (`torch` only);
 - `{"product": SIZE}` returns the operations/s of a product of square matrices.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from machine import memory_of_this_process, num_cores
+from machine import num_cores, resident_memory
 from peer import answer_requests
 
 # Settings of Adam for the peers: the best ones found with ours (results/learning.md).
 RECIPE = {"learning_rate": 3e-3, "warmup_steps": 300}
 Batch = tuple[np.ndarray, np.ndarray, np.ndarray]  # source, target_in, target_out
-# Trains on the first `n` batches.
-Train = Callable[[int], None]
+# Trains on `n` batches.
+Train = Callable[[int], Any]
 
 
 def main() -> None:
     name, precision = sys.argv[1:]
     if name in ("ours", "product"):  # as in `train.py`; `product` measures the peak
         os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
-    make = {
-        "ours": train_ours,
-        "keras_hub": train_keras_hub,
-        "torch": train_torch,
-    }
-    train: Train | None = None
+    make = {"ours": train_ours, "keras_hub": train_keras_hub, "torch": TorchTraining}
+    train: Any = None
 
     def answer(request: dict[str, Any]) -> Any:
         nonlocal train
@@ -45,29 +45,51 @@ def main() -> None:
             return product_speed(request["product"], precision)
         if "load" in request:
             train = None  # frees its memory before more is taken
-            batches = read_batches(Path(request["load"]))
-            train = make[name](batches, request["config"], precision)
+            train = make[name](request["load"], request["config"], precision)
             return None
+        if "translate" in request:
+            return train.translate(request["translate"])
         start = time.perf_counter()
+        if "seconds" in request:
+            steps = 0
+            while time.perf_counter() - start < request["seconds"]:
+                train(1)
+                steps += 1
+            return steps
         train(request["steps"])
         seconds = time.perf_counter() - start
-        return {"seconds": seconds, "memory": memory_of_this_process("VmHWM")}
+        return {"seconds": seconds, "memory": resident_memory(what="VmHWM")}
 
     answer_requests(answer)
 
 
-def write_batches(batches: Sequence[Batch], path: Path) -> None:
+def write_batches(batches: Sequence[Batch], path: Any) -> str:
+    """Write batches to a file and return the path."""
     arrays = {
         f"{i}_{part}": ids for i, batch in enumerate(batches) for part, ids in enumerate(batch)
     }
     np.savez(path, **arrays)
+    return str(path)
 
 
-def read_batches(path: Path) -> list[Batch]:
+@lru_cache(maxsize=1)
+def read_batches(path: str) -> list[Batch]:
     with np.load(path) as arrays:
         found = {name: arrays[name] for name in arrays.files}
     number = len(found) // 3
     return [(found[f"{i}_0"], found[f"{i}_1"], found[f"{i}_2"]) for i in range(number)]
+
+
+def endless(files: list[str]) -> Iterator[Batch]:
+    """The batches of all files, again and again."""
+    for file in itertools.cycle(files):
+        yield from read_batches(file)
+
+
+def for_fit(files: list[str]) -> Iterator[Any]:
+    """The batches as Keras `fit` takes them."""
+    for source, target_in, target_out in endless(files):
+        yield (source, target_in), target_out
 
 
 def product_speed(size: int, precision: str) -> float:
@@ -75,8 +97,10 @@ def product_speed(size: int, precision: str) -> float:
     import keras
     from keras import ops
 
+    from keras_attn.translation.runtime import compiled
+
     matrix = ops.cast(keras.random.normal((size, size)), precision)
-    product = compiled(lambda x: ops.max(ops.matmul(x, x)))
+    product = compiled.function(lambda x: ops.max(ops.matmul(x, x)))
     seconds = []
     for _ in range(6):  # the first compiles
         start = time.perf_counter()
@@ -85,18 +109,7 @@ def product_speed(size: int, precision: str) -> float:
     return 2 * size**3 / min(seconds)
 
 
-def compiled(call: Callable) -> Callable:
-    """The function as a graph of the backend."""
-    if os.environ["KERAS_BACKEND"] == "jax":
-        import jax
-
-        return jax.jit(call)
-    import tensorflow as tf
-
-    return tf.function(call)
-
-
-def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
+def train_ours(files: list[str], fields: dict, precision: str) -> Train:
     """Training step of ours, like `fit` of the translator."""
     from keras_attn.translation.config import Config
     from keras_attn.translation.model import make_model
@@ -113,12 +126,12 @@ def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     model = make_model(config.vocab_size, config.vocab_size, config)
     trainer = Trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
-    dataset = None if on_jax else as_dataset(batches)
+    dataset = None if on_jax else as_dataset(files)
 
     def train(steps: int) -> None:
         callbacks = [VariableValues(), WeightAveraging(average, config.average_interval)]
         trainer.fit(
-            dataset or endless(batches),
+            dataset or for_fit(files),
             steps_per_epoch=steps,
             verbose=0,
             shuffle=False,
@@ -128,7 +141,7 @@ def train_ours(batches: list[Batch], fields: dict, precision: str) -> Train:
     return train
 
 
-def train_keras_hub(batches: list[Batch], fields: dict, precision: str) -> Train:
+def train_keras_hub(files: list[str], fields: dict, precision: str) -> Train:
     """Functional model of KerasHub blocks with a Keras loss, trained by `fit`."""
     import keras
     from keras_hub.layers import TokenAndPositionEmbedding, TransformerDecoder, TransformerEncoder
@@ -160,49 +173,43 @@ def train_keras_hub(batches: list[Batch], fields: dict, precision: str) -> Train
     )
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=0)
     model.compile(optimizer, loss, jit_compile=False)
-    dataset = as_dataset(batches)
+    dataset = as_dataset(files)
     return lambda steps: model.fit(dataset, steps_per_epoch=steps, verbose=0, shuffle=False)
 
 
-def endless(batches: list[Batch]) -> Iterator[Any]:
-    """The batches for Keras `fit`, again and again."""
-    while True:
-        for source, target_in, target_out in batches:
-            yield (source, target_in), target_out
-
-
-def as_dataset(batches: list[Batch]) -> Any:
-    """Endless dataset of the batches for Keras `fit`, starting with the first batch."""
+def as_dataset(files: list[str]) -> Any:
+    """The batches as a dataset, starting with the first batch."""
     import tensorflow as tf
 
     ids = tf.TensorSpec((None, None), tf.int32)
-
     dataset = tf.data.Dataset.from_generator(
-        lambda: endless(batches), output_signature=((ids, ids), ids)
+        lambda: for_fit(files), output_signature=((ids, ids), ids)
     )
     options = tf.data.Options()
     options.autotune.enabled = False  # as in `Batches.dataset`: autotuning would delay some turns
     return dataset.prefetch(4).with_options(options)
 
 
-def train_torch(batches: list[Batch], fields: dict, precision: str) -> Train:
+class TorchTraining:
     """Training loop of `torch_transformer.py`, compiled where there is a graphics card."""
-    import torch
-    from torch_transformer import Training, Translator
 
-    torch.set_num_threads(num_cores())
-    torch.manual_seed(0)
-    has_card = torch.cuda.is_available()
-    model = Translator(fields["vocab_size"], fields["vocab_size"], fields)
-    training = Training(model.to("cuda" if has_card else "cpu"), fields, precision, has_card)
+    def __init__(self, files: list[str], fields: dict, precision: str):
+        import torch
+        from torch_transformer import Training, Translator
 
-    def train(steps: int) -> None:
-        for step in range(steps):
-            training.step(batches[step % len(batches)])
-        if has_card:
-            torch.cuda.synchronize()
+        torch.set_num_threads(num_cores())
+        torch.manual_seed(0)
+        has_card = torch.cuda.is_available()
+        self._batches = endless(files)
+        self._wait = torch.cuda.synchronize if has_card else lambda: None
+        model = Translator(fields).to("cuda" if has_card else "cpu")
+        training = Training(model, fields, precision, compiled=has_card)
+        self._step, self.translate = training.step, training.translate
 
-    return train
+    def __call__(self, steps: int) -> None:
+        for _ in range(steps):
+            self._step(next(self._batches))
+        self._wait()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,119 @@
+"""Cost of training by size of the model: `python benchmarks/training_size.py --widths 128 256 512`.
+
+Source and target tokens/s of the training step of `train.py` for each combination of the given
+sizes, beside a PyTorch loop (`--programs ours torch`), which is compiled on a graphics card.
+Batches are synthetic, without padding. "Of the peak" is the share of useful operations
+(`train_throughput.py`) in the speed of a large product of the same precision. Programs run one
+after another, each with all memory of the machine or card.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import itertools
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from keras_attn_data import cache
+from machine import describe_machine, num_cores
+from operations import logits_of_a_token, operations
+from peer import Peer, python_of
+from training_peer import RECIPE, Batch, write_batches
+
+from keras_attn.translation import presets
+from keras_attn.translation.config import PRECISIONS, Config
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID
+
+NUM_BATCHES = 8
+SIZE_OF_PRODUCT = {"tensorflow": 2048, "jax": 8192}  # rows and columns
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    sizes = {"nargs": "+", "type": int}
+    parser.add_argument("--widths", **sizes, default=[Config.num_hiddens])
+    parser.add_argument("--depths", **sizes, default=[4], help="layers of the encoder")
+    parser.add_argument("--decoder-depth", type=int, help="default: half of the encoder's")
+    parser.add_argument("--lengths", **sizes, default=[16], help="tokens of each sentence")
+    parser.add_argument("--batch-tokens", **sizes, default=[Config.batch_tokens])
+    parser.add_argument("--turns", type=int, default=3, help="turns of 8 batches")
+    parser.add_argument("--programs", nargs="+", choices=("ours", "torch"), default=["ours"])
+    parser.add_argument("--precision", choices=PRECISIONS, default="float32")
+    parser.add_argument("--backend", choices=SIZE_OF_PRODUCT, default="tensorflow")
+    arguments = parser.parse_args()
+    print(describe_machine(("tensorflow", "jax", "keras")))
+    print(f"{'width':>7}{'layers':>8}{'length':>8}{'batch':>9}  {'':<8}{'tokens/s':>10}", end="")
+    print(f"{'ms a step':>11}{'of the peak':>13}{'MiB':>8}{'first step s':>14}", flush=True)
+    for width, depth, length, batch_tokens in itertools.product(
+        arguments.widths, arguments.depths, arguments.lengths, arguments.batch_tokens
+    ):
+        config = Config(
+            num_hiddens=width,
+            ffn_num_hiddens=4 * width,
+            num_heads=width // 64,
+            num_encoder_layers=depth,
+            num_decoder_layers=arguments.decoder_depth or max(1, depth // 2),
+            batch_tokens=batch_tokens,
+            max_length=512,
+            precision=arguments.precision,
+            **(presets.ON_ACCELERATOR if arguments.backend == "jax" else {}),
+        )
+        layers = f"{depth}+{config.num_decoder_layers}"
+        for program in arguments.programs:
+            print(f"{width:>7}{layers:>8}{length:>8}{batch_tokens:>9,}  {program:<8}", end="")
+            print(measure(program, config, length, arguments), flush=True)
+    return 0
+
+
+def measure(program: str, config: Config, length: int, arguments: argparse.Namespace) -> str:
+    """Cells of a line; a training that needs too much memory gives its error."""
+    batches = [make_batch(config, length, seed) for seed in range(NUM_BATCHES)]
+    recipe = RECIPE if program == "torch" else {}
+    fields = {**dataclasses.asdict(config), **recipe}
+    product = start("product", arguments)
+    peak = product.ask(product=SIZE_OF_PRODUCT[arguments.backend])
+    product.end()
+    peer = start(program, arguments)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            file = write_batches(batches, Path(folder) / "batches.npz")
+            peer.ask(load=[file], config=fields)
+            first = peer.ask(steps=1)["seconds"]
+            turns = [peer.ask(steps=NUM_BATCHES) for _ in range(arguments.turns + 1)][1:]
+    except RuntimeError as error:
+        return f" {str(error)[-300:]}"
+    peer.end()
+    seconds = statistics.median(turn["seconds"] for turn in turns)
+    tokens = sum(batch[part].size for batch in batches for part in (0, 2))
+    num_logits = logits_of_a_token(program, config)
+    share = operations(batches, config, num_logits) / seconds / peak
+    line = f"{tokens / seconds:>10,.0f}{1000 * seconds / NUM_BATCHES:>11,.1f}{share:>13.1%}"
+    return line + f"{turns[-1]['memory'] / 2**20:>8,.0f}{first:>14.1f}"
+
+
+def start(program: str, arguments: argparse.Namespace) -> Peer:
+    """Process of a program."""
+    environments = cache.folder() / "environments"
+    python = python_of("torch", environments) if program == "torch" else None
+    command = ["training_peer.py", program, arguments.precision]
+    return Peer(program, command, num_cores(), python, backend=arguments.backend)
+
+
+def make_batch(config: Config, length: int, seed: int) -> Batch:
+    """Batch of random tokens, all of the same length."""
+    random = np.random.default_rng(seed)
+    shape = (config.batch_tokens // (2 * length), length)
+    source, target = (
+        random.integers(EOS_ID + 1, config.vocab_size, shape).astype(np.int32) for _ in range(2)
+    )
+    source[:, -1] = target[:, -1] = EOS_ID
+    begin = np.full((shape[0], 1), BOS_ID, np.int32)
+    return source, np.concatenate([begin, target[:, :-1]], axis=1), target
+
+
+if __name__ == "__main__":
+    sys.exit(main())
