@@ -61,8 +61,7 @@ SHORT_TRAINING_TOKENS = max(LAYERS_UP_TO_TOKENS)
 SHORT_TRAINING_ADAM_LR_RATIO = 2.0
 
 # Dropout by the number of epochs. One or two epochs do not overfit and learn more without dropout
-# (benchmarks/results/learning.md). Below 60 epochs, 0.1 is better than more
-# (benchmarks/results/presets.md).
+# (benchmarks/results/learning.md). Below 60 epochs, 0.1 is better than more.
 DROPOUT_UP_TO_EPOCHS = {2: 0.0, 5: 0.05, 60: 0.1}
 MOST_DROPOUT = 0.3
 
