@@ -23,9 +23,10 @@ FLOORS = {
     ],
     TRANSLATION: [
         "special_ids config fields flags presets versions named_weights next_steps runtime text",
-        "corpus tokenization decoding evaluation",
+        "corpus tokenization decoding",
         "model",
         "batching export",
+        "evaluation",
         "training importing",
         "train",
         "__init__ __main__",

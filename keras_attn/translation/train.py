@@ -49,8 +49,8 @@ def run(given: dict[str, Any]) -> None:
 
     from keras_attn.translation.batching.batches import Batches
     from keras_attn.translation.corpus.load import load_corpus, load_default_corpus
+    from keras_attn.translation.evaluation.documents import export_and_score
     from keras_attn.translation.export import tensorflow_process
-    from keras_attn.translation.export.publish import publish
     from keras_attn.translation.model import make_model
     from keras_attn.translation.runtime import allocator, compiled, precision
     from keras_attn.translation.runtime.run_progress import RunProgress
@@ -127,28 +127,32 @@ def run(given: dict[str, Any]) -> None:
 
         # SavedModel
         progress.begin("export and scoring")
-        scored = {
-            "examples": pairs.test,
-            "history": trained.history,
-            "corpora": pairs.test_corpora,
-            "held_out": pairs.held_out,
-            "details": {
-                "corpus": pairs.counts,
-                "credit": pairs.credit,
-                "configuration": vars(config),
-                "training": {**trained.totals(), "parameters": model.count_params()},
-                "date": time.strftime("%Y-%m-%d"),
-                "machine": devices.describe(),
-                "versions": {
-                    "keras_attn": keras_attn.__version__,
-                    "keras": keras.__version__,
-                    "tensorflow": tf.__version__,
-                    "Python": platform.python_version(),
-                },
+        details = {
+            "corpus": pairs.counts,
+            "credit": pairs.credit,
+            "configuration": vars(config),
+            "training": {**trained.totals(), "parameters": model.count_params()},
+            "date": time.strftime("%Y-%m-%d"),
+            "machine": devices.describe(),
+            "versions": {
+                "keras_attn": keras_attn.__version__,
+                "keras": keras.__version__,
+                "tensorflow": tf.__version__,
+                "Python": platform.python_version(),
             },
         }
         # Score of the exported model, loaded from disk
-        version, report = tensorflow_process.call(publish, model, tokenizers, config, out, scored)
+        version, report = tensorflow_process.call(
+            partial(
+                export_and_score,
+                examples=pairs.test,
+                corpora=pairs.test_corpora,
+                held_out=pairs.held_out,
+                history=trained.history,
+                details=details,
+            ),
+            *(model, tokenizers, config, out),
+        )
         if earlier:
             warm_start.copy_origin(earlier, version)
     run_folder.remove(work, lock)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,8 +11,15 @@ from typing import Any
 from keras_attn.translation.corpus.held_out import HeldOut
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation.exactness import exactness
-from keras_attn.translation.evaluation.metrics import bleu, compare, score, sentence_chrf
+from keras_attn.translation.evaluation.metrics import (
+    Comparison,
+    bleu,
+    compare,
+    score,
+    sentence_chrf,
+)
 from keras_attn.translation.evaluation.report import (
+    EpochRecord,
     LengthGroup,
     Report,
     Sample,
@@ -22,17 +30,20 @@ from keras_attn.translation.evaluation.report_files import earlier_translations
 # Upper bounds, in characters, of the groups by source length; a last group has no upper bound.
 LENGTHS = (10, 20, 40, 80)
 NUM_EXTREMES = 5
+NUM_SAMPLES = 10
+
+Translate = Callable[[list[str]], Sequence[str]]
+Translated = list[tuple[Example, str]]  # examples, each with its translation
 
 
 def evaluate(
-    translate: Callable[[list[str]], list[str]],
+    translate: Translate,
     examples: Sequence[Example],
     target_language: str,
-    num_samples: int = 10,
     baseline: Path | None = None,
     corpora: Mapping[str, Sequence[int]] | None = None,
     held_out: Sequence[HeldOut] = (),
-    history: Sequence[Any] = (),
+    history: Sequence[EpochRecord] = (),
     details: dict[str, Any] | None = None,
 ) -> Report:
     """Translate the sources of the examples and score the translations.
@@ -41,8 +52,6 @@ def evaluate(
         translate: Function from texts to translations in the same order.
         examples: Sources with references.
         target_language: Language code of the translations.
-        num_samples: Number of samples in the report, evenly spaced over the examples. Defaults
-            to 10.
         baseline: Folder of an earlier report. The comparison is skipped if the report is on other
             sentences. Defaults to None.
         corpora: Positions in `examples` of the sentences of each corpus, by name. If there are
@@ -55,90 +64,81 @@ def evaluate(
         ValueError: If there are no examples, or if `translate` does not return one string for each
             text.
     """
-    sources = [example.source for example in examples]
     start = time.monotonic()
-    translations = _translate_all(translate, sources)
+    translated = _translated(translate, examples)
     seconds = time.monotonic() - start
-    references = [example.references for example in examples]
-    samples = [
-        Sample(example.source, translation, example.references[0])
-        for example, translation in zip(examples, translations, strict=True)
-    ]
-    ranks = [sentence_chrf(t, r) for t, r in zip(translations, references, strict=True)]
+    whole = _set_scores("", translated, target_language)
+    samples = [Sample(one.source, text, one.references[0]) for one, text in translated]
+    ranks = [sentence_chrf(text, one.references) for one, text in translated]
     ranked = [samples[i] for i in sorted(range(len(samples)), key=lambda i: -ranks[i])]
-    count = min(num_samples, len(examples))
-    comparison = None
-    if baseline and (earlier := earlier_translations(baseline, sources)):
-        name = f"version {baseline.name}"
-        comparison = compare(name, earlier, translations, references, target_language)
-    by_corpus = [
-        _set_scores(
-            name, [examples[i] for i in rows], [translations[i] for i in rows], target_language
-        )
-        for name, rows in (corpora or {}).items()
-        if rows and len(corpora or {}) > 1
-    ]
+    count = min(NUM_SAMPLES, len(samples))
     return Report(
-        score(translations, references, target_language),
-        exactness(sources, translations, references),
-        len(examples),
+        whole.scores,
+        whole.exactness,
+        whole.num_sentences,
         seconds,
         samples=[samples[i * len(samples) // count] for i in range(count)],
         best=ranked[:NUM_EXTREMES],
         worst=ranked[::-1][:NUM_EXTREMES],
-        by_length=_by_length(examples, translations, target_language),
-        by_corpus=by_corpus,
+        by_length=_by_length(translated, target_language),
+        by_corpus=[
+            _set_scores(name, [translated[i] for i in rows], target_language)
+            for name, rows in (corpora or {}).items()
+            if rows and len(corpora or {}) > 1
+        ],
         held_out=[
-            _set_scores(
-                test_set.name,
-                test_set.examples,
-                _translate_all(translate, [example.source for example in test_set.examples]),
-                target_language,
-            )
-            for test_set in held_out
+            _set_scores(one.name, _translated(translate, one.examples), target_language)
+            for one in held_out
         ],
         translations=samples,
-        comparison=comparison,
+        comparison=_comparison(baseline, translated, target_language) if baseline else None,
         history=list(history),
         details=dict(details or {}),
     )
 
 
-def _translate_all(translate: Callable[[list[str]], list[str]], sources: list[str]) -> list[str]:
-    translations = list(translate(sources))
-    if len(translations) != len(sources):
+def _translated(translate: Translate, examples: Sequence[Example]) -> Translated:
+    translations = list(translate([example.source for example in examples]))
+    if len(translations) != len(examples):
         raise ValueError(
             "`translate` must return one translation for each text. "
-            f"Received: {len(translations)} for {len(sources)} texts."
+            f"Received: {len(translations)} for {len(examples)} texts."
         )
-    return translations
+    return list(zip(examples, translations, strict=True))
 
 
-def _set_scores(
-    name: str, examples: Sequence[Example], translations: Sequence[str], target_language: str
-) -> SetScores:
-    references = [example.references for example in examples]
+def _columns(translated: Translated) -> tuple[list[str], list[str], list[tuple[str, ...]]]:
+    """Sources, translations and references."""
+    examples, translations = [one for one, _ in translated], [text for _, text in translated]
+    return [x.source for x in examples], translations, [x.references for x in examples]
+
+
+def _set_scores(name: str, translated: Translated, target_language: str) -> SetScores:
+    sources, translations, references = _columns(translated)
     return SetScores(
         name,
-        len(examples),
+        len(translated),
         score(translations, references, target_language),
-        exactness([example.source for example in examples], translations, references),
+        exactness(sources, translations, references),
     )
 
 
-def _by_length(
-    examples: Sequence[Example], translations: Sequence[str], target_language: str
-) -> list[LengthGroup]:
+def _by_length(translated: Translated, target_language: str) -> list[LengthGroup]:
     groups = []
-    for low, high in zip((0, *LENGTHS), (*LENGTHS, None), strict=True):
-        rows = [
-            i
-            for i, example in enumerate(examples)
-            if low < len(example.source) and (high is None or len(example.source) <= high)
-        ]
-        if rows:
-            name = f"{low + 1} to {high}" if high else f"more than {low}"
-            references = [examples[i].references for i in rows]
-            group_bleu = bleu([translations[i] for i in rows], references, target_language)
-            groups.append(LengthGroup(name, len(rows), group_bleu))
+    for low, high in zip((0, *LENGTHS), (*LENGTHS, math.inf), strict=True):
+        group = [(one, text) for one, text in translated if low < len(one.source) <= high]
+        if group:
+            name = f"more than {low}" if high == math.inf else f"{low + 1} to {high}"
+            _, translations, references = _columns(group)
+            group_bleu = bleu(translations, references, target_language)
+            groups.append(LengthGroup(name, len(group), group_bleu))
     return groups
+
+
+def _comparison(baseline: Path, translated: Translated, target_language: str) -> Comparison | None:
+    sources, translations, references = _columns(translated)
+    earlier = earlier_translations(baseline, sources)
+    if not earlier:
+        return None
+    name = f"version {baseline.name}"
+    return compare(name, earlier, translations, references, target_language)

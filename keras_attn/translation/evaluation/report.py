@@ -17,6 +17,22 @@ class Sample(NamedTuple):
     reference: str
 
 
+class EpochRecord(NamedTuple):
+    """Training state at a validation, after an epoch.
+
+    Attributes:
+        step: Global step.
+        seconds: Training time so far.
+        loss: Averaged training loss.
+        bleu: Validation BLEU.
+    """
+
+    step: int
+    seconds: float
+    loss: float
+    bleu: float
+
+
 class LengthGroup(NamedTuple):
     """BLEU of the test sentences in one range of source lengths, in characters."""
 
@@ -60,7 +76,7 @@ class Report:
         held_out: Scores of further test sets, which training left out.
         translations: All test sentences with translations.
         comparison: Comparison with an earlier version, or None.
-        history: One named tuple for each validation of a training.
+        history: One record for each validation of a training.
         details: Additional numbers and strings by name; a dict becomes a section.
     """
 
@@ -76,7 +92,7 @@ class Report:
     held_out: list[SetScores] = field(default_factory=list)
     translations: list[Sample] = field(default_factory=list)
     comparison: Comparison | None = None
-    history: list[Any] = field(default_factory=list)
+    history: list[EpochRecord] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
 
     def summary(self) -> str:

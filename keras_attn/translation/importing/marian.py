@@ -6,7 +6,8 @@ import warnings
 from pathlib import Path
 
 from keras_attn.translation import named_weights
-from keras_attn.translation.export import model_card, saved_model
+from keras_attn.translation.evaluation import model_card
+from keras_attn.translation.export import saved_model
 from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.importing import configuration, folder, npz, origin, vocabulary, weights
 from keras_attn.translation.importing.configuration import Settings

@@ -20,7 +20,7 @@ from keras import ops, tree
 
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
-from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.evaluation.report import EpochRecord
 from keras_attn.translation.training.jax import processes
 from keras_attn.translation.training.weight_average import WeightAverage
 

@@ -17,7 +17,7 @@ from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
-from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.evaluation.report import EpochRecord
 from keras_attn.translation.runtime.run_progress import RunProgress
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import (

@@ -2,14 +2,28 @@ import dataclasses
 import re
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.evaluation.history import EpochRecord
-from keras_attn.translation.evaluation.markdown import report_lines
+from keras_attn.translation.corpus.cleaning import REASONS
+from keras_attn.translation.evaluation.markdown import CORPUS, LEARNING, readable, report_lines
 from keras_attn.translation.evaluation.metrics import Comparison
-from keras_attn.translation.evaluation.report import Sample, SetScores
+from keras_attn.translation.evaluation.report import EpochRecord, Sample, SetScores
 
 
 def markdown(report, folder):
     return "\n".join(report_lines(report, folder)) + "\n"
+
+
+def test_every_reason_and_column_has_a_name_and_values_have_digits_that_tell_something():
+    assert set(REASONS) <= set(CORPUS)
+    assert EpochRecord._fields == tuple(LEARNING)
+    for name, value, text in (
+        ("epochs", 71.428, "71.4"),
+        ("seconds", 52.8743, "53"),
+        ("step", 12345, "12,345"),
+        ("learning_rate", 0.0008, "0.0008"),
+        ("gated", False, "no"),
+        ("data", "a_b", "a_b"),
+    ):
+        assert readable(name, value) == text
 
 
 def test_scores_come_first_with_their_meaning(report_with, tmp_path):

@@ -1,9 +1,10 @@
 import json
 
 from keras_attn.translation.export import examples
-from keras_attn.translation.export.examples import FILE, NUM_EXAMPLES, choose, write
+from keras_attn.translation.export.examples import FILE, NUM_EXAMPLES, choose, read, write
 
-SENTENCES = examples._SENTENCES["ja", "en"]
+ROWS = [row.split("\t") for row in examples._SENTENCES.read_text("utf-8").splitlines()]
+SENTENCES = {row[2]: row[3] for row in ROWS}
 
 
 def test_only_sentences_with_an_accepted_translation_are_chosen():
@@ -18,7 +19,7 @@ def test_only_sentences_with_an_accepted_translation_are_chosen():
 
 
 def test_contractions_do_not_count():
-    answers = {text: accepted[0] for text, accepted in SENTENCES.items()}
+    answers = dict(SENTENCES)
     long = "Good morning. It is hot today, is not it?"
     answers["おはようございます。今日は暑いですね。"] = long
     found = choose(lambda texts: [answers[text] for text in texts], "ja", "en")
@@ -27,6 +28,9 @@ def test_contractions_do_not_count():
 
 
 def test_examples_are_written_as_a_list(tmp_path):
-    write(tmp_path, [examples.SentenceExample("猫。", "A cat.")])
+    assert read(tmp_path) == []  # a version may bring none
+    some = [examples.SentenceExample("猫。", "A cat.")]
+    write(tmp_path, some)
+    assert read(tmp_path) == some
     record = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))
     assert record == [{"source": "猫。", "translation": "A cat."}]

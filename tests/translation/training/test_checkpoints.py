@@ -7,7 +7,7 @@ from small_training import state_of
 
 from keras_attn import Transformer
 from keras_attn.translation import named_weights
-from keras_attn.translation.evaluation.history import EpochRecord
+from keras_attn.translation.evaluation.report import EpochRecord
 from keras_attn.translation.training.checkpoints import newest_first, read_weights
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from keras_attn.translation.evaluation.history import EpochRecord
 from keras_attn.translation.evaluation.markdown import FIGURES
+from keras_attn.translation.evaluation.report import EpochRecord
 from keras_attn.translation.export.translator import Translator
 
 LEARNING, ATTENTION = FIGURES

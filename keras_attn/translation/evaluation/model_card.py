@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from keras_attn.translation.config import AND, Config
 from keras_attn.translation.corpus.sources import LICENCES
-from keras_attn.translation.evaluation.legend import CORPUS, readable
-from keras_attn.translation.evaluation.markdown import escape, score_lines, table
+from keras_attn.translation.evaluation.markdown import (
+    CORPUS,
+    escape,
+    readable,
+    score_lines,
+    section,
+    table,
+)
 from keras_attn.translation.evaluation.report import Report
 from keras_attn.translation.export import examples
 from keras_attn.translation.versions import EXTRA
@@ -25,8 +30,7 @@ _INTENDED_USE = """\
   translation may be fluent and wrong, and may leave out a negation, a name or a number.
 - Text that is unlike the corpus is translated worse, or into sentences of the corpus. The scores
   below are for sentences of the corpus that training did not use.
-- The model repeats what its corpus says about people, for example who has which profession.
-"""
+- The model repeats what its corpus says about people, for example who has which profession."""
 
 _USE = """\
 ## Use
@@ -63,40 +67,70 @@ that begins with the pieces |
 
 Scores are log probabilities divided by `{penalty}`. `serving_default`, `glossary` and `nbest`
 translate each sentence by itself and keep line breaks; the other signatures truncate text to
-{limit} pieces. Text without a letter of the source language is returned as given.
-"""
+{limit} pieces. Text without a letter of the source language is returned as given."""
 
 
 def write(folder: Path, config: Config, report: Report) -> None:
-    """Write the model card of a version.
-
-    Args:
-        folder: Folder of the exported version.
-        config: Configuration of the model.
-        report: Evaluation of the model.
-    """
-    lines = [
+    """Write the model card of the version in a folder."""
+    credit = report.details.get("credit")
+    _write(
+        folder,
         *_front_matter(config, report),
         "",
-        f"# Translator from {escape(config.source)} to {escape(config.target)}",
+        _title(config),
         "",
         _description(config, report),
         "",
         _INTENDED_USE,
+        "",
         "## Scores",
         "",
         *score_lines(report),
-        "",
         *_good_examples(folder),
         *_bad_examples(report),
+        "",
         _use(folder, config),
-        *_training(config, report),
+        *section("Training", ("what", "value"), _training(config, report)),
+        "",
         "## Licence",
         "",
         _licence(config),
-        *([f"{escape(report.details['credit'])}"] if report.details.get("credit") else []),
-    ]
+        *([escape(credit)] if credit else []),
+    )
+
+
+def write_imported(folder: Path, config: Config, name: str, licence: str, citation: str) -> None:
+    """Write the model card of an imported version.
+
+    Args:
+        folder: Folder of the exported version.
+        config: Configuration of the model.
+        name: Name of the imported model.
+        licence: Licence of the imported model; empty if it is unknown.
+        citation: Entries of BibTeX; empty if there are none.
+    """
+    _write(
+        folder,
+        _title(config),
+        "",
+        f"The Marian model `{name}` as a SavedModel: a Transformer of "
+        f"{config.num_encoder_layers} encoder and {config.num_decoder_layers} decoder layers of "
+        f"width {config.num_hiddens}. Its translations can be wrong.",
+        "",
+        f"Licence of the model: {escape(licence) or 'not stated in its folder'}.",
+        *(["", "## Citation", "", "```bibtex", citation, "```"] if citation else []),
+        *_good_examples(folder),
+        "",
+        _use(folder, config),
+    )
+
+
+def _write(folder: Path, *lines: str) -> None:
     (folder / FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _title(config: Config) -> str:
+    return f"# Translator from {escape(config.source)} to {escape(config.target)}"
 
 
 def _corpus_names(config: Config) -> list[str]:
@@ -117,31 +151,32 @@ def _licence(config: Config) -> str:
     return "As the licence of the corpus allows, which is not known here."
 
 
-def _front_matter(config: Config, report: Report) -> Iterator[str]:
+def _front_matter(config: Config, report: Report) -> list[str]:
     """YAML of the metadata. JSON strings are strings of YAML too."""
     name = json.dumps(f"{config.source}-{config.target}")
     corpora = json.dumps(f"test split of {AND.join(_corpus_names(config))}", ensure_ascii=False)
-    yield "---"
-    yield f"language: {json.dumps([config.source, config.target])}"
-    yield f"license: {_licence_id(config)}"
-    yield "library_name: keras_attn"
-    yield "pipeline_tag: translation"
-    yield "tags: [translation, tensorflow, keras, transformer]"
-    yield "metrics: [bleu, chrf, ter]"
-    yield "model-index:"
-    yield f"- name: {name}"
-    yield "  results:"
-    yield "  - task: {type: translation}"
-    yield f"    dataset: {{type: {name}, name: {corpora}}}"
-    yield "    metrics:"
-    for metric in ("bleu", "chrf", "ter"):
-        yield f"    - {{type: {metric}, value: {getattr(report.scores, metric):.1f}}}"
-    yield "---"
+    scores = {"bleu": report.scores.bleu, "chrf": report.scores.chrf, "ter": report.scores.ter}
+    return [
+        "---",
+        f"language: {json.dumps([config.source, config.target])}",
+        f"license: {_licence_id(config)}",
+        "library_name: keras_attn",
+        "pipeline_tag: translation",
+        "tags: [translation, tensorflow, keras, transformer]",
+        f"metrics: [{', '.join(scores)}]",
+        "model-index:",
+        f"- name: {name}",
+        "  results:",
+        "  - task: {type: translation}",
+        f"    dataset: {{type: {name}, name: {corpora}}}",
+        "    metrics:",
+        *(f"    - {{type: {metric}, value: {value:.1f}}}" for metric, value in scores.items()),
+        "---",
+    ]
 
 
 def _description(config: Config, report: Report) -> str:
-    training = report.details.get("training", {})
-    corpus = report.details.get("corpus", {})
+    training, corpus = (report.details.get(part, {}) for part in ("training", "corpus"))
     return (
         f"A Transformer of {config.num_encoder_layers} encoder and {config.num_decoder_layers} "
         f"decoder layers of width {config.num_hiddens}, {training.get('parameters', 0):,} "
@@ -151,30 +186,19 @@ def _description(config: Config, report: Report) -> str:
     )
 
 
-def write_imported(folder: Path, config: Config, name: str, licence: str, citation: str) -> None:
-    """Write the model card of an imported version.
+def _good_examples(folder: Path) -> list[str]:
+    """Table of the example sentences of a version; nothing if it has none."""
+    rows = [tuple(example) for example in examples.read(folder / EXTRA)]
+    return section("Good examples", ("text", "translation"), rows)
 
-    Args:
-        folder: Folder of the exported version.
-        config: Configuration of the model.
-        name: Name of the imported model.
-        licence: Licence of the imported model; empty if it is unknown.
-        citation: Entries of BibTeX; empty if there are none.
-    """
-    lines = [
-        f"# Translator from {escape(config.source)} to {escape(config.target)}",
-        "",
-        f"The Marian model `{name}` as a SavedModel: a Transformer of "
-        f"{config.num_encoder_layers} encoder and {config.num_decoder_layers} decoder layers of "
-        f"width {config.num_hiddens}. Its translations can be wrong.",
-        "",
-        f"Licence of the model: {escape(licence) or 'not stated in its folder'}.",
-        "",
-        *(["## Citation", "", "```bibtex", citation, "```", ""] if citation else []),
-        *_good_examples(folder),
-        _use(folder, config),
-    ]
-    (folder / FILE).write_text("\n".join(lines), encoding="utf-8")
+
+def _bad_examples(report: Report) -> list[str]:
+    """Table of the worst translations of the test set; nothing if there are none."""
+    if not report.worst:
+        return []
+    lead = "The worst translations of the test set, by chrF:"
+    rows = table(("text", "translation", "reference"), report.worst[:NUM_WORST])
+    return ["", "## Bad examples", "", lead, "", *rows]
 
 
 def _use(folder: Path, config: Config) -> str:
@@ -188,26 +212,7 @@ def _use(folder: Path, config: Config) -> str:
     )
 
 
-def _good_examples(folder: Path) -> list[str]:
-    """Table of the example sentences of a version; nothing if it has none."""
-    path = folder / EXTRA / examples.FILE
-    good = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-    if not good:
-        return []
-    rows = [(row["source"], row["translation"]) for row in good]
-    return ["## Good examples", "", *table(("text", "translation"), rows), ""]
-
-
-def _bad_examples(report: Report) -> list[str]:
-    """Table of the worst translations of the test set; nothing if there are none."""
-    if not report.worst:
-        return []
-    header = ("text", "translation", "reference")
-    lead = "The worst translations of the test set, by chrF:"
-    return ["## Bad examples", "", lead, "", *table(header, report.worst[:NUM_WORST]), ""]
-
-
-def _training(config: Config, report: Report) -> list[str]:
+def _training(config: Config, report: Report) -> list[tuple[str, str]]:
     details = report.details
     training, corpus = details.get("training", {}), details.get("corpus", {})
     rows = {
@@ -218,5 +223,4 @@ def _training(config: Config, report: Report) -> list[str]:
         "versions": ", ".join(f"{k} {v}" for k, v in details.get("versions", {}).items()),
     }
     rows |= {CORPUS[name]: readable(name, value) for name, value in corpus.items() if value}
-    cells = [(name, str(value)) for name, value in rows.items() if value]
-    return ["## Training", "", *table(("what", "value"), cells), ""]
+    return [(name, str(value)) for name, value in rows.items() if value]

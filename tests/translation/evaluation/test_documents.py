@@ -3,8 +3,8 @@ import pytest
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
-from keras_attn.translation.evaluation.history import EpochRecord
-from keras_attn.translation.export import documents, figures, model_card
+from keras_attn.translation.evaluation import documents, figures, model_card
+from keras_attn.translation.evaluation.report import EpochRecord
 from keras_attn.translation.export.translator import Attention
 
 EXAMPLES = [Example(f"文{i}", (f"the sentence number {i} here",)) for i in range(9)]
@@ -27,22 +27,33 @@ class Echo:
 
 
 @pytest.fixture
-def translator(tmp_path):
+def export_and_score(tmp_path, monkeypatch):
+    """`export_and_score()`: of a translator in the version `tmp_path / "1"`."""
     (tmp_path / "1").mkdir()
-    return Echo(tmp_path / "1")
+    monkeypatch.setattr(documents, "export", lambda *_: Echo(tmp_path / "1"))
+
+    def export_and_score():
+        version, report = documents.export_and_score(
+            *(None, None, Config(), tmp_path),
+            examples=EXAMPLES,
+            corpora={},
+            held_out=[],
+            history=[EpochRecord(10, 60.0, 5.0, 3.0)],
+            details={"credit": ""},
+        )
+        assert version == tmp_path / "1"
+        return report
+
+    return export_and_score
 
 
-def write(translator):
-    return documents.write(translator, EXAMPLES, [EpochRecord(10, 60.0, 5.0, 3.0)], {"credit": ""})
-
-
-def test_a_version_gets_a_report_figures_and_a_card(translator, capsys):
+def test_a_version_gets_a_report_figures_and_a_card(export_and_score, tmp_path, capsys):
     pytest.importorskip("matplotlib_fontja")
-    assert write(translator).scores.bleu == pytest.approx(100)
-    names = {path.name for path in translator.folder.iterdir()}
+    assert export_and_score().scores.bleu == pytest.approx(100)
+    names = {path.name for path in (tmp_path / "1").iterdir()}
     assert names >= {"report.json", "report.md", "README.md"}
     for name in ("learning.png", "attention.png"):
-        picture = (translator.folder / name).read_bytes()
+        picture = (tmp_path / "1" / name).read_bytes()
         assert picture.startswith(b"\x89PNG") and len(picture) > 5000
     assert "warning: the model" not in capsys.readouterr().err
 
@@ -52,7 +63,7 @@ def fail(*arguments, **options):
 
 
 def test_what_fails_is_named_in_one_warning_but_an_interrupt_is_none(
-    translator, monkeypatch, capsys
+    export_and_score, tmp_path, monkeypatch, capsys
 ):
     for target, name, what in (
         (figures, "draw", "figures"),
@@ -65,10 +76,10 @@ def test_what_fails_is_named_in_one_warning_but_an_interrupt_is_none(
             if what != "figures":
                 patched.setattr(figures, "can_be_drawn", lambda: False)
             patched.setattr(target, name, fail)
-            report = write(translator)
+            report = export_and_score()
         assert (report is None) == (what == "scores")
         assert capsys.readouterr().err == (
-            f"warning: the model in `{translator.folder}` is complete, but has no {what} "
+            f"warning: the model in `{tmp_path / '1'}` is complete, but has no {what} "
             "(RuntimeError: out of luck).\n"
         )
 
@@ -77,12 +88,12 @@ def test_what_fails_is_named_in_one_warning_but_an_interrupt_is_none(
 
     monkeypatch.setattr(documents, "evaluate", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        write(translator)
+        export_and_score()
 
 
-def test_a_folder_that_cannot_be_written_is_told_of(translator, capsys):
-    translator.folder.rename(translator.folder.with_name("gone"))
-    assert write(translator).num_sentences == 9
+def test_a_folder_that_cannot_be_written_is_told_of(export_and_score, tmp_path, capsys):
+    (tmp_path / "1").rename(tmp_path / "gone")
+    assert export_and_score().num_sentences == 9
     warnings = capsys.readouterr().err
     for what in ("report", "model card"):
         assert f"has no {what} (FileNotFoundError" in warnings

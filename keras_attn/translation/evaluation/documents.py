@@ -1,0 +1,81 @@
+"""Export of a trained model, with its scores and documents: figures, report and model card."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from keras_attn.layers.transformer import Transformer
+from keras_attn.translation import versions
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus.held_out import HeldOut
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.evaluation import figures, model_card, report_files
+from keras_attn.translation.evaluation.evaluate import evaluate
+from keras_attn.translation.evaluation.report import EpochRecord, Report
+from keras_attn.translation.export.saved_model import export
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
+
+
+def export_and_score(
+    model: Transformer,
+    tokenizers: Tokenizers,
+    config: Config,
+    folder: Path,
+    *,
+    examples: Sequence[Example],
+    corpora: Mapping[str, Sequence[int]],
+    held_out: Sequence[HeldOut],
+    history: Sequence[EpochRecord],
+    details: dict[str, Any],
+) -> tuple[Path, Report | None]:
+    """Export a model, load it from disk, score it, and write figures, report and model card.
+
+    The version is complete without its documents, so whatever fails after the export is a warning
+    on standard error that names what is missing.
+
+    Args:
+        model: Trained model.
+        tokenizers: Tokenizers of the model.
+        config: Configuration of the model.
+        folder: Folder of all versions.
+        examples, corpora, held_out, history, details: See `evaluate`.
+
+    Returns:
+        Folder of the new version; the report, or None if the version could not be scored.
+
+    Raises:
+        OSError: If the version cannot be written.
+        ValueError: If the exported model cannot translate.
+    """
+    translator = export(model, tokenizers, config, folder)
+    version, report = translator.folder, None
+    with _warning(version, "scores"):
+        before = versions.version_before(version)
+        report = evaluate(
+            translator, examples, config.target, before, corpora, held_out, history, details
+        )
+    with _warning(version, "figures"):
+        if figures.can_be_drawn():
+            figures.draw(version, translator, examples[0].source, history)
+    if report:
+        with _warning(version, "report"):
+            report_files.write(report, version)
+        with _warning(version, "model card"):
+            model_card.write(version, config, report)
+    return version, report
+
+
+@contextmanager
+def _warning(version: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # of TensorFlow, sacreBLEU, matplotlib and the disk
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        print(
+            f"warning: the model in `{version}` is complete, but has no {what} ({reason}).",
+            file=sys.stderr,
+        )
