@@ -118,11 +118,12 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
     prefix = "optimizer."
     options = {k.removeprefix(prefix): v for k, v in settings.items() if k.startswith(prefix)}
     settings = {k: v for k, v in settings.items() if not k.startswith(prefix)}
+    speeds = precision.measure_speeds()
     usual = {
-        "precision": precision.fastest(),
+        "precision": precision.fastest(speeds),
         "steps": int(num_tokens / settings.get("batch_tokens", Config.batch_tokens)),
     }
-    config = presets.for_corpus(pairs.num_train, data=pairs.name, **{**usual, **settings})
+    config = presets.for_corpus(pairs.num_train, speeds, data=pairs.name, **{**usual, **settings})
     with tempfile.TemporaryDirectory() as folder:
         tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)
     batched = Batches(pairs.parts, tokenizers, config)

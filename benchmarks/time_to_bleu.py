@@ -117,9 +117,8 @@ def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[l
             write_batches([tuple(next(stream)) for _ in range(steps)], folder / f"{epoch}.npz")
             for epoch in range(EPOCHS)
         ]
-        peer = Peer(
-            "torch", ["training_peer.py", "torch", precision.fastest()], num_cores(), python
-        )
+        faster = precision.fastest(precision.measure_speeds())
+        peer = Peer("torch", ["training_peer.py", "torch", faster], num_cores(), python)
         fields = {**dataclasses.asdict(config), **RECIPE, "vocab_size": vocab_size}
         peer.ask(load=files, config=fields)
         sources = tokenizers.source.encode([example.source for example in pairs.test])

@@ -276,11 +276,11 @@ class Config:
         default_text=_BY_TIME,
     )
     warmup_steps: int = _optimizer(
-        300,
+        0,
         "number of batches over which the learning rate rises",
         "BATCHES",
-        least=1,
-        default_text="a twelfth of the training, or 200 with --start-from",
+        least=0,
+        default_text="0, a twelfth of the training",
     )
     inverse_sqrt_start: int = _optimizer(
         675,

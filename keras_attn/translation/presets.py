@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from keras_attn.translation.config import Config
@@ -49,15 +49,15 @@ LARGE_ON_ACCELERATOR: dict[str, Any] = {
 # Tokens of a batch for each accelerator.
 BATCH_TOKENS_ON_ACCELERATOR = 32_768
 
-# Layers of encoder and decoder of a large corpus, by the most tokens that the training processes.
-# A short training learns more with fewer layers, because it processes more tokens. Measured up to
-# 8 million tokens and for an hour; the bounds between are interpolated
+# Layers of encoder and decoder of a large corpus, by the most floating-point operations of a
+# training. A short training learns more with fewer layers, because it processes more tokens.
+# Measured for 10, 20, 40 and 60 minutes of two cores; the bounds are between these
 # (benchmarks/results/learning.md).
-LAYERS_UP_TO_TOKENS = {4_000_000: (1, 1), 13_000_000: (2, 1), 20_000_000: (3, 1)}
+LAYERS_UP_TO_OPERATIONS = {60e12: (1, 1), 175e12: (2, 1), 335e12: (3, 1)}
 
-# `adam_lr_ratio` of small corpora, and of large ones up to this number of tokens. Longer trainings
-# overfit less with the default (benchmarks/results/learning.md).
-SHORT_TRAINING_TOKENS = max(LAYERS_UP_TO_TOKENS)
+# `adam_lr_ratio` of small corpora, and of large ones up to this number of operations. Longer
+# trainings overfit less with the default (benchmarks/results/learning.md).
+SHORT_TRAINING_OPERATIONS = max(LAYERS_UP_TO_OPERATIONS)
 SHORT_TRAINING_ADAM_LR_RATIO = 2.0
 
 # Dropout by the number of epochs. One or two epochs do not overfit and learn more without dropout
@@ -71,24 +71,25 @@ MOST_DROPOUT = 0.3
 EPOCHS_CUT_THE_SAME_WAY = 5
 SUBWORD_ALPHA = 0.2
 
-# Share of the steps over which the learning rate rises (benchmarks/results/learning.md).
-WARM_UP_SHARE = 1 / 12
-
-# Estimates, before anything is tokenized, of the tokens of a pair and of the speed on two cores.
+# Tokens of a pair, an estimate before anything is tokenized.
 _TOKENS_OF_A_PAIR = 22
-# Tokens a minute. Measured with 4+2 layers: 331,000 in float32, 780,000 and 1,120,000 in bfloat16
-# on two processors, 1,330,000 with 2+1 layers; 1,540,000 with the sizes of small corpora.
-_TOKENS_IN_A_MINUTE = {"float32": 400_000, "bfloat16": 900_000}
-_SPEED_OF_SMALL = 3
-# Of an accelerator, with 6+3 layers of width 512.
+# Time of a token beside its matrix products, as float32 operations: in each layer for each of its
+# features, and once. With it, estimates are within 20% of the measured speed
+# (benchmarks/results/learning.md).
+_OTHERS_OF_A_LAYER, _OTHERS_OF_A_TOKEN = 8_000, 1_500_000
+# Tokens a minute of an accelerator, with 6+3 layers of width 512.
 _TOKENS_IN_A_MINUTE_ON_ACCELERATOR = 40_000_000
 
 
-def for_corpus(num_pairs: int, num_accelerators: int = 0, **given: Any) -> Config:
-    """Configuration for a corpus.
+def for_corpus(
+    num_pairs: int, speeds: Mapping[str, float], num_accelerators: int = 0, **given: Any
+) -> Config:
+    """Configuration for a corpus and this machine.
 
     Args:
         num_pairs: Number of training pairs.
+        speeds: Operations per second of matrix products in each precision; see
+            `runtime.precision.measure_speeds`.
         num_accelerators: Number of accelerators that share a batch. Defaults to 0, a processor.
         **given: Values that the user set; they are kept.
     """
@@ -101,25 +102,55 @@ def for_corpus(num_pairs: int, num_accelerators: int = 0, **given: Any) -> Confi
             usual_values = {**usual_values, **LARGE_ON_ACCELERATOR, **batch}
     config = Config(**{**usual_values, **given})
     config.validate()
-    # A training on a small corpus may start from a large model.
-    is_fast = config.num_hiddens <= SMALL_CORPUS["num_hiddens"]
-    in_a_minute = _TOKENS_IN_A_MINUTE[config.precision] * (_SPEED_OF_SMALL if is_fast else 1)
-    if num_accelerators:
-        in_a_minute = num_accelerators * _TOKENS_IN_A_MINUTE_ON_ACCELERATOR
-    tokens = config.steps * config.batch_tokens or config.minutes * in_a_minute
-    usual = (config.num_encoder_layers, config.num_decoder_layers)
-    layers = usual if is_small else _up_to(tokens, LAYERS_UP_TO_TOKENS, usual)
-    chosen = dict(zip(("num_encoder_layers", "num_decoder_layers"), layers, strict=True))
-    if is_small or tokens <= SHORT_TRAINING_TOKENS:
+
+    def tokens_of(config: Config) -> float:
+        if config.steps:
+            return config.steps * config.batch_tokens
+        if num_accelerators:
+            return config.minutes * num_accelerators * _TOKENS_IN_A_MINUTE_ON_ACCELERATOR
+        return 60 * config.minutes / seconds_of_a_token(config, speeds)
+
+    chosen: dict[str, Any] = {}
+    for bound, (encoder, decoder) in LAYERS_UP_TO_OPERATIONS.items() if not is_small else ():
+        layers = {"num_encoder_layers": encoder, "num_decoder_layers": decoder, **given}
+        smaller = dataclasses.replace(config, **layers)
+        if tokens_of(smaller) * operations_of_a_token(smaller) <= bound:
+            config = smaller
+            break
+    tokens = tokens_of(config)
+    is_short = tokens * operations_of_a_token(config) <= SHORT_TRAINING_OPERATIONS
+    if is_small or is_short:
         chosen["adam_lr_ratio"] = SHORT_TRAINING_ADAM_LR_RATIO
     epochs = tokens / (num_pairs * _TOKENS_OF_A_PAIR)
-    chosen["dropout"] = _up_to(epochs, DROPOUT_UP_TO_EPOCHS, MOST_DROPOUT)
+    chosen["dropout"] = next(
+        (rate for most, rate in DROPOUT_UP_TO_EPOCHS.items() if epochs <= most), MOST_DROPOUT
+    )
     is_cut_anew = not is_small and epochs > EPOCHS_CUT_THE_SAME_WAY
     if is_cut_anew and config.tokenizer == "unigram":
         chosen["subword_alpha"] = SUBWORD_ALPHA
-    steps = tokens / config.batch_tokens
-    chosen["warmup_steps"] = max(1, round(WARM_UP_SHARE * steps))
     return dataclasses.replace(config, **{**chosen, **given})
+
+
+def operations_of_a_token(config: Config) -> float:
+    """Estimate the floating-point operations of matrix products that train on a token.
+
+    A token is of the source or of the target, as many of each. Each weight takes part in six
+    operations: a multiplication and an addition forward, and twice as many backward (Kaplan et al.
+    2020, section 2.1). Products of queries with keys are few for sentences, and left out.
+    """
+    width, inner = config.num_hiddens, config.ffn_num_hiddens
+    feed_forward = (3 if config.gated else 2) * width * inner
+    encoder = config.num_encoder_layers * (4 * width**2 + feed_forward)
+    decoder = config.num_decoder_layers * (8 * width**2 + feed_forward)
+    logits = config.sampled_softmax_fraction * config.vocab_size * width
+    return 6 * (encoder + decoder + logits) / 2
+
+
+def seconds_of_a_token(config: Config, speeds: Mapping[str, float]) -> float:
+    """Estimate the seconds that a processor trains on a token; see `for_corpus`."""
+    layers = (config.num_encoder_layers + config.num_decoder_layers) / 2
+    others = _OTHERS_OF_A_LAYER * config.num_hiddens * layers + _OTHERS_OF_A_TOKEN
+    return operations_of_a_token(config) / speeds[config.precision] + others / speeds["float32"]
 
 
 def summary(config: Config, given: Collection[str]) -> str:
@@ -132,7 +163,8 @@ def summary(config: Config, given: Collection[str]) -> str:
 
     Example:
 
-    >>> summary(for_corpus(5000, dropout=0.2, minutes=3.0), ["dropout", "minutes"])[:56]
+    >>> config = for_corpus(5000, {"float32": 2e11}, dropout=0.2, minutes=3.0)
+    >>> summary(config, ["dropout", "minutes"])[:56]
     'Model: 2* + 2* layers, width 128*, feed-forward 512*, 4 '
     """
     chosen = {
@@ -153,8 +185,3 @@ def summary(config: Config, given: Collection[str]) -> str:
         f"heads, vocabulary {show('vocab_size')}, dropout {show('dropout')}, batches of "
         f"{show('batch_tokens')} tokens, {show('precision')}, {budget} (* chosen)"
     )
-
-
-def _up_to(amount: float, table: dict[Any, Any], beyond: Any) -> Any:
-    """Value of the smallest bound in `table` that is at least `amount`, else `beyond`."""
-    return next((found for most, found in table.items() if amount <= most), beyond)

@@ -80,7 +80,8 @@ def run(given: dict[str, Any]) -> None:
     print(pairs.summary())
     asked = set(given)
     given = {**run_folder.unfinished_settings(work), **given, "data": pairs.name}
-    given.setdefault("precision", precision.fastest())
+    speeds = precision.measure_speeds()
+    given.setdefault("precision", precision.fastest(speeds))
     num_accelerators = len(devices.accelerators())
     if num_accelerators:  # programs for a processor compile in seconds
         compiled.keep(cache.folder() / "programs")
@@ -88,7 +89,7 @@ def run(given: dict[str, Any]) -> None:
         of_accelerator = presets.FIXED_SHAPES_ON_ACCELERATOR
         given = {**(of_accelerator if num_accelerators else presets.FIXED_SHAPES), **given}
     config = processes.by_first(
-        lambda: presets.for_corpus(pairs.num_train, num_accelerators, **given)
+        lambda: presets.for_corpus(pairs.num_train, speeds, num_accelerators, **given)
     )
     print(presets.summary(config, asked))
     lock = run_folder.prepare_folder(config, work) if processes.is_first() else None

@@ -1,50 +1,58 @@
-"""Selection of the fastest floating-point type of this machine."""
+"""Speed of matrix products on this machine, and the precision that is faster for training."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from keras import ops
 
 from keras_attn.translation.config import PRECISIONS
-from keras_attn.translation.runtime import compiled, devices
+from keras_attn.translation.runtime import compiled, devices, threads
 
 # Smallest speed-up of matrix products for which bfloat16 is used: casts between types cost time.
 WORTHWHILE_SPEEDUP = 1.3
 
 
-def fastest() -> str:
-    """Fastest type for training: bfloat16 if matrix products are clearly faster than in float32.
+def measure_speeds() -> dict[str, float]:
+    """Measure the floating-point operations per second of matrix products in each precision.
 
     The speed is measured, because processors report bfloat16 support in many ways, and processors
     without support compute bfloat16 slowly instead of failing.
 
-    Returns:
-        `"float32"` or `"bfloat16"`.
+    Example:
+
+    >>> sorted(measure_speeds())
+    ['bfloat16', 'float32']
+    """
+    return {name: _operations_per_second(name) for name in PRECISIONS}
+
+
+def fastest(speeds: Mapping[str, float]) -> str:
+    """Return bfloat16 if its matrix products are clearly faster than in float32, else float32.
 
     Example:
 
-    >>> fastest() in ("float32", "bfloat16")
-    True
+    >>> fastest({"float32": 1.5e11, "bfloat16": 4e11})
+    'bfloat16'
     """
-    seconds = {name: _seconds_of_a_product(name) for name in PRECISIONS}
-    speedup = seconds["float32"] / seconds["bfloat16"]
-    return "bfloat16" if speedup >= WORTHWHILE_SPEEDUP else "float32"
+    is_faster = speeds["bfloat16"] >= WORTHWHILE_SPEEDUP * speeds["float32"]
+    return "bfloat16" if is_faster else "float32"
 
 
-def _size() -> int:
-    """Number of rows and columns, large enough that starting the product takes little time."""
-    return 8192 if devices.accelerators() else 1024
-
-
-def _seconds_of_a_product(dtype: str) -> float:
-    size = _size()
-    matrix = ops.ones((size, size), dtype)
-    product = compiled.function(lambda matrix: ops.max(ops.matmul(matrix, matrix)))
-    product(matrix)
+def _operations_per_second(dtype: str) -> float:
+    # Large enough that starting a product takes little time.
+    size = 8192 if devices.accelerators() else 1024
+    # A product on each core that training uses so, at the same time: cores may share units.
+    matrices = [ops.ones((size, size), dtype) for _ in range(threads.num_parallel_operations())]
+    multiply = compiled.function(
+        lambda matrices: [ops.max(ops.matmul(matrix, matrix)) for matrix in matrices]
+    )
+    multiply(matrices)
     times = []
     for _ in range(7):
         start = time.perf_counter()
-        float(product(matrix))  # waits for the result, on every device
+        for largest in multiply(matrices):
+            float(largest)  # waits for the result, on every device
         times.append(time.perf_counter() - start)
-    return min(times)
+    return len(matrices) * 2 * size**3 / min(times)

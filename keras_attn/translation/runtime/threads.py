@@ -20,11 +20,22 @@ def one_core_for_each_operation() -> None:
     """
     import tensorflow as tf  # takes seconds
 
-    cores = num_cores()
-    if 1 < cores <= MAX_CORES and not tf.config.list_physical_devices("GPU"):
+    cores = num_parallel_operations()
+    if cores > 1:
         with contextlib.suppress(RuntimeError):
             tf.config.threading.set_intra_op_parallelism_threads(1)
             tf.config.threading.set_inter_op_parallelism_threads(cores)
+
+
+def num_parallel_operations() -> int:
+    """Number of operations that run side by side: one on each of 1 to 4 cores.
+
+    With more cores or a GPU, one operation uses all of it.
+    """
+    import tensorflow as tf
+
+    cores = num_cores()
+    return 1 if cores > MAX_CORES or tf.config.list_physical_devices("GPU") else cores
 
 
 def one_core_for_each_shard(loaded: Any, cores: int | None = None) -> None:

@@ -40,7 +40,7 @@ class Budget(StepCounter):
     Args:
         config: Configuration with the budget: `steps`, or `minutes` if `steps` is 0.
         state: Training state with the steps and seconds of earlier runs.
-        schedule: Learning-rate schedule. Its `left` is assigned before each batch.
+        schedule: Learning-rate schedule. Its `done` and `left` are assigned before each batch.
         every: Number of batches, at least 1, after which several processes agree on the minutes
             left. A single process looks at each batch.
 
@@ -59,14 +59,20 @@ class Budget(StepCounter):
         self._schedule = schedule
         self.step_number = self._step_before = int(state.step.numpy())
         self._seconds_before = float(state.seconds.numpy())
-        self._start = time.monotonic()
+        self._start: float | None = None  # of this run; what is prepared before is not training
+        # Seconds of the first step, which traces or compiles the graph. A resumed run is past it.
+        self._first_seconds = 0.0 if self._step_before else math.inf
         self.reserve_seconds = 0.0
-        self._common_left = 1.0  # of all processes
+        self._common_done, self._common_left = 0.0, 1.0  # of all processes
 
     @property
     def seconds(self) -> float:
         """Total training time in seconds, earlier runs included."""
-        return self._seconds_before + time.monotonic() - self._start
+        return self._seconds_before + self._seconds_of_this_run
+
+    @property
+    def _seconds_of_this_run(self) -> float:
+        return 0.0 if self._start is None else time.monotonic() - self._start
 
     @property
     def left(self) -> float:
@@ -76,28 +82,41 @@ class Budget(StepCounter):
         return max(0.0, self._budget - self.reserve_seconds - self.seconds) / self._budget
 
     @property
+    def done(self) -> float:
+        """Fraction of the budget after the next batch; of minutes, from the first batch on."""
+        if self._steps:
+            return min(1.0, (self.step_number + 1) / self._steps)
+        return max(0.0, self.seconds - self._first_seconds) / self._budget
+
+    @property
     def seconds_left(self) -> float:
         """Seconds until the budget is used up; estimated from the speed if it is in steps."""
         if not self._steps:
             return self.left * self._budget
         done = self.step_number - self._step_before
-        return (self._steps - self.step_number) * (time.monotonic() - self._start) / max(1, done)
+        return (self._steps - self.step_number) * self._seconds_of_this_run / max(1, done)
 
     def is_used_up(self) -> bool:
         """Whether nothing is left, in all processes by the clock of the first."""
-        self._common_left = self.left if self._steps else processes.by_first(lambda: self.left)
+        shares = self.done, self.left
+        self._common_done, self._common_left = (
+            shares if self._steps else processes.by_first(lambda: shares)
+        )
         return not self._common_left
 
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
-        self._start = time.monotonic()  # what was prepared before is not training
+        # A resumed training calls `fit` twice: for the rest of the epoch, and for all others.
+        self._start = self._start or time.monotonic()
         self.is_used_up()
 
     def on_train_batch_begin(self, batch, logs=None):
+        self._schedule.done.assign(self._common_done)
         self._schedule.left.assign(self._common_left)
 
     def on_train_batch_end(self, batch, logs=None):
         super().on_train_batch_end(batch, logs)
+        self._first_seconds = min(self._first_seconds, self.seconds)
         if self.step_number % self._every == 0 and self.is_used_up():
             self.model.stop_training = True
 

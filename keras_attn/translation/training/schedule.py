@@ -7,6 +7,9 @@ from keras import ops
 
 from keras_attn.translation.config import Config
 
+# Share of the training over which the learning rate rises (benchmarks/results/learning.md).
+WARMUP_FRACTION = 1 / 12
+
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
@@ -14,14 +17,14 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
 
     `rate(n) = peak * min(n / warmup, 1, sqrt(start / n), left / cooldown)`, with `n` counted from 1
     and `left` the remaining share of the budget. This is the schedule of Hu et al. 2024
-    (arXiv:2404.06395) with a linear cool-down. After the stable phase, the rate decays with the
-    inverse square root of the step as in Vaswani et al. 2017 (section 5.3). The cool-down makes the
-    last steps small also when the budget is in minutes.
+    (arXiv:2404.06395) with a linear cool-down. From step `start` on, the rate decays with the
+    inverse square root of the step as in Vaswani et al. 2017 (section 5.3). Warm-up and cool-down
+    follow the budget, also if it is in minutes and the speed is not known before.
 
     Args:
         peak: Highest learning rate, reached at the end of the warm-up.
-        warmup_steps: Number of warm-up steps, at least 1. With gradient accumulation, each batch
-            is a step.
+        warmup_steps: Number of warm-up steps. With gradient accumulation, each batch is a step. 0
+            is a twelfth of the budget: `n / warmup` is then `done / WARMUP_FRACTION`.
         cooldown_fraction: Share of the budget over which the rate decays to 0 at the end, above 0,
             at most 1.
         inverse_sqrt_start: Step after which the rate decays, at least 1. Defaults to
@@ -31,8 +34,9 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
         step: Step counted from 0.
 
     Attributes:
-        left: Remaining share of the budget, from 1 to 0, a Keras variable. The training loop
-            assigns it.
+        done: Share of the budget that is used after the step, a Keras variable from 0 to 1.
+        left: Remaining share of the budget before the step, a Keras variable from 1 to 0. The
+            training loop assigns both before each step.
 
     Returns:
         The learning rate, a float32 scalar.
@@ -58,13 +62,18 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
         self.warmup_steps = warmup_steps
         self.cooldown_fraction = cooldown_fraction
         self.inverse_sqrt_start = inverse_sqrt_start
+        self.done = keras.Variable(0.0, dtype="float32", trainable=False)
         self.left = keras.Variable(1.0, dtype="float32", trainable=False)
 
     def __call__(self, step):
         number = ops.cast(step, "float32") + 1.0
-        rise, fall = number / self.warmup_steps, self.left / self.cooldown_fraction
-        sunk = ops.sqrt(self.inverse_sqrt_start / number)
-        return self.peak * ops.minimum(ops.minimum(rise, fall), ops.minimum(sunk, 1.0))
+        if self.warmup_steps:
+            rise = number / self.warmup_steps
+        else:
+            rise = self.done / WARMUP_FRACTION
+        fall = self.left / self.cooldown_fraction
+        decay = ops.sqrt(self.inverse_sqrt_start / number)
+        return self.peak * ops.minimum(ops.minimum(rise, fall), ops.minimum(decay, 1.0))
 
     def get_config(self):
         return {

@@ -33,10 +33,7 @@ def num_shards(batch_tokens: int) -> int:
     >>> num_shards(batch_tokens=100)
     1
     """
-    cores = threads.num_cores()
-    if cores > threads.MAX_CORES or tf.config.list_physical_devices("GPU"):
-        return 1
-    return max(1, min(cores, batch_tokens // MIN_SHARD_TOKENS))
+    return max(1, min(threads.num_parallel_operations(), batch_tokens // MIN_SHARD_TOKENS))
 
 
 def loss_and_gradients(

@@ -26,7 +26,7 @@ class TrainingStep(keras.Model):
         config: Configuration of loss, optimizer and schedule.
 
     Attributes:
-        schedule: Learning-rate schedule. Assign its `left` before each batch.
+        schedule: Learning-rate schedule. Assign its `done` and `left` before each batch.
         step: Number of batches trained on, a Keras variable.
     """
 
@@ -46,7 +46,8 @@ class TrainingStep(keras.Model):
             config.cooldown_fraction,
             config.inverse_sqrt_start,
         )
-        self._left = self.schedule.left  # `fit` must know it as a variable of this model
+        # `fit` must know them as variables of this model.
+        self._budget = [self.schedule.done, self.schedule.left]
         optimizer = self._optimizer_class(
             self.schedule,
             adam_lr_ratio=config.adam_lr_ratio,

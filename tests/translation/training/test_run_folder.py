@@ -22,7 +22,10 @@ def test_what_a_training_chose_by_its_time_stays_when_it_is_given_more(tmp_path)
     run_folder.prepare_folder(short, tmp_path).close()
     assert run_folder.unfinished_settings(tmp_path) == {}  # nothing was learnt yet
     save_checkpoint(tmp_path)
-    longer = presets.for_corpus(200_000, minutes=600, **run_folder.unfinished_settings(tmp_path))
+    speeds = {"float32": 2e11}
+    longer = presets.for_corpus(
+        200_000, speeds, minutes=600, **run_folder.unfinished_settings(tmp_path)
+    )
     sizes = (longer.num_encoder_layers, longer.num_decoder_layers)
     assert (sizes, longer.dropout, longer.precision) == ((1, 1), 0.05, "float32")
     assert longer.subword_alpha == 0

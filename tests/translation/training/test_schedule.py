@@ -26,3 +26,10 @@ def test_rate_falls_to_zero_over_the_last_part_of_the_time():
     # In a training that ends within the warm-up, too.
     schedule.left.assign(0.08)
     assert [float(schedule(step)) for step in (0, 4)] == pytest.approx([0.05, 0.1])
+
+
+def test_without_a_number_of_steps_the_rate_rises_over_a_twelfth_of_the_budget():
+    schedule = WarmUpStableDecay(peak=0.5, warmup_steps=0, cooldown_fraction=0.4)
+    for done, rate in ((0, 0), (1 / 48, 0.125), (1 / 12, 0.5), (0.2, 0.5)):
+        schedule.done.assign(done)
+        assert [float(schedule(step)) for step in (0, 600)] == pytest.approx([rate, rate])
