@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +75,18 @@ def newest_version(path: Path) -> Path:
             stacklevel=2,
         )
     return folder
+
+
+@contextmanager
+def temporary_folder(folder: Path, prefix: str) -> Iterator[Path]:
+    """New folder in `folder`, to be renamed when it is complete; otherwise it is deleted."""
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
+    try:
+        aside.chmod(0o755)  # mkdtemp makes folders that the user of a server cannot read
+        yield aside
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def write_sizes(version: Path) -> None:

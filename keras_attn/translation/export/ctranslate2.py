@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from keras_attn.layers.positions import PositionalEncoding
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
-from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
+from keras_attn.translation.versions import CONFIG, EXTRA, newest_version, temporary_folder
 
 
 def convert(model: Path, out: Path) -> None:
@@ -60,18 +59,11 @@ def convert(model: Path, out: Path) -> None:
         getattr(spec, f"register_{name}_vocabulary")(pieces)
     spec.validate()
     spec.optimize()
-    out.parent.mkdir(parents=True, exist_ok=True)
-    # Written next to `out`, then renamed: a folder at `out` is always complete.
-    aside = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-    try:
-        aside.chmod(0o755)  # mkdtemp makes folders that other users cannot read
+    with temporary_folder(out.parent, f".{out.name}-") as aside:
         spec.save(str(aside))
         for name in Tokenizers._fields:
             shutil.copy(version / EXTRA / f"{name}.model", aside)
         os.rename(aside, out)
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
 
 
 def _check_options(config: Config) -> None:
@@ -98,24 +90,23 @@ def _fill_stack(spec: Any, weights: dict[str, np.ndarray], name: str) -> None:
     _fill_norm(spec.layer_norm, weights, f"{name}/norm")
     for number, layer in enumerate(spec.layer):
         block = f"{name}/block_{number}"
-        attention = layer.self_attention
-        _fill_norm(attention.layer_norm, weights, f"{block}/around_self_attention/norm")
-        _fill_linear(
-            attention.linear[0],
-            weights,
-            *(f"{block}/self_attention/{part}" for part in ("query", "key", "value")),
-        )
-        _fill_linear(attention.linear[1], weights, f"{block}/self_attention/output")
+        _fill_attention(layer.self_attention, weights, block, "self_attention", "query key value")
         if name == "decoder":
-            attention = layer.attention
-            block_cross = f"{block}/cross_attention"
-            _fill_norm(attention.layer_norm, weights, f"{block}/around_cross_attention/norm")
-            _fill_linear(attention.linear[0], weights, f"{block_cross}/query")
-            _fill_linear(attention.linear[1], weights, f"{block_cross}/key", f"{block_cross}/value")
-            _fill_linear(attention.linear[2], weights, f"{block_cross}/output")
+            _fill_attention(
+                layer.attention, weights, block, "cross_attention", "query", "key value"
+            )
         _fill_norm(layer.ffn.layer_norm, weights, f"{block}/around_feed_forward/norm")
         _fill_linear(layer.ffn.linear_0, weights, f"{block}/feed_forward/inner")
         _fill_linear(layer.ffn.linear_1, weights, f"{block}/feed_forward/outer")
+
+
+def _fill_attention(
+    spec: Any, weights: dict[str, np.ndarray], block: str, name: str, *inputs: str
+) -> None:
+    """Fill normalization and projections; `inputs` names the projections of each input."""
+    _fill_norm(spec.layer_norm, weights, f"{block}/around_{name}/norm")
+    for linear, parts in zip(spec.linear, (*inputs, "output"), strict=True):
+        _fill_linear(linear, weights, *(f"{block}/{name}/{part}" for part in parts.split()))
 
 
 def _fill_norm(spec: Any, weights: dict[str, np.ndarray], name: str) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -39,59 +37,39 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
         folder: Folder of all versions, for example `saved_models/ja-en`.
 
     Returns:
-        The new version as it was loaded. Loading takes seconds, so callers need not load it again.
+        The new version as it was loaded from disk.
 
     Raises:
         OSError: If the version cannot be written.
         ValueError: If a weight is not finite, or if the exported model cannot translate.
     """
-    spoilt = [
+    _check_weights(model)
+    try:
+        with versions.temporary_folder(folder, ".export-") as aside:
+            _write_graph(model, tokenizers, config, aside)
+            _write_extra(tokenizers, config, aside / EXTRA)
+            versions.write_sizes(aside)
+            translator = _load_and_try(aside, warmup_requests.text(tokenizers.source, TRIED_PIECES))
+            chosen = examples.choose(translator, config.source, config.target)
+            examples.write(aside / EXTRA, chosen)
+            translator.folder = versions.next_version(folder)
+            os.rename(aside, translator.folder)
+    except tf.errors.OpError as error:
+        raise OSError(f"The model cannot be written to `{folder}`: {error.message}") from error
+    return translator
+
+
+def _check_weights(model: Transformer) -> None:
+    not_finite = [
         path
         for path, weight in named_weights.of_model(model).items()
         if not np.isfinite(weight.astype(np.float32)).all()
     ]
-    if spoilt:
+    if not_finite:
         raise ValueError(
             "A model must have finite weights to be exported. "
-            f"Received: inf or NaN in {named_weights.named(spoilt)}."
+            f"Received: inf or NaN in {named_weights.named(not_finite)}."
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=".export-", dir=folder))
-    try:
-        aside.chmod(0o755)  # mkdtemp makes folders that the user of a server cannot read
-        _write_graph(model, tokenizers, config, aside)
-        extra = aside / EXTRA
-        extra.mkdir(exist_ok=True)
-        config.save(extra / CONFIG)
-        tokenizers.source.save(extra / "source.model")
-        tokenizers.target.save(extra / "target.model")
-        warmup_requests.write(extra, tokenizers.source, config.max_length)
-        versions.write_sizes(aside)
-        translator = _load_and_try(aside, warmup_requests.text(tokenizers.source, TRIED_PIECES))
-        examples.write(extra, examples.choose(translator, config.source, config.target))
-        version = versions.next_version(folder)
-        os.rename(aside, version)
-    except tf.errors.OpError as error:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise OSError(f"The model cannot be written to `{folder}`: {error.message}") from error
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
-    translator.folder = version
-    return translator
-
-
-def _load_and_try(folder: Path, text: str) -> Translator:
-    try:
-        translator = Translator.load(folder)
-        translator([text])
-    except Exception as error:  # TensorFlow raises many types for an invalid SavedModel
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ValueError(
-            "The exported model must translate a text before it becomes a version. "
-            f"Received: {reason} No version was written to `{folder.parent}`."
-        ) from error
-    return translator
 
 
 def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> None:
@@ -133,3 +111,24 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
         experimental_variable_policy="save_variable_devices",
     )
     tf.saved_model.save(saved, str(folder), signatures=traced, options=options)
+
+
+def _write_extra(tokenizers: Tokenizers, config: Config, extra: Path) -> None:
+    extra.mkdir(exist_ok=True)
+    config.save(extra / CONFIG)
+    tokenizers.source.save(extra / "source.model")
+    tokenizers.target.save(extra / "target.model")
+    warmup_requests.write(extra, tokenizers.source, config.max_length)
+
+
+def _load_and_try(folder: Path, text: str) -> Translator:
+    try:
+        translator = Translator.load(folder)
+        translator([text])
+    except Exception as error:  # TensorFlow raises many types for an invalid SavedModel
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ValueError(
+            "The exported model must translate a text before it becomes a version. "
+            f"Received: {reason} No version was written to `{folder.parent}`."
+        ) from error
+    return translator

@@ -36,9 +36,9 @@ class Attention(NamedTuple):
         translation: Translation of the text.
         source_pieces: Source pieces, EOS included.
         target_pieces: Target pieces, EOS included.
-        weights: Cross-attention weights `(layers, H, T, S)`; 0 layers if the model returns none.
-        encoder_weights: Weights of the self-attention of the encoder, `(layers, H, S, S)`. None if
-            the model returns none, or was exported before they were added; so are the next fields.
+        weights: Cross-attention weights `(layers, H, T, S)`.
+        encoder_weights: Weights of the self-attention of the encoder, `(layers, H, S, S)`. This
+            and the next fields are None if the model was exported before they were added.
         decoder_weights: Weights of the self-attention of the decoder, `(layers, H, T, T)`. The keys
             are the inputs of the decoder: BOS, then all target pieces but the last.
         probabilities: Probability of each target piece after the pieces before it, `(T,)`.
@@ -56,10 +56,6 @@ class Attention(NamedTuple):
     probabilities: np.ndarray | None = None
     alternatives: list[list[str]] | None = None
     alternative_probabilities: np.ndarray | None = None
-
-
-# Outputs of `attend` that a model may lack.
-_OPTIONAL = Attention._fields[4:]
 
 
 class Translator:
@@ -115,26 +111,24 @@ class Translator:
         batch_size: int = 64,
         glossary: Mapping[str, str] | None = None,
     ) -> list[str]:
-        terms = (
-            {
-                "term": _encode("glossary", list(glossary)),
-                "term_translation": _encode("glossary", list(glossary.values())),
-            }
-            if glossary
-            else {}
-        )
-        rows = self._ask(GLOSSARY if glossary else SIGNATURE, batch_size, terms, text=texts)
+        if not glossary:
+            rows = self._predict(SIGNATURE, batch_size, text=texts)
+        else:
+            terms = _encode("glossary", glossary)
+            translations = _encode("glossary", glossary.values())
+            shared = {"term": terms, "term_translation": translations}
+            rows = self._predict(GLOSSARY, batch_size, shared, text=texts)
         return [_decode(row["translation"]) for row in rows]
 
     def nbest(self, texts: Sequence[str], batch_size: int = 64) -> list[list[Hypothesis]]:
         """Up to `config.beam_size` translations of each text, best first."""
         return [
             [
-                Hypothesis(_decode(translation), float(score), bool(row.get("is_uncertain", False)))
+                Hypothesis(_decode(translation), float(score), bool(row["is_uncertain"]))
                 for translation, score in zip(row["translations"], row["scores"], strict=True)
                 if np.isfinite(score)
             ]
-            for row in self._ask("nbest", batch_size, text=texts)
+            for row in self._predict("nbest", batch_size, text=texts)
         ]
 
     def score(
@@ -151,7 +145,7 @@ class Translator:
                 "`translations` must hold one translation for each text. "
                 f"Received: {len(translations)} for {len(texts)} texts."
             )
-        rows = self._ask("score", batch_size, text=texts, translation=translations)
+        rows = self._predict("score", batch_size, text=texts, translation=translations)
         return [float(row["log_probability"]) for row in rows]
 
     def sample(
@@ -207,23 +201,18 @@ class Translator:
                 model cannot begin so.
         """
         pieces = _encode("prefix_pieces", prefix_pieces)[None]
-        return self._attention("continue", text, {"prefix_pieces": pieces})
+        return self._attention("continue", text, prefix_pieces=pieces)
 
-    def _attention(
-        self, signature: str, text: str, shared: Mapping[str, tf.Tensor] | None = None
-    ) -> Attention:
+    def _attention(self, signature: str, text: str, **shared: tf.Tensor) -> Attention:
         if not isinstance(text, str):
             raise ValueError(f"`text` must be a string. Received: {type(text).__name__}.")
-        (row,) = self._ask(signature, 1, shared, text=[text])
-        sources, targets = (
-            [_decode(piece) for piece in row[f"{side}_pieces"]] for side in ("source", "target")
-        )
-        none = np.zeros((0, 0, len(targets), len(sources)), np.float32)
-        weights = row.get("weights", none)
-        optional = {name: row.get(name) for name in _OPTIONAL}
+        (row,) = self._predict(signature, 1, shared, text=[text])
+        for name in ("source_pieces", "target_pieces"):
+            row[name] = [_decode(piece) for piece in row[name]]
         if "alternatives" in row:
-            optional["alternatives"] = [[_decode(x) for x in some] for some in row["alternatives"]]
-        return Attention(_decode(row["translation"]), sources, targets, weights, **optional)
+            row["alternatives"] = [[_decode(x) for x in some] for some in row["alternatives"]]
+        row["translation"] = _decode(row["translation"])
+        return Attention(**row)
 
     def _function(self, signature: str) -> Any:
         if signature not in self._loaded.signatures:
@@ -234,41 +223,31 @@ class Translator:
             )
         return self._loaded.signatures[signature]
 
-    def _ask(
+    def _predict(
         self,
         signature: str,
         batch_size: int,
-        shared: Mapping[str, tf.Tensor] | None = None,
+        shared: dict[str, tf.Tensor] | None = None,
         **inputs: Sequence[str],
     ) -> list[dict[str, Any]]:
-        """Outputs of a signature for each text, in the same order.
-
-        Args:
-            signature: Name of the signature.
-            batch_size: Number of texts in a call.
-            shared: Inputs that do not depend on the text. Defaults to none.
-            **inputs: Inputs with a string for each text.
-        """
+        """Outputs of a signature for each text; `shared` are inputs that all texts share."""
         if batch_size < 1:
             raise ValueError(f"`batch_size` must be at least 1. Received: batch_size={batch_size}.")
         encoded = {name: _encode(f"{name}s", texts) for name, texts in inputs.items()}
         # Sorted by length, so that batches need little padding.
-        lengths = tf.strings.length(encoded["text"]).numpy()
-        order = np.argsort(lengths, kind="stable")
-        answers: list[dict[str, Any]] = [{} for _ in order]
+        order = np.argsort(tf.strings.length(encoded["text"]).numpy(), kind="stable")
+        outputs: list[dict[str, Any]] = [{} for _ in order]
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             batch = {name: tf.gather(texts, rows) for name, texts in encoded.items()}
-            found = {
-                k: v.numpy()
-                for k, v in self._function(signature)(**batch, **(shared or {})).items()
-            }
+            batch = self._function(signature)(**batch, **(shared or {}))
+            batch = {name: values.numpy() for name, values in batch.items()}
             for place, row in enumerate(rows):
-                answers[row] = {name: values[place] for name, values in found.items()}
-        return answers
+                outputs[row] = {name: values[place] for name, values in batch.items()}
+        return outputs
 
 
-def _encode(name: str, texts: Sequence[str]) -> tf.Tensor:
+def _encode(name: str, texts: Iterable[str]) -> tf.Tensor:
     return tf.constant([t.encode("utf-8", "replace") for t in _strings(name, texts)], tf.string)
 
 
