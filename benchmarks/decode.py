@@ -60,18 +60,17 @@ def main() -> int:
     config = Config.load(version / EXTRA / CONFIG)
     pairs = load_corpus(arguments.data or config.data, config.source, config.target)
     sentences = [example.source for example in pairs.test + pairs.validation]
-    tokenizers = load_tokenizers(version)
 
     def measure(models: dict[str, Path], ours: tuple[str, ...], reference: str) -> None:
         peers = start(models, sentences)
         if reference in models:
             compare(peers, models, reference, sentences[: arguments.same])
-        take_turns(peers, ours, sentences, tokenizers, arguments.turns)
+        take_turns(peers, ours, sentences, arguments.turns)
         for peer in peers.values():
             peer.end()
 
     if arguments.old:
-        measure({"new": version, "old": arguments.old}, ("new",), "old")
+        measure({"new": version, "old": versions.newest_version(arguments.old)}, ("new",), "old")
         return 0
     with tempfile.TemporaryDirectory() as folder:
         for beam_size in BEAMS:
@@ -176,17 +175,15 @@ def take_turns(
     peers: dict[tuple[str, str], Peer],
     ours: tuple[str, ...],
     sentences: list[str],
-    tokenizers: Tokenizers,
     num_turns: int,
 ) -> None:
-    """Print sentences/s and target tokens/s of each engine, by texts in a request."""
-    print(f"\nMedian of {num_turns} turns; sentences/s, target tokens/s, and how much faster than")
-    print(f"each other {' and '.join(ours)} are; each in its fastest way to use the cores\n")
-    print(f"{'texts':>5}  {'':<22}{'':<12}{'ms/request':>11}{'sent./s':>9}{'tokens/s':>10}", end="")
+    """Print sentences/s of each engine, by texts in a request."""
+    print(f"\nMedian of {num_turns} turns; sentences/s, and how much faster than each other engine")
+    print(f"{' and '.join(ours)} are; each in its fastest way to use the cores\n")
+    print(f"{'texts':>5}  {'':<22}{'':<12}{'ms/request':>11}{'sent./s':>9}", end="")
     print("".join(f"{name:>10}" for name in ours))
     for size, num_requests in REQUESTS.items():
         seconds: dict[tuple[str, str], list[float]] = {name: [] for name in peers}
-        num_tokens = 0
         for turn in range(-1, num_turns):  # one more turn for warm-up, not counted
             first = (turn + 1) * size * num_requests
             texts = [sentences[(first + i) % len(sentences)] for i in range(size * num_requests)]
@@ -196,10 +193,6 @@ def take_turns(
                 answers = [peers[name].ask(texts=batch) for batch in batches(texts, size)]
                 if turn >= 0:
                     seconds[name].append(sum(answer["seconds"] for answer in answers))
-                if turn >= 0 and name == (ours[0], WAYS_OF_OURS[0]):
-                    said = [text for answer in answers for text in answer["texts"]]
-                    num_tokens += sum(len(ids) + 1 for ids in tokenizers.target.encode(said))
-        tokens_a_text = num_tokens / (num_turns * size * num_requests)
         fastest: dict[str, str] = {}
         for name, way in sorted(peers, key=lambda name: statistics.median(seconds[name])):
             fastest.setdefault(name, way)
@@ -207,7 +200,7 @@ def take_turns(
             its = seconds[name, way]
             a_second = size * num_requests / statistics.median(its)
             print(f"{size:>5}  {name:<22}{way:<12}{1000 * size / a_second:>11.1f}", end="")
-            print(f"{a_second:>9.1f}{a_second * tokens_a_text:>10.0f}", end="")
+            print(f"{a_second:>9.1f}", end="")
             for one in ours:
                 mine = seconds[one, fastest[one]]
                 ratios = [a / b for a, b in zip(its, mine, strict=True)]

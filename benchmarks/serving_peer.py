@@ -41,10 +41,12 @@ def running_server(model: Path, **environment: str) -> Iterator[tuple[int, str]]
         text=True,
     ) as server:
         url = server.stdout.readline().strip()  # type: ignore[union-attr]
-        while not _is_ready(url):
-            time.sleep(0.5)
-        yield server.pid, url
-        server.terminate()
+        try:
+            while not _is_ready(url):
+                time.sleep(0.5)
+            yield server.pid, url
+        finally:
+            server.terminate()
 
 
 def _is_ready(url: str) -> bool:
