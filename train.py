@@ -5,7 +5,7 @@ In a clone, this is short for `keras-attn train`.
 
 import sys
 
-from keras_attn.translation.train import main
+from keras_attn.__main__ import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(["train", *sys.argv[1:]]))

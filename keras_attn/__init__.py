@@ -6,7 +6,7 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from keras_attn.started import is_command
+from keras_attn.cli import is_command
 
 if TYPE_CHECKING:
     from keras_attn.layers import *  # noqa: F403

@@ -13,11 +13,10 @@ import pytest
 from processes import ROOT, run
 from train_command import TINY, command, native_lines, trained, write_corpus
 
+from keras_attn.__main__ import main
 from keras_attn.translation import Translator
-from keras_attn.translation.__main__ import main
 from keras_attn.translation.corpus import slices
 from keras_attn.translation.runtime import threads
-from keras_attn.translation.train import main as train_main
 from keras_attn.translation.training.checkpoints import PREFIX, newest_first
 
 
@@ -26,7 +25,7 @@ def train(monkeypatch):
     """`train(*arguments)`: the exit code of the command in this process."""
     # The threads of this process, which runs other tests too, are not its to set.
     monkeypatch.setattr(threads, "one_core_for_each_operation", lambda: None)
-    return lambda *arguments: train_main([str(argument) for argument in arguments])
+    return lambda *arguments: main(["train", *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from keras_attn.extras import missing
+from keras_attn.cli import missing
 from keras_attn.layers.checks import known_values
 
 _NEEDED = missing("matplotlib` and `matplotlib-fontja", "plots")

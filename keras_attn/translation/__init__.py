@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from keras_attn.extras import missing
+from keras_attn.cli import missing
 
 if TYPE_CHECKING:
     from keras_attn.translation.export.translator import Translator

@@ -11,15 +11,13 @@ import dataclasses
 import json
 import os
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from operator import le
 from pathlib import Path
 from typing import Any
 
+from keras_attn.options import faults, must_be, option
 from keras_attn.position_schemes import SCHEMES
-from keras_attn.translation.fields import fault, setting
 
 # Raised when a field of an older file gets another meaning. Older files are read, newer ones not.
 FORMAT_VERSION = 6
@@ -39,27 +37,19 @@ RENAMED = {
 AND = " + "
 
 PRECISIONS = ("float32", "bfloat16")
-TOKENIZERS = ("unigram", "bpe")
 NORMS = ("layer", "rms")
-EARLY_STOPPING = ("exact", "heuristic", "full")
 ACTIVATIONS = ("relu", "gelu", "silu")
 
 
-# Heading of the fields that a training does not depend on.
+# Headings of the options. A training does not depend on those of the search.
 SEARCH = "search of the exported model"
-
-# One for each heading of `train.py --help`.
 _text, _tokens, _model, _training, _optimizer, _search = (
-    partial(setting, group)
-    for group in (
-        "text",
-        "tokens and batches",
-        "model",
-        "training",
-        "optimizer",
-        SEARCH,
-    )
+    partial(option, group=group)
+    for group in ("text", "tokens and batches", "model", "training", "optimizer", SEARCH)
 )
+_imported = partial(_search, has_flag=False)
+_share = partial(_tokens, metavar="SHARE", least=0, most=1)
+_decay = partial(_optimizer, metavar="DECAY", least=0, below=1)
 _BY_CORPUS = "chosen by the size of the corpus"
 _BY_TIME = "chosen by the corpus and the training time"
 
@@ -68,8 +58,8 @@ _BY_TIME = "chosen by the corpus and the training time"
 class Config:
     """Sizes, budgets and choices of one translator.
 
-    The metadata of each field hold its help text, its range and the heading of its flag
-    (`setting`).
+    Each field has its help text, its range and the heading of its flag (`option`). Fields that
+    only an imported model sets have no flag.
     """
 
     data: str = _text(
@@ -84,7 +74,6 @@ class Config:
         "trained or validated on, and the report scores it by name; may be given several times",
         "TEST_SET",
         separator=AND,
-        default_text="none",
     )
     source: str = _text("ja", "language code of the source text", "LANGUAGE")
     target: str = _text("en", "language code of the target text", "LANGUAGE")
@@ -92,8 +81,7 @@ class Config:
         "",
         "token that an imported model with several target languages reads first, such as >>por<<; "
         "a text that begins with another such token is translated by that one",
-        "TOKEN",
-        default_text="none",
+        has_flag=False,
     )
     start_from: str = _text(
         "",
@@ -104,13 +92,11 @@ class Config:
     )
 
     vocab_size: int = _tokens(
-        8000,
-        "largest number of tokens in the vocabulary of each language",
-        "TOKENS",
-        least=1,
-        default_text=_BY_CORPUS,
+        8000, "most tokens in the vocabulary of each language", "TOKENS", default_text=_BY_CORPUS
     )
-    tokenizer: str = _tokens("unigram", "model of the SentencePiece tokenizer", choices=TOKENIZERS)
+    tokenizer: str = _tokens(
+        "unigram", "model of the SentencePiece tokenizer", choices=("unigram", "bpe")
+    )
     shared_vocab: bool = _tokens(False, "use one tokenizer for both languages")
     subword_alpha: float = _tokens(
         0.0,
@@ -126,13 +112,11 @@ class Config:
         "longest sentence in tokens, end mark included; longer training pairs are left out, longer "
         "texts are translated in parts",
         "TOKENS",
-        least=1,
     )
     batch_tokens: int = _tokens(
         4096,
-        "largest number of source and target tokens in a batch, padding included",
+        "most source and target tokens in a batch, with padding",
         "TOKENS",
-        least=1,
         default_text=_BY_CORPUS,
     )
     max_padding: float = _tokens(
@@ -142,36 +126,24 @@ class Config:
         above=0,
         below=1,
     )
-    concat_ratio: float = _tokens(
+    concat_ratio: float = _share(
         0.02,
         "number of pairs of two or three sentences, joined from training pairs, as a share of all "
         "other pairs; 0 is off",
-        "SHARE",
-        least=0,
-        most=1,
     )
-    noise: float = _tokens(
+    noise: float = _share(
         0.1,
         "share of the source texts with one change: a typing error, other punctuation or another "
         "spelling; 0 is off",
-        "SHARE",
-        least=0,
-        most=1,
     )
 
-    num_encoder_layers: int = _model(
-        4, "number of encoder blocks", "BLOCKS", least=1, default_text=_BY_TIME
-    )
-    num_decoder_layers: int = _model(
-        2, "number of decoder blocks", "BLOCKS", least=1, default_text=_BY_TIME
-    )
-    num_hiddens: int = _model(256, "width of the model", "WIDTH", least=1, default_text=_BY_CORPUS)
+    num_encoder_layers: int = _model(4, "number of encoder blocks", "BLOCKS", default_text=_BY_TIME)
+    num_decoder_layers: int = _model(2, "number of decoder blocks", "BLOCKS", default_text=_BY_TIME)
+    num_hiddens: int = _model(256, "width of the model", "WIDTH", default_text=_BY_CORPUS)
     ffn_num_hiddens: int = _model(
-        1024, "inner width of the feed-forward networks", "WIDTH", least=1, default_text=_BY_CORPUS
+        1024, "inner width of the feed-forward networks", "WIDTH", default_text=_BY_CORPUS
     )
-    num_heads: int = _model(
-        4, "number of attention heads; must divide --num-hiddens", "HEADS", least=1
-    )
+    num_heads: int = _model(4, "number of attention heads; must divide --num-hiddens", "HEADS")
     num_kv_heads: int = _model(
         0,
         "number of heads of keys and values; must divide --num-heads",
@@ -188,7 +160,7 @@ class Config:
     )
     norm: str = _model("layer", "kind of normalisation", choices=NORMS)
     norm_epsilon: float = _model(
-        1e-6, "number that normalisation adds to the variance", above=0, below=1
+        1e-6, "number that normalisation adds to the variance", above=0, below=1, has_flag=False
     )
     norm_first: bool = _model(
         True, "normalise the input of each sub-layer, in place of its sum with the output"
@@ -197,17 +169,12 @@ class Config:
     gated: bool = _model(False, "multiply the activation by a second projection (GLU)")
     use_bias: bool = _model(False, "biases in the projections of attention")
     tie_embeddings: bool = _model(False, "compute logits with the embeddings of the target tokens")
-    logits_bias: bool = _model(False, "add a bias to the logits of --tie-embeddings")
+    logits_bias: bool = _model(False, "add a bias to the logits of tied embeddings", has_flag=False)
     share_embeddings: bool = _model(
         False, "use one table of embeddings for source and target; needs --shared-vocab"
     )
     dropout: float = _model(
-        0.1,
-        "dropout rate; training rounds it to a multiple of 1/256",
-        "RATE",
-        least=0,
-        below=1,
-        default_text=_BY_TIME,
+        0.1, "dropout rate, in steps of 1/256", "RATE", least=0, below=1, default_text=_BY_TIME
     )
 
     minutes: float = _training(
@@ -218,18 +185,10 @@ class Config:
         default_text="4, or 7.7 for a large corpus",
     )
     steps: int = _training(
-        0,
-        "number of batches to train on, in place of --minutes",
-        "BATCHES",
-        least=0,
-        default_text="0, train for --minutes",
+        0, "number of batches to train on, in place of --minutes; 0 is off", "BATCHES", least=0
     )
     patience: int = _training(
-        0,
-        "stop after this number of epochs without a better validation BLEU",
-        "EPOCHS",
-        least=0,
-        default_text="0, off",
+        0, "stop after this number of epochs without a better BLEU; 0 is off", "EPOCHS", least=0
     )
     seed: int = _training(
         0,
@@ -245,7 +204,7 @@ class Config:
         default_text="the faster one on this machine",
     )
     accumulate: int = _training(
-        1, "number of batches whose gradients make one optimizer step", "BATCHES", least=1
+        1, "number of batches whose gradients make one optimizer step", "BATCHES"
     )
     label_smoothing: float = _training(
         0.1, "probability mass spread over the vocabulary", "MASS", least=0, below=1
@@ -258,7 +217,7 @@ class Config:
         most=1,
     )
     validation_sentences: int = _training(
-        500, "largest number of sentences that a validation translates", "SENTENCES", least=1
+        500, "largest number of sentences that a validation translates", "SENTENCES"
     )
 
     learning_rate: float = _optimizer(
@@ -276,56 +235,34 @@ class Config:
         default_text=_BY_TIME,
     )
     warmup_steps: int = _optimizer(
-        0,
-        "number of batches over which the learning rate rises",
-        "BATCHES",
-        least=0,
-        default_text="0, a twelfth of the training",
+        0, "number of batches of the warm-up; 0 is a twelfth of the training", "BATCHES", least=0
     )
     inverse_sqrt_start: int = _optimizer(
-        675,
-        "number n of batches after which the learning rate decays as sqrt(n / batch)",
-        "BATCHES",
-        least=1,
+        675, "batch n after which the learning rate decays as sqrt(n / batch)", "BATCHES"
     )
     cooldown_fraction: float = _optimizer(
-        0.4,
-        "last share of the training over which the learning rate falls to 0",
-        "SHARE",
-        above=0,
-        most=1,
+        0.4, "last share of the training, in which the rate falls to 0", "SHARE", above=0, most=1
     )
     clip_norm: float = _optimizer(1.0, "largest global norm of the gradients", "NORM", above=0)
     muon_momentum: float = _optimizer(0.95, "momentum of Muon", "MOMENTUM", least=0, below=1)
     newton_schulz_steps: int = _optimizer(
-        3, "Newton-Schulz steps that orthogonalize an update of Muon", "STEPS", least=1
+        3, "Newton-Schulz steps that orthogonalize an update of Muon", "STEPS"
     )
     matrix_update_interval: int = _optimizer(
         2,
         "number n of steps between two updates of a matrix by Muon; an update is n times as large",
         "STEPS",
-        least=1,
     )
-    adam_beta_1: float = _optimizer(
-        0.9, "decay of the first moment of Adam", "DECAY", least=0, below=1
-    )
-    adam_beta_2: float = _optimizer(
-        0.98, "decay of the second moment of Adam", "DECAY", least=0, below=1
-    )
-    average_decay: float = _optimizer(
-        0.999,
-        "decay a batch of the moving average of the weights, which is validated and exported",
-        "DECAY",
-        least=0,
-        below=1,
+    adam_beta_1: float = _decay(0.9, "decay of the first moment of Adam")
+    adam_beta_2: float = _decay(0.98, "decay of the second moment of Adam")
+    average_decay: float = _decay(
+        0.999, "decay a batch of the moving average of the weights, which is validated and exported"
     )
     average_interval: int = _optimizer(
-        8, "number of batches between two updates of the moving average", "BATCHES", least=1
+        8, "number of batches between two updates of the moving average", "BATCHES"
     )
 
-    beam_size: int = _search(
-        4, "number of hypotheses; 1 is greedy search", "HYPOTHESES", least=1, most=1000
-    )
+    beam_size: int = _search(4, "number of hypotheses; 1 is greedy search", "HYPOTHESES", most=1000)
     length_penalty: float = _search(
         1.2,
         "exponent of the length penalty; 0 prefers short translations",
@@ -333,31 +270,28 @@ class Config:
         least=0,
         most=10,
     )
-    length_penalty_offset: float = _search(
-        5.0,
-        "number c in the length penalty ((c + tokens) / (c + 1)) ** --length-penalty",
-        "TOKENS",
-        least=0,
+    length_penalty_offset: float = _imported(
+        5.0, "number c in the length penalty ((c + tokens) / (c + 1)) ** exponent", least=0
     )
-    early_stopping: str = _search(
+    early_stopping: str = _imported(
         "exact",
         "end of the search of a sentence: exact, when nothing better can be found; heuristic, when "
         "--beam-size translations are better than the unfinished ones are so far; full, when there "
         "are --beam-size translations",
-        choices=EARLY_STOPPING,
+        choices=("exact", "heuristic", "full"),
     )
-    forced_eos: bool = _search(
+    forced_eos: bool = _imported(
         False, "count the end mark of a translation of the greatest length as certain"
     )
-    allow_unk: bool = _search(False, "allow the unknown token in a translation")
+    allow_unk: bool = _imported(False, "allow the unknown token in a translation")
     min_length_ratio: float = _search(
         0.0, "shortest translation in tokens, as a share of the source", "SHARE", least=0
     )
     max_length_ratio: float = _search(
         2.0, "longest translation in tokens, as a share of the source", "SHARE", least=0
     )
-    max_length_extra: int = _search(
-        10, "tokens added to the limit of --max-length-ratio, for short sources", "TOKENS", least=0
+    max_length_extra: int = _imported(
+        10, "tokens added to the limit of --max-length-ratio, for short sources", least=0
     )
     no_repeat_ngram: int = _search(
         0,
@@ -375,45 +309,31 @@ class Config:
 
     def validate(self) -> None:
         """Raise one `ValueError` that names every value that cannot be used."""
-        faults: dict[Any, str] = {}
-        for field in dataclasses.fields(self):
-            if sentence := fault(field, getattr(self, field.name)):
-                faults[field.name] = sentence
+        found = faults(self)
 
-        def contradict(sentence: str, name: str, other: str, is_allowed: Callable) -> None:
-            ours, theirs = getattr(self, name), getattr(self, other)
-            if not {name, other} & set(faults) and not is_allowed(ours, theirs):
-                received = f"Received: {name}={ours!r}, {other}={theirs!r}."
-                faults[name, other] = f"`{name}` must be {sentence}. {received}"
+        def are_allowed(*names: str) -> bool:
+            return found.keys().isdisjoint(names)
 
-        contradict("a multiple of `num_heads`", "num_hiddens", "num_heads", lambda d, h: d % h == 0)
-        contradict(
-            "a multiple of `num_kv_heads`",
-            "num_heads",
-            "num_kv_heads",
-            lambda heads, groups: groups == 0 or heads % groups == 0,
-        )
-        contradict(
-            "at least 2 * `max_length`, one pair of the greatest length",
-            "batch_tokens",
-            "max_length",
-            lambda tokens, pieces: tokens >= 2 * pieces,
-        )
-        contradict(
-            "False without `tie_embeddings`",
-            "logits_bias",
-            "tie_embeddings",
-            lambda has_bias, is_tied: is_tied or not has_bias,
-        )
-        contradict(
-            "False without `shared_vocab`",
-            "share_embeddings",
-            "shared_vocab",
-            lambda shares, is_shared: is_shared or not shares,
-        )
-        contradict("at most `max_length_ratio`", "min_length_ratio", "max_length_ratio", le)
-        if faults:
-            raise ValueError(f"The configuration cannot be used. {' '.join(faults.values())}")
+        def refuse(allowed: str, *names: str) -> None:
+            found[names[0]] = must_be(self, allowed, *names)
+
+        if are_allowed("num_hiddens", "num_heads") and self.num_hiddens % self.num_heads:
+            refuse("a multiple of `num_heads`", "num_hiddens", "num_heads")
+        if are_allowed("num_heads", "num_kv_heads"):
+            if self.num_kv_heads and self.num_heads % self.num_kv_heads:
+                refuse("a multiple of `num_kv_heads`", "num_heads", "num_kv_heads")
+        if are_allowed("batch_tokens", "max_length") and self.batch_tokens < 2 * self.max_length:
+            allowed = "at least 2 * `max_length`, one pair of the greatest length"
+            refuse(allowed, "batch_tokens", "max_length")
+        if self.logits_bias and not self.tie_embeddings:
+            refuse("False without `tie_embeddings`", "logits_bias", "tie_embeddings")
+        if self.share_embeddings and not self.shared_vocab:
+            refuse("False without `shared_vocab`", "share_embeddings", "shared_vocab")
+        if are_allowed("min_length_ratio", "max_length_ratio"):
+            if self.min_length_ratio > self.max_length_ratio:
+                refuse("at most `max_length_ratio`", "min_length_ratio", "max_length_ratio")
+        if found:
+            raise ValueError(f"The configuration cannot be used. {' '.join(found.values())}")
 
     @property
     def dtype_policy(self) -> str:

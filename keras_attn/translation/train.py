@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import keras_attn
-from keras_attn.extras import missing
+from keras_attn.cli import next_steps
 from keras_attn.translation import presets
 from keras_attn.translation.config import Config
-from keras_attn.translation.flags import make_parser
-from keras_attn.translation.next_steps import next_steps
-from keras_attn.translation.runtime import native_output, streams
+from keras_attn.translation.runtime import native_output
 
 # Expected seconds after training on two cores, for the estimate of the remaining time only.
 EXPORT_SECONDS, SECONDS_OF_A_TEST_SENTENCE = 50.0, 0.01
@@ -58,7 +56,6 @@ def run(given: dict[str, Any]) -> None:
     from keras_attn.translation.training import run_folder, tensorboard, warm_start
     from keras_attn.translation.training.fit import fit
 
-    streams.print_utf8()
     allocator.keep_freed_memory()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
     model_devices = given.pop("model_devices", 1)
@@ -162,19 +159,3 @@ def run(given: dict[str, Any]) -> None:
     minutes = (time.monotonic() - start) / 60
     print(f"Exported to {version} in {minutes:.1f} minutes in all.")
     print(next_steps(version, pairs.test[0].source))
-
-
-def main(argv: list[str] | None = None, prog: str = "train.py") -> int:
-    given = vars(make_parser(prog).parse_args(argv))
-    try:
-        run(given)
-    except ModuleNotFoundError as error:
-        print(f"error: {missing(str(error.name), 'translation')}", file=sys.stderr)
-        return 2
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\nInterrupted. Run the same command again to resume.", file=sys.stderr)
-        return 130
-    return 0

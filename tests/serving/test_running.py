@@ -8,11 +8,14 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx2 as httpx
 import pytest
 
-from keras_attn.serving.__main__ import main, parse_arguments
+from keras_attn.__main__ import main
+from keras_attn.cli import parse
+from keras_attn.serving.__main__ import add_serve
 from keras_attn.serving.logs import written_to_stderr
 from keras_attn.serving.native_logs import records
 
@@ -90,15 +93,11 @@ def test_the_level_of_a_native_line_is_read_and_colours_are_left_out():
         assert record["message"] == (message or line.decode())
 
 
-def test_options_may_be_environment_variables(monkeypatch, capsys):
+def test_options_may_be_environment_variables(monkeypatch):
     monkeypatch.setenv("KERAS_ATTN_BATCH_ROWS", "7")
     monkeypatch.setenv("KERAS_ATTN_HOST", "0.0.0.0")
-    arguments = parse_arguments(["models", "--host", "::1"])
-    assert (arguments.batch_rows, arguments.host) == (7, "::1")
-    monkeypatch.setenv("KERAS_ATTN_PORT", "many")
-    with pytest.raises(SystemExit):
-        parse_arguments(["models"])
-    assert "--port: invalid int value: 'many'" in capsys.readouterr().err
+    _, given, _ = parse(["serve", "models", "--host", "::1"], (add_serve,))
+    assert given == {"model": Path("models"), "batch_rows": 7, "host": "::1"}
 
 
 def test_what_cannot_be_served_is_said_in_a_sentence(echo, capsys):
@@ -110,10 +109,10 @@ def test_what_cannot_be_served_is_said_in_a_sentence(echo, capsys):
             ("no exported model", echo / "empty"),
             ("must be the folder of the versions", echo / "1"),
             (f"Use {echo.resolve()}.", echo / "1"),
-            ("`batch_rows` must be a whole number of at least 1", echo, "--batch-rows", "0"),
+            ("`batch_rows` must be a whole number at least 1", echo, "--batch-rows", "0"),
             ("Address already in use", echo, "--port", port),
             ("Address already in use", echo, "--port", "0", "--grpc-port", port),
         ):
-            assert main([str(path), *options]) == 2
+            assert main(["serve", str(path), *options]) == 2
             error = capsys.readouterr().err
             assert error.startswith("error: ") and says in error

@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 from shared_translator import PAIRS
 
-from keras_attn.translation.__main__ import answer_lines
 from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.line_filter import answer_lines
 
 PLAIN = PAIRS[0].source
 TEXTS = [

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from keras_attn.extras import missing
+from keras_attn.cli import missing
 from keras_attn.layers.normalization import EPSILON
 from keras_attn.layers.positions import PositionalEncoding
 from keras_attn.translation import named_weights

@@ -8,7 +8,7 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
-from keras_attn.extras import missing
+from keras_attn.cli import missing
 
 STEPS_BETWEEN_POINTS = 20
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shared_translator
 
-from keras_attn.translation.__main__ import main
+from keras_attn.__main__ import main
 from keras_attn.translation.export.ctranslate2 import convert
 from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.special_ids import EOS_ID

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn.translation import __main__ as command
+from keras_attn.__main__ import main
 from keras_attn.translation.decoding.search import best_translations
 from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.export.translator import Translator
@@ -92,7 +92,7 @@ def test_a_language_token_may_be_the_default(imported, exporting):
 @pytest.mark.slow  # exports once more
 def test_weights_are_half_the_size_in_bfloat16(tiny, imported, tmp_path):
     command_line = ["import-marian", str(tiny), str(tmp_path), "--target", "fr"]
-    assert not command.main([*command_line, "--serving-precision", "bfloat16"])
+    assert not main([*command_line, "--serving-precision", "bfloat16"])
     half = Translator.load(tmp_path)
     sizes = [
         (one.folder / "variables" / "variables.data-00000-of-00001").stat().st_size
@@ -122,7 +122,7 @@ def test_a_training_keeps_weights_search_and_origin_of_the_model(imported, expor
 
 def test_licence_and_citation_are_shown_and_kept(imported, tiny, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(Translator, "load", lambda path: imported)
-    assert command.main(["inspect", str(imported.folder)]) == 0
+    assert main(["inspect", str(imported.folder)]) == 0
     said = capsys.readouterr().out
     assert "origin, name: tiny\norigin, licence: apache-2.0\norigin, citation: @misc{tiny," in said
     card = (imported.folder / "README.md").read_text(encoding="utf-8")
@@ -157,7 +157,7 @@ def test_folders_that_are_no_model_are_named_in_one_sentence(
         path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     else:
         path.write_bytes(path.read_bytes()[:-7])
-    assert command.main(["import-marian", str(folder), str(tmp_path / "out")]) == 2
+    assert main(["import-marian", str(folder), str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err.splitlines()[-1]  # after a warning of several target languages
     assert said.startswith("error: ") and reason in said
     assert not (tmp_path / "out").exists()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sentencepiece
 
-from keras_attn.translation import __main__ as command
+from keras_attn.__main__ import main
 from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.importing import folder, npz
 from keras_attn.translation.importing.marian import import_marian
@@ -103,7 +103,7 @@ def refusal(capsys, tmp_path):
 
     def refusal(model):
         languages = ["--source", "ja", "--target", "fr"]
-        assert command.main(["import-marian", str(model), str(tmp_path / "out"), *languages]) == 2
+        assert main(["import-marian", str(model), str(tmp_path / "out"), *languages]) == 2
         assert not (tmp_path / "out").exists()
         said = capsys.readouterr().err
         assert said.startswith("error: ") and said.count("\n") == 1

@@ -3,14 +3,11 @@
 import re
 import sys
 
-import pytest
 from processes import ROOT, run
 from quickest_backend import QUICKEST_BACKEND
 
 import keras_attn
-from keras_attn.started import is_command
 
-TRAIN = str(ROOT / "train.py")
 COMMAND_THEN_PROGRAM = """
 import sys
 sys.argv[0] = "/usr/bin/keras-attn"
@@ -45,27 +42,6 @@ def printed(code, backend=QUICKEST_BACKEND):
     ended = run([sys.executable, "-c", code], KERAS_BACKEND=backend)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
-
-
-@pytest.mark.parametrize(
-    ("argv", "original", "expected"),
-    [
-        (["-m", "translate"], ["python", "-m", "keras_attn.translation", "translate"], True),
-        (["-m"], ["python", "-X", "dev", "-m", "keras_attn"], True),
-        (["-m", "keras_attn"], ["python", "-m", "own.tool", "keras_attn"], False),
-        (["-m"], ["python", "-m", "keras_attn_data"], False),
-        (["/venv/bin/keras-attn", "serve"], ["python", "/venv/bin/keras-attn", "serve"], True),
-        ([TRAIN], ["python", TRAIN], True),
-        (["/elsewhere/train.py"], ["python", "train.py"], False),
-        (["-c"], ["python", "-c", "import keras_attn"], False),
-        ([""], ["python"], False),
-        ([], ["python"], False),
-    ],
-)
-def test_commands_are_told_from_programs(monkeypatch, argv, original, expected):
-    monkeypatch.setattr(sys, "argv", argv)
-    monkeypatch.setattr(sys, "orig_argv", original)
-    assert is_command() is expected
 
 
 def test_layers_come_on_first_use_in_a_command_all_at_once_in_a_program_and_bring_nothing():

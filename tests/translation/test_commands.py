@@ -1,12 +1,15 @@
+import dataclasses
 import io
 import json
 import os
+import re
 import sys
 import warnings
 
 import pytest
 
-from keras_attn.translation import __main__ as shell
+from keras_attn.__main__ import COMMANDS, main
+from keras_attn.cli import parse
 from keras_attn.translation.config import Config
 from keras_attn.translation.evaluation.report_files import TRANSLATIONS
 from keras_attn.translation.export.translator import Hypothesis, Translator
@@ -44,8 +47,8 @@ def shouting(monkeypatch, tmp_path):
 
 
 def test_given_texts_are_translated_in_their_order_with_their_lines(capfd):
-    assert shell.main(["translate", "model", "猫 a", "", "two\nlines"]) == 0
-    assert shell.main(["translate", "model", "--mark-uncertain", "a", "b?"]) == 0
+    assert main(["translate", "model", "猫 a", "", "two\nlines"]) == 0
+    assert main(["translate", "model", "--mark-uncertain", "a", "b?"]) == 0
     assert capfd.readouterr().out == "猫 A\n\nTWO\nLINES\n" + "A\n? B?\n"
 
 
@@ -53,26 +56,15 @@ def test_terms_are_translated_as_given_or_refused(tmp_path, capfd):
     path = tmp_path / "terms.tsv"
     path.write_text("猫\ta cat\n\n木村\tKimura\n", encoding="utf-8")
     terms = ["--glossary", str(path), "--term", "犬=a dog", "--term", "x=y=z", "--term", "鳥"]
-    assert shell.main(["translate", "model", *terms, "猫 犬 鳥 x"]) == 0
+    assert main(["translate", "model", *terms, "猫 犬 鳥 x"]) == 0
     assert capfd.readouterr().out == "A CAT A DOG 鳥 Y=Z\n"
     for flags, sentence in (
         (["--term", "=y"], "A term of the glossary must not be empty."),
         (["--term", "a=b", "--mark-uncertain"], "must be given without a glossary"),
         (["--glossary", "no/such.tsv"], "no/such.tsv"),
     ):
-        assert shell.main(["translate", "model", *flags, "猫"]) == 2
+        assert main(["translate", "model", *flags, "猫"]) == 2
         assert sentence in capfd.readouterr().err
-
-
-def test_a_line_that_is_not_utf8_is_told_of_once_and_answered_in_its_place(shouting, capsys):
-    output = io.BytesIO()
-    lines = [b"a\r\n", "猫".encode("cp932") + b"b\n", b"\xff\n", "\ufffdc".encode()]
-    shell.answer_lines(shouting, lines, output)
-    answers = output.getvalue().decode().split("\n")
-    assert answers[0] == "A" and answers[1].endswith("B") and answers[3:] == ["\ufffdC", ""]
-    assert capsys.readouterr().err == (
-        "warning: line 2 is not UTF-8; invalid bytes are read as U+FFFD.\n"
-    )
 
 
 @pytest.mark.parametrize(
@@ -92,9 +84,41 @@ def test_somebody_who_types_gets_each_answer_before_the_next_line(monkeypatch, c
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Keyboard("猫\ta\n犬だ\tb\n".encode())))
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output))
-    assert shell.main([command, "model"]) == 0
+    assert main([command, "model"]) == 0
     first, second = (f"{answer}\n" for answer in answers)
     assert seen == ["", first, first + second]
+
+
+def test_flags_of_train_are_the_fields_of_a_trainer_the_folders_and_the_devices(capsys):
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    page = capsys.readouterr().out
+    assert page.count("\n  --") <= 24 and "--newton-schulz-steps" not in page
+    with pytest.raises(SystemExit):
+        main(["train", "--help-all"])
+    page = capsys.readouterr().out
+    flags = set(re.findall(r"^  (--[a-z0-9-]+)", page, re.MULTILINE))
+    fields = {f"--{field.name.replace('_', '-')}" for field in dataclasses.fields(Config)}
+    of_imported = "length-penalty-offset early-stopping forced-eos allow-unk max-length-extra"
+    of_imported += " language-token logits-bias norm-epsilon"
+    others = {"--version", "--help-all", "--out", "--tensorboard", "--model-devices"}
+    assert flags - others == fields - {f"--{name}" for name in of_imported.split()}
+    assert "default: chosen by the corpus and the training time)" in " ".join(page.split())
+
+
+def test_train_is_called_with_the_given_values_and_a_text_after_a_flag_is_one(capsys):
+    given = {"out": None, "tensorboard": None, "model_devices": 1}
+    line = "train --num-heads 8 --shared-vocab --sampled-share 0.5".split()
+    _, found, _ = parse(line, COMMANDS)
+    assert found == {
+        **given,
+        "num_heads": 8,
+        "shared_vocab": True,
+        "sampled_softmax_fraction": 0.5,
+    }
+    assert "warning: --sampled-share is now called" in capsys.readouterr().err
+    _, found, _ = parse(["translate", "model", "a", "--mark-uncertain", "b"], COMMANDS)
+    assert found["texts"] == ["a", "b"]
 
 
 def test_ctrl_c_is_quiet_and_a_warning_of_loading_is_a_sentence(monkeypatch, capsys):
@@ -106,10 +130,10 @@ def test_ctrl_c_is_quiet_and_a_warning_of_loading_is_a_sentence(monkeypatch, cap
         raise ValueError("There is no model.")
 
     monkeypatch.setattr(Translator, "load", interrupt)
-    assert shell.main(["translate", "model"]) == 130
+    assert main(["translate", "model"]) == 130
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(Translator, "load", warn)
-    assert shell.main(["translate", "model"]) == 2
+    assert main(["translate", "model"]) == 2
     assert capsys.readouterr().err == (
         "warning: newer folders are no whole versions.\nerror: There is no model.\n"
     )
@@ -132,17 +156,17 @@ def test_lines_of_other_systems_are_translated_one_by_one(type_in, capfdbinary):
         "猫 a\n犬 b".encode("utf-8-sig"),
     ):
         type_in(content)
-        assert shell.main(["translate", "model"]) == 0
+        assert main(["translate", "model"]) == 0
         out, err = capfdbinary.readouterr()
         assert (out.decode(), err) == ("猫 A\n犬 B\n", b""), content
 
 
 def test_score_ignores_further_columns_and_tells_once_of_columns_that_look_swapped(type_in, capfd):
     type_in("猫だ\ta cat\tCC0\tsomebody\n猫だ\ta cat\n猫\n".encode())
-    assert shell.main(["score", "model"]) == 0
+    assert main(["score", "model"]) == 0
     assert capfd.readouterr() == ("-2.5000\n-2.5000\n-1.0000\n", "")
     type_in("a cat\t猫\n".encode() * 2000)
-    assert shell.main(["score", "model"]) == 0
+    assert main(["score", "model"]) == 0
     out, err = capfd.readouterr()
     assert out.count("\n") == 2000
     assert err.startswith("warning: The columns look swapped: they must be `ja` TAB `en`.")
@@ -158,7 +182,7 @@ def test_set(tmp_path):
 
 
 def evaluate(test_set, *options):
-    return shell.main(["evaluate", "model", str(test_set), "--all", *map(str, options)])
+    return main(["evaluate", "model", str(test_set), "--all", *map(str, options)])
 
 
 def test_evaluate_ignores_further_columns_and_refuses_a_baseline_of_other_sentences(
@@ -190,7 +214,7 @@ def test_a_reader_who_leaves_is_no_error_and_the_report_is_written(
         os.close(read)
         with os.fdopen(write, "w") as output:
             monkeypatch.setattr(sys, "stdout", output)
-            assert shell.main(command) == 1
+            assert main(command) == 1
     assert "error" not in capsys.readouterr().err
     assert (tmp_path / "report" / "report.json").is_file()
 
@@ -207,13 +231,13 @@ def test_inspect_prints_the_report_and_does_without_a_damaged_one(shouting, capf
     scores = {"bleu": 1.5, "bleu_signature": "s", "chrf": 2.5, "chrf_signature": "t"}
     report = {"scores": scores, "details": {"corpus": {"read": 3}, "credit": "Somebody"}}
     path.write_text(json.dumps(report))
-    assert shell.main(["inspect", "model"]) == 0
+    assert main(["inspect", "model"]) == 0
     out = capfd.readouterr().out
     for line in ("BLEU: 1.5 (s)", "chrF: 2.5 (t)", "corpus, read: 3", "credit: Somebody"):
         assert f"{line}\n" in out
     for content in ("", "[]", "{}", '{"scores": {"bleu": "x"}, "details": 3}'):
         path.write_text(content)
-        assert shell.main(["inspect", "model"]) == 0
+        assert main(["inspect", "model"]) == 0
         out, err = capfd.readouterr()
         assert "num hiddens: 256" in out and "BLEU" not in out
         assert err.startswith("warning: `") and err.endswith("is no report and is left out.\n")

@@ -1,0 +1,218 @@
+"""Command line: pages of help, errors in one sentence, exit codes, encoding of the output.
+
+It imports the standard library only, because `--help` must not wait for Keras.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import shlex
+import shutil
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import keras_attn
+
+PROGRAM = "keras-attn"
+# Of a clone.
+_TRAIN_SCRIPT = Path(__file__).parents[1] / "train.py"
+
+
+def is_command() -> bool:
+    """Whether this process is `keras-attn`, `python -m keras_attn...` or `train.py` of a clone."""
+    program = sys.argv[0] if sys.argv else ""
+    if program == "-m":  # Python is looking for the module
+        after = dict(zip(sys.orig_argv, sys.orig_argv[1:], strict=False))
+        return after.get("-m", "").split(".")[0] == "keras_attn"
+    return Path(program).stem == PROGRAM or Path(program).resolve() == _TRAIN_SCRIPT.resolve()
+
+
+def run(argv: list[str] | None, add_commands: Sequence[Callable[[Any], None]]) -> int:
+    """Run a command, with a sentence for an error that its user can mend.
+
+    Args:
+        argv: Arguments of the command line. None for those of this process.
+        add_commands: Functions that add commands by `add_command`.
+
+    Returns:
+        Exit code: 0 after success, 1 if the reader of the output has closed it, 2 after an error,
+        130 after Ctrl-C.
+    """
+    _write_utf8()
+    function, given, extra = parse(argv, add_commands)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: warn(message)
+            function(**given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of the output, such as `head`, has closed it. Discard the remaining output, so
+        # that the flush at exit does not fail.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except ModuleNotFoundError as error:
+        print(f"error: {missing(str(error.name), extra)}", file=sys.stderr)
+        return 2
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def parse(
+    argv: list[str] | None, add_commands: Sequence[Callable[[Any], None]]
+) -> tuple[Callable[..., None], dict[str, Any], str]:
+    """Function of a command, its arguments by name, and the extra that it needs."""
+    parser = argparse.ArgumentParser(
+        PROGRAM,
+        **_page(
+            "Train, use and serve a translator.",
+            f"{PROGRAM} train --data tatoeba --minutes 60",
+            f"{PROGRAM} translate saved_models/ja-en 猫だ。",
+            f"{PROGRAM} serve saved_models/ja-en",
+            f"{PROGRAM} translate --help",
+        ),
+    )
+    _add_version(parser)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in add_commands:
+        add(commands)
+    arguments, others = parser.parse_known_args(argv)
+    given = vars(arguments)
+    command, function, extra = given.pop("command")
+    # argparse takes no texts after a flag that follows the model.
+    if others and ("texts" not in given or others[0].startswith("-")):
+        command.error(f"unrecognized arguments: {' '.join(others)}")
+    if others:
+        given["texts"] += others
+    return function, given, extra
+
+
+def add_command(
+    commands: Any,
+    function: Callable[..., None],
+    summary: str,
+    description: str,
+    *examples: str,
+    extra: str = "translation",
+    **options: Any,
+) -> argparse.ArgumentParser:
+    """Add a command with the name of the function that it calls with its arguments by name.
+
+    Args:
+        commands: Result of `add_subparsers`.
+        function: Function of the command.
+        summary: Text in the list of commands.
+        description: Text at the top of the help of the command.
+        *examples: Command lines at the end of the help.
+        extra: Extra of this package that installs what the command needs.
+        **options: Further arguments of the parser.
+
+    Returns:
+        Parser of the command.
+
+    Example:
+
+    >>> commands = argparse.ArgumentParser().add_subparsers()
+    >>> parser = add_command(commands, print, "print", "Prints.", "print FILE", "print < FILE")
+    >>> print(parser.format_help().partition("examples:")[2])
+    <BLANKLINE>
+      print FILE
+      print < FILE
+    <BLANKLINE>
+    """
+    name = function.__name__.replace("_", "-")
+    parser = commands.add_parser(name, help=summary, **_page(description, *examples), **options)
+    parser.set_defaults(command=(parser, function, extra))
+    _add_version(parser)
+    return parser
+
+
+def warn(sentence: object) -> None:
+    """Write a warning to standard error."""
+    print(f"warning: {sentence}", file=sys.stderr)
+
+
+def missing(packages: str, extra: str) -> str:
+    """Sentence that packages are missing, with the command that installs the extra with them.
+
+    Example:
+
+    >>> print(missing("rich", "translation"))
+    This needs `rich`, which `pip install "keras_attn[translation]"` installs (in a clone: \
+`pip install -e ".[translation]"`).
+    """
+    return (
+        f'This needs `{packages}`, which `pip install "keras_attn[{extra}]"` installs '
+        f'(in a clone: `pip install -e ".[{extra}]"`).'
+    )
+
+
+def next_steps(version: Path, text: str) -> str:
+    """Three commands: translate a text, serve the model, read the report.
+
+    Args:
+        version: Folder of the exported version.
+        text: Source text that is translated.
+
+    Example:
+
+    >>> print(next_steps(Path("saved_models/ja-en/1"), "猫だ。"))  # doctest: +ELLIPSIS
+    Translate, serve, read the report:
+        ... translate saved_models/ja-en '猫だ。'
+        ... serve saved_models/ja-en
+        ... saved_models/ja-en/1/report.md
+    """
+    model, report = shlex.quote(str(version.parent)), shlex.quote(str(version / "report.md"))
+    # As it works in this environment.
+    found = shutil.which(PROGRAM)
+    is_ours = found and Path(found).parent == Path(sys.executable).parent
+    program = PROGRAM if is_ours else f"{shlex.quote(sys.executable)} -m keras_attn"
+    return "\n    ".join(
+        [
+            "Translate, serve, read the report:",
+            f"{program} translate {model} {shlex.quote(text)}",
+            f"{program} serve {model}",
+            f"{'more' if os.name == 'nt' else 'less'} {report}",
+        ]
+    )
+
+
+class _HelpFormatter(argparse.HelpFormatter):
+    """Keeps the lines of a text that has several, such as examples; wraps other texts."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
+def _page(description: str, *examples: str) -> dict[str, Any]:
+    """Arguments of a parser: its description, and command lines as examples in the help."""
+    return {
+        "description": description,
+        "epilog": "\n  ".join(["examples:", *examples]),
+        "formatter_class": _HelpFormatter,
+    }
+
+
+def _add_version(parser: argparse.ArgumentParser) -> None:
+    text = f"keras_attn {keras_attn.__version__}"
+    parser.add_argument("--version", action="version", version=text)
+
+
+def _write_utf8() -> None:
+    """Write standard output and standard error in UTF-8, whatever the locale is.
+
+    In some locales (C, code page 1252 of Windows) Japanese text cannot be printed. UTF-8 loses no
+    character, unlike a replacement by question marks, and files of the output can be read again.
+    What UTF-8 cannot hold, such as invalid bytes of a file name, is escaped.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # notebooks have other streams, for any text
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")

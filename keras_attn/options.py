@@ -1,0 +1,204 @@
+"""Options: fields of a dataclass with help and range, which make flags, variables and checks.
+
+The configuration of a training and the settings of the server are such dataclasses. This module
+imports the standard library only, because `--help` must not wait for TensorFlow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import os
+import sys
+from operator import ge, gt, le, lt
+from typing import Any
+
+_COMPARE = {"at least": ge, "above": gt, "at most": le, "below": lt}
+_KINDS = {int: "a whole number", float: "a finite number", str: "text", bool: "True or False"}
+# Names of values that have none of their own.
+_METAVARS = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
+_DEFAULTS = {"False": "no", "True": "yes", "": "none"}
+
+
+def option(
+    default: Any,
+    help: str,
+    metavar: str = "",
+    *,
+    group: str = "",
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    choices: tuple[str, ...] = (),
+    separator: str = "",
+    default_text: str = "",
+    has_flag: bool = True,
+) -> Any:
+    """A field of a dataclass, with the metadata that flags and checks are made from.
+
+    Args:
+        default: Default value; its type is the type of the field.
+        help: Help text, without range and default.
+        metavar: Name of the value in the help, such as its unit. Not needed for choices and for
+            True or False. Defaults to `NUMBER` or `TEXT`.
+        group: Heading of the flag. Defaults to that of the parser.
+        least: Smallest allowed number. Defaults to 1 for a whole number.
+        most: Largest allowed number.
+        above: Number below all allowed numbers.
+        below: Number above all allowed numbers.
+        choices: Allowed strings; any string if empty.
+        separator: Separator between the values of a flag that may be given several times. Empty
+            if the flag may be given once.
+        default_text: Description of the default. Defaults to the default itself.
+        has_flag: Whether the command line has a flag for the field. Defaults to True.
+    """
+    if least is None and type(default) is int:
+        least = 1
+    given = {"at least": least, "above": above, "at most": most, "below": below}
+    limits = {words: limit for words, limit in given.items() if limit is not None}
+    metadata = {
+        "help": help,
+        "metavar": metavar,
+        "group": group,
+        "limits": limits,
+        "range": " and ".join(f"{words} {limit}" for words, limit in limits.items()),
+        "choices": choices,
+        "separator": separator,
+        "default_text": default_text,
+        "has_flag": has_flag,
+    }
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def faults(options: Any) -> dict[str, str]:
+    """A sentence for each field of a dataclass whose value is not allowed, by the field's name."""
+    return {
+        field.name: must_be(options, _allowed(field), field.name)
+        for field in dataclasses.fields(options)
+        if not _is_allowed(field, getattr(options, field.name))
+    }
+
+
+def must_be(options: Any, allowed: str, *names: str) -> str:
+    """Sentences that the first of these fields must be as allowed, with the values of all."""
+    received = ", ".join(f"{name}={getattr(options, name)!r}" for name in names)
+    return f"`{names[0]}` must be {allowed}. Received: {received}."
+
+
+def _is_allowed(field: dataclasses.Field, value: Any) -> bool:
+    kind: Any = type(field.default)
+    choices, limits = field.metadata["choices"], field.metadata["limits"]
+    # A whole number is allowed for a float, True is no number.
+    return (
+        (type(value) is kind or (kind is float and type(value) is int))
+        and (not choices or value in choices)
+        and (kind is not float or math.isfinite(value))
+        and all(_COMPARE[words](value, limit) for words, limit in limits.items())
+    )
+
+
+def _allowed(field: dataclasses.Field) -> str:
+    choices = " or ".join(f'"{choice}"' for choice in field.metadata["choices"])
+    return f"{choices or _KINDS[type(field.default)]} {field.metadata['range']}".rstrip()
+
+
+def add_flags(parser: argparse.ArgumentParser, options: type, environment: str = "") -> None:
+    """Add a flag for each field of a dataclass. A flag that is not given gives no value.
+
+    Args:
+        parser: Parser of a command.
+        options: Dataclass whose fields are made by `option`.
+        environment: Start of the names of environment variables, which give the values of flags
+            that are not given. Defaults to `""`, no variables.
+    """
+    groups: dict[str, Any] = {"": parser}
+    for field in dataclasses.fields(options):
+        if not field.metadata["has_flag"]:
+            continue
+        heading = field.metadata["group"]
+        if heading not in groups:
+            groups[heading] = parser.add_argument_group(heading)
+        variable = environment and environment + field.name.upper()
+        groups[heading].add_argument(
+            flag(field.name),
+            # argparse converts a default that is a string, and reports one that is invalid.
+            default=os.environ.get(variable, argparse.SUPPRESS),
+            help=_help(field),
+            **_kind(field),
+        )
+
+
+def add_old_flags(parser: argparse.ArgumentParser, options: type, renamed: dict[str, str]) -> None:
+    """Add flags with the old names of fields that have a flag; each warns of its new name."""
+    fields = {field.name: field for field in dataclasses.fields(options)}
+    for old, new in renamed.items():
+        if fields[new].metadata["has_flag"]:
+            parser.add_argument(
+                flag(old),
+                dest=new,
+                type=type(fields[new].default),
+                action=_Renamed,
+                default=argparse.SUPPRESS,
+                help=argparse.SUPPRESS,
+            )
+
+
+def add_help_all(parser: argparse.ArgumentParser, common: tuple[str, ...]) -> None:
+    """Hide all options but those in `common` in the help, and add `--help-all`, which shows all."""
+    shown = (*common, "help", "version")
+    hidden = {action: action.help for action in parser._actions if action.dest not in shown}
+
+    class HelpAll(argparse.Action):
+        def __call__(self, parser, namespace, values, option_string=None):
+            for action, text in hidden.items():
+                action.help = text
+            parser.print_help()
+            parser.exit()
+
+    for action in hidden:
+        action.help = argparse.SUPPRESS
+    text = "show all options and exit"
+    parser.add_argument("--help-all", action=HelpAll, nargs=0, default=argparse.SUPPRESS, help=text)
+
+
+def flag(name: str) -> str:
+    """Flag of a field: `--num-heads` for `num_heads`."""
+    return f"--{name.replace('_', '-')}"
+
+
+class _Renamed(argparse.Action):
+    def __call__(self, parser, namespace, values, option_string=None):
+        print(f"warning: {option_string} is now called {flag(self.dest)}.", file=sys.stderr)
+        setattr(namespace, self.dest, values)
+
+
+def _kind(field: dataclasses.Field) -> dict[str, Any]:
+    if isinstance(field.default, bool):
+        return {"action": argparse.BooleanOptionalAction}
+    if field.metadata["choices"]:
+        return {"choices": field.metadata["choices"]}
+    metavar = field.metadata["metavar"] or _METAVARS[type(field.default)]
+    if separator := field.metadata["separator"]:
+        return {"action": _joining(separator), "metavar": metavar}
+    return {"type": type(field.default), "metavar": metavar}
+
+
+def _joining(separator: str) -> type[argparse.Action]:
+    """Action of a flag that may be given several times: joins the values to one string."""
+
+    class Join(argparse.Action):
+        def __call__(self, parser, namespace, values, option_string=None):
+            earlier = getattr(namespace, self.dest, None)
+            setattr(namespace, self.dest, f"{earlier}{separator}{values}" if earlier else values)
+
+    return Join
+
+
+def _help(field: dataclasses.Field) -> str:
+    """Help text with range and default."""
+    default = field.metadata["default_text"] or str(field.default)
+    default_text = f"default: {_DEFAULTS.get(default, default)}"
+    details = "; ".join(filter(None, [field.metadata["range"], default_text]))
+    return f"{field.metadata['help']} ({details})".replace("%", "%%")

@@ -1,0 +1,388 @@
+"""Commands of the translator: each a function, with its parser before it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from keras_attn.cli import add_command, warn
+from keras_attn.options import add_flags, add_help_all, add_old_flags
+from keras_attn.translation.config import PRECISIONS, RENAMED, Config
+from keras_attn.translation.corpus.cleaning import Pair, script_fault
+from keras_attn.translation.corpus.lines import utf8_lines
+from keras_attn.translation.line_filter import answer_input, decoded
+from keras_attn.translation.runtime import native_output
+from keras_attn.translation.versions import EXTRA, ORIGIN
+
+if TYPE_CHECKING:
+    from keras_attn.translation.export.translator import Translator
+
+# Options that `keras-attn train --help` lists; `--help-all` lists the others too.
+COMMON = (
+    *("data", "hold_out", "source", "target", "start_from", "out", "minutes", "steps", "seed"),
+    *("num_encoder_layers", "num_decoder_layers", "num_hiddens", "ffn_num_hiddens", "num_heads"),
+    *("position", "dropout", "vocab_size", "batch_tokens", "precision", "beam_size"),
+)
+
+
+def add_train(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        train,
+        "train a translator, export it as a SavedModel and score it",
+        "Trains a translator on a corpus, exports it as a SavedModel and scores the exported "
+        "model. To resume an interrupted training, give the same command again.",
+        "keras-attn train",
+        "keras-attn train --data tatoeba --minutes 60",
+        "keras-attn train --data my_sentences.tsv --source en --target ja",
+        'keras-attn train --data "tatoeba + my_sentences.tsv=3" --out saved_models/mine',
+        "keras-attn train --data my_sentences.tsv --start-from saved_models/ja-en "
+        "--out saved_models/mine",
+        usage="%(prog)s [--data CORPUS] [--minutes MINUTES] [other options]",
+    )
+    folders = parser.add_argument_group("folders")
+    folders.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of the model's versions (default: saved_models/SOURCE-TARGET)",
+    )
+    folders.add_argument(
+        "--tensorboard",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of curves for TensorBoard (default: no curves)",
+    )
+    parser.add_argument_group("devices").add_argument(
+        "--model-devices",
+        type=int,
+        default=1,
+        metavar="DEVICES",
+        help="on JAX, number of accelerators that hold the weights together, for a model too wide "
+        "for one; the others share the batch (default: 1)",
+    )
+    add_flags(parser, Config)
+    add_old_flags(parser, Config, RENAMED)
+    add_help_all(parser, COMMON)
+
+
+def train(**given: Any) -> None:
+    from keras_attn.translation.train import run
+
+    try:
+        run(given)
+    except KeyboardInterrupt:
+        print("\nInterrupted. Run the same command again to resume.", file=sys.stderr)
+        raise
+
+
+def add_translator_commands(commands: Any) -> None:
+    """Add the commands that use or make an exported translator."""
+    for add in (
+        _add_translate,
+        _add_score,
+        _add_evaluate,
+        _add_inspect,
+        _add_ctranslate2,
+        _add_import_marian,
+    ):
+        add(commands)
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "model",
+        type=Path,
+        metavar="MODEL",
+        help="folder of an exported version, or of all versions",
+    )
+
+
+def _start_tensorflow() -> None:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    with native_output.hidden():
+        from keras_attn.translation.export import translator  # noqa: F401 (imports TensorFlow)
+        from keras_attn.translation.runtime import devices
+
+        devices.open_devices()
+
+
+def _load(model: Path) -> Translator:
+    _start_tensorflow()
+    from keras_attn.translation.export.translator import Translator
+
+    return Translator.load(model)
+
+
+def _add_translate(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        translate,
+        "translate given texts, or standard input to standard output",
+        "Writes one translation for each given text, or for each UTF-8 line of standard input, in "
+        "the same order. The translation of an empty line is empty. A text may have several "
+        "sentences and, as an argument, several lines.",
+        "keras-attn translate saved_models/ja-en 昨日、友達と映画を見ました。",
+        "keras-attn translate saved_models/ja-en --term 木村=Kimura 木村さんに会いました。",
+        "keras-attn translate saved_models/ja-en --mark-uncertain < japanese.txt > english.txt",
+    )
+    _add_model(parser)
+    parser.add_argument(
+        "texts", nargs="*", metavar="TEXT", help="text (default: the lines of standard input)"
+    )
+    parser.add_argument(
+        "--term",
+        action="append",
+        default=[],
+        metavar="TERM=TRANSLATION",
+        help="translate a term as given, for example 木村=Kimura; without '=' the term is kept; "
+        "may be given several times (default: none)",
+    )
+    parser.add_argument(
+        "--glossary",
+        type=Path,
+        metavar="FILE",
+        help="file of lines `term TAB translation` (default: none)",
+    )
+    parser.add_argument(
+        "--mark-uncertain",
+        action="store_true",
+        help="write '? ' before translations that the model is not sure of (default: no)",
+    )
+
+
+def translate(
+    model: Path, texts: list[str], term: list[str], glossary: Path | None, mark_uncertain: bool
+) -> None:
+    translator = _load(model)
+    terms = _read_terms(term, glossary)
+    if terms and mark_uncertain:
+        raise ValueError("`--mark-uncertain` must be given without a glossary. Received: both.")
+
+    def answer(texts: list[str]) -> list[str]:
+        if not mark_uncertain:
+            return translator(texts, glossary=terms)
+        best = [hypotheses[0] for hypotheses in translator.nbest(texts)]
+        return [f"? {one.translation}" if one.is_uncertain else one.translation for one in best]
+
+    if texts:
+        for text in answer(list(decoded(map(os.fsencode, texts)))):
+            print(text)  # with the line breaks of the given text
+    else:
+        answer_input(answer)
+
+
+def _read_terms(given: list[str], glossary: Path | None) -> dict[str, str]:
+    """Terms with their translations, of `--glossary` and `--term`; a term alone is kept."""
+    lines = [term.replace("=", "\t", 1) for term in given]
+    if glossary:
+        with glossary.open("rb") as file:
+            lines = [*decoded(utf8_lines(file)), *lines]
+    rows = [[part.strip() for part in line.split("\t")] for line in lines if line.strip()]
+    for row in rows:
+        if not row[0]:
+            raise ValueError(f"A term of the glossary must not be empty. Received: {row!r}.")
+    return {term: (*translation, term)[0] for term, *translation in rows}
+
+
+def _add_score(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        score,
+        "log probabilities of given translations",
+        "Reads UTF-8 lines `source TAB translation` from standard input and writes the natural "
+        "logarithm of the probability of each translation. A line without TAB is a source with an "
+        "empty translation. Further columns are ignored.",
+        "keras-attn score saved_models/ja-en < pairs.tsv > log_probabilities.txt",
+    )
+    _add_model(parser)
+
+
+def score(model: Path) -> None:
+    translator = _load(model)
+    languages = translator.config.source, translator.config.target
+    warned = False
+
+    def scores(lines: list[str]) -> list[str]:
+        nonlocal warned
+        pairs = [Pair(*[*line.split("\t"), ""][:2]) for line in lines]
+        if not warned and (fault := script_fault(pairs, *languages)):
+            warned = True
+            warn(fault)
+        sources, translations = zip(*pairs, strict=True)
+        return [f"{value:.4f}" for value in translator.score(sources, translations)]
+
+    answer_input(scores)
+
+
+def _add_evaluate(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        evaluate,
+        "BLEU, chrF, TER and accuracy of numbers and copies on the test sentences of a corpus",
+        "Translates the test split of a corpus and prints scores and samples.",
+        "keras-attn evaluate saved_models/ja-en tatoeba",
+        "keras-attn evaluate saved_models/ja-en my_test_set.tsv --all --out my_report",
+    )
+    _add_model(parser)
+    parser.add_argument("data", metavar="CORPUS", help="corpus, in the form of --data of train")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="evaluate on all sentences of the corpus, without cleaning or splitting (default: no)",
+    )
+    parser.add_argument(
+        "--baseline",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of an earlier version or report to compare with (default: none)",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="folder to write the report to (default: none)"
+    )
+
+
+def evaluate(model: Path, data: str, all: bool, baseline: Path | None, out: Path | None) -> None:
+    translator = _load(model)
+    from keras_attn.translation.corpus.load import load_corpus, load_test_set
+    from keras_attn.translation.evaluation.evaluate import evaluate
+    from keras_attn.translation.evaluation.report_files import check_baseline, write
+
+    languages = translator.config.source, translator.config.target
+    if all:
+        examples, corpora, details = load_test_set(data, *languages), None, {}
+        fault = script_fault([Pair(e.source, e.references[0]) for e in examples], *languages)
+        complaints = [fault] if fault else []
+    else:
+        pairs = load_corpus(data, *languages)
+        examples, corpora = pairs.test, pairs.test_corpora
+        details = {"corpus": pairs.counts, "credit": pairs.credit}
+        complaints = list(pairs.warnings)
+    for sentence in complaints:
+        warn(sentence)
+    # Checked before the translation, which takes minutes.
+    if baseline:
+        check_baseline(baseline, [example.source for example in examples])
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+    report = evaluate(
+        translator,
+        examples,
+        translator.config.target,
+        baseline=baseline,
+        corpora=corpora,
+        details=details,
+    )
+    try:
+        if out:
+            write(report, out)
+    finally:
+        print(report.summary())
+
+
+def _add_inspect(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        inspect,
+        "print training data, configuration and scores of a model",
+        "Prints the scores, training data and configuration of a model.",
+        "keras-attn inspect saved_models/ja-en",
+    )
+    _add_model(parser)
+
+
+def inspect(model: Path) -> None:
+    translator = _load(model)
+    print(f"model: {translator.folder}")
+    path = translator.folder / "report.json"
+    if path.is_file():
+        try:
+            print("\n".join(_results(json.loads(path.read_text(encoding="utf-8")))))
+        except (ValueError, LookupError, TypeError, AttributeError):
+            warn(f"`{path}` is no report and is left out.")
+    origin = translator.folder / EXTRA / ORIGIN
+    if origin.is_file():
+        for name, value in json.loads(origin.read_text(encoding="utf-8")).items():
+            print(f"origin, {name}: {value or 'not stated'}")
+    for name, value in vars(translator.config).items():
+        print(f"{name.replace('_', ' ')}: {value}")
+
+
+def _results(report: dict[str, Any]) -> Iterator[str]:
+    """Lines with the scores and the training data in a report."""
+    scores, details = report["scores"], report["details"]
+    yield f"BLEU: {scores['bleu']:.1f} ({scores['bleu_signature']})"
+    yield f"chrF: {scores['chrf']:.1f} ({scores['chrf_signature']})"
+    for section in ("corpus", "training"):
+        for name, value in details.get(section, {}).items():
+            yield f"{section}, {name.replace('_', ' ')}: {value}"
+    if details.get("credit"):
+        yield f"credit: {details['credit']}"
+
+
+def _add_ctranslate2(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        ctranslate2,
+        "convert a model to CTranslate2",
+        "Writes the weights and the tokenizers of a model in the format of CTranslate2.",
+        "keras-attn ctranslate2 saved_models/ja-en ja-en-ctranslate2",
+    )
+    _add_model(parser)
+    parser.add_argument("out", type=Path, metavar="FOLDER", help="folder to write; must not exist")
+
+
+def ctranslate2(model: Path, out: Path) -> None:
+    folder = _load(model).folder
+    from keras_attn.translation.export.ctranslate2 import convert
+
+    convert(folder, out)
+
+
+def _add_import_marian(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        import_marian,
+        "convert a Marian model, such as one of OPUS-MT, to a SavedModel",
+        "Writes a Marian model, in a folder of its files for transformers or of Marian's own "
+        "files, as the next version of a translator. PyTorch is needed only for weights in "
+        "pytorch_model.bin.",
+        "keras-attn import-marian opus-mt-ja-en saved_models/opus-ja-en",
+    )
+    parser.add_argument(
+        "folder", type=Path, metavar="MARIAN", help="folder with config.json or decoder.yml"
+    )
+    parser.add_argument("out", type=Path, metavar="FOLDER", help="folder of all versions")
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}",
+            default="",
+            metavar="LANGUAGE",
+            help=f"language code of the {side} text (default: as in the folder)",
+        )
+    parser.add_argument(
+        "--language-token",
+        default="",
+        metavar="TOKEN",
+        help="token such as '>>por<<' that a model with several target languages reads before a "
+        "text without one (default: none)",
+    )
+    parser.add_argument(
+        "--serving-precision",
+        default="float32",
+        choices=PRECISIONS,
+        help="precision of the exported model; bfloat16 is half the size and changes some "
+        "translations (default: float32)",
+    )
+
+
+def import_marian(folder: Path, out: Path, **options: str) -> None:
+    _start_tensorflow()
+    from keras_attn.translation.importing import marian
+
+    print(f"The model is in {marian.import_marian(folder, out, **options).folder}.")

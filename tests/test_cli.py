@@ -1,0 +1,139 @@
+"""`keras-attn`: help, version, encoding, next commands, and packages that are not installed."""
+
+import importlib.metadata
+import re
+import resource
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from processes import ROOT, run, run_python
+
+from keras_attn.__main__ import COMMANDS, main
+from keras_attn.cli import is_command, next_steps, parse
+
+NAMES = (
+    *("train", "translate", "score", "evaluate", "inspect", "ctranslate2", "import-marian"),
+    "serve",
+)
+TRAIN = str(ROOT / "train.py")
+# Starts of command lines with a help of their own.
+STARTS = [
+    ["-m", "keras_attn"],
+    *(["-m", "keras_attn", command] for command in NAMES),
+    ["-m", "keras_attn.translation"],
+    ["-m", "keras_attn.translation", "translate"],
+    ["-m", "keras_attn.serving"],
+    ["train.py"],
+]
+EXTRAS = {
+    "train": "translation",
+    "translate saved_models/ja-en 猫": "translation",
+    "serve saved_models/ja-en": "serving",
+}
+
+
+def printed(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_help_lists_commands_and_shows_defaults_and_examples_that_are_accepted(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = printed(capsys, "--help")
+    faults = [command for command in NAMES if not re.search(rf"\n    {command}\s", text)]
+    for command in NAMES:
+        text = printed(capsys, command, "--help")
+        if max(map(len, text.splitlines())) > 100:
+            faults.append(f"{command}: long lines")
+        start = f"keras-attn {command}"
+        if not text.startswith(f"usage: {start} "):
+            faults.append(f"{command}: {text[:40]}")
+        flags, examples = text.split("\nexamples:\n")
+        for example in examples.splitlines():
+            if not example.startswith(("  " + start, "  KERAS_ATTN_")):
+                faults.append(example)
+                continue
+            words = shlex.split(example.partition(" < ")[0])
+            function, _, _ = parse(words[words.index("keras-attn") + 1 :], COMMANDS)
+            assert function.__name__ == command.replace("-", "_")
+        # Each optional flag that takes a value or switches something has a default.
+        for flag in flags.split("\n  --")[1:]:
+            has_value = not flag.startswith(("version", "help-all"))
+            if has_value and "default: " not in " ".join(flag.split()):
+                faults.append(flag)
+    assert not faults, "\n".join(faults)
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    for arguments in ((), ("train",), ("serve",)):
+        text = printed(capsys, *arguments, "--version")
+        assert text == f"keras_attn {importlib.metadata.version('keras_attn')}\n"
+
+
+@pytest.mark.parametrize("start", STARTS, ids=" ".join)
+def test_help_answers_in_a_third_of_a_second(start):
+    # Of processor time: the machine may be busy.
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ended = run([sys.executable, *start, "--help"])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert ended.returncode == 0 and not ended.stderr
+    assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 0.3
+
+
+@pytest.mark.parametrize(("arguments", "extra"), EXTRAS.items())
+def test_without_an_extra_a_command_tells_how_to_install_it(arguments, extra, tmp_path):
+    # An environment with the standard library and this project alone.
+    command = [sys.executable, "-S", "-m", "keras_attn", *arguments.split()]
+    ended = run(command, tmp_path, KERAS_BACKEND="tensorflow")
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("error: This needs `") and ended.stderr.count("\n") == 1
+    assert f'`pip install "keras_attn[{extra}]"`' in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("argv", "original", "expected"),
+    [
+        (["-m", "translate"], ["python", "-m", "keras_attn.translation", "translate"], True),
+        (["-m"], ["python", "-X", "dev", "-m", "keras_attn"], True),
+        (["-m", "keras_attn"], ["python", "-m", "own.tool", "keras_attn"], False),
+        (["-m"], ["python", "-m", "keras_attn_data"], False),
+        (["/venv/bin/keras-attn", "serve"], ["python", "/venv/bin/keras-attn", "serve"], True),
+        ([TRAIN], ["python", TRAIN], True),
+        (["/elsewhere/train.py"], ["python", "train.py"], False),
+        (["-c"], ["python", "-c", "import keras_attn"], False),
+        ([""], ["python"], False),
+        ([], ["python"], False),
+    ],
+)
+def test_commands_are_told_from_programs(monkeypatch, argv, original, expected):
+    monkeypatch.setattr(sys, "argv", argv)
+    monkeypatch.setattr(sys, "orig_argv", original)
+    assert is_command() is expected
+
+
+def test_output_is_utf8_in_every_locale():
+    for encoding in ("cp1252", "ascii", "utf-16", "cp932", "utf-8"):
+        ended = run_python("-m", "keras_attn", "translate", "--help", PYTHONIOENCODING=encoding)
+        assert "昨日、友達と映画を見ました。" in ended.stdout, encoding
+        line = ["-m", "keras_attn", "train", "--猫", "\udcff"]
+        ended = run_python(*line, may_fail=True, PYTHONIOENCODING=encoding)
+        assert ended.stderr.endswith("unrecognized arguments: --猫 \\udcff\n"), encoding
+
+
+def test_next_commands_can_be_pasted_whatever_the_names(monkeypatch, tmp_path):
+    version = Path("my models") / "ja-en" / "3"
+    ours = str(Path(sys.executable).with_name("keras-attn"))
+    module = [sys.executable, "-m", "keras_attn"]
+    # The program of this environment, none, and that of another.
+    for found, program in ((ours, ["keras-attn"]), (None, module), (str(tmp_path / "x"), module)):
+        monkeypatch.setattr(shutil, "which", lambda name, found=found: found)
+        _, *lines = next_steps(version, "今日は'いい'天気だ").splitlines()
+        translate, serve, report = map(shlex.split, lines)
+        assert translate == [*program, "translate", "my models/ja-en", "今日は'いい'天気だ"]
+        assert serve == [*program, "serve", "my models/ja-en"]
+        assert report[-1] == "my models/ja-en/3/report.md"
