@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 # Save every few seconds, because starting a training takes longer than the steps between kills.
 TRAINING = (
     "import sys; from keras_attn.translation.training import callbacks; import train; "
-    "callbacks.CHECKPOINT_SECONDS = 5.0; sys.exit(train.main(sys.argv[1:]))"
+    "callbacks.CHECKPOINT_SECONDS = 5.0; sys.exit(train.main(['train', *sys.argv[1:]]))"
 )
 
 
