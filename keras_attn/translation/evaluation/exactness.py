@@ -41,10 +41,10 @@ class Exactness(NamedTuple):
     """Accuracy of numbers and of copied text.
 
     Attributes:
-        numbers: Of the sentences with digits in a reference, those whose translation has the same
-            numbers as one of the references (`same_numbers`).
-        copies: Of the sentences whose source has text that a translation copies, those whose
-            translation has all of it unchanged (`holds_copies`).
+        numbers: Sentences with digits in a reference. A translation is right if it has the same
+            numbers as one reference (`same_numbers`).
+        copies: Sentences with text that a translation copies. A translation is right if it has
+            all of this text unchanged (`holds_copies`).
     """
 
     numbers: Share

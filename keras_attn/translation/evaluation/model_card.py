@@ -100,15 +100,7 @@ def write(folder: Path, config: Config, report: Report) -> None:
 
 
 def write_imported(folder: Path, config: Config, name: str, licence: str, citation: str) -> None:
-    """Write the model card of an imported version.
-
-    Args:
-        folder: Folder of the exported version.
-        config: Configuration of the model.
-        name: Name of the imported model.
-        licence: Licence of the imported model; empty if it is unknown.
-        citation: Entries of BibTeX; empty if there are none.
-    """
+    """Write the model card of the imported version in a folder; see `Origin`."""
     _write(
         folder,
         _title(config),

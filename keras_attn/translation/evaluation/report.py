@@ -96,26 +96,25 @@ class Report:
     details: dict[str, Any] = field(default_factory=dict)
 
     def summary(self) -> str:
-        """Scores, then samples, for the terminal."""
-        samples = (
-            f"  {sample.source}\n    = {sample.translation}\n    ~ {sample.reference}"
-            for sample in self.samples
-        )
-        return "\n".join([*self.headline(), "Samples (= translation, ~ reference):", *samples])
-
-    def headline(self) -> list[str]:
-        """Scores, remarks and scores of each test set, one line each."""
-        scores = self.scores
+        """Scores of all test sets, then samples, for the terminal."""
         lines = [
-            f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f}",
-            f"chrF {scores.chrf:.1f}",
-            f"TER {scores.ter:.1f}",
+            f"BLEU {self.scores.bleu:.1f} ± {self.scores.bleu_interval:.1f}",
+            f"chrF {self.scores.chrf:.1f}",
+            f"TER {self.scores.ter:.1f}",
             f"Number accuracy {self.exactness.numbers}",
             f"Copy accuracy {self.exactness.copies}",
             *self.remarks(),
+            *map(str, self.by_corpus),
+            *(f"Held out, {found}" for found in self.held_out),
+            "Samples (= translation, ~ reference):",
         ]
-        lines += map(str, self.by_corpus)
-        return [*lines, *(f"Held out, {found}" for found in self.held_out)]
+        for sample in self.samples:
+            lines += [
+                f"  {sample.source}",
+                f"    = {sample.translation}",
+                f"    ~ {sample.reference}",
+            ]
+        return "\n".join(lines)
 
     def remarks(self) -> list[str]:
         """Translation time, and the comparison with an earlier version, one line each."""

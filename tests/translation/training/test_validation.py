@@ -6,6 +6,7 @@ import tensorflow as tf
 from shared_translator import CONFIG, PAIRS
 
 from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.evaluation.evaluate import evaluate
 from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.training import validation
 from keras_attn.translation.training.weight_average import WeightAverage
@@ -73,7 +74,7 @@ def test_texts_are_read_as_the_export_reads_them(translate):
 
 
 @pytest.mark.slow  # an export
-def test_translations_are_those_of_the_export_placeholders_and_all(
+def test_translations_are_those_of_evaluating_the_export_placeholders_and_all(
     model, translate, tokenizers, tmp_path
 ):
     greedy = dataclasses.replace(CONFIG, beam_size=1)
@@ -84,7 +85,8 @@ def test_translations_are_those_of_the_export_placeholders_and_all(
         "😀",
         "",
     ]
-    assert translate(texts) == exported(texts)
+    report = evaluate(exported, [Example(text, ("a",)) for text in texts], CONFIG.target)
+    assert translate(texts) == [sample.translation for sample in report.translations]
 
 
 def test_scores_the_averaged_weights_and_gives_the_others_back(model, validate, capsys):
