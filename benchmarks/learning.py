@@ -52,7 +52,7 @@ from keras_attn.translation.text.sentences import joiner
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import WeightAveraging
-from keras_attn.translation.training.step import Trainer
+from keras_attn.translation.training.step import make_trainer
 from keras_attn.translation.training.validation import translate_with
 from keras_attn.translation.training.weight_average import WeightAverage
 
@@ -129,7 +129,7 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
     batched = Batches(pairs.parts, tokenizers, config)
     keras.utils.set_random_seed(config.seed)
     model = make_model(*(side.vocab_size for side in tokenizers), config)
-    trainer = Trainer(model, config)
+    trainer = make_trainer(model, config)
     if name or options:
         ours = trainer.optimizer
         kind = getattr(keras.optimizers, name) if name else type(ours)

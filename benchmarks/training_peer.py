@@ -114,8 +114,8 @@ def train_ours(files: list[str], fields: dict, precision: str) -> Train:
     from keras_attn.translation.config import Config
     from keras_attn.translation.model import make_model
     from keras_attn.translation.runtime import allocator, threads
-    from keras_attn.translation.training.callbacks import VariableValues, WeightAveraging
-    from keras_attn.translation.training.step import Trainer
+    from keras_attn.translation.training.callbacks import WeightAveraging
+    from keras_attn.translation.training.step import make_trainer
     from keras_attn.translation.training.weight_average import WeightAverage
 
     on_jax = os.environ["KERAS_BACKEND"] == "jax"
@@ -124,12 +124,12 @@ def train_ours(files: list[str], fields: dict, precision: str) -> Train:
         threads.one_core_for_each_operation()
     config = Config(**{**fields, "precision": precision})
     model = make_model(config.vocab_size, config.vocab_size, config)
-    trainer = Trainer(model, config)
+    trainer = make_trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     dataset = None if on_jax else as_dataset(files)
 
     def train(steps: int) -> None:
-        callbacks = [VariableValues(), WeightAveraging(average, config.average_interval)]
+        callbacks = [*trainer.own_callbacks, WeightAveraging(average, config.average_interval)]
         trainer.fit(
             dataset or for_fit(files),
             steps_per_epoch=steps,

@@ -17,7 +17,7 @@ from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import callbacks, sharding, validation
 from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.fit import fit
-from keras_attn.translation.training.step import Trainer
+from keras_attn.translation.training.step import make_trainer
 from keras_attn.translation.training.weight_average import WeightAverage
 
 NUMBERS = {"いち": "one", "に": "two", "さん": "three", "よん": "four"}
@@ -73,11 +73,11 @@ class SmallTraining:
         self.model.build(((None, None), (None, None)))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sharding, "num_shards", lambda batch_tokens: 2)
-            self.trainer = Trainer(self.model, CONFIG)
+            self.trainer = make_trainer(self.model, CONFIG)
         self.average = WeightAverage(self.model.trainable_variables, CONFIG.average_decay)
         translate = validation.translate_with(self.model, self.tokenizers, CONFIG)
         self._traced = {
-            "fit.Trainer": lambda *_: self.trainer,
+            "fit.make_trainer": lambda *_: self.trainer,
             "fit.WeightAverage": lambda *_: self.average,
             "validation.translate_with": lambda *_: translate,
         }

@@ -38,10 +38,11 @@ def run(given: dict[str, Any]) -> None:
         import tensorflow as tf
 
         from keras_attn.translation.runtime import devices, threads
+        from keras_attn.translation.training.jax import devices as jax_devices
         from keras_attn.translation.training.jax import processes
 
         threads.one_core_for_each_operation()
-        processes.join()
+        jax_devices.connect()
         devices.open_devices()
     from keras_attn_data import cache
 
@@ -50,7 +51,7 @@ def run(given: dict[str, Any]) -> None:
     from keras_attn.translation.evaluation.documents import export_and_score
     from keras_attn.translation.export import tensorflow_process
     from keras_attn.translation.model import make_model
-    from keras_attn.translation.runtime import allocator, compiled, precision
+    from keras_attn.translation.runtime import allocator, precision
     from keras_attn.translation.runtime.run_progress import RunProgress
     from keras_attn.translation.tokenization import tokenizer
     from keras_attn.translation.training import run_folder, tensorboard, warm_start
@@ -59,13 +60,13 @@ def run(given: dict[str, Any]) -> None:
     allocator.keep_freed_memory()
     out, board = given.pop("out", None), given.pop("tensorboard", None)
     model_devices = given.pop("model_devices", 1)
-    processes.check_parts(model_devices)
+    jax_devices.check_model_devices(model_devices)
     callbacks = [tensorboard.Curves(board)] if board else []
     earlier, given = warm_start.inherit(**given)
     wanted = Config(**given)
     wanted.validate()
     out = out or Path("saved_models") / f"{wanted.source}-{wanted.target}"
-    if processes.is_first():
+    if processes.is_primary():
         run_folder.check_writable(out)
     else:
         sys.stdout = open(os.devnull, "w")
@@ -80,25 +81,27 @@ def run(given: dict[str, Any]) -> None:
     speeds = precision.measure_speeds()
     given.setdefault("precision", precision.fastest(speeds))
     num_accelerators = len(devices.accelerators())
-    if num_accelerators:  # programs for a processor compile in seconds
-        compiled.keep(cache.folder() / "programs")
     if on_jax:
+        if num_accelerators:  # programs for a processor compile in seconds
+            jax_devices.keep_programs(cache.folder() / "programs")
         of_accelerator = presets.FIXED_SHAPES_ON_ACCELERATOR
         given = {**(of_accelerator if num_accelerators else presets.FIXED_SHAPES), **given}
-    config = processes.by_first(
+    config = processes.broadcast_from_primary(
         lambda: presets.for_corpus(pairs.num_train, speeds, num_accelerators, **given)
     )
     print(presets.summary(config, asked))
-    lock = run_folder.prepare_folder(config, work) if processes.is_first() else None
+    lock = run_folder.prepare_folder(config, work) if processes.is_primary() else None
 
     # Tokens
     if earlier and lock:
         warm_start.copy_tokenizers(earlier, work)
-    tokenizers = processes.by_first(lambda: tokenizer.load_or_train(work, pairs.train, config))
+    tokenizers = processes.broadcast_from_primary(
+        lambda: tokenizer.load_or_train(work, pairs.train, config)
+    )
 
     # Batches
-    processes.split_model(model_devices, config, tokenizers.target.vocab_size)
-    batched = Batches(pairs.parts, tokenizers, config, processes.shard())
+    jax_devices.split_model(model_devices, config, tokenizers.target.vocab_size)
+    batched = Batches(pairs.parts, tokenizers, config, jax_devices.shard())
     print(batched.summary())
 
     # Model
@@ -119,7 +122,7 @@ def run(given: dict[str, Any]) -> None:
         )
         print(trained.summary())
 
-        processes.leave()
+        processes.shutdown()
         if lock is None:  # the first process exports
             return
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 
 import keras
 
@@ -100,7 +99,7 @@ class Budget(StepCounter):
         """Whether nothing is left, in all processes by the clock of the first."""
         shares = self.done, self.left
         self._common_done, self._common_left = (
-            shares if self._steps else processes.by_first(lambda: shares)
+            shares if self._steps else processes.broadcast_from_primary(lambda: shares)
         )
         return not self._common_left
 
@@ -125,37 +124,7 @@ class Budget(StepCounter):
             self.model.stop_training = True
 
 
-class VariableValues(keras.callbacks.Callback):
-    """Callback that gives all variables their values after each batch on JAX.
-
-    Keras keeps the values elsewhere during an epoch. Place this callback before those that read or
-    assign variables.
-    """
-
-    def on_train_batch_end(self, batch, logs=None):
-        if keras.backend.backend() == "jax":
-            self.model.jax_state_sync()
-
-
-class FirstStep(keras.callbacks.Callback):
-    """Callback that reports the time to the end of the first step, on JAX mostly of compilation.
-
-    Args:
-        say: Function that prints a line.
-    """
-
-    def __init__(self, say: Callable[[str], None]):
-        super().__init__()
-        self._say: Callable[[str], None] | None = say if keras.backend.backend() == "jax" else None
-        self._start = time.monotonic()
-
-    def on_train_batch_end(self, batch, logs=None):
-        if self._say:
-            self._say(f"First step after {time.monotonic() - self._start:.0f} s.")
-            self._say = None
-
-
-class Divergence(StepCounter):
+class TerminateOnNonFinite(StepCounter):
     """Callback that ends a training whose loss or weights are no longer finite.
 
     Place it first: such weights are then neither averaged, validated nor saved.
@@ -209,17 +178,19 @@ class Checkpointing(StepCounter):
         super().on_train_batch_end(batch, logs)
         if self.model.stop_training or batch + 1 == self.params["steps"]:
             return  # the epoch ends
-        is_interrupted = self.step_number % self._every == 0 and processes.in_any(self.interrupted)
+        is_interrupted = self.step_number % self._every == 0 and processes.any_process(
+            self.interrupted
+        )
         if is_interrupted or time.monotonic() - self._last_save > CHECKPOINT_SECONDS:
             self._save(logs["loss"], is_interrupted)
 
     def on_epoch_end(self, epoch, logs=None):
-        self._save(logs["loss"], processes.in_any(self.interrupted))
+        self._save(logs["loss"], processes.any_process(self.interrupted))
 
     def _save(self, loss: float, is_interrupted: bool) -> None:
         self._state.check_finite(loss)
         self._state.seconds.assign(self._budget.seconds)
-        if processes.is_first():
+        if processes.is_primary():
             self._state.save()
         self._last_save = time.monotonic()
         if is_interrupted:

@@ -251,7 +251,7 @@ class TrainingState:
         Raises:
             ValueError: If all checkpoints are damaged, or a checkpoint belongs to another model.
         """
-        values, warnings = processes.by_first(self._newest)
+        values, warnings = processes.broadcast_from_primary(self._newest)
         for name, value in values.items():
             self._variables[name].assign(value)
         return warnings

@@ -6,8 +6,7 @@ import gc
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,15 +22,13 @@ from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import (
     Budget,
     Checkpointing,
-    Divergence,
-    FirstStep,
-    VariableValues,
+    TerminateOnNonFinite,
     WeightAveraging,
 )
 from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.jax import processes
 from keras_attn.translation.training.progress import Progress
-from keras_attn.translation.training.step import Trainer
+from keras_attn.translation.training.step import make_trainer
 from keras_attn.translation.training.validation import Validation
 from keras_attn.translation.training.weight_average import WeightAverage
 
@@ -116,8 +113,7 @@ def fit(
         ValueError: If no checkpoint can be read, a checkpoint belongs to another model, or the
             training diverges.
     """
-    model.build(((None, None), (None, None)))
-    trainer = Trainer(model, config)
+    trainer = make_trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     state = TrainingState(model, trainer.optimizer, average, trainer.step, folder)
     warnings = state.restore()
@@ -130,7 +126,7 @@ def fit(
     if first_step:
         print(f"Resuming from step {first_step}.", file=sys.stderr)
     run_progress = run_progress or RunProgress({"training": budget.seconds_left})
-    if processes.is_first():
+    if processes.is_primary():
         run_progress.begin("training")
     progress = Progress(
         batches,
@@ -142,19 +138,16 @@ def fit(
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Checkpointing(state, budget, every)
     all_callbacks = [
-        VariableValues(),
-        Divergence(state, every),
+        *trainer.own_callbacks,
+        TerminateOnNonFinite(state, every),
         WeightAveraging(average, every),
-        *([FirstStep(partial(print, file=sys.stderr)), progress] if processes.is_first() else []),
+        *([progress] if processes.is_primary() else []),
         checking,
         *callbacks,
         budget,
         saving,
     ]
-    if processes.shard():
-        trainer.compile_for(batches.fixed_shapes(first_step))
-    with _obeying_signals(saving), processes.ending_together(), ExitStack() as at_end:
-        at_end.callback(trainer.stop_compiling)
+    with _obeying_signals(saving), trainer.compiling(batches, first_step):
         while not trainer.stop_training and _has_to_go_on(budget, state, config):
             step = int(state.step.numpy())
             epoch, done = divmod(step, batches.steps_per_epoch)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import keras
 from keras import ops
 
-from keras_attn.translation.training import seeds
+from keras_attn.translation.training import backend
 
 
 class Sample(NamedTuple):
@@ -47,7 +46,7 @@ def draw_sample(targets: Any, size: int, num_sampled: int, seed: Any) -> Sample:
 
     Example:
 
-    >>> sample = draw_sample(ops.array([4, 5]), 8, num_sampled=3, seed=seeds.of(1, 2))
+    >>> sample = draw_sample(ops.array([4, 5]), 8, num_sampled=3, seed=backend.make_seed(1, 2))
     >>> counts = ops.convert_to_numpy(sample.counts)
     >>> sorted(counts.tolist())  # the third represents all other pieces
     [1.0, 1.0, 6.0]
@@ -57,11 +56,11 @@ def draw_sample(targets: Any, size: int, num_sampled: int, seed: Any) -> Sample:
         ops.zeros((size,), bool), targets[:, None], ops.ones_like(targets, bool)
     )
     num_targets = ops.count_nonzero(is_target)
-    if keras.backend.backend() == "tensorflow":
-        number = ops.where(num_targets < num_sampled, num_sampled, size)
-    else:  # shapes are static there: the sample has room for targets that are all distinct
+    if backend.HAS_FIXED_SHAPES:  # the sample has room for targets that are all distinct
         number = min(size, max(num_sampled, targets.shape[0] + 1))
-    chances = ops.where(is_target, 2.0, seeds.uniform((size,), seed))
+    else:
+        number = ops.where(num_targets < num_sampled, num_sampled, size)
+    chances = ops.where(is_target, 2.0, backend.uniform((size,), seed))
     pieces = ops.top_k(chances, number, sorted=False)[1]
     others = ops.divide_no_nan(
         ops.cast(size - num_targets, "float32"), ops.cast(number - num_targets, "float32")
@@ -127,7 +126,7 @@ def smoothed_cross_entropy(
         # With `initial`, TensorFlow needs no check that there are rows.
         largest, share = (ops.max(x, axis=-1, initial=-1e9) for x in (weighted, shares))
         log_totals = largest - ops.log(share)
-        of_targets = _at(weighted, targets)
+        of_targets = backend.columns_of_rows(weighted, targets)
         of_all = ops.matmul(weighted, smooth[:, None])[:, 0] - ops.sum(smooth * log_counts)
         costs = log_totals - (1 - label_smoothing) * of_targets - of_all
         cost = ops.sum(costs if weights is None else weights * costs)
@@ -136,7 +135,7 @@ def smoothed_cross_entropy(
             upstream = arguments[0] if upstream is None else upstream
             of_logits = shares - smooth
             places = ops.stack([ops.arange(ops.shape(rows)[0], dtype="int32"), targets], axis=1)
-            wanted = _at(of_logits, targets) - (1 - label_smoothing)
+            wanted = backend.columns_of_rows(of_logits, targets) - (1 - label_smoothing)
             of_logits = ops.scatter_update(of_logits, places, wanted)
             if weights is not None:
                 of_logits = weights[:, None] * of_logits
@@ -154,40 +153,3 @@ def smoothed_cross_entropy(
         return cost, gradient
 
     return cost_of(rows, kernel, bias)
-
-
-def _at(rows: Any, columns: Any) -> Any:
-    """Element of each row `(N, C)` in a column `(N,)` of its own."""
-    if keras.backend.backend() == "tensorflow":  # where `take_along_axis` copies all rows
-        import tensorflow as tf
-
-        return tf.gather(rows, columns, batch_dims=1)
-    return ops.take_along_axis(rows, columns[:, None], axis=1)[:, 0]
-
-
-def smoothed_cross_entropy_of_logits(
-    logits: Any, targets: Any, label_smoothing: float, weights: Any = None
-) -> Any:
-    """Sum of the cross-entropy with label smoothing, as of `smoothed_cross_entropy`.
-
-    Args:
-        logits: `(N, V)`.
-        targets: Target of each row, integers `(N,)`.
-        label_smoothing: `e`, from 0 to 1.
-        weights: Weight of each row in the sum, float32 `(N,)`. Defaults to None, 1 for all.
-
-    Returns:
-        The sum over all rows, a float32 scalar.
-
-    Example:
-
-    >>> targets = ops.array([4, 5])
-    >>> cost = smoothed_cross_entropy_of_logits(ops.zeros((2, 8)), targets, 0.1)
-    >>> round(float(cost), 4)  # 2 log 8
-    4.1589
-    """
-    log_probs = ops.log_softmax(ops.cast(logits, "float32"))
-    of_targets = _at(log_probs, targets)
-    of_all = ops.mean(log_probs, axis=-1)
-    costs = (1 - label_smoothing) * of_targets + label_smoothing * of_all
-    return -ops.sum(costs if weights is None else weights * costs)

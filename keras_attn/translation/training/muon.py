@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any
 
 import keras
+import tensorflow as tf
 from keras import ops
 
 from keras_attn.translation.config import PRECISIONS
@@ -139,88 +139,43 @@ def _orthogonal(
 
 
 if keras.backend.backend() == "tensorflow":
-    import tensorflow as tf
-
     # Traced once for all matrices of the same shape.
     _orthogonal = tf.function(_orthogonal, autograph=False)
 
-    @keras.saving.register_keras_serializable(package="keras_attn")
-    class FusedMuon(Muon):
-        """`Muon` with TensorFlow's fused Adam: one pass over each weight instead of a dozen.
 
-        Without XLA, each operation of Keras's Adam reads and writes a whole weight. A matrix that
-        has no turn is not written.
+@keras.saving.register_keras_serializable(package="keras_attn")
+class FusedMuon(Muon):
+    """`Muon` with TensorFlow's fused Adam: one pass over each weight instead of a dozen.
 
-        Args:
-            *arguments: Arguments of `Muon`.
-            **options: Arguments of `Muon`.
+    Without XLA, each operation of Keras's Adam reads and writes a whole weight. A matrix that
+    has no turn is not written.
 
-        Example:
+    Args:
+        *arguments: Arguments of `Muon`.
+        **options: Arguments of `Muon`.
 
-        >>> weight = keras.Variable([1.0])
-        >>> FusedMuon(learning_rate=0.5, adam_lr_ratio=0.5).apply([ops.array([3.0])], [weight])
-        >>> round(float(weight[0]), 3)
-        0.75
-        """
+    Example:
 
-        def _adamw_update_step(self, gradient, variable, learning_rate, m, v):
-            step = tf.cast(self.iterations + 1, tf.float32)
-            tf.raw_ops.ResourceApplyAdam(
-                var=variable.handle,
-                m=m.value.handle,
-                v=v.value.handle,
-                beta1_power=self.adam_beta_1**step,
-                beta2_power=self.adam_beta_2**step,
-                lr=tf.cast(learning_rate, tf.float32),
-                beta1=self.adam_beta_1,
-                beta2=self.adam_beta_2,
-                epsilon=self.epsilon,
-                grad=gradient,
-            )
+    >>> weight = keras.Variable([1.0])
+    >>> FusedMuon(learning_rate=0.5, adam_lr_ratio=0.5).apply([ops.array([3.0])], [weight])
+    >>> round(float(weight[0]), 3)
+    0.75
+    """
 
-        def _assign_if(self, condition, variables, values):
-            tf.cond(condition, lambda: self._assign(variables, values()), lambda: None)
+    def _adamw_update_step(self, gradient, variable, learning_rate, m, v):
+        step = tf.cast(self.iterations + 1, tf.float32)
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle,
+            m=m.value.handle,
+            v=v.value.handle,
+            beta1_power=self.adam_beta_1**step,
+            beta2_power=self.adam_beta_2**step,
+            lr=tf.cast(learning_rate, tf.float32),
+            beta1=self.adam_beta_1,
+            beta2=self.adam_beta_2,
+            epsilon=self.epsilon,
+            grad=gradient,
+        )
 
-elif keras.backend.backend() == "jax":
-
-    @keras.saving.register_keras_serializable(package="keras_attn")
-    class StackedMuon(Muon):
-        """`Muon` that updates matrices of one shape together.
-
-        There is less to compile, and an accelerator has fewer and larger products to compute.
-
-        Args:
-            *arguments: Arguments of `Muon`.
-            **options: Arguments of `Muon`.
-
-        Example:
-
-        >>> weight = keras.Variable([1.0])
-        >>> StackedMuon(learning_rate=0.5, adam_lr_ratio=0.5).apply([ops.array([3.0])], [weight])
-        >>> round(float(weight[0]), 3)
-        0.75
-        """
-
-        def _backend_update_step(self, grads, trainable_variables, learning_rate):
-            together = defaultdict(list)
-            for gradient, variable in zip(grads, trainable_variables, strict=True):
-                index = self._get_variable_index(variable)
-                if self.adam_velocities[index] is None:
-                    sizes = tuple(sorted(variable.shape))
-                    matrix = gradient, variable, self.momentums[index]
-                    together[sizes, self._turn_of(variable)].append(matrix)
-                else:
-                    self.update_step(gradient, variable, learning_rate)
-            for (_, turn), matrices in together.items():
-                self._update_matrices(matrices, learning_rate, turn)
-
-        def _directions(self, matrices):
-            def wide(x):
-                return ops.transpose(x) if x.shape[0] > x.shape[1] else x
-
-            stacked = ops.stack([wide(matrix) for matrix in matrices])
-            found = self.zeropower_via_newtonschulz5(stacked, self.ns_steps)
-            return [
-                along if along.shape == matrix.shape else ops.transpose(along)
-                for along, matrix in zip(ops.unstack(found), matrices, strict=True)
-            ]
+    def _assign_if(self, condition, variables, values):
+        tf.cond(condition, lambda: self._assign(variables, values()), lambda: None)

@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.runtime import threads
 from keras_attn.translation.special_ids import PAD_ID
 from keras_attn.translation.training.translation_loss import TranslationLoss
@@ -37,11 +38,11 @@ def num_shards(batch_tokens: int) -> int:
 
 
 def loss_and_gradients(
-    sharded: TranslationLoss,
-    weights: Sequence[tf.Variable],
+    model: Transformer,
+    loss_of: TranslationLoss,
+    num_shards: int,
     batch: Sequence[tf.Tensor],
     seed: tf.Tensor,
-    num_shards: int,
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
     """Mean loss per token of a batch and the gradients, computed in parallel shards.
 
@@ -49,11 +50,11 @@ def loss_and_gradients(
     tensors are summed over the shards before they are propagated to the weights.
 
     Args:
-        sharded: Mean loss per token.
-        weights: Variables to differentiate by.
+        model: Model whose trainable weights to differentiate by.
+        loss_of: Mean loss per token.
+        num_shards: Number of shards, at least 1. Their numbers of pairs differ by at most one.
         batch: `source`, `target_in` and `target_out`, integers `(B, S)`, `(B, T)`, `(B, T)`.
         seed: Seed of dropout and sample, integers `(2,)`. Each shard has different dropout.
-        num_shards: Number of shards, at least 1. Their numbers of pairs differ by at most one.
 
     Returns:
         The loss, a float32 scalar, and a gradient for each weight.
@@ -67,12 +68,12 @@ def loss_and_gradients(
         with tf.GradientTape() as tape:
             tape.watch(made)
             source, target_in, target_out = shard
-            loss = sharded.of_shard(made, others, source, target_in, target_out, shard_seed)
+            loss = loss_of.of_shard(made, others, source, target_in, target_out, shard_seed)
             loss *= _num_tokens(shard) / num_tokens
         return loss, tape.gradient(loss, tf.nest.flatten(made))
 
     with tf.GradientTape() as tape:
-        made, others = sharded.share(batch[-1], first)
+        made, others = loss_of.share(batch[-1], first)
     losses, gradients = [], []
     for number, shard_seed in enumerate(seeds):
         begin, end = (num_pairs * place // num_shards for place in (number, number + 1))
@@ -88,7 +89,7 @@ def loss_and_gradients(
     tensors = tf.nest.flatten(made)
     of_weights = tape.gradient(
         [tensors[place] for place in totals],
-        weights,
+        [weight.value for weight in model.trainable_variables],
         list(totals.values()),
         unconnected_gradients=tf.UnconnectedGradients.ZERO,
     )

@@ -8,16 +8,10 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from keras_attn.layers.decoder import Decoder
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.special_ids import PAD_ID
-from keras_attn.translation.training import seeds
-from keras_attn.translation.training.loss import (
-    Sample,
-    draw_sample,
-    smoothed_cross_entropy,
-    smoothed_cross_entropy_of_logits,
-)
+from keras_attn.translation.training import backend
+from keras_attn.translation.training.loss import Sample, draw_sample, smoothed_cross_entropy
 
 
 class Shared(NamedTuple):
@@ -25,12 +19,13 @@ class Shared(NamedTuple):
 
     Attributes:
         weights: Values of the trainable weights, kernels in the dtype of the products.
-        projection: Kernel `(D, C)` and bias `(C,)` of the logits; empty for a model that computes
-            its logits in a way of its own.
+        kernel: Kernel of the logits `(D, C)`.
+        bias: Bias of the logits `(C,)`.
     """
 
     weights: list[Any]
-    projection: tuple[Any, ...]
+    kernel: Any
+    bias: Any
 
 
 class TranslationLoss:
@@ -40,9 +35,8 @@ class TranslationLoss:
     token is `-(1 - e) * log p[y] - e * mean_v(log p[v])` (Szegedy et al. 2016, section 7). The loss
     of a batch is the mean over the tokens, padding not counted.
 
-    The model is called as it is written, as a function of weights, batch and seed: dropout depends
-    on the seed only. Logits are computed for real tokens, not for padding. A subclass that
-    overrides `call` of model or decoder computes all logits itself.
+    The layers of the model are called as a function of weights, batch and seed: dropout depends on
+    the seed only. Logits are computed for real tokens, not for padding.
 
     Args:
         model: Built model.
@@ -67,7 +61,7 @@ class TranslationLoss:
     >>> model.set_weights([0 * weight for weight in model.get_weights()])  # all logits are 0
     >>> loss = TranslationLoss(model, label_smoothing=0.1)
     >>> batch = [ops.array(ids) for ids in ([[5, 3]], [[2]], [[3]])]
-    >>> round(float(loss(*batch, seed=seeds.of(1, 2))), 4)  # log 8
+    >>> round(float(loss(*batch, seed=backend.make_seed(1, 2))), 4)  # log 8
     2.0794
     """
 
@@ -85,9 +79,6 @@ class TranslationLoss:
             if layer.autocast and weight.path.endswith("kernel")
         }
         self._dtypes = [dtypes.get(id(weight), weight.dtype) for weight in self._weights]
-        self._has_states = (
-            type(model).call is Transformer.call and type(model.decoder).call is Decoder.call
-        )
         self._seeds = [
             generator.state
             for layer in model._flatten_layers()
@@ -97,34 +88,28 @@ class TranslationLoss:
         self._others = [one for one in model.variables if id(one) not in known]
 
     def __call__(self, source: Any, target_in: Any, target_out: Any, seed: Any) -> Any:
-        first, second = seeds.split(seed, 2)
+        first, second = backend.split_seed(seed, 2)
         shared = self.share(target_out, first)
         return self.of_shard(*shared, source, target_in, target_out, second)
 
     def share(self, target_out: Any, seed: Any) -> tuple[Shared, Sample | None]:
-        """Inputs common to all shards of a batch: weights and sampled pieces.
+        """Inputs common to all shards of a batch: weights, and the sample of the vocabulary.
 
-        Args:
-            target_out: Target ids of the whole batch, int32 `(B, T)`.
-            seed: Seed of the sample, integers `(2,)`.
-
-        Returns:
-            The shared tensors; the sample, or None for the whole vocabulary.
+        The sample is None for the whole vocabulary.
         """
         weights = [
             ops.cast(weight.value, dtype)
             for weight, dtype in zip(self._weights, self._dtypes, strict=True)
         ]
-        if not self._has_states:
-            return Shared(weights, ()), None
         decoder, sample = self._model.decoder, None
         number = decoder.vocab_size if self._num_sampled is None else self._num_sampled
-        if keras.backend.backend() != "tensorflow":  # `draw_sample` makes room for all targets
+        if backend.HAS_FIXED_SHAPES:  # `draw_sample` makes room for all targets
             number = max(number, math.prod(target_out.shape) + 1)
         if number < decoder.vocab_size:
             sample = draw_sample(target_out, decoder.vocab_size, number, seed)
         kernel, bias = decoder.output_projection(None if sample is None else sample.pieces)
-        return Shared(weights, (ops.cast(kernel, self._dtype), ops.cast(bias, "float32"))), sample
+        shared = Shared(weights, ops.cast(kernel, self._dtype), ops.cast(bias, "float32"))
+        return shared, sample
 
     def of_shard(
         self,
@@ -135,55 +120,35 @@ class TranslationLoss:
         target_out: Any,
         seed: Any,
     ) -> Any:
-        """Mean loss per token of a shard.
-
-        Args:
-            shared: First result of `share`.
-            sample: Second result of `share`.
-            source: Source ids of the shard, int32 `(B, S)`.
-            target_in: Decoder input of the shard, int32 `(B, T)`.
-            target_out: Target ids of the shard, int32 `(B, T)`.
-            seed: Seed of dropout, integers `(2,)`.
-        """
+        """Mean loss per token of a shard, with the results of `share` and the seed of dropout."""
         others = [(variable, variable.value) for variable in self._others]
         with keras.StatelessScope() as scope:
             # Not as `state_mapping`, which would cast the kernels to float32.
             for pair in (*zip(self._weights, shared.weights, strict=True), *others):
                 scope.add_update(pair)
-            of_layers = seeds.split(seed, len(self._seeds))
+            of_layers = backend.split_seed(seed, len(self._seeds))
             for state, one in zip(self._seeds, of_layers, strict=True):
                 scope.add_update((state, ops.cast(one, state.dtype)))
-            rows = self._states_or_logits(source, target_in)
+            encoder, decoder = self._model.encoder, self._model.decoder
+            memory, mask = encoder(source, training=True), encoder.compute_mask(source)
+            rows = decoder.states(target_in, memory, memory_mask=mask, training=True)
         rows = ops.reshape(rows, (-1, rows.shape[-1]))
         targets = ops.reshape(target_out, (-1,))
         is_token: Any = ops.not_equal(targets, PAD_ID)
         num_tokens = ops.cast(ops.maximum(ops.count_nonzero(is_token), 1), "float32")
         weights = None
-        if keras.backend.backend() == "tensorflow":  # fewer rows cost less, where sizes may vary
+        if backend.HAS_FIXED_SHAPES:
+            weights = ops.cast(is_token, "float32")
+        else:  # fewer rows cost less
             (real,) = ops.nonzero(is_token)
             rows, targets = ops.take(rows, real, axis=0), ops.take(targets, real)
-        else:
-            weights = ops.cast(is_token, "float32")
-        if self._has_states:
-            kernel, bias = shared.projection
-            cost = smoothed_cross_entropy(
-                ops.cast(rows, self._dtype),
-                kernel,
-                bias,
-                targets if sample is None else ops.take(sample.places, targets),
-                self._label_smoothing,
-                None if sample is None else sample.counts,
-                weights,
-            )
-        else:
-            cost = smoothed_cross_entropy_of_logits(rows, targets, self._label_smoothing, weights)
-        return cost / num_tokens
-
-    def _states_or_logits(self, source: Any, target_in: Any) -> Any:
-        """Decoder states `(B, T, D)`, or logits `(B, T, V)` of a model that computes its own."""
-        model = self._model
-        if not self._has_states:
-            return model((source, target_in), training=True)
-        memory = model.encoder(source, training=True)
-        mask = model.encoder.compute_mask(source)
-        return model.decoder.states(target_in, memory, memory_mask=mask, training=True)
+        total = smoothed_cross_entropy(
+            ops.cast(rows, self._dtype),
+            shared.kernel,
+            shared.bias,
+            targets if sample is None else ops.take(sample.places, targets),
+            self._label_smoothing,
+            None if sample is None else sample.counts,
+            weights,
+        )
+        return total / num_tokens

@@ -115,7 +115,7 @@ class Validation(keras.callbacks.Callback):
         super().__init__()
         stride = max(1, -(-len(examples) // config.validation_sentences))
         self._examples = examples[::stride]
-        if processes.is_first():
+        if processes.is_primary():
             self._translate = translate_with(model, tokenizers, config)
         self._target = config.target
         self._patience = config.patience
@@ -127,13 +127,13 @@ class Validation(keras.callbacks.Callback):
         self._shown: dict[str, str] = {}
 
     def on_epoch_end(self, epoch, logs=None):
-        if self._in_minutes and processes.by_first(self._is_too_early):
+        if self._in_minutes and processes.broadcast_from_primary(self._is_too_early):
             return
         start = time.monotonic()
         sources = [example.source for example in self._examples]
         self._average.swap()
         try:
-            translations = processes.by_first(lambda: self._translate(sources))
+            translations = processes.broadcast_from_primary(lambda: self._translate(sources))
         finally:
             self._average.swap()
         reached = bleu(translations, [e.references for e in self._examples], self._target)
@@ -146,7 +146,7 @@ class Validation(keras.callbacks.Callback):
         self._budget.reserve_seconds = self._last - start
         if self._patience and int(self._state.num_worse.numpy()) >= self._patience:
             self.model.stop_training = True
-        if not processes.is_first():
+        if not processes.is_primary():
             return
         lines = [
             f"epoch {epoch + 1}: loss {loss:.3f}, validation BLEU {reached:.1f}"

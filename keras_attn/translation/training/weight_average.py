@@ -8,7 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attn.translation.runtime import compiled
+from keras_attn.translation.training.backend import compile_update
 
 
 class WeightAverage:
@@ -35,10 +35,8 @@ class WeightAverage:
             for variable in variables
         ]
         self.num_batches = keras.Variable(0, dtype="int32", trainable=False)
-        self._update = compiled.update(
-            self._move, [*self._followed, *self.values, self.num_batches]
-        )
-        self._swap = compiled.update(self._exchange, [*self._followed, *self.values])
+        self._update = compile_update(self._move, [*self._followed, *self.values, self.num_batches])
+        self._swap = compile_update(self._exchange, [*self._followed, *self.values])
 
     def update(self, step: Any) -> None:
         """Update the averages with the current weights, after `step` batches."""

@@ -4,7 +4,7 @@ from processes import run_python
 
 import keras_attn
 
-FOLDER = Path(keras_attn.__file__).parent / "translation" / "machine"
+FOLDER = Path(keras_attn.__file__).parent / "translation" / "runtime"
 # By its folder: the package would import TensorFlow, which prints lines of its own.
 CODE = """
 import os, sys

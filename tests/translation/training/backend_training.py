@@ -19,7 +19,7 @@ from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import callbacks, validation
 from keras_attn.translation.training.fit import fit
-from keras_attn.translation.training.jax import processes
+from keras_attn.translation.training.jax import devices, processes
 
 NOTHING_RANDOM = {"dropout": 0.0, "subword_alpha": 0.0, "sampled_softmax_fraction": 1.0}
 
@@ -30,10 +30,12 @@ def train(folder, steps, num_parts):
     # Each validation would start a process with TensorFlow, which other tests do.
     validation.translate_with = lambda *arguments: lambda texts: list(texts)
     callbacks.CHECKPOINT_SECONDS = 0.0
-    tokenizers = processes.by_first(lambda: tokenizer.load_or_train(folder, PAIRS, config))
-    processes.split_model(num_parts, config, tokenizers.target.vocab_size)
+    tokenizers = processes.broadcast_from_primary(
+        lambda: tokenizer.load_or_train(folder, PAIRS, config)
+    )
+    devices.split_model(num_parts, config, tokenizers.target.vocab_size)
     # Fixed shapes on TensorFlow too.
-    shard = processes.shard() or processes.Shard(0, 1, 2)
+    shard = devices.shard() or devices.Shard(0, 1, 2)
     part = Part(PAIRS, [1.0] * len(PAIRS))
     batches = Batches([lambda: part], tokenizers, config, shard)
     model = make_model(*(side.vocab_size for side in tokenizers), config)
@@ -55,7 +57,7 @@ def train(folder, steps, num_parts):
 
 
 if __name__ == "__main__":
-    processes.join()
+    devices.connect()
     folder, steps, num_parts = Path(sys.argv[1]), *map(int, sys.argv[2:])
     np.savez(folder / f"result-{processes.index()}.npz", *train(folder, steps, num_parts))
-    processes.leave()
+    processes.shutdown()

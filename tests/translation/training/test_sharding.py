@@ -1,3 +1,6 @@
+from types import SimpleNamespace
+
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -20,7 +23,7 @@ def test_shards_make_the_loss_and_gradients_of_the_whole_though_some_have_no_pai
         whole = loss_of(*batch, SEED)
     expected = [tf.convert_to_tensor(one) for one in tape.gradient(whole, weights)]
     for num_shards in (1, 2, 4):
-        loss, found = sharding.loss_and_gradients(loss_of, weights, batch, SEED, num_shards)
+        loss, found = sharding.loss_and_gradients(tiny_model, loss_of, num_shards, batch, SEED)
         np.testing.assert_allclose(loss, whole, rtol=1e-4)
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4 * np.abs(other).max())
@@ -40,7 +43,8 @@ def test_each_shard_has_random_numbers_of_its_own():
 
     batch = [tf.ones([4, 3], tf.int32)] * 3
     for seed in (SEED, SEED + 1):
-        sharding.loss_and_gradients(Remembering(), [tf.Variable(1.0)], batch, seed, num_shards=2)
+        model = SimpleNamespace(trainable_variables=[keras.Variable(1.0)])
+        sharding.loss_and_gradients(model, Remembering(), 2, batch, seed)
     assert len(set(seeds)) == 6
 
 

@@ -7,14 +7,14 @@ from small_models import assert_weights
 from small_training import CONFIG
 
 from keras_attn.translation.model import make_model
-from keras_attn.translation.training.step import Trainer
+from keras_attn.translation.training.step import make_trainer as make
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 
 def make_trainer(vocab_size=11, **options):
     config = dataclasses.replace(CONFIG, accumulate=1, **options)
-    return Trainer(make_model(13, vocab_size, config), config)
+    return make(make_model(13, vocab_size, config), config)
 
 
 def make_batch(num_pairs=1):

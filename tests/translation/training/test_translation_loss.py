@@ -2,7 +2,6 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_models import KINDS, with_kinds
 
 import keras_attn
 from keras_attn import Transformer
@@ -146,12 +145,3 @@ def test_dropout_does_what_the_layers_do():
     assert mine == pytest.approx(np.mean(theirs), abs=4 * error)
     # What is tested could be seen: without dropout the loss is another.
     assert abs(mine - float(reference_loss(model, 0.0))) > 8 * error
-
-
-@pytest.mark.parametrize(("model_class", "decoder_class"), KINDS)
-def test_a_subclass_is_trained_as_it_is_written(model_class, decoder_class):
-    twin = make_model()
-    model = with_kinds(twin, model_class, decoder_class)
-    value = float(TranslationLoss(model, 0.1, num_sampled=5)(*BATCH, SEED))
-    assert value == pytest.approx(float(reference_loss(model)), rel=1e-5)
-    assert value != pytest.approx(float(reference_loss(twin)), rel=1e-2)

@@ -13,7 +13,7 @@ from jax.flatten_util import ravel_pytree
 from jax.sharding import PartitionSpec
 
 from keras_attn.translation.special_ids import PAD_ID
-from keras_attn.translation.training import seeds
+from keras_attn.translation.training.backend import split_seed
 from keras_attn.translation.training.translation_loss import TranslationLoss
 
 
@@ -55,7 +55,7 @@ def loss_and_gradients(
     def of_device(values: Any, others_values: Any, shard: Any, seed: Any) -> Any:
         source, target_in, target_out = shard
         targets = jax.lax.all_gather(target_out, axis, tiled=True)
-        first, second = seeds.split(seed, 2)
+        first, second = split_seed(seed, 2)
         second = jax.random.fold_in(second, jax.lax.axis_index(axis))
         share = _num_tokens(target_out) / _num_tokens(targets)
 

@@ -7,13 +7,13 @@ PROGRAM = """
 import re
 import jax, keras, numpy as np
 from keras_attn.translation.config import Config
-from keras_attn.translation.training.jax import processes
+from keras_attn.translation.training.jax import devices
 from keras_attn.translation.model import make_model
 from keras_attn.translation.training.jax import replicas
-from keras_attn.translation.training import seeds
+from keras_attn.translation.training.backend import make_seed
 from keras_attn.translation.training.translation_loss import TranslationLoss
 
-processes.join()
+devices.connect()
 distribution = keras.distribution.distribution()
 layers = {"num_encoder_layers": 1, "num_decoder_layers": 1, "num_heads": 2}
 config = Config(num_hiddens=8, ffn_num_hiddens=8, dropout=0.0, **layers)
@@ -24,7 +24,7 @@ batch = [draw.integers(3, 20, (4, length)).astype("int32") for length in (5, 6, 
 batch[2][:2, 2:] = 0  # the devices have different numbers of tokens
 loss_of = TranslationLoss(model, 0.1)
 weights, others = model.trainable_variables, model.non_trainable_variables
-seed = seeds.of(1, 2)
+seed = make_seed(1, 2)
 
 def together(values):
     with keras.StatelessScope(state_mapping=list(zip(weights, values))):

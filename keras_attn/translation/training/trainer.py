@@ -1,0 +1,76 @@
+"""Model that Keras `fit` trains: loss and gradients of a batch, then an update of the optimizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import keras
+
+from keras_attn.layers.transformer import Transformer
+from keras_attn.translation.batching.batches import Batches
+from keras_attn.translation.training.backend import make_seed
+from keras_attn.translation.training.schedule import WarmUpStableDecay
+
+
+class Trainer(keras.Model):
+    """Keras model whose `fit` trains a `Transformer`; `make_trainer` makes it.
+
+    Args:
+        model: Built model.
+        schedule: Learning-rate schedule of the optimizer. Assign `done` and `left`
+            before each batch.
+        optimizer: Optimizer of the model.
+        loss_and_gradients: Function from `source`, `target_in` and `target_out`, and a seed, to the
+            mean loss per token and a gradient for each trainable weight.
+        seed: Seed of dropout and of the sample of the vocabulary.
+
+    Attributes:
+        schedule: Learning-rate schedule.
+        step: Number of batches trained on, a Keras variable.
+        own_callbacks: Callbacks that `fit` needs on this backend, before all others.
+    """
+
+    own_callbacks: Sequence[keras.callbacks.Callback] = ()
+
+    def __init__(
+        self,
+        model: Transformer,
+        schedule: WarmUpStableDecay,
+        optimizer: keras.optimizers.Optimizer,
+        loss_and_gradients: Callable[[Sequence[Any], Any], tuple[Any, list[Any]]],
+        seed: int,
+    ):
+        super().__init__()
+        self.model = model
+        self.step = keras.Variable(0, dtype="int32", trainable=False)
+        self._seed = seed
+        self._loss_and_gradients = loss_and_gradients
+        self._mean_loss = keras.metrics.Mean(name="loss")
+        self.schedule = schedule
+        self._budget = [schedule.done, schedule.left]  # variables that `fit` must know
+        optimizer.build(model.trainable_variables)
+        self.compile(optimizer, jit_compile=False)
+        self.built = True
+
+    @property
+    def metrics(self):
+        return [self._mean_loss]
+
+    def train_step(self, data):
+        """Train on a batch, and return the mean loss of the epoch so far."""
+        (source, target_in), target_out = data
+        seed = make_seed(self._seed, self.step.value)
+        loss, gradients = self._loss_and_gradients((source, target_in, target_out), seed)
+        self.optimizer.apply(gradients, self.model.trainable_variables)
+        self.step.assign_add(1)
+        self._mean_loss.update_state(loss)
+        return {"loss": self._mean_loss.result()}
+
+    def compiling(self, batches: Batches, first_step: int) -> AbstractContextManager:
+        """Context of the training: compile the steps for the shapes of `batches`, if need be.
+
+        TensorFlow prepares a shape when the first batch of this shape comes.
+        """
+        return nullcontext()
