@@ -4,9 +4,9 @@ import sys
 
 from keras_attn.cli import run
 from keras_attn.serving.__main__ import add_serve
-from keras_attn.translation.commands import add_train, add_translator_commands
+from keras_attn.translation.commands import COMMANDS as OF_TRANSLATOR
 
-COMMANDS = (add_train, add_translator_commands, add_serve)
+COMMANDS = (*OF_TRANSLATOR, add_serve)
 
 
 def main(argv: list[str] | None = None) -> int:

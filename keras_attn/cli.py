@@ -99,7 +99,7 @@ def add_command(
     commands: Any,
     function: Callable[..., None],
     summary: str,
-    description: str,
+    details: str,
     *examples: str,
     extra: str = "translation",
     **options: Any,
@@ -109,8 +109,9 @@ def add_command(
     Args:
         commands: Result of `add_subparsers`.
         function: Function of the command.
-        summary: Text in the list of commands.
-        description: Text at the top of the help of the command.
+        summary: First sentence of the help, also in the list of commands. It begins with a verb
+            in lower case and ends without a full stop.
+        details: Further sentences of the help.
         *examples: Command lines at the end of the help.
         extra: Extra of this package that installs what the command needs.
         **options: Further arguments of the parser.
@@ -121,7 +122,7 @@ def add_command(
     Example:
 
     >>> commands = argparse.ArgumentParser().add_subparsers()
-    >>> parser = add_command(commands, print, "print", "Prints.", "print FILE", "print < FILE")
+    >>> parser = add_command(commands, print, "show text", "", "print FILE", "print < FILE")
     >>> print(parser.format_help().partition("examples:")[2])
     <BLANKLINE>
       print FILE
@@ -129,7 +130,8 @@ def add_command(
     <BLANKLINE>
     """
     name = function.__name__.replace("_", "-")
-    parser = commands.add_parser(name, help=summary, **_page(description, *examples), **options)
+    page = _page(f"{summary[0].upper()}{summary[1:]}. {details}", *examples)
+    parser = commands.add_parser(name, help=summary, **page, **options)
     parser.set_defaults(command=(parser, function, extra))
     _add_version(parser)
     return parser

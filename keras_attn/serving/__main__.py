@@ -20,9 +20,7 @@ def add_serve(commands: Any) -> None:
     parser = add_command(
         commands,
         serve,
-        "serve a translator over HTTP, with a web page",
-        "Serves exported translators: the APIs of TensorFlow Serving, KServe and LibreTranslate, "
-        "and a web page at /. "
+        "serve translators: APIs of TensorFlow Serving, KServe and LibreTranslate, and a web page",
         f"Each option may be given as an environment variable, such as {ENVIRONMENT}PORT.",
         "keras-attn serve saved_models/ja-en",
         "keras-attn serve saved_models/ja-en --host 0.0.0.0 --port 80 --grpc-port 8500",

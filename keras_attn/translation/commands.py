@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +33,8 @@ def add_train(commands: Any) -> None:
     parser = add_command(
         commands,
         train,
-        "train a translator, export it as a SavedModel and score it",
-        "Trains a translator on a corpus, exports it as a SavedModel and scores the exported "
-        "model. To resume an interrupted training, give the same command again.",
+        "train a translator on a corpus, export it as a SavedModel and score it",
+        "To resume an interrupted training, give the same command again.",
         "keras-attn train",
         "keras-attn train --data tatoeba --minutes 60",
         "keras-attn train --data my_sentences.tsv --source en --target ja",
@@ -46,18 +44,10 @@ def add_train(commands: Any) -> None:
         usage="%(prog)s [--data CORPUS] [--minutes MINUTES] [other options]",
     )
     folders = parser.add_argument_group("folders")
-    folders.add_argument(
-        "--out",
-        type=Path,
-        metavar="FOLDER",
-        help="folder of the model's versions (default: saved_models/SOURCE-TARGET)",
+    _add_path(
+        folders, "--out", "folder of the model's versions (default: saved_models/SOURCE-TARGET)"
     )
-    folders.add_argument(
-        "--tensorboard",
-        type=Path,
-        metavar="FOLDER",
-        help="folder of curves for TensorBoard (default: no curves)",
-    )
+    _add_path(folders, "--tensorboard", "folder of curves for TensorBoard (default: no curves)")
     parser.add_argument_group("devices").add_argument(
         "--model-devices",
         type=int,
@@ -81,57 +71,39 @@ def train(**given: Any) -> None:
         raise
 
 
-def add_translator_commands(commands: Any) -> None:
-    """Add the commands that use or make an exported translator."""
-    for add in (
-        _add_translate,
-        _add_score,
-        _add_evaluate,
-        _add_inspect,
-        _add_ctranslate2,
-        _add_import_marian,
-    ):
-        add(commands)
+def _add_path(parser: Any, name: str, help: str, metavar: str = "FOLDER") -> None:
+    parser.add_argument(name, type=Path, metavar=metavar, help=help)
 
 
-def _add_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "model",
-        type=Path,
-        metavar="MODEL",
-        help="folder of an exported version, or of all versions",
-    )
+def _add_model_command(commands: Any, function: Callable[..., None], *texts: str) -> Any:
+    """Add a command whose first argument is an exported model."""
+    parser = add_command(commands, function, *texts)
+    _add_path(parser, "model", "folder of an exported version, or of all versions", "MODEL")
+    return parser
 
 
-def _start_tensorflow() -> None:
+def _translator_class() -> type[Translator]:
+    """`Translator`, imported without the lines of TensorFlow, with the devices opened."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     with native_output.hidden():
-        from keras_attn.translation.export import translator  # noqa: F401 (imports TensorFlow)
+        from keras_attn.translation.export.translator import Translator
         from keras_attn.translation.runtime import devices
 
         devices.open_devices()
+    return Translator
 
 
-def _load(model: Path) -> Translator:
-    _start_tensorflow()
-    from keras_attn.translation.export.translator import Translator
-
-    return Translator.load(model)
-
-
-def _add_translate(commands: Any) -> None:
-    parser = add_command(
+def add_translate(commands: Any) -> None:
+    parser = _add_model_command(
         commands,
         translate,
-        "translate given texts, or standard input to standard output",
-        "Writes one translation for each given text, or for each UTF-8 line of standard input, in "
-        "the same order. The translation of an empty line is empty. A text may have several "
+        "translate given texts, or each line of standard input to one line of standard output",
+        "Lines are UTF-8. The translation of an empty line is empty. A text may have several "
         "sentences and, as an argument, several lines.",
         "keras-attn translate saved_models/ja-en 昨日、友達と映画を見ました。",
         "keras-attn translate saved_models/ja-en --term 木村=Kimura 木村さんに会いました。",
         "keras-attn translate saved_models/ja-en --mark-uncertain < japanese.txt > english.txt",
     )
-    _add_model(parser)
     parser.add_argument(
         "texts", nargs="*", metavar="TEXT", help="text (default: the lines of standard input)"
     )
@@ -143,12 +115,7 @@ def _add_translate(commands: Any) -> None:
         help="translate a term as given, for example 木村=Kimura; without '=' the term is kept; "
         "may be given several times (default: none)",
     )
-    parser.add_argument(
-        "--glossary",
-        type=Path,
-        metavar="FILE",
-        help="file of lines `term TAB translation` (default: none)",
-    )
+    _add_path(parser, "--glossary", "file of lines `term TAB translation` (default: none)", "FILE")
     parser.add_argument(
         "--mark-uncertain",
         action="store_true",
@@ -159,7 +126,7 @@ def _add_translate(commands: Any) -> None:
 def translate(
     model: Path, texts: list[str], term: list[str], glossary: Path | None, mark_uncertain: bool
 ) -> None:
-    translator = _load(model)
+    translator = _translator_class().load(model)
     terms = _read_terms(term, glossary)
     if terms and mark_uncertain:
         raise ValueError("`--mark-uncertain` must be given without a glossary. Received: both.")
@@ -190,21 +157,19 @@ def _read_terms(given: list[str], glossary: Path | None) -> dict[str, str]:
     return {term: (*translation, term)[0] for term, *translation in rows}
 
 
-def _add_score(commands: Any) -> None:
-    parser = add_command(
+def add_score(commands: Any) -> None:
+    _add_model_command(
         commands,
         score,
-        "log probabilities of given translations",
-        "Reads UTF-8 lines `source TAB translation` from standard input and writes the natural "
-        "logarithm of the probability of each translation. A line without TAB is a source with an "
-        "empty translation. Further columns are ignored.",
+        "write the natural logarithm of the probability of each given translation",
+        "Standard input has UTF-8 lines `source TAB translation`. A line without TAB is a source "
+        "with an empty translation. Further columns are ignored.",
         "keras-attn score saved_models/ja-en < pairs.tsv > log_probabilities.txt",
     )
-    _add_model(parser)
 
 
 def score(model: Path) -> None:
-    translator = _load(model)
+    translator = _translator_class().load(model)
     languages = translator.config.source, translator.config.target
     warned = False
 
@@ -220,35 +185,27 @@ def score(model: Path) -> None:
     answer_input(scores)
 
 
-def _add_evaluate(commands: Any) -> None:
-    parser = add_command(
+def add_evaluate(commands: Any) -> None:
+    parser = _add_model_command(
         commands,
         evaluate,
-        "BLEU, chrF, TER and accuracy of numbers and copies on the test sentences of a corpus",
-        "Translates the test split of a corpus and prints scores and samples.",
+        "print samples, BLEU, chrF, TER and accuracy of numbers and copies on test sentences",
+        "These are the test split of a corpus, unless --all is given.",
         "keras-attn evaluate saved_models/ja-en tatoeba",
         "keras-attn evaluate saved_models/ja-en my_test_set.tsv --all --out my_report",
     )
-    _add_model(parser)
     parser.add_argument("data", metavar="CORPUS", help="corpus, in the form of --data of train")
     parser.add_argument(
         "--all",
         action="store_true",
         help="evaluate on all sentences of the corpus, without cleaning or splitting (default: no)",
     )
-    parser.add_argument(
-        "--baseline",
-        type=Path,
-        metavar="FOLDER",
-        help="folder of an earlier version or report to compare with (default: none)",
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="folder to write the report to (default: none)"
-    )
+    _add_path(parser, "--baseline", "folder of an earlier version or report (default: none)")
+    _add_path(parser, "--out", "folder to write the report to (default: none)")
 
 
 def evaluate(model: Path, data: str, all: bool, baseline: Path | None, out: Path | None) -> None:
-    translator = _load(model)
+    translator = _translator_class().load(model)
     from keras_attn.translation.corpus.load import load_corpus, load_test_set
     from keras_attn.translation.evaluation.evaluate import evaluate
     from keras_attn.translation.evaluation.report_files import check_baseline, write
@@ -285,19 +242,18 @@ def evaluate(model: Path, data: str, all: bool, baseline: Path | None, out: Path
         print(report.summary())
 
 
-def _add_inspect(commands: Any) -> None:
-    parser = add_command(
+def add_inspect(commands: Any) -> None:
+    _add_model_command(
         commands,
         inspect,
-        "print training data, configuration and scores of a model",
-        "Prints the scores, training data and configuration of a model.",
+        "print scores, training data and configuration of a model",
+        "",
         "keras-attn inspect saved_models/ja-en",
     )
-    _add_model(parser)
 
 
 def inspect(model: Path) -> None:
-    translator = _load(model)
+    translator = _translator_class().load(model)
     print(f"model: {translator.folder}")
     path = translator.folder / "report.json"
     if path.is_file():
@@ -325,39 +281,35 @@ def _results(report: dict[str, Any]) -> Iterator[str]:
         yield f"credit: {details['credit']}"
 
 
-def _add_ctranslate2(commands: Any) -> None:
-    parser = add_command(
+def add_ctranslate2(commands: Any) -> None:
+    parser = _add_model_command(
         commands,
         ctranslate2,
-        "convert a model to CTranslate2",
-        "Writes the weights and the tokenizers of a model in the format of CTranslate2.",
+        "write weights and tokenizers of a model in the format of CTranslate2",
+        "",
         "keras-attn ctranslate2 saved_models/ja-en ja-en-ctranslate2",
     )
-    _add_model(parser)
-    parser.add_argument("out", type=Path, metavar="FOLDER", help="folder to write; must not exist")
+    _add_path(parser, "out", "folder to write; must not exist")
 
 
 def ctranslate2(model: Path, out: Path) -> None:
-    folder = _load(model).folder
+    folder = _translator_class().load(model).folder
     from keras_attn.translation.export.ctranslate2 import convert
 
     convert(folder, out)
 
 
-def _add_import_marian(commands: Any) -> None:
+def add_import_marian(commands: Any) -> None:
     parser = add_command(
         commands,
         import_marian,
-        "convert a Marian model, such as one of OPUS-MT, to a SavedModel",
-        "Writes a Marian model, in a folder of its files for transformers or of Marian's own "
-        "files, as the next version of a translator. PyTorch is needed only for weights in "
-        "pytorch_model.bin.",
+        "export a Marian model, such as one of OPUS-MT, as the next version of a translator",
+        "It is a folder of files for transformers or of Marian's own files. PyTorch is needed only "
+        "for weights in pytorch_model.bin.",
         "keras-attn import-marian opus-mt-ja-en saved_models/opus-ja-en",
     )
-    parser.add_argument(
-        "folder", type=Path, metavar="MARIAN", help="folder with config.json or decoder.yml"
-    )
-    parser.add_argument("out", type=Path, metavar="FOLDER", help="folder of all versions")
+    _add_path(parser, "folder", "folder with config.json or decoder.yml", "MARIAN")
+    _add_path(parser, "out", "folder of all versions")
     for side in ("source", "target"):
         parser.add_argument(
             f"--{side}",
@@ -382,7 +334,13 @@ def _add_import_marian(commands: Any) -> None:
 
 
 def import_marian(folder: Path, out: Path, **options: str) -> None:
-    _start_tensorflow()
+    _translator_class()
     from keras_attn.translation.importing import marian
 
     print(f"The model is in {marian.import_marian(folder, out, **options).folder}.")
+
+
+COMMANDS = (
+    *(add_train, add_translate, add_score, add_evaluate, add_inspect, add_ctranslate2),
+    add_import_marian,
+)
