@@ -13,8 +13,8 @@ from keras_attn.translation.batching.joining import joined_pairs
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
-from keras_attn.translation.text.in_training import with_slots
 from keras_attn.translation.text.noise import add_noise
+from keras_attn.translation.text.training_placeholders import mask_pair
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 # Largest number of tokens of a batch with noise, as a multiple of `batch_tokens`.
@@ -42,10 +42,10 @@ def batch_size(shape: tuple[int, int], config: Config) -> int:
     return max(1, config.batch_tokens // sum(shape))
 
 
-def part_with_slots(part: Part, languages: tuple[str, str], seed: int | Sequence[int]) -> Part:
-    """Part with slots in its pairs; the same seed gives the same slots."""
+def masked_part(part: Part, languages: tuple[str, str], seed: int | Sequence[int]) -> Part:
+    """Part with placeholders in its pairs; the same seed gives the same ones."""
     random = np.random.default_rng(seed)
-    return part._replace(pairs=[Pair(*with_slots(*pair, languages, random)) for pair in part.pairs])
+    return part._replace(pairs=[Pair(*mask_pair(*pair, languages, random)) for pair in part.pairs])
 
 
 class Grouped:
@@ -85,7 +85,7 @@ class Grouped:
         self.lengths = np.zeros((0, 2), int)
         self._weights = np.zeros(0)
         languages = config.source, config.target
-        self.num_too_long = self._add(part_with_slots(part, languages, [config.seed, number]))
+        self.num_too_long = self._add(masked_part(part, languages, [config.seed, number]))
         if not self.pairs:
             raise ValueError(
                 "No training pair has at most `max_length` pieces on both sides. Received: "

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from keras_attn.translation.text.placeholders import spans
+from keras_attn.translation.text.placeholders import copied_spans
 
 # Number words that count as digits, except `one`, which is more often a pronoun than a number.
 _WORDS = {
@@ -69,7 +69,7 @@ def exactness(
     copies = [
         holds_copies(source, translation)
         for source, translation in zip(sources, translations, strict=True)
-        if spans(source)
+        if copied_spans(source)
     ]
     return Exactness(Share(sum(numbers), len(numbers)), Share(sum(copies), len(copies)))
 
@@ -107,7 +107,7 @@ def holds_copies(source: str, translation: str) -> bool:
     >>> holds_copies("%d個のファイル", "% d files")
     False
     """
-    return not Counter(spans(source)) - Counter(spans(translation))
+    return not Counter(copied_spans(source)) - Counter(copied_spans(translation))
 
 
 def _numbers(text: str) -> tuple[Counter[Decimal], int]:

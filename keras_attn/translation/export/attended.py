@@ -12,7 +12,7 @@ from keras_attn.translation.decoding.alternatives import likeliest_tokens
 from keras_attn.translation.decoding.groups import in_groups
 from keras_attn.translation.decoding.teacher_forcing import read
 from keras_attn.translation.special_ids import PAD_ID
-from keras_attn.translation.text import placeholders
+from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
 # Number of likeliest pieces at each position.
@@ -27,12 +27,12 @@ class Attended:
         config: Configuration of the model.
         source: Source tokenizer in the graph.
         target: Target tokenizer in the graph.
-        slot_ids: Ids of the slots, see `BeamSearch`.
+        placeholder_ids: Ids of the placeholders, see `BeamSearch`.
 
     Call arguments:
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
-        literals: Spans of each slot, strings `(B, slots)`; see `placeholders.protect`.
+        values: Value of each placeholder, strings `(B, placeholders)`; see `mask`.
 
     Returns:
         `source_pieces (B, S)` and `target_pieces (B, T)`, padded with empty strings;
@@ -49,53 +49,53 @@ class Attended:
         config: Config,
         source: GraphTokenizer,
         target: GraphTokenizer,
-        slot_ids: tuple[int, ...],
+        placeholder_ids: tuple[int, ...],
     ):
         self._config = config
         self._source, self._target = source, target
-        self._slot_ids = slot_ids
+        self._placeholder_ids = placeholder_ids
         ids = tf.TensorSpec((None, None), tf.int32)
         # `tf.function`, so that the signatures of a SavedModel share one graph of the model.
         graph = partial(tf.function, autograph=False)
         self._read = graph(partial(read, model), input_signature=[ids, ids])
-        literals = tf.TensorSpec((None, None), tf.string)
-        self._describe = graph(self._outputs, input_signature=[ids, ids, literals])
+        values = tf.TensorSpec((None, None), tf.string)
+        self._describe = graph(self._outputs, input_signature=[ids, ids, values])
 
     def __call__(
-        self, source_ids: tf.Tensor, target_ids: tf.Tensor, literals: tf.Tensor
+        self, source_ids: tf.Tensor, target_ids: tf.Tensor, values: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         outputs = tf.nest.map_structure(
             lambda spec: tf.TensorSpec(spec.shape[1:], spec.dtype),
             self._describe.get_concrete_function().structured_outputs,
         )
         positions = tf.maximum(tf.shape(source_ids)[1], tf.shape(target_ids)[1])
-        return in_groups(self._describe, (source_ids, target_ids, literals), positions, outputs)
+        return in_groups(self._describe, (source_ids, target_ids, values), positions, outputs)
 
     def logits(self, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
         """Logits of the tokens at each position of a translation, `(B, T, V)`."""
         return self._read(source_ids, target_ids).logits
 
-    def prefix_ids(self, pieces: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
+    def prefix_ids(self, pieces: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
         """Ids of target pieces, as the outputs have them.
 
         Args:
             pieces: Target pieces, strings `(B, P)`, padded with empty strings.
-            literals: Spans of each slot, strings `(B, slots)`.
+            values: Value of each placeholder, strings `(B, placeholders)`.
 
         Returns:
             Int32 `(B, P)`, padded with id 0.
         """
-        for number, slot in enumerate(placeholders.SLOTS):
-            literal = literals[:, number, None]
-            is_literal = tf.equal(pieces, literal) & tf.not_equal(literal, "")
-            # The other occurrences are of later slots with the same span.
-            nth = tf.cumsum(tf.cast(is_literal, tf.int32), axis=1)
-            pieces = tf.where(is_literal & (nth == 1), slot, pieces)
+        for number, placeholder in enumerate(PLACEHOLDERS):
+            value = values[:, number, None]
+            is_value = tf.equal(pieces, value) & tf.not_equal(value, "")
+            # The other occurrences are of later placeholders with the same value.
+            nth = tf.cumsum(tf.cast(is_value, tf.int32), axis=1)
+            pieces = tf.where(is_value & (nth == 1), placeholder, pieces)
         pieces = tf.ragged.boolean_mask(pieces, tf.not_equal(pieces, "")).to_tensor("")
         return tf.where(tf.equal(pieces, ""), PAD_ID, self._target.string_to_id(pieces))
 
     def _outputs(
-        self, source_ids: tf.Tensor, target_ids: tf.Tensor, literals: tf.Tensor
+        self, source_ids: tf.Tensor, target_ids: tf.Tensor, values: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         reading = self._read(source_ids, target_ids)
         distributions = tf.nn.softmax(tf.cast(reading.logits, tf.float32))  # (B, T, V)
@@ -105,7 +105,7 @@ class Attended:
             target_ids,
             self._config,
             NUM_ALTERNATIVES,
-            self._slot_ids,
+            self._placeholder_ids,
         )
         probabilities = tf.gather(distributions, target_ids, batch_dims=2)
         weights = {
@@ -114,20 +114,20 @@ class Attended:
             "decoder_weights": reading.decoder,
         }
         return {
-            "source_pieces": _pieces(self._source, source_ids, literals),
-            "target_pieces": _pieces(self._target, target_ids, literals),
+            "source_pieces": _pieces(self._source, source_ids, values),
+            "target_pieces": _pieces(self._target, target_ids, values),
             "probabilities": tf.where(tf.equal(target_ids, PAD_ID), 0.0, probabilities),
-            "alternatives": _pieces(self._target, alternatives, literals),
+            "alternatives": _pieces(self._target, alternatives, values),
             "alternative_probabilities": likelihoods,
             **{name: one for name, one in weights.items() if one is not None},
         }
 
 
-def _pieces(tokenizer: GraphTokenizer, ids: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
-    """Piece of each id, with the spans in the places of slots; empty for padding."""
+def _pieces(tokenizer: GraphTokenizer, ids: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+    """Piece of each id, with values in place of placeholders; empty for padding."""
     pieces = tf.where(tf.equal(ids, PAD_ID), "", tokenizer.id_to_string(ids))
     of_row = [-1] + [1] * (ids.shape.rank - 1)
-    for number, slot in enumerate(placeholders.SLOTS):
-        literal = tf.reshape(literals[:, number], of_row)
-        pieces = tf.where(tf.equal(pieces, slot), literal, pieces)
+    for number, placeholder in enumerate(PLACEHOLDERS):
+        value = tf.reshape(values[:, number], of_row)
+        pieces = tf.where(tf.equal(pieces, placeholder), value, pieces)
     return pieces

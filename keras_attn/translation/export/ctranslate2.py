@@ -23,7 +23,7 @@ def convert(model: Path, out: Path) -> None:
 
     CTranslate2 reads and writes pieces as strings: tokenize with `source.model`, detokenize with
     `target.model`. The translations of single sentences are those of the exported model. The caller
-    splits longer texts, and puts slots in the place of spans (`placeholders.protect`).
+    splits longer texts, and puts placeholders in the place of spans (`placeholders.mask`).
 
     Args:
         model: Folder of an exported version, or of all versions.

@@ -18,8 +18,9 @@ from keras_attn.translation.decoding.shards import in_shards
 from keras_attn.translation.decoding.teacher_forcing import log_probabilities_of
 from keras_attn.translation.export.attended import Attended
 from keras_attn.translation.model import in_dtype
-from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID, PLACEHOLDER_IDS
 from keras_attn.translation.text import placeholders, sentences
+from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.tokenization import language_tokens
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
@@ -58,22 +59,22 @@ class Signatures:
         self._joiner = sentences.joiner(config.target)
         # As in the search: greedy search has no length penalty.
         self._alpha = config.length_penalty if config.beam_size > 1 else 0.0
-        # The tokenizers of a model that was exported before there were slots have none.
-        self._has_slots = all(set(placeholders.SLOTS) <= set(one.pieces) for one in tokenizers)
+        # The tokenizers of a model that was exported before there were placeholders have none.
+        self._has_placeholders = all(set(PLACEHOLDERS) <= set(one.pieces) for one in tokenizers)
         self.model = in_dtype(model, config.serving_precision)
-        slot_ids = SLOT_IDS if all(one.has_slots for one in tokenizers) else ()
-        self._search_ids = Search(self.model, config, slot_ids)
+        placeholder_ids = PLACEHOLDER_IDS if all(one.has_placeholders for one in tokenizers) else ()
+        self._search_ids = Search(self.model, config, placeholder_ids)
         self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
-        self._attended = Attended(self.model, config, self.source, self.target, slot_ids)
+        self._attended = Attended(self.model, config, self.source, self.target, placeholder_ids)
         self._is_imported = tokenizers.source.is_imported
         self.num_shards = tf.Variable(NUM_SHARDS, trainable=False, name="num_shards")
         # `tf.function`, so that the signatures of a SavedModel share these graphs.
         graph = partial(tf.function, autograph=False)
-        strings, literals = (tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2))
+        strings, values = (tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2))
         number, boolean = (tf.TensorSpec([], dtype) for dtype in (tf.int32, tf.bool))
         terms = [strings, strings]
-        self._protect = graph(self._with_slots, input_signature=[strings, *terms])
-        self._restore = graph(self._with_spans, input_signature=[strings, literals])
+        self._mask_texts = graph(self._mask, input_signature=[strings, *terms])
+        self._unmask_texts = graph(self._unmask, input_signature=[strings, values])
         self._search = graph(self._translations, input_signature=[strings, *terms, number, boolean])
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -112,7 +113,7 @@ class Signatures:
         top_p: tf.Tensor,
     ) -> dict[str, tf.Tensor]:
         """Sampled translation of each text; text is truncated to `max_length`."""
-        given, literals = self._protect(text, *_no_terms())
+        given, values = self._mask_texts(text, *_no_terms())
         source_ids = self._source_ids(given)
         memory = self._search_ids.encode(source_ids)
         tokens = sample_translations(
@@ -120,13 +121,13 @@ class Signatures:
         )
         tokens = _nothing_for_nothing(source_ids, tokens)
         translation = self.target.detokenize(_without_padding(tokens))
-        return {"translation": self._restore(translation, literals)}
+        return {"translation": self._unmask_texts(translation, values)}
 
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
         """Log probability of each translation; both sides are truncated to `max_length`."""
-        given, literals = self._protect(text, *_no_terms())
+        given, values = self._mask_texts(text, *_no_terms())
         source_ids = self._source_ids(given)
-        target_ids = self._ids(self.target, placeholders.with_slots(translation, literals))
+        target_ids = self._ids(self.target, placeholders.mask_translations(translation, values))
 
         def log_probabilities(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
             return log_probabilities_of(self._attended.logits(source_ids, target_ids), target_ids)
@@ -141,9 +142,9 @@ class Signatures:
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translation of each text and what `Attended` gives of it; text is truncated."""
-        given, literals = self._protect(text, *_no_terms())
+        given, values = self._mask_texts(text, *_no_terms())
         source_ids = self._source_ids(given)
-        return self._attend(source_ids, self._search_ids(source_ids, scored=False), literals)
+        return self._attend(source_ids, self._search_ids(source_ids, scored=False), values)
 
     def continue_(self, text: tf.Tensor, prefix_pieces: tf.Tensor) -> dict[str, tf.Tensor]:
         """Outputs of `attend` for the best translation that begins with given target pieces.
@@ -152,36 +153,36 @@ class Signatures:
         translation is empty where the rules of the search forbid the prefix, or where a piece is
         not in the vocabulary.
         """
-        given, literals = self._protect(text, *_no_terms())
+        given, values = self._mask_texts(text, *_no_terms())
         source_ids = self._source_ids(given)
-        prefix = self._attended.prefix_ids(prefix_pieces, literals)
+        prefix = self._attended.prefix_ids(prefix_pieces, values)
         found = self._search_ids.beginning_with(prefix, source_ids)
-        return self._attend(source_ids, found, literals)
+        return self._attend(source_ids, found, values)
 
     def _attend(
-        self, source_ids: tf.Tensor, found: Hypotheses, literals: tf.Tensor
+        self, source_ids: tf.Tensor, found: Hypotheses, values: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         tokens = _nothing_for_nothing(source_ids, found.tokens[:, 0])
         translation = self.target.detokenize(_without_padding(tokens))
-        translation = self._restore(translation, literals)
+        translation = self._unmask_texts(translation, values)
         return {
             "translation": tf.where(tf.math.is_inf(found.scores[:, 0]), "", translation),
-            **self._attended(source_ids, _with_end(_without_padding(tokens)), literals),
+            **self._attended(source_ids, _with_end(_without_padding(tokens)), values),
         }
 
-    def _with_slots(
+    def _mask(
         self, text: tf.Tensor, term: tf.Tensor, term_translation: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Texts with slots, and what takes their places (`placeholders.protect`)."""
-        if not self._has_slots:
-            return text, tf.fill([tf.size(text), len(placeholders.SLOTS)], "")
-        return placeholders.protect(text, self._config.target, term, term_translation)
+        """Masked texts, and the value of each placeholder (`placeholders.mask`)."""
+        if not self._has_placeholders:
+            return text, tf.fill([tf.size(text), len(PLACEHOLDERS)], "")
+        return placeholders.mask(text, self._config.target, term, term_translation)
 
-    def _with_spans(self, translation: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
-        """Translations with the spans in the places of their slots (`placeholders.restore`)."""
-        if not self._has_slots:
+    def _unmask(self, translation: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+        """Translations with values in place of placeholders (`placeholders.unmask`)."""
+        if not self._has_placeholders:
             return translation
-        return placeholders.restore(translation, literals, self._config.target)
+        return placeholders.unmask(translation, values, self._config.target)
 
     def _language(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Language token of each text, the default for those without one, and the other text."""
@@ -223,7 +224,7 @@ class Signatures:
         found = sentences.split(text)
         is_source = sentences.is_in_language(found.text, self._config.source)
         given = tf.where(is_source, found.text, "")
-        given, literals = self._protect(given, term, term_translation)
+        given, values = self._mask_texts(given, term, term_translation)
         pieces = self.source.tokenize(given)
         limit = self._config.max_length - 1
         # With room for a language token.
@@ -237,7 +238,7 @@ class Signatures:
         whole = tf.strings.unsorted_segment_join(
             translations, owners, num_sentences, separator=self._joiner
         )
-        restored = self._restore(tf.reshape(whole, [-1]), tf.repeat(literals, num_best, axis=0))
+        restored = self._unmask_texts(tf.reshape(whole, [-1]), tf.repeat(values, num_best, axis=0))
         whole = tf.reshape(restored, tf.shape(whole))
         whole = tf.where(is_source[:, None], whole, found.text[:, None])
         owners = tf.gather(found.owner, owners)

@@ -24,12 +24,14 @@ INVISIBLE = (
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 
-# Pattern and replacement. Windows types U+FF5E for the wave dash; NFKC would make it "~".
-REPLACEMENTS = ((SEPARATORS, " "), (INVISIBLE, ""), ("\uff5e", "\u301c"))
+# Patterns for Python and RE2 alike, each with its replacement.
+Replacements = tuple[tuple[str, str], ...]
+
+# Windows types U+FF5E for the wave dash; NFKC would make it "~".
+REPLACEMENTS: Replacements = ((SEPARATORS, " "), (INVISIBLE, ""), ("\uff5e", "\u301c"))
 
 # Most texts are of these characters, of which none is replaced.
 _USUAL = re.compile("[ -~\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5d]*")
-_COMPILED = [(re.compile(pattern), replacement) for pattern, replacement in REPLACEMENTS]
 
 
 def unify(text: str) -> str:
@@ -40,17 +42,25 @@ def unify(text: str) -> str:
     >>> unify("co\\u00adop\\ufeff 辻\\U000e0100～")
     'coop 辻〜'
     """
-    if _USUAL.fullmatch(text):
-        return text
-    for pattern, replacement in _COMPILED:
-        text = pattern.sub(replacement, text)
-    return text
+    return text if _USUAL.fullmatch(text) else replace(text, REPLACEMENTS)
 
 
 def unify_in_graph(texts: tf.Tensor) -> tf.Tensor:
     """Replace characters as `unify` does, in strings of any shape."""
-    import tensorflow as tf  # takes seconds; `unify` does not need it
+    return replace_in_graph(texts, REPLACEMENTS)
 
-    for pattern, replacement in REPLACEMENTS:
+
+def replace(text: str, replacements: Replacements) -> str:
+    """Replace all matches of each pattern, one pattern after the other."""
+    for pattern, replacement in replacements:
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def replace_in_graph(texts: tf.Tensor, replacements: Replacements) -> tf.Tensor:
+    """Replace as `replace` does, in strings of any shape."""
+    import tensorflow as tf  # takes seconds; `replace` does not need it
+
+    for pattern, replacement in replacements:
         texts = tf.strings.regex_replace(texts, pattern, replacement)
     return texts

@@ -1,193 +1,267 @@
-"""Spans of text that a translation copies: addresses, tags, numbers, dates, given terms.
+"""Placeholders: characters in the place of text that a translation copies or writes by a rule.
 
-A span becomes a slot, one character that the model learned to carry to its place. After the search,
-the span, or the translation given for it, takes the place of the slot. So a model that has seen
+Addresses, tags, numbers, dates and given terms become placeholders, which the model learns to carry
+to their places. After the search, the value of each takes its place. So a model that has seen
 little text does not misspell an address and drops no digit of a number.
+
+Each kind of such spans is a row of `KINDS`. Training (`training_placeholders.py`) and the graph
+find, classify and mask spans by these rows.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from keras_attn.languages import read_language
 from keras_attn.translation.text import dates, numbers
+from keras_attn.translation.text.characters import Replacements, replace_in_graph
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
 # Characters for private use; each is a piece of its own in every tokenizer.
-SLOTS = tuple(chr(0xE000 + i) for i in range(8))
-_SLOT = f"[{SLOTS[0]}-{SLOTS[-1]}]"
+PLACEHOLDERS = tuple(chr(0xE000 + i) for i in range(8))
 
 EMOJI = (
     "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
     "[\u200d\ufe0f\u2600-\u27bf\U0001f000-\U0001faff\U000e0020-\U000e007f]*"
 )
 
-# Regular expression of the spans, for Python and RE2 alike.
-COPIED = "|".join(
-    (
-        r"(?:https?://|www\.)[!-~]*[0-9A-Za-z/#=_-]",  # web address
-        r"[0-9A-Za-z._%+-]+@[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)+",  # e-mail address
-        r"[@#][0-9A-Za-z_]+",  # mention, hashtag
-        r"\{\{[^{}\r\n]{1,60}\}\}|\$?\{[^{}\r\n]{0,60}\}",  # {{name}}, ${name}, {name}
-        r"%(?:\([0-9A-Za-z_]+\)|[0-9]+\$)?[0-9.]*[sdifx@]",  # %s, %(name)s, %1$d
-        r"</?[A-Za-z][^<>\r\n]{0,200}>|&[A-Za-z]{2,8};|&#[0-9]{1,7};",  # tag, character entity
-        r"`[^`\r\n]{1,200}`",  # code
-        r"(?:[A-Za-z]:)?(?:[\\/][A-Za-z_.~][0-9A-Za-z_.~-]*){2,}",  # path
-        r"[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.[A-Za-z][0-9A-Za-z]{1,4}",  # file, domain
-        "[\ue000-\uf8ff]",  # characters for private use, which no model knows
-        EMOJI,
-    )
+
+class Kind(NamedTuple):
+    """Kind of spans: what it looks like, and what becomes of it.
+
+    Attributes:
+        name: Name, for readers and tests.
+        pattern: Regular expression, for Python and RE2 alike.
+        ways: Function from a span to a regular expression of its translations; training masks a
+            span that has one translation. None for spans that are left in the text: they are found
+            so that no part of them is another span. Defaults to the span itself.
+        replacements: How a language writes the span, by `Language.numbers` of the language. Other
+            languages copy the span.
+        mark: Text that stays after the placeholder.
+        before: Regular expression of the beginning of the text after the span.
+        targets: `Language.numbers` of the target languages that have this kind. Empty for all.
+    """
+
+    name: str
+    pattern: str
+    ways: Callable[[str], str] | None = numbers.whole
+    replacements: Mapping[str, Replacements] = {}
+    mark: str = ""
+    before: str = ""
+    targets: str = ""
+
+
+_COPIED = (
+    Kind("web address", r"(?:https?://|www\.)[!-~]*[0-9A-Za-z/#=_-]"),
+    Kind("e-mail address", r"[0-9A-Za-z._%+-]+@[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)+"),
+    Kind("mention", r"[@#][0-9A-Za-z_]+"),  # and hashtag
+    Kind(
+        "template", r"\{\{[^{}\r\n]{1,60}\}\}|\$?\{[^{}\r\n]{0,60}\}"
+    ),  # {{name}}, ${name}, {name}
+    Kind("format", r"%(?:\([0-9A-Za-z_]+\)|[0-9]+\$)?[0-9.]*[sdifx@]"),  # %s, %(name)s, %1$d
+    Kind("tag", r"</?[A-Za-z][^<>\r\n]{0,200}>|&[A-Za-z]{2,8};|&#[0-9]{1,7};"),  # and entity
+    Kind("code", r"`[^`\r\n]{1,200}`"),
+    Kind("path", r"(?:[A-Za-z]:)?(?:[\\/][A-Za-z_.~][0-9A-Za-z_.~-]*){2,}"),
+    Kind("file", r"[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.[A-Za-z][0-9A-Za-z]{1,4}"),  # and domain
+    Kind("private use", "[\ue000-\uf8ff]"),  # characters that no model knows
+    Kind("emoji", EMOJI),
 )
+_IN_DIGITS = {"digits": numbers.IN_DIGITS, "english": numbers.IN_DIGITS}
+_WITH_COMMAS = {"digits": numbers.IN_DIGITS, "english": numbers.WITH_COMMAS}
+# In the order in which they are sought: the first that fits a place of the text is found there.
+KINDS = (
+    *_COPIED,
+    Kind("no date", dates.NO_DATE, ways=None, targets="english"),
+    *(
+        Kind(f"date {mark}", pattern, dates.ways_to_write, {"english": dates.IN_ENGLISH}, mark,
+             targets="english")
+        for mark, pattern in dates.PATTERNS.items()
+    ),
+    Kind("number in a word", numbers.IN_WORDS, ways=None),
+    Kind("year", numbers.NUMBER, numbers.ways_to_write, _IN_DIGITS, before="年"),
+    Kind("number", numbers.NUMBER, numbers.ways_to_write, _WITH_COMMAS),
+)  # fmt: skip
+# Corrections of a whole translation, by `Language.numbers`.
+_CORRECTIONS = {"english": (*numbers.ORDINAL_ENDINGS, *dates.ONE_PERIOD)}
 
-_LEFT_IN_TEXT = f"{dates.NO_DATE}|{numbers.LEFT_IN_TEXT}"
-
+# Regular expression of what a translation copies.
+COPIED = "|".join(kind.pattern for kind in _COPIED)
 # Separates spans from the text around them while they are found. Removed from given text first.
-_MARK = "\x1e"
-_COMPILED = re.compile(COPIED)
+_SEPARATOR = "\x1e"
 
 
-def spans(text: str) -> list[str]:
+def copied_spans(text: str) -> list[str]:
     """Spans of a text that a translation copies, in their order.
 
     Example:
 
-    >>> spans("{name}さん、https://example.com/a を見てください。")
+    >>> copied_spans("{name}さん、https://example.com/a を見てください。")
     ['{name}', 'https://example.com/a']
     """
-    return _COMPILED.findall(text)
+    return re.findall(COPIED, text)
 
 
-def has_dates(target: str) -> bool:
-    """Whether a date is one span: months have names, and the clock has a.m. and p.m."""
-    return read_language(target).numbers == "english"
+def kinds_of(target: str) -> tuple[Kind, ...]:
+    """Kinds of spans in texts that are translated into a language."""
+    numbers_of_target = read_language(target).numbers
+    return tuple(kind for kind in KINDS if kind.targets in ("", numbers_of_target))
 
 
-def pattern(target: str, names: str = "") -> str:
-    """Regular expression of spans, and of text that is found first so that it is no span.
-
-    Args:
-        target: Language code of the translation.
-        names: Pattern of spans that are found last. Defaults to none.
-    """
-    of_dates = (dates.NO_DATE, dates.DATE) if has_dates(target) else ()
-    parts = (COPIED, *of_dates, numbers.IN_WORDS, numbers.NUMBER, names)
-    return "|".join(filter(None, parts))
+def any_of(kinds: Sequence[Kind]) -> str:
+    """Regular expression of a span of any of the kinds."""
+    return "|".join(dict.fromkeys(kind.pattern for kind in kinds))
 
 
-def protect(
+def find(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[re.Match, Kind]]:
+    """Find the spans of a text and their kinds, as `mask` does in the graph."""
+    for span in re.finditer(any_of(kinds), text, re.ASCII):
+        after = text[span.end() :]
+        yield (
+            span,
+            next(
+                kind
+                for kind in kinds
+                if re.fullmatch(kind.pattern, span[0], re.ASCII) and re.match(kind.before, after)
+            ),
+        )
+
+
+def mask(
     texts: tf.Tensor,
     target: str,
     terms: tf.Tensor | None = None,
     translations: tf.Tensor | None = None,
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Put slots in the place of the first spans of each text, as many as there are `SLOTS`.
+    """Replace the first spans of each text by placeholders, as many as there are `PLACEHOLDERS`.
 
     Args:
         texts: Strings `(B,)`.
-        target: Language code of the translation. It decides how numbers are written; English
-            numbers get commas, but years do not, and dates are written as in "October 28".
+        target: Language code of the translation. It decides how numbers and dates are written.
         terms: Terms with a given translation, strings `(G,)`. A longer term is found before a
             shorter one, and before other spans. Defaults to none.
         translations: Translations of `terms`, strings `(G,)`.
 
     Returns:
-        Texts with slots, strings `(B,)`, and what takes the place of each slot, strings
-        `(B, slots)`, empty for slots that a text does not have.
+        Masked texts, strings `(B,)`, and the value of each placeholder, which takes its place in
+        the translation, strings `(B, placeholders)`, empty for placeholders that a text lacks.
     """
     import tensorflow as tf
 
-    searched = tf.constant(pattern(target))
+    kinds = kinds_of(target)
+    pattern = tf.constant(any_of(kinds))
     if terms is not None:
-        longest_first = tf.argsort(tf.strings.length(terms), direction="DESCENDING", stable=True)
-        quoted = tf.strings.join([_quoted(tf.gather(terms, longest_first)), "|"])
-        quoted = tf.where(tf.equal(quoted, "|"), "", quoted)  # an empty term is found nowhere
-        searched = tf.strings.join([tf.strings.reduce_join(quoted), searched])
-    texts = numbers.half_width(tf.strings.regex_replace(texts, _MARK, " "))
-    pieces = tf.strings.split(
-        tf.strings.regex_replace(texts, searched, rf"{_MARK}\0{_MARK}"), _MARK
-    )
-    flat, row = pieces.flat_values, pieces.value_rowids()
-    is_span = tf.ragged.range(pieces.row_lengths()).flat_values % 2 == 1
-    is_slot = is_span & ~tf.strings.regex_full_match(flat, _LEFT_IN_TEXT)
-    followers = tf.concat([flat[1:], [""]], 0)[: tf.size(flat)]
-    kept = numbers.translated(flat, followers, target)
-    kinds = tf.fill(tf.shape(flat), "")
-    if has_dates(target):
-        kept, kinds = dates.translated(kept)
-        is_slot |= is_span & tf.not_equal(kinds, "")
+        pattern = tf.strings.join([_any_term(terms), pattern])
+    parts = _split(replace_in_graph(texts, numbers.HALF_WIDTH), pattern)
+    part, row = parts.flat_values, parts.value_rowids()
+    place = tf.where(tf.ragged.range(parts.row_lengths()).flat_values % 2 == 1)[:, 0]
+    span, row = tf.gather(part, place), tf.gather(row, place)
+    value, mark, is_masked = _classify(span, tf.gather(part, place + 1), kinds, target)
     if terms is not None:
-        is_term = tf.equal(flat[:, None], terms)  # (pieces, G)
-        given = tf.gather(
-            tf.concat([translations, [""]], 0),
-            tf.argmax(tf.pad(tf.cast(is_term, tf.int32), [[0, 0], [0, 1]]), 1),
-        )
-        is_given = tf.reduce_any(is_term, axis=1)
-        kept, is_slot = tf.where(is_given, given, kept), is_slot | (is_given & is_span)
-        kinds = tf.where(is_given, "", kinds)
-    # Number of the slots before each piece in its text.
-    before = tf.cumsum(tf.cast(is_slot, tf.int32), exclusive=True)
-    number = before - tf.gather(before, tf.gather(pieces.row_starts(), row))
-    is_slot &= number < len(SLOTS)
-    slot = tf.gather(tf.constant(SLOTS), tf.clip_by_value(number, 0, len(SLOTS) - 1))
-    # The kind of a date stays in the text, after the slot.
-    slot = tf.strings.join([slot, kinds])
-    with_slots = pieces.with_flat_values(tf.where(is_slot, slot, flat))
-    literals = tf.RaggedTensor.from_value_rowids(
-        tf.boolean_mask(kept, is_slot), tf.boolean_mask(row, is_slot), nrows=pieces.nrows()
+        is_term = tf.pad(tf.equal(span[:, None], terms), [[0, 0], [0, 1]], constant_values=True)
+        term = tf.argmax(tf.cast(is_term, tf.int32), axis=1, output_type=tf.int32)  # G for none
+        is_given = term < tf.size(terms)
+        value = tf.where(is_given, tf.gather(tf.concat([translations, [""]], 0), term), value)
+        mark, is_masked = tf.where(is_given, "", mark), is_masked | is_given
+    # Number of the masked spans before each span in its text.
+    before = tf.cumsum(tf.cast(is_masked, tf.int32), exclusive=True)
+    number = before - tf.gather(tf.math.segment_min(before, row), row)
+    is_masked &= number < len(PLACEHOLDERS)
+    placeholder = tf.gather(PLACEHOLDERS, tf.minimum(number, len(PLACEHOLDERS) - 1))
+    masked = tf.where(is_masked, tf.strings.join([placeholder, mark]), span)
+    parts = parts.with_flat_values(tf.tensor_scatter_nd_update(part, place[:, None], masked))
+    values = tf.RaggedTensor.from_value_rowids(
+        tf.boolean_mask(value, is_masked), tf.boolean_mask(row, is_masked), nrows=parts.nrows()
     )
     return (
-        tf.strings.reduce_join(with_slots, axis=1),
-        literals.to_tensor("", shape=[None, len(SLOTS)]),
+        tf.strings.reduce_join(parts, axis=1),
+        values.to_tensor("", shape=[None, len(PLACEHOLDERS)]),
     )
 
 
-def restore(texts: tf.Tensor, literals: tf.Tensor, target: str) -> tf.Tensor:
-    """Put the spans in the place of their slots; a span whose slot is missing is appended.
+def unmask(texts: tf.Tensor, values: tf.Tensor, target: str) -> tf.Tensor:
+    """Replace placeholders by their values; a value whose placeholder is missing is appended.
 
     Args:
-        texts: Translations with slots, strings `(B,)`.
-        literals: What takes the place of each slot, strings `(B, slots)`; see `protect`.
+        texts: Translations with placeholders, strings `(B,)`.
+        values: Value of each placeholder, strings `(B, placeholders)`; see `mask`.
         target: Language code of the translation.
     """
     import tensorflow as tf
 
-    texts = tf.strings.regex_replace(texts, _MARK, " ")
-    pieces = tf.strings.split(tf.strings.regex_replace(texts, _SLOT, rf"{_MARK}\0{_MARK}"), _MARK)
-    flat, row = pieces.flat_values, pieces.value_rowids()
-    is_used = tf.equal(flat[:, None], tf.constant(SLOTS))  # (pieces, slots)
+    parts = _split(texts, f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]")
+    part, row = parts.flat_values, parts.value_rowids()
+    is_used = tf.equal(part[:, None], tf.constant(PLACEHOLDERS))  # (parts, placeholders)
     place = tf.stack([row, tf.argmax(is_used, axis=1)], axis=1)
-    filled = tf.where(tf.reduce_any(is_used, axis=1), tf.gather_nd(literals, place), flat)
-    whole = tf.strings.reduce_join(pieces.with_flat_values(filled), axis=1)
-    if has_dates(target):
-        whole = dates.with_one_period(numbers.with_ordinal_endings(whole))
+    filled = tf.where(tf.reduce_any(is_used, axis=1), tf.gather_nd(values, place), part)
+    whole = tf.strings.reduce_join(parts.with_flat_values(filled), axis=1)
+    whole = replace_in_graph(whole, _CORRECTIONS.get(read_language(target).numbers, ()))
     uses = tf.math.unsorted_segment_sum(tf.cast(is_used, tf.int32), row, tf.shape(texts)[0])
-    is_missing = tf.not_equal(literals, "") & tf.equal(uses, 0)
-    missing = tf.where(is_missing, tf.strings.join([" ", literals]), "")
+    is_missing = tf.not_equal(values, "") & tf.equal(uses, 0)
+    missing = tf.where(is_missing, tf.strings.join([" ", values]), "")
     return tf.strings.join([whole, tf.strings.reduce_join(missing, axis=1)])
 
 
-def with_slots(translations: tf.Tensor, literals: tf.Tensor) -> tf.Tensor:
-    """Put slots in the place of spans in given translations, the opposite of `restore`.
+def mask_translations(translations: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+    """Replace values in given translations by their placeholders, the opposite of `unmask`.
 
     Args:
         translations: Strings `(B,)`.
-        literals: Spans of each slot, strings `(B, slots)`; see `protect`.
+        values: Value of each placeholder, strings `(B, placeholders)`; see `mask`.
     """
     import tensorflow as tf
 
     def of_row(row: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
-        text, spans = row
-        # A span that ends with the period of the sentence leaves one for the sentence.
-        text = dates.with_two_periods(text)
-        for span, slot in zip(tf.unstack(spans, len(SLOTS)), SLOTS, strict=True):
-            found = tf.strings.regex_replace(text, _quoted(span), slot, replace_global=False)
-            text = tf.where(tf.equal(span, ""), text, found)
-        return dates.with_one_period(text)
+        text, values = row
+        text = replace_in_graph(text, dates.TWO_PERIODS)
+        for i, placeholder in enumerate(PLACEHOLDERS):
+            masked = tf.strings.regex_replace(text, _quoted(values[i]), placeholder, False)
+            text = tf.where(tf.equal(values[i], ""), text, masked)
+        return replace_in_graph(text, dates.ONE_PERIOD)
 
-    return tf.map_fn(of_row, (translations, literals), fn_output_signature=tf.string)
+    return tf.map_fn(of_row, (translations, values), fn_output_signature=tf.string)
+
+
+def _split(texts: tf.Tensor, pattern: str | tf.Tensor) -> tf.RaggedTensor:
+    """Parts of each text, of which the second, the fourth and so on match the pattern."""
+    import tensorflow as tf
+
+    texts = tf.strings.regex_replace(texts, _SEPARATOR, " ")
+    marked = tf.strings.regex_replace(texts, pattern, rf"{_SEPARATOR}\0{_SEPARATOR}")
+    return tf.strings.split(marked, _SEPARATOR)
+
+
+def _classify(
+    span: tf.Tensor, after: tf.Tensor, kinds: Sequence[Kind], target: str
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Value of each span `(N,)`, the mark that stays after its placeholder, and `is_masked`."""
+    import tensorflow as tf
+
+    is_kind = [
+        tf.strings.regex_full_match(span, kind.pattern)
+        & tf.strings.regex_full_match(after, f"(?s)(?:{kind.before}).*")
+        for kind in kinds
+    ]
+    kind = tf.argmax(tf.cast(tf.stack(is_kind, axis=1), tf.int32), axis=1)
+    replacements = [one.replacements.get(read_language(target).numbers, ()) for one in kinds]
+    value = span
+    for some in dict.fromkeys(replacements):
+        is_written = tf.gather([some == others for others in replacements], kind)
+        value = tf.where(is_written, replace_in_graph(span, some), value)
+    mark, is_masked = [one.mark for one in kinds], [one.ways is not None for one in kinds]
+    return value, tf.gather(mark, kind), tf.gather(is_masked, kind)
+
+
+def _any_term(terms: tf.Tensor) -> tf.Tensor:
+    """Regular expression of each term and "|", the longest first; an empty term is left out."""
+    import tensorflow as tf
+
+    longest_first = tf.argsort(tf.strings.length(terms), direction="DESCENDING", stable=True)
+    quoted = tf.strings.join([_quoted(tf.gather(terms, longest_first)), "|"])
+    return tf.strings.reduce_join(tf.where(tf.equal(quoted, "|"), "", quoted))
 
 
 def _quoted(texts: tf.Tensor) -> tf.Tensor:

@@ -15,14 +15,14 @@ import sentencepiece
 from keras_attn.languages import read_language
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, SLOT_IDS, UNK_ID
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, PLACEHOLDER_IDS, UNK_ID
 from keras_attn.translation.text.characters import unify
-from keras_attn.translation.text.placeholders import SLOTS
+from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.tokenization import language_tokens
 from keras_attn.translation.tokenization.model_proto import ModelProto
 
-# 256 pieces for byte fallback, 4 special pieces, the slots, and at least one character.
-MIN_VOCAB_SIZE = 256 + 4 + len(SLOTS) + 1
+# 256 pieces for byte fallback, 4 special pieces, the placeholders, and at least one character.
+MIN_VOCAB_SIZE = 256 + 4 + len(PLACEHOLDERS) + 1
 
 # Limit on the sentences used for training: 290,000 Japanese ones take half a minute, and 100,000 of
 # them make only 0.9% more tokens.
@@ -99,9 +99,9 @@ class Tokenizer:
         return self._vocab_size
 
     @property
-    def has_slots(self) -> bool:
-        """Whether the slots have the ids `SLOT_IDS`."""
-        return self.pieces[SLOT_IDS[0] : SLOT_IDS[-1] + 1] == list(SLOTS)
+    def has_placeholders(self) -> bool:
+        """Whether the placeholders have the ids `PLACEHOLDER_IDS`."""
+        return self.pieces[PLACEHOLDER_IDS[0] : PLACEHOLDER_IDS[-1] + 1] == list(PLACEHOLDERS)
 
     @property
     def pieces(self) -> list[str]:
@@ -221,7 +221,7 @@ def train(
     Args:
         sentences: Training text. With more than `MAX_SENTENCES` sentences, every n-th is used.
         vocab_size: Maximum number of pieces, at least `MIN_VOCAB_SIZE`, including 4 special
-            pieces, 256 byte pieces and the slots. A small text may give fewer.
+            pieces, 256 byte pieces and the placeholders. A small text may give fewer.
         character_coverage: Share of the characters that get a piece, above 0.98, at most 1.
         model_type: `"unigram"` (Kudo 2018) or `"bpe"` (Sennrich et al. 2016). Defaults to
             `"unigram"`.
@@ -236,7 +236,8 @@ def train(
     if vocab_size < MIN_VOCAB_SIZE:
         raise ValueError(
             f"`vocab_size` must be at least {MIN_VOCAB_SIZE}: 4 special pieces, one for each of "
-            f"256 bytes, {len(SLOTS)} slots, and characters. Received: vocab_size={vocab_size}."
+            f"256 bytes, {len(PLACEHOLDERS)} placeholders, and characters. Received: "
+            f"vocab_size={vocab_size}."
         )
     step = -(-len(texts) // MAX_SENTENCES)
     model = io.BytesIO()
@@ -251,7 +252,7 @@ def train(
             character_coverage=character_coverage,
             byte_fallback=True,
             split_digits=True,  # a number is read digit by digit, and no digit is left out
-            required_chars="".join(SLOTS),
+            required_chars="".join(PLACEHOLDERS),
             pad_id=PAD_ID,
             unk_id=UNK_ID,
             bos_id=BOS_ID,
@@ -272,16 +273,16 @@ def train(
             f"SentencePiece cannot train on this text. Received: {len(texts):,} sentences, "
             f"vocab_size={vocab_size}, character_coverage={character_coverage} ({reason})."
         ) from error
-    return Tokenizer(_with_slots_first(model.getvalue()))
+    return Tokenizer(_with_placeholders_first(model.getvalue()))
 
 
-def _with_slots_first(proto: bytes) -> bytes:
-    """Move the slots of a SentencePiece model to the ids `SLOT_IDS`."""
+def _with_placeholders_first(proto: bytes) -> bytes:
+    """Move the placeholders of a SentencePiece model to the ids `PLACEHOLDER_IDS`."""
     model = ModelProto.FromString(proto)
     numbers = {piece.piece: number for number, piece in enumerate(model.pieces)}
-    slots = [numbers[slot] for slot in SLOTS]
-    others = [number for number in range(len(model.pieces)) if number not in slots]
-    order = [*others[: SLOT_IDS[0]], *slots, *others[SLOT_IDS[0] :]]
+    ours = [numbers[placeholder] for placeholder in PLACEHOLDERS]
+    others = [number for number in range(len(model.pieces)) if number not in ours]
+    order = [*others[: PLACEHOLDER_IDS[0]], *ours, *others[PLACEHOLDER_IDS[0] :]]
     pieces = [model.pieces[number] for number in order]
     del model.pieces[:]
     model.pieces.extend(pieces)

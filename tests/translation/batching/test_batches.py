@@ -20,9 +20,9 @@ CUT = 99_999  # what follows an id that sampling cut
 
 
 @pytest.fixture(autouse=True)
-def without_slots(monkeypatch):
+def without_placeholders(monkeypatch):
     """Numbers stay in the texts: these tests recognise pairs by them."""
-    monkeypatch.setattr(grouped, "part_with_slots", lambda part, *_: part)
+    monkeypatch.setattr(grouped, "masked_part", lambda part, *_: part)
 
 
 class Spelt:

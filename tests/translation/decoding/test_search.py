@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.search import LENGTHS, Search, best_translations, num_positions
-from keras_attn.translation.special_ids import EOS_ID, PAD_ID, SLOT_IDS
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID, PLACEHOLDER_IDS
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +42,15 @@ def test_a_slot_is_said_once_and_only_if_its_source_has_it(tiny_model):
     sources = random_sources([5] * 9)
     config = Config(max_length=9, beam_size=3)
     free, ruled = (
-        best_translations(tiny_model, sources, config, 3, slot_ids=ids) for ids in ((), SLOT_IDS)
+        best_translations(tiny_model, sources, config, 3, slot_ids=ids)
+        for ids in ((), PLACEHOLDER_IDS)
     )
     too_many = [
         max(
             said(found, row, n).count(slot) - (slot in sources[row].numpy())
             for row in range(len(sources))
             for n in range(3)
-            for slot in SLOT_IDS
+            for slot in PLACEHOLDER_IDS
         )
         for found in (free, ruled)
     ]

@@ -10,7 +10,7 @@ from keras_attn.__main__ import main
 from keras_attn.translation.export.ctranslate2 import convert
 from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.special_ids import EOS_ID
-from keras_attn.translation.text.placeholders import SLOTS
+from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.tokenization import tokenizer
 
 engine = pytest.importorskip("ctranslate2")
@@ -46,7 +46,7 @@ def test_both_engines_find_the_same_translations_with_the_same_scores(models):
         length_penalty=0,
         min_decoding_length=0,
         max_decoding_length=2 * CONFIG.max_length,
-        suppress_sequences=[[slot] for slot in SLOTS],  # no source has one
+        suppress_sequences=[[one] for one in PLACEHOLDERS],  # no source has one
     )
     numbers = {piece: i for i, piece in enumerate(join.pieces)}
     theirs = [join.decode([[numbers[p] for p in one.hypotheses[0]]])[0] for one in found]
@@ -57,7 +57,7 @@ def test_both_engines_find_the_same_translations_with_the_same_scores(models):
     assert len(comparable) > 8
     assert len(set(theirs)) > 3
     assert [ours[i].translation for i in comparable] == [theirs[i] for i in comparable]
-    # Of all tokens: without slots the engine has other probabilities.
+    # Of all tokens: without placeholders the engine has other probabilities.
     scored = converted_translator.score_batch(pieces, [one.hypotheses[0] for one in found])
     np.testing.assert_allclose(
         [ours[i].score for i in comparable],

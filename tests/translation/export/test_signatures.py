@@ -7,7 +7,7 @@ from shared_translator import CONFIG, PAIRS
 
 from keras_attn.translation.export import signatures
 from keras_attn.translation.export.signatures import UNCERTAIN_BELOW, Signatures
-from keras_attn.translation.special_ids import BOS_ID, EOS_ID, SLOT_IDS, UNK_ID
+from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PLACEHOLDER_IDS, UNK_ID
 from keras_attn.translation.training.validation import translate_with
 
 SOURCES = [pair.source for pair in PAIRS]
@@ -36,14 +36,14 @@ def translate(ask):
     return translate
 
 
-def test_greedy_search_in_the_graph_is_that_of_validation_in_any_groups_and_without_slots(
+def test_greedy_search_in_the_graph_is_that_of_validation_in_any_groups_and_without_placeholders(
     tokenizers, make_model, monkeypatch
 ):
     greedy = dataclasses.replace(CONFIG, beam_size=1)
     monkeypatch.setattr(signatures, "ROWS_AT_ONCE", 2)
     model = make_model()
     served = Signatures(model, tokenizers, greedy)
-    served._has_slots = False  # as a model that was exported before there were slots
+    served._has_placeholders = False  # as a model that was exported before there were placeholders
     texts = [*SOURCES[:5], "庭に{name}が咲く。"]
     *found, with_name = served.translate(tf.constant(texts))["translation"].numpy()
     expected = translate_with(model, tokenizers, greedy)(texts[:-1])
@@ -126,7 +126,7 @@ def test_the_likeliest_piece_is_that_of_the_search_step_and_has_the_probability_
         ids = [ids_of[piece] for piece in pieces[row, :length]]
         source_ids = np.array([[*source.encode([TEXTS[row]])[0], EOS_ID]])
         logits = model((source_ids, np.array([[BOS_ID, *ids[:-1]]])))[0].numpy()
-        logits[:, [0, UNK_ID, BOS_ID, *SLOT_IDS]] = -np.inf
+        logits[:, [0, UNK_ID, BOS_ID, *PLACEHOLDER_IDS]] = -np.inf
         likeliest = [target.pieces[i].encode() for i in logits.argmax(-1)]
         # The last piece may be EOS because the maximum length is reached.
         assert alternatives[row, : length - 1, 0].tolist() == likeliest[:-1]

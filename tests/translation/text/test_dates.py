@@ -1,8 +1,7 @@
 import re
 
-import tensorflow as tf
-
 from keras_attn.translation.text import dates
+from keras_attn.translation.text.characters import replace, replace_in_graph
 
 DATES = {
     "2026年3月31日": ("March 31, 2026", "月日"),
@@ -21,19 +20,14 @@ DATES = {
 }
 
 
-def strings(tensor):
-    return [text.decode() for text in tensor.numpy()]
-
-
-def test_dates_and_times_are_written_as_in_english_in_the_graph_too_and_other_text_stays():
-    for date, expected in DATES.items():
-        assert re.fullmatch(dates.DATE, date)
-        assert (dates.in_english(date), dates.kind(date)) == expected
-        assert re.fullmatch(dates.ways_to_write(date), dates.in_english(date))
-    others = ["3時間", "九時", "猫", "", "1,900"]
-    written, kinds = dates.translated(tf.constant([*DATES, *others]))
-    assert strings(written) == [*(english for english, _ in DATES.values()), *others]
-    assert strings(kinds) == [*(name for _, name in DATES.values()), *[""] * len(others)]
+def test_dates_and_times_are_written_as_in_english_in_the_graph_too():
+    for date, (english, mark) in DATES.items():
+        assert [m for m, one in dates.PATTERNS.items() if re.fullmatch(one, date)] == [mark]
+        assert replace(date, dates.IN_ENGLISH) == english
+        assert replace_in_graph(date, dates.IN_ENGLISH).numpy().decode() == english
+        assert re.fullmatch(dates.ways_to_write(date), english)
+    for other in ("3時間", "九時", "猫", "", "1,900"):
+        assert not any(re.fullmatch(pattern, other) for pattern in dates.PATTERNS.values())
 
 
 WAYS = {
@@ -60,8 +54,12 @@ def test_other_ways_to_write_a_date_are_known_and_other_dates_are_none():
 
 
 def test_a_sentence_that_ends_with_an_hour_has_one_period():
-    texts = ["at 3 p.m..", "at 9 a.m.. Then", "at 3 p.m.?", "end.."]
-    expected = ["at 3 p.m.", "at 9 a.m. Then", "at 3 p.m.?", "end.."]
-    assert strings(dates.with_one_period(tf.constant(texts))) == expected
-    found = dates.with_two_periods(tf.constant(["at 3 p.m.", "3 p.m. sharp."]))
-    assert strings(found) == ["at 3 p.m..", "3 p.m. sharp."]
+    for text, expected in {
+        "at 3 p.m..": "at 3 p.m.",
+        "at 9 a.m.. Then": "at 9 a.m. Then",
+        "at 3 p.m.?": "at 3 p.m.?",
+        "end..": "end..",
+    }.items():
+        assert replace(text, dates.ONE_PERIOD) == expected
+    found = [replace(text, dates.TWO_PERIODS) for text in ("at 3 p.m.", "3 p.m. sharp.")]
+    assert found == ["at 3 p.m..", "3 p.m. sharp."]

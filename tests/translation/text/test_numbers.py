@@ -1,10 +1,7 @@
-import tensorflow as tf
+import re
 
 from keras_attn.translation.text import numbers
-
-
-def strings(tensor):
-    return [text.decode() for text in tensor.numpy()]
+from keras_attn.translation.text.characters import replace, replace_in_graph
 
 
 def kanji(value):
@@ -22,24 +19,39 @@ def test_numbers_in_kanji_are_read():
         for number in (10, 11, 20, 99, 100, 101, 110, 999, 1000, 1001, 1110, 9999):
             text = (kanji(myriads) + "万" if myriads else "") + kanji(number)
             value = 10_000 * myriads + number
-            assert numbers.ways_to_write(text) == (f"{value}", f"{value:,}")
+            assert replace(text, numbers.IN_DIGITS) == f"{value}"
+            assert replace(text, numbers.WITH_COMMAS) == f"{value:,}"
+            assert bool(re.fullmatch(numbers.NUMBER, text)) == (text not in "十百千")
 
 
-def test_numbers_are_written_as_the_target_language_writes_them_and_python_reads_them():
-    spans = ["1,900", "1900", "8万5千", "10:30", "A4", "{n}"]
-    followers = tf.constant(["円", "年に", "円", "に", "の", ""])
-    for target, *expected in (
-        ("en", "1,900", "1900", "85,000", "10:30", "A4", "{n}"),
-        ("de", "1900", "1900", "85000", "10:30", "A4", "{n}"),
-        ("ja", "1,900", "1900", "8万5千", "10:30", "A4", "{n}"),
+def test_numbers_are_written_in_the_graph_as_in_python_and_the_ways_to_write_them_are_known():
+    for span, *expected in (
+        ("1,900", "1900", "1,900"),
+        ("8万5千", "85000", "85,000"),
+        ("九百六十", "960", "960"),
+        ("百二十万", "1200000", "1,200,000"),
+        ("1.5万", "15000", "15,000"),
+        ("2億", "200000000", "200,000,000"),
+        ("045-951-8623", "045-951-8623", "045-951-8623"),
+        ("12,345,678", "12345678", "12,345,678"),
+        ("3千", "3000", "3,000"),
+        ("10:30", "10:30", "10:30"),
+        ("A4", "A4", "A4"),
+        ("4パーセント", "4%", "4%"),
+        ("3対1", "3-1", "3-1"),
     ):
-        assert strings(numbers.translated(tf.constant(spans), followers, target)) == expected
-    spans = ["九百六十", "百二十万", "1.5万", "2億", "045-951-8623", "千一", "12,345,678", "3千"]
-    in_graph = numbers.translated(tf.constant(spans), tf.constant(["円"] * len(spans)), "en")
-    assert strings(in_graph) == [numbers.ways_to_write(span)[1] for span in spans]
+        assert re.fullmatch(numbers.NUMBER, span)
+        for replacements, text in zip(
+            (numbers.IN_DIGITS, numbers.WITH_COMMAS), expected, strict=True
+        ):
+            assert replace(span, replacements) == text
+            assert replace_in_graph(span, replacements).numpy().decode() == text
+            assert re.fullmatch(numbers.ways_to_write(span), text)
+    for span, way in (("4%", "4 percent"), ("3対1", "3 to 1"), ("千", "千")):
+        assert re.fullmatch(numbers.ways_to_write(span), way)
 
 
 def test_ordinal_endings_follow_the_number():
     given = "1th 2th 3th 4th 11th 12th 13th 21th 102th 111th month"
     expected = "1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th month"
-    assert strings(numbers.with_ordinal_endings(tf.constant([given]))) == [expected]
+    assert replace(given, numbers.ORDINAL_ENDINGS) == expected

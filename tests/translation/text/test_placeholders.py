@@ -1,12 +1,121 @@
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.text.placeholders import SLOTS, protect, restore, spans, with_slots
+from keras_attn.languages import read_language
+from keras_attn.translation.corpus import sources
+from keras_attn.translation.corpus.cleaning import clean_text
+from keras_attn.translation.text.characters import replace
+from keras_attn.translation.text.placeholders import (
+    KINDS,
+    PLACEHOLDERS,
+    copied_spans,
+    find,
+    kinds_of,
+    mask,
+    mask_translations,
+    unmask,
+)
+from keras_attn.translation.text.training_placeholders import mask_pair
+
+A = PLACEHOLDERS
+DATA = Path(__file__).parents[2] / "data"
 
 
 def strings(tensor):
     return [text.decode() for text in tensor.numpy().ravel()]
+
+
+def masked_in_python(text, target):
+    """Masked text and values, as training finds the spans."""
+    numbers, values, masked, end = read_language(target).numbers, [], "", 0
+    for span, kind in find(text, kinds_of(target)):
+        if kind.ways and len(values) < len(PLACEHOLDERS):
+            masked += text[end : span.start()] + PLACEHOLDERS[len(values)] + kind.mark
+            values.append(replace(span[0], kind.replacements.get(numbers, ())))
+            end = span.end()
+    return masked + text[end:], values
+
+
+def check_equal_in_the_graph(texts, target):
+    masked, values = mask(tf.constant(texts), target)
+    for text, in_graph, row in zip(texts, strings(masked), values, strict=True):
+        found = [value for value in strings(row) if value]
+        assert (in_graph, found) == masked_in_python(text, target), text
+
+
+WORDS = "午後 午前 間 パーセント 1900 st th km www. a.b 五十嵐 五月雨".split()
+SPANS = [
+    *"0123456789一三九十百千万億年月日時分半対%％,.:-/_@#{}<>`$&;\\aSTあの、。 \ue000😊",
+    *WORDS,
+]
+TEXTS = st.lists(st.sampled_from(SPANS), max_size=12).map("".join).map(clean_text)
+
+
+@settings(max_examples=8, derandomize=True, deadline=None)
+@given(st.lists(TEXTS, min_size=20))
+def test_training_and_graph_find_and_mask_the_same_spans_in_random_text(texts):
+    for target in ("en", "ja", "de"):
+        check_equal_in_the_graph(texts, target)
+
+
+def lines_of(name):
+    if name == "everyday":
+        return sources.read("everyday", "ja", "en").pairs
+    return [line.split("\t")[:2] for line in (DATA / f"{name}.tsv").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["numerals", "copied", "first_sentences", pytest.param("everyday", marks=pytest.mark.slow)],
+)
+def test_training_and_graph_find_and_mask_the_same_spans_in_a_corpus(name):
+    japanese, english = ([*map(clean_text, side)] for side in zip(*lines_of(name), strict=True))
+    check_equal_in_the_graph(japanese, "en")
+    check_equal_in_the_graph(japanese, "de")
+    check_equal_in_the_graph(english, "ja")
+
+
+# A pair for each kind: source, masked source (`_` for a placeholder), target, masked target.
+PAIRS = {
+    "web address": ("https://a.jp/bを見て。", "_を見て。", "See https://a.jp/b.", "See _."),
+    "e-mail address": ("a.b@c.jpへ", "_へ", "To a.b@c.jp", "To _"),
+    "mention": ("@aさん", "_さん", "Dear @a", "Dear _"),
+    "template": ("${a}さん", "_さん", "Dear ${a}", "Dear _"),
+    "format": ("%1$dの朝", "_の朝", "%1$d in the morning", "_ in the morning"),
+    "tag": ("<b>朝", "_朝", "<b>Morning", "_Morning"),
+    "code": ("`a b`の朝", "_の朝", "Morning of `a b`", "Morning of _"),
+    "path": ("/usr/binの朝", "_の朝", "Morning of /usr/bin", "Morning of _"),
+    "file": ("a.pdfの朝", "_の朝", "Morning of a.pdf", "Morning of _"),
+    "private use": ("\ue0ffの朝", "_の朝", "Morning of \ue0ff", "Morning of _"),
+    "emoji": ("😊の朝", "_の朝", "Morning of 😊", "Morning of _"),
+    "no date": ("午後12時間", "午後12時間", "12 hours", "12 hours"),
+    "date 月日": ("十月三日の朝", "_月日の朝", "On the 3rd of October", "On _"),
+    "date 年月": ("2016年6月の朝", "_年月の朝", "In June, 2016.", "In _."),
+    "date 月": ("5月に", "_月に", "In May", "In _"),
+    "date 時分": ("午後3時に来て。", "_時分に来て。", "Come at 3 p.m.", "Come at _."),
+    "number in a word": ("1stと八百屋", "1stと八百屋", "1st", "1st"),
+    "year": ("千九百年に", "_年に", "In 1900", "In _"),
+    "number": ("千九百円の3%", "_円の_", "1,900 yen, 3 percent", "_ yen, _"),
+}  # fmt: skip
+
+
+def without_numbers(text):
+    return re.sub(f"[{''.join(PLACEHOLDERS)}]", "_", text)
+
+
+def test_each_kind_is_masked_by_training_and_graph_alike():
+    assert list(PAIRS) == [kind.name for kind in KINDS]
+    for source, masked_source, target, masked_target in PAIRS.values():
+        masked = mask_pair(source, target, ("ja", "en"), np.random.default_rng(0))
+        assert [without_numbers(text) for text in masked] == [masked_source, masked_target]
+        (in_graph,) = strings(mask(tf.constant([source]), "en")[0])
+        assert without_numbers(in_graph) == masked_source
 
 
 def test_spans_are_found_and_come_back():
@@ -24,55 +133,49 @@ def test_spans_are_found_and_come_back():
         ("今日は😊です👨‍👩‍👧", ["😊", "👨‍👩‍👧"]),
         ("5枚です。「はい」〜、午後3時", []),
     ):
-        assert spans(text) == expected
-        protected, literals = protect(tf.constant([text]), "ja")
-        (inside,) = strings(protected)
-        assert [c for c in inside if c in SLOTS] == list(SLOTS[: len(expected)])
-        assert strings(restore(protected, literals, "ja")) == [text]
-    assert spans("100%の力、50 % off, 3 < 4 > 2") == []
+        assert copied_spans(text) == expected
+        masked, values = mask(tf.constant([text]), "ja")
+        assert [c for c in strings(masked)[0] if c in PLACEHOLDERS] == [
+            *PLACEHOLDERS[: len(expected)]
+        ]
+        assert strings(unmask(masked, values, "ja")) == [text]
+    assert copied_spans("100%の力、50 % off, 3 < 4 > 2") == []
 
 
-def test_slots_are_filled_wherever_the_model_puts_them_and_missing_ones_appended():
-    _, literals = protect(tf.constant(["{a}と{b}と{c}", "なし"]), "en")
-    answers = [f"{SLOTS[2]} and {SLOTS[0]}, {SLOTS[0]}.", f"None{SLOTS[3]}."]
-    found = strings(restore(tf.constant(answers), literals, "en"))
+def test_values_come_wherever_the_model_puts_placeholders_and_missing_ones_are_appended():
+    _, values = mask(tf.constant(["{a}と{b}と{c}", "なし"]), "en")
+    answers = [f"{A[2]} and {A[0]}, {A[0]}.", f"None{A[3]}."]
+    found = strings(unmask(tf.constant(answers), values, "en"))
     assert found == ["{c} and {a}, {a}. {b}", "None."]
 
 
-def test_spans_of_given_translations_become_slots_again():
-    _, literals = protect(tf.constant(["{a}は1900円", "なし", "C:\\Early\\xと12個"]), "en")
+def test_values_in_given_translations_become_placeholders_again():
+    _, values = mask(tf.constant(["{a}は1900円", "なし", "C:\\Early\\xと12個"]), "en")
     answers = tf.constant(["{a} costs 1,900 yen, {a}", "None", "12 C:\\Early\\x"])
-    assert strings(with_slots(answers, literals)) == [
-        f"{SLOTS[0]} costs {SLOTS[1]} yen, {{a}}",
-        "None",
-        f"{SLOTS[1]} {SLOTS[0]}",
-    ]
+    found = strings(mask_translations(answers, values))
+    assert found == [f"{A[0]} costs {A[1]} yen, {{a}}", "None", f"{A[1]} {A[0]}"]
 
 
-def test_more_spans_than_slots_leave_the_others_in_the_text():
-    text = " ".join(f"{{n{i}}}" for i in range(len(SLOTS) + 2))
-    protected, _ = protect(tf.constant([text]), "ja")
-    assert strings(protected)[0].endswith("{n8} {n9}")
+def test_more_spans_than_placeholders_leave_the_others_in_the_text():
+    text = " ".join(f"{{n{i}}}" for i in range(len(PLACEHOLDERS) + 2))
+    masked, _ = mask(tf.constant([text]), "ja")
+    assert strings(masked)[0].endswith("{n8} {n9}")
 
 
 def test_terms_get_their_translations_longest_first():
     terms = tf.constant(["木村", "木村屋", "C++ (a|b)", r"\E.*", ""])
     translations = tf.constant(["Kimura", "Kimuraya", "C++ (a|b)", "no", "nothing"])
     texts = tf.constant(["木村は木村屋でC++ (a|b)を学ぶ。", "{x}と木村。", "何も。"])
-    protected, literals = protect(texts, "en", terms, translations)
-    assert strings(protected) == [
-        f"{SLOTS[0]}は{SLOTS[1]}で{SLOTS[2]}を学ぶ。",
-        f"{SLOTS[0]}と{SLOTS[1]}。",
-        "何も。",
-    ]
-    assert strings(literals[0])[:3] == ["Kimura", "Kimuraya", "C++ (a|b)"]
-    assert strings(literals[1])[:2] == ["{x}", "Kimura"]
+    masked, values = mask(texts, "en", terms, translations)
+    assert strings(masked) == [f"{A[0]}は{A[1]}で{A[2]}を学ぶ。", f"{A[0]}と{A[1]}。", "何も。"]
+    assert strings(values[0])[:3] == ["Kimura", "Kimuraya", "C++ (a|b)"]
+    assert strings(values[1])[:2] == ["{x}", "Kimura"]
     none = tf.zeros([0], tf.string)
-    assert strings(protect(texts, "en", none, none)[0]) == strings(protect(texts, "en")[0])
+    assert strings(mask(texts, "en", none, none)[0]) == strings(mask(texts, "en")[0])
 
 
 def test_numbers_are_copied_as_english_writes_them():
-    for text, protected, *kept in (
+    for text, expected, *kept in (
         ("1900円と1,900円と１９００円", "_円と_円と_円", *["1,900"] * 3),
         ("1900年に千九百円", "_年に_円", "1900", "1,900"),
         ("23万5千円、1.5万円、2億円", "_円、_円、_円", "235,000", "15,000", "200,000,000"),
@@ -86,29 +189,29 @@ def test_numbers_are_copied_as_english_writes_them():
         ("A4を20枚、090-1234-5678", "_を_枚、_", "A4", "20", "090-1234-5678"),
         ("八百屋と五十嵐さん、千葉、二三日、一番、3人、百合",) * 2,
     ):
-        found, literals = protect(tf.constant([text]), "en")
-        (inside,) = strings(found)
-        for slot in SLOTS:
-            inside = inside.replace(slot, "_")
-        assert inside == protected
-        assert [literal for literal in strings(literals) if literal] == kept
+        masked, values = mask(tf.constant([text]), "en")
+        assert without_numbers(strings(masked)[0]) == expected
+        assert [value for value in strings(values) if value] == kept
 
 
-def test_ordinal_numbers_get_their_endings():
-    answers = tf.constant([f"on the {SLOTS[0]}th, the {SLOTS[1]}th and the {SLOTS[2]}th"])
-    literals = tf.constant([["21", "12", "33", *[""] * (len(SLOTS) - 3)]])
-    assert strings(restore(answers, literals, "en")) == ["on the 21st, the 12th and the 33rd"]
+def test_a_translation_gets_the_endings_of_ordinal_numbers_and_one_period():
+    answers = tf.constant([f"on the {A[0]}th, the {A[1]}th and the {A[2]}th", f"{A[0]}."])
+    values = tf.constant([[*row, *[""] * 5] for row in (["21", "12", "33"], ["3 p.m.", "", ""])])
+    assert strings(unmask(answers, values, "en")) == [
+        "on the 21st, the 12th and the 33rd",
+        "3 p.m.",
+    ]
+    assert strings(unmask(answers, values, "de"))[1] == "3 p.m.."
 
 
 def test_dates_are_one_span_for_english_only():
     text = "5月12日の午後3時半"
-    assert "月12日" not in strings(protect(tf.constant([text]), "en")[0])[0]
-    protected, literals = protect(tf.constant([text]), "de")
-    assert [c for c in strings(literals) if c] == ["12"]
-    answers = tf.constant([f"on {SLOTS[0]} at {SLOTS[1]}."])
-    _, literals = protect(tf.constant([text]), "en")
-    assert strings(restore(answers, literals, "en")) == ["on May 12 at 3:30 p.m."]
-    again = with_slots(tf.constant(["on May 12 at 3:30 p.m."]), literals)
+    _, values = mask(tf.constant([text]), "de")
+    assert [value for value in strings(values) if value] == ["12"]
+    _, values = mask(tf.constant([text]), "en")
+    answers = tf.constant([f"on {A[0]} at {A[1]}."])
+    assert strings(unmask(answers, values, "en")) == ["on May 12 at 3:30 p.m."]
+    again = mask_translations(tf.constant(["on May 12 at 3:30 p.m."]), values)
     assert strings(again) == strings(answers)
 
 
@@ -118,6 +221,6 @@ CHARACTERS = st.sampled_from("あ。{}%s<b>@.a/h:😊\ue000\ue009\x1e ") | st.ch
 @settings(max_examples=20, derandomize=True, deadline=None)
 @given(st.lists(st.text(CHARACTERS, max_size=20), min_size=1, max_size=4))
 def test_nothing_is_lost_in_any_text(texts):
-    protected, literals = protect(tf.constant(texts), "ja")
+    masked, values = mask(tf.constant(texts), "ja")
     expected = [text.replace("\x1e", " ") for text in texts]
-    assert strings(restore(protected, literals, "ja")) == expected
+    assert strings(unmask(masked, values, "ja")) == expected

@@ -1,10 +1,10 @@
 import numpy as np
 
-from keras_attn.translation.batching.grouped import part_with_slots
+from keras_attn.translation.batching.grouped import masked_part
 from keras_attn.translation.corpus.cleaning import Pair
 from keras_attn.translation.corpus.slices import Part
-from keras_attn.translation.text import in_training
-from keras_attn.translation.text.placeholders import SLOTS
+from keras_attn.translation.text import training_placeholders
+from keras_attn.translation.text.placeholders import PLACEHOLDERS
 
 # Sentences written for this test.
 JA_EN = ("ja", "en")
@@ -18,50 +18,50 @@ PAIRS = [
 ]
 
 
-def with_slots(pair, languages, random):
-    return Pair(*in_training.with_slots(*pair, languages, random))
+def masked(pair, languages, random):
+    return Pair(*training_placeholders.mask_pair(*pair, languages, random))
 
 
 def filled(text, found):
     return "".join(found.get(character, character) for character in text)
 
 
-def test_equal_spans_become_equal_slots_on_both_sides():
+def test_equal_spans_become_equal_placeholders_on_both_sides():
     seen = set()
     for seed in range(40):
-        new = with_slots(PAIRS[0], JA_EN, np.random.default_rng(seed))
-        used = [c for c in new.source if c in SLOTS]
-        assert len(used) == 2 and sorted(used) == sorted(c for c in new.target if c in SLOTS)
+        new = masked(PAIRS[0], JA_EN, np.random.default_rng(seed))
+        used = [c for c in new.source if c in PLACEHOLDERS]
+        assert len(used) == 2 and sorted(used) == sorted(c for c in new.target if c in PLACEHOLDERS)
         found = dict(zip(used, ("{name}", "{time}"), strict=True))
         assert filled(new.source, found) == PAIRS[0].source
         assert filled(new.target, found) == PAIRS[0].target
         seen.update(used)
-    assert seen == set(SLOTS)
+    assert seen == set(PLACEHOLDERS)
 
 
-def test_names_and_words_become_slots_now_and_then(monkeypatch):
+def test_names_and_words_become_placeholders_now_and_then(monkeypatch):
     counts = sum(
-        any(c in SLOTS for c in with_slots(PAIRS[1], JA_EN, np.random.default_rng(i)).source)
+        any(c in PLACEHOLDERS for c in masked(PAIRS[1], JA_EN, np.random.default_rng(i)).source)
         for i in range(300)
     )
-    both = 1 - (1 - in_training.SHARE) ** 2
+    both = 1 - (1 - training_placeholders.SHARE) ** 2
     assert 0.6 * both < counts / 300 < 1.4 * both
-    monkeypatch.setattr(in_training, "SHARE", 1.0)
-    new = with_slots(PAIRS[1], JA_EN, np.random.default_rng(0))
+    monkeypatch.setattr(training_placeholders, "SHARE", 1.0)
+    new = masked(PAIRS[1], JA_EN, np.random.default_rng(0))
     assert "木村" not in new.source and "Kimura" not in new.target and "NHK" not in new.target
-    back = with_slots(Pair(*reversed(PAIRS[1])), ("en", "ja"), np.random.default_rng(0))
+    back = masked(Pair(*reversed(PAIRS[1])), ("en", "ja"), np.random.default_rng(0))
     assert "木村" not in back.target and "Kimura" not in back.source
 
 
 def test_what_is_not_once_on_both_sides_stays(monkeypatch):
-    monkeypatch.setattr(in_training, "SHARE", 1.0)
+    monkeypatch.setattr(training_placeholders, "SHARE", 1.0)
     for pair in PAIRS[2:]:
-        assert with_slots(pair, JA_EN, np.random.default_rng(0)) == pair
+        assert masked(pair, JA_EN, np.random.default_rng(0)) == pair
 
 
-def test_numbers_and_tags_always_become_slots():
+def test_numbers_and_tags_always_become_placeholders():
     many = " ".join(f"{{a{i}}}" for i in range(9))
-    for source, target, num_slots in (
+    for source, target, number in (
         ("このペンは1900円です。", "This pen is 1,900 yen.", 1),
         ("このペンは千九百円です。", "This pen costs 1,900 yen.", 1),
         ("23万人がいる。", "There are 230,000 people.", 1),
@@ -77,17 +77,17 @@ def test_numbers_and_tags_always_become_slots():
         ("10月に会う。", "See you in the 10th month.", 0),
         ("<b>保存</b>を押す。", "Press <b>Save</b>.", 2),
     ):
-        new = with_slots(Pair(source, target), JA_EN, np.random.default_rng(0))
+        new = masked(Pair(source, target), JA_EN, np.random.default_rng(0))
         for side in new:
-            assert sum(character in SLOTS for character in side) == num_slots, source
+            assert sum(character in PLACEHOLDERS for character in side) == number, source
     pair = Pair("21日の午後3時に来て。", "Come on the 21st at 3 p.m.")
-    new = with_slots(pair, JA_EN, np.random.default_rng(0))
+    new = masked(pair, JA_EN, np.random.default_rng(0))
     day, time = new.source[0], new.source[3]
     assert new == Pair(f"{day}日の{time}時分に来て。", f"Come on the {day}th at {time}.")
 
 
-def test_a_part_gets_the_same_slots_from_the_same_seed():
+def test_a_part_gets_the_same_placeholders_from_the_same_seed():
     part = Part(PAIRS, [1.0] * len(PAIRS))
-    first = part_with_slots(part, JA_EN, seed=3)
-    assert part_with_slots(part, JA_EN, seed=3) == first != part_with_slots(part, JA_EN, seed=4)
+    first = masked_part(part, JA_EN, seed=3)
+    assert masked_part(part, JA_EN, seed=3) == first != masked_part(part, JA_EN, seed=4)
     assert first.weights == part.weights
