@@ -116,9 +116,6 @@ def add_command(
         extra: Extra of this package that installs what the command needs.
         **options: Further arguments of the parser.
 
-    Returns:
-        Parser of the command.
-
     Example:
 
     >>> commands = argparse.ArgumentParser().add_subparsers()
@@ -158,11 +155,7 @@ def missing(packages: str, extra: str) -> str:
 
 
 def next_steps(version: Path, text: str) -> str:
-    """Three commands: translate a text, serve the model, read the report.
-
-    Args:
-        version: Folder of the exported version.
-        text: Source text that is translated.
+    """Three commands: translate a text, serve the model, read the report of its version.
 
     Example:
 

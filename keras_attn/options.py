@@ -41,16 +41,12 @@ def option(
     Args:
         default: Default value; its type is the type of the field.
         help: Help text, without range and default.
-        metavar: Name of the value in the help, such as its unit. Not needed for choices and for
-            True or False. Defaults to `NUMBER` or `TEXT`.
+        metavar: Name of the value in the help, such as its unit. Defaults to `NUMBER` or `TEXT`.
         group: Heading of the flag. Defaults to that of the parser.
         least: Smallest allowed number. Defaults to 1 for a whole number.
-        most: Largest allowed number.
-        above: Number below all allowed numbers.
-        below: Number above all allowed numbers.
-        choices: Allowed strings; any string if empty.
-        separator: Separator between the values of a flag that may be given several times. Empty
-            if the flag may be given once.
+        most, above, below: Further limits of a number; `above` and `below` exclude the limit.
+        choices: Allowed strings. Defaults to any string.
+        separator: Separator between the values of a flag that may be given several times.
         default_text: Description of the default. Defaults to the default itself.
         has_flag: Whether the command line has a flag for the field. Defaults to True.
     """
@@ -105,13 +101,10 @@ def _allowed(field: dataclasses.Field) -> str:
 
 
 def add_flags(parser: argparse.ArgumentParser, options: type, environment: str = "") -> None:
-    """Add a flag for each field of a dataclass. A flag that is not given gives no value.
+    """Add a flag for each field of a dataclass; a flag that is not given has no value.
 
-    Args:
-        parser: Parser of a command.
-        options: Dataclass whose fields are made by `option`.
-        environment: Start of the names of environment variables, which give the values of flags
-            that are not given. Defaults to `""`, no variables.
+    With `environment`, the start of the names of environment variables, such a variable gives the
+    value of a flag that is not given.
     """
     groups: dict[str, Any] = {"": parser}
     for field in dataclasses.fields(options):

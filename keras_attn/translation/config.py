@@ -325,9 +325,9 @@ class Config:
         if are_allowed("batch_tokens", "max_length") and self.batch_tokens < 2 * self.max_length:
             allowed = "at least 2 * `max_length`, one pair of the greatest length"
             refuse(allowed, "batch_tokens", "max_length")
-        if self.logits_bias and not self.tie_embeddings:
+        if self.logits_bias is True and self.tie_embeddings is False:
             refuse("False without `tie_embeddings`", "logits_bias", "tie_embeddings")
-        if self.share_embeddings and not self.shared_vocab:
+        if self.share_embeddings is True and self.shared_vocab is False:
             refuse("False without `shared_vocab`", "share_embeddings", "shared_vocab")
         if are_allowed("min_length_ratio", "max_length_ratio"):
             if self.min_length_ratio > self.max_length_ratio:
