@@ -94,14 +94,12 @@ class Config:
     vocab_size: int = _tokens(
         8000, "most tokens in the vocabulary of each language", "TOKENS", default_text=_BY_CORPUS
     )
-    tokenizer: str = _tokens(
-        "unigram", "model of the SentencePiece tokenizer", choices=("unigram", "bpe")
-    )
+    # An older version may have exported "bpe": such a model is loaded, but not trained further.
+    tokenizer: str = _tokens("unigram", "kind of tokenizer", choices=("unigram",), has_flag=False)
     shared_vocab: bool = _tokens(False, "use one tokenizer for both languages")
     subword_alpha: float = _tokens(
         0.0,
-        "subword regularization: smoothing of unigram sampling (0.1 to 0.5 is useful) or dropout "
-        "of BPE merges (0.1 is useful); 0 is off",
+        "subword regularization: smoothing of the sampling (0.1 to 0.5 is useful); 0 is off",
         "ALPHA",
         least=0,
         most=1,

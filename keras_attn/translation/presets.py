@@ -67,8 +67,8 @@ MOST_DROPOUT = 0.3
 
 # Beyond this number of epochs, the training of a large corpus uses subword regularization, which
 # reduces overfitting. The small model of a small corpus has no capacity for it
-# (benchmarks/results/learning.md), and with BPE it would take a third of the time.
-EPOCHS_CUT_THE_SAME_WAY = 5
+# (benchmarks/results/learning.md).
+EPOCHS_WITH_EQUAL_SEGMENTATION = 5
 SUBWORD_ALPHA = 0.2
 
 # Tokens of a pair, an estimate before anything is tokenized.
@@ -125,8 +125,7 @@ def for_corpus(
     chosen["dropout"] = next(
         (rate for most, rate in DROPOUT_UP_TO_EPOCHS.items() if epochs <= most), MOST_DROPOUT
     )
-    is_cut_anew = not is_small and epochs > EPOCHS_CUT_THE_SAME_WAY
-    if is_cut_anew and config.tokenizer == "unigram":
+    if not is_small and epochs > EPOCHS_WITH_EQUAL_SEGMENTATION:
         chosen["subword_alpha"] = SUBWORD_ALPHA
     return dataclasses.replace(config, **{**chosen, **given})
 

@@ -6,7 +6,7 @@ import yaml
 from google.protobuf import text_format
 from tensorflow_serving.config import model_server_config_pb2
 
-from keras_attn.translation.tokenization.in_graph import NUM_TEXTS
+from keras_attn.translation.tokenization.fixed_shapes import NUM_TEXTS
 
 FOLDER = Path(__file__).parents[2] / "examples" / "tensorflow_serving"
 

@@ -28,7 +28,8 @@ OUT_OF_RANGE = [
     (float("nan"), "clip_norm min_length_ratio"),
     (True, "seed"),
     (1, "shared_vocab"),
-    ("words", "tokenizer precision"),
+    ("words", "precision"),
+    ("bpe", "tokenizer"),  # of an older version
 ]
 
 
@@ -67,10 +68,10 @@ def test_a_saved_configuration_loads_equal_and_one_of_another_version_as_far_as_
     path.write_text(json.dumps({**record, "format_version": 99}), encoding="utf-8")
     with pytest.raises(ValueError, match="newer version .* Received: format_version=99. Update"):
         Config.load(path)
-    older = {**record, "format_version": 3, "max_pieces": 64}
+    older = {**record, "format_version": 3, "max_pieces": 64, "tokenizer": "bpe"}
     del older["max_length"], older["seed"]
     path.write_text(json.dumps(older), encoding="utf-8")
-    assert Config.load(path) == Config(num_heads=8, max_length=64)
+    assert Config.load(path) == Config(num_heads=8, max_length=64, tokenizer="bpe")
     assert not recwarn
     path.write_text(json.dumps({**record, "width": 3, "depth": 2}), encoding="utf-8")
     with pytest.warns(UserWarning, match="does not know and leaves out: depth, width"):

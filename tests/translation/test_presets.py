@@ -50,11 +50,10 @@ def test_short_training_of_a_large_corpus_gets_fewer_layers_and_larger_steps_of_
     assert for_corpus(SMALL, minutes=600).adam_lr_ratio == short.adam_lr_ratio
 
 
-def test_what_a_large_corpus_shows_often_is_cut_anew_each_time_where_there_is_time_for_it():
+def test_what_a_large_corpus_shows_often_is_segmented_again_each_time_where_there_is_time_for_it():
     short, long = (for_corpus(LARGE, minutes=minutes) for minutes in (20, 90))
     assert short.subword_alpha == 0 < long.subword_alpha
     for config in (
-        for_corpus(LARGE, minutes=90, tokenizer="bpe"),
         for_corpus(SMALL, minutes=90),
         for_corpus(LARGE, 1, minutes=90),  # an accelerator would wait for it
     ):

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from keras_attn.translation.decoding.search import LENGTHS
 from keras_attn.translation.special_ids import EOS_ID
-from keras_attn.translation.tokenization.in_graph import NUM_TEXTS, compiled_shape
+from keras_attn.translation.tokenization.fixed_shapes import NUM_TEXTS, compiled_shape
 from keras_attn.translation.tokenization.tokenizer import MIN_VOCAB_SIZE, Tokenizer
 
 # File name that TensorFlow Serving expects in the folder `assets.extra` of a version.

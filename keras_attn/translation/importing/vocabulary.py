@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
-from keras_attn.translation.tokenization.model_proto import ModelProto
-from keras_attn.translation.tokenization.tokenizer import Tokenizer
+from keras_attn.translation.tokenization.tokenizer import ModelProto, Tokenizer
 
 _MOST_IN_MESSAGE = 3
 

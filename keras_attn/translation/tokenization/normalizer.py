@@ -122,10 +122,10 @@ class Normalizer:
         )
         # Each output position belongs to the last chunk that begins at or before it. The sum of
         # `step` up to a position is 1 + the index of this chunk.
-        slots = tf.cumsum(chunks.count, axis=1, exclusive=True) + 1
-        row = tf.broadcast_to(tf.range(tf.shape(rows)[0])[:, None], tf.shape(slots))
+        start = tf.cumsum(chunks.count, axis=1, exclusive=True) + 1
+        row = tf.broadcast_to(tf.range(tf.shape(rows)[0])[:, None], tf.shape(start))
         has_output = chunks.count > 0
-        target = tf.where(has_output & (slots <= places), slots, places + 1)
+        target = tf.where(has_output & (start <= places), start, places + 1)
         step = tf.where(has_output, tf.range(1, places + 1) - chunks.before, 0)
         steps = tf.scatter_nd(
             tf.stack([row, target], -1), step, tf.stack([tf.shape(rows)[0], places + 2])
@@ -136,7 +136,7 @@ class Normalizer:
             return tf.gather(values, owner, batch_dims=1)
 
         skipped = of_owner(tf.cast(chunks.is_trimmed, tf.int32))
-        offset = tf.range(places + 1) - of_owner(slots) + skipped
+        offset = tf.range(places + 1) - of_owner(start) + skipped
         index = tf.clip_by_value(of_owner(first) + offset, 0, len(self._code_points) - 1)
         output = tf.where(of_owner(has_rule), tf.gather(table, index), of_owner(read.code_points))
         output = tf.where((output == SPACE) | (tf.range(places + 1) == 0), MARK, output)

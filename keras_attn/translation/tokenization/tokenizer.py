@@ -7,10 +7,11 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
 
 from keras_attn.languages import read_language
 from keras_attn.translation.config import Config
@@ -19,7 +20,9 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, PLACEHOLD
 from keras_attn.translation.text.characters import unify
 from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.tokenization import language_tokens
-from keras_attn.translation.tokenization.model_proto import ModelProto
+
+# Protocol buffer of a model. The class is generated at import time, so mypy does not know it.
+ModelProto = sentencepiece_model_pb2.ModelProto  # type: ignore[attr-defined]
 
 # 256 pieces for byte fallback, 4 special pieces, the placeholders, and at least one character.
 MIN_VOCAB_SIZE = 256 + 4 + len(PLACEHOLDERS) + 1
@@ -29,9 +32,9 @@ MIN_VOCAB_SIZE = 256 + 4 + len(PLACEHOLDERS) + 1
 MAX_SENTENCES = 200_000
 _MAX_SENTENCE_BYTES = 1 << 20
 
-# Number of likeliest segmentations from which a unigram model samples. The package can sample from
-# all segmentations, but not reproducibly across processes. Twice this number is ten times slower.
-NUM_WAYS = 8
+# Number of likeliest segmentations from which `sample` draws. The package can sample from all
+# segmentations, but not reproducibly across processes. Twice this number is ten times slower.
+NUM_BEST = 8
 
 # Fixed for reproducibility: the order of floating-point sums affects the pieces.
 _NUM_THREADS = 4
@@ -85,10 +88,8 @@ class Tokenizer:
             )
         self.proto = proto
         spec = ModelProto.FromString(proto).trainer_spec
-        self._is_unigram = spec.model_type == spec.UNIGRAM
         self.is_imported = not spec.byte_fallback
         self._vocab_size = min(self._processor.vocab_size(), spec.vocab_size)
-        self._graph: Any = None  # `GraphTokenizer`, made by `sample`
 
     def __reduce__(self) -> tuple:
         return Tokenizer, (self.proto,)
@@ -121,47 +122,25 @@ class Tokenizer:
     def sample(self, texts: Sequence[str], alpha: float, seed: int) -> list[list[int]]:
         """Piece ids of a random segmentation of each text (subword regularization).
 
-        A unigram model samples one of the `NUM_WAYS` likeliest segmentations with probability
-        proportional to `p ** alpha`, where `p` is the probability of the segmentation (Kudo 2018,
-        section 3.2). A BPE model skips each merge with probability `alpha` (BPE-dropout, Provilkov
-        et al. 2020, section 3).
+        One of the `NUM_BEST` likeliest segmentations is drawn with probability proportional to
+        `p ** alpha`, where `p` is the probability of the segmentation (Kudo 2018, section 3.2).
 
         Args:
             texts: Texts to tokenize.
-            alpha: Sampling parameter, above 0, at most 1. Larger values mean less randomness for a
-                unigram model, more randomness for a BPE model.
+            alpha: Sampling parameter, above 0, at most 1. Larger values mean less randomness.
             seed: Random seed, from 0 to 2**32 - 1. The same seed and texts give the same ids.
         """
-        if self._is_unigram:
-            return self._one_of_the_likeliest(texts, alpha, np.random.default_rng(seed))
-        # Imported here because no other method needs TensorFlow.
-        import tensorflow as tf
-
-        from keras_attn.translation.tokenization.in_graph import NUM_TEXTS, GraphTokenizer
-
-        if self._graph is None:
-            self._graph = GraphTokenizer(self.proto)
-        ids: list[list[int]] = []
-        seeds = np.random.SeedSequence(seed)
-        for start in range(0, len(texts), NUM_TEXTS[-1]):
-            group = tf.constant(texts[start : start + NUM_TEXTS[-1]])
-            group_seed = tf.constant(seeds.spawn(1)[0].generate_state(1).view(np.int32)[0])
-            ids += self._graph.sample(group, tf.constant(alpha), group_seed).to_list()
-        return ids
-
-    def _one_of_the_likeliest(
-        self, texts: Sequence[str], alpha: float, random: np.random.Generator
-    ) -> list[list[int]]:
+        random = np.random.default_rng(seed)
         ids = []
         for text in texts:
             token, text = language_tokens.split(text) if self.is_imported else ("", unify(text))
-            ways = self._processor.nbest_encode_as_ids(text, NUM_WAYS) or [[]]
-            scores = [self._scores[way].sum() for way in ways]
+            best = self._processor.nbest_encode_as_ids(text, NUM_BEST) or [[]]
+            scores = [self._scores[pieces].sum() for pieces in best]
             # Gumbel-max trick: a sample with probabilities proportional to `exp(alpha * score)`.
-            noise = random.gumbel(size=len(ways))
-            way = ways[np.argmax(alpha * np.array(scores) + noise)]
+            noise = random.gumbel(size=len(best))
+            drawn = best[np.argmax(alpha * np.array(scores) + noise)]
             before = [self._ids.get(token, UNK_ID)] if token else []
-            ids.append([*before, *(i if i < self.vocab_size else UNK_ID for i in way)])
+            ids.append([*before, *(i if i < self.vocab_size else UNK_ID for i in drawn)])
         return ids
 
     @cached_property
@@ -171,7 +150,7 @@ class Tokenizer:
 
     @cached_property
     def _scores(self) -> np.ndarray:
-        """Log probabilities of the pieces of a unigram model."""
+        """Log probabilities of the pieces."""
         numbers = range(self._processor.vocab_size())
         return np.array([self._processor.get_score(i) for i in numbers])
 
@@ -214,17 +193,14 @@ def train(
     sentences: Iterable[str],
     vocab_size: int,
     character_coverage: float,
-    model_type: str = "unigram",
 ) -> Tokenizer:
-    """Train a tokenizer with byte fallback; the same sentences give the same tokenizer.
+    """Train a unigram tokenizer (Kudo 2018) with byte fallback; equal sentences give equal ones.
 
     Args:
         sentences: Training text. With more than `MAX_SENTENCES` sentences, every n-th is used.
         vocab_size: Maximum number of pieces, at least `MIN_VOCAB_SIZE`, including 4 special
             pieces, 256 byte pieces and the placeholders. A small text may give fewer.
         character_coverage: Share of the characters that get a piece, above 0.98, at most 1.
-        model_type: `"unigram"` (Kudo 2018) or `"bpe"` (Sennrich et al. 2016). Defaults to
-            `"unigram"`.
 
     Raises:
         ValueError: If there is no text, or if `vocab_size` is too small for the characters of the
@@ -245,7 +221,7 @@ def train(
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(texts[::step]),
             model_writer=model,
-            model_type=model_type,
+            model_type="unigram",
             vocab_size=vocab_size,
             # A small corpus may not offer `vocab_size` pieces.
             hard_vocab_limit=False,
@@ -295,7 +271,7 @@ def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokeni
     Args:
         folder: Folder of `source.model` and `target.model`.
         pairs: Pairs of the training split only.
-        config: Configuration: languages, tokenizer type, `vocab_size` and `shared_vocab`.
+        config: Configuration: languages, `vocab_size` and `shared_vocab`.
     """
     languages = (config.source, config.target)
     coverages = [read_language(code).coverage for code in languages]
@@ -309,5 +285,5 @@ def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokeni
             sides = (0, 1) if config.shared_vocab else (side,)
             texts = (pair[i] for pair in pairs for i in sides)
             coverage = min(coverages[i] for i in sides)
-            train(texts, config.vocab_size, coverage, config.tokenizer).save(path)
+            train(texts, config.vocab_size, coverage).save(path)
     return Tokenizers(*map(Tokenizer.load, paths))

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.translation.tokenization.double_array import NONE
-from keras_attn.translation.tokenization.trie import Trie
+from keras_attn.translation.tokenization.trie import NONE, Trie
 
 # The score of a character without a piece is the lowest score of a piece minus this penalty.
 UNKNOWN_PENALTY = 10.0

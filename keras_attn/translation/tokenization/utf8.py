@@ -77,3 +77,14 @@ def encode(code_points: tf.Tensor) -> tf.Tensor:
         ],
         axis=-1,
     )
+
+
+def is_in_character(rows: tf.Tensor) -> tf.Tensor:
+    """Whether each byte belongs to a complete character, boolean `(B, L)`."""
+    read = characters(rows)
+    begins = (read.num_bytes > 1) | ((rows >= 0) & (rows < 0x80))
+    belongs = begins
+    for distance in (1, 2, 3):
+        reaches = begins & (read.num_bytes > distance)
+        belongs |= tf.pad(reaches, [[0, 0], [distance, 0]])[:, : tf.shape(rows)[1]]
+    return belongs

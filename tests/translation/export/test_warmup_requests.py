@@ -4,7 +4,7 @@ from tensorflow_serving.apis import prediction_log_pb2
 from keras_attn.translation.decoding.search import LENGTHS
 from keras_attn.translation.export import warmup_requests
 from keras_attn.translation.text import sentences
-from keras_attn.translation.tokenization import in_graph
+from keras_attn.translation.tokenization import fixed_shapes
 from keras_attn.translation.tokenization.tokenizer import train
 
 TEXTS = ["。猫が好きです。", "。犬が水を飲みます。", "。鳥は歌います。"]
@@ -25,7 +25,7 @@ def test_every_shape_that_is_compiled_is_asked_for_as_the_server_reads_it(tmp_pa
         if request.model_spec.signature_name == "nbest":
             assert len(texts) == 1
             continue
-        shapes.append(in_graph.compiled_shape(texts))
+        shapes.append(fixed_shapes.compiled_shape(texts))
         num_pieces = {len(ids) + 1 for ids in tokenizer.encode(texts)}
         if len(texts) == 1:
             (length,) = {min(length for length in LENGTHS if n <= length) for n in num_pieces}
@@ -35,9 +35,9 @@ def test_every_shape_that_is_compiled_is_asked_for_as_the_server_reads_it(tmp_pa
     # Each shape, and no batch of texts twice.
     assert set(shapes) == {
         (number, num_bytes)
-        for number in in_graph.NUM_TEXTS
-        for num_bytes in in_graph.NUM_BYTES
-        if num_bytes <= longest and number * num_bytes <= in_graph.MAX_CELLS
+        for number in fixed_shapes.NUM_TEXTS
+        for num_bytes in fixed_shapes.NUM_BYTES
+        if num_bytes <= longest and number * num_bytes <= fixed_shapes.MAX_CELLS
     }
     batches = [shape for shape in shapes if shape[0] > 1]
     assert len(batches) == len(set(batches))

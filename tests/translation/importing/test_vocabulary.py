@@ -9,7 +9,7 @@ from keras_attn.translation.importing import folder, vocabulary
 from keras_attn.translation.importing.vocabulary import SpecialTokens
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
-from keras_attn.translation.tokenization.model_proto import ModelProto
+from keras_attn.translation.tokenization.tokenizer import ModelProto
 
 SPECIAL = SpecialTokens("<pad>", "<unk>", "</s>")
 TEXTS = st.text(

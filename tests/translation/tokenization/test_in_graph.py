@@ -19,13 +19,12 @@ SENTENCES = [
     for what in ("本", "新しいパソコン", "ケーキとコーヒー")
     for do in ("読みました", "買うつもりだった", "もらったそうです")
 ]
-KINDS = pytest.mark.parametrize("kind", ["unigram", "bpe"])
 
 
 @functools.cache
-def tokenizers(kind):
+def tokenizers():
     """The same tokenizer in the graph and of the package."""
-    proto = tokenizer.train(SENTENCES, 400, character_coverage=1.0, model_type=kind).proto
+    proto = tokenizer.train(SENTENCES, 400, character_coverage=1.0).proto
     return GraphTokenizer(proto), sentencepiece.SentencePieceProcessor(model_proto=proto)
 
 
@@ -44,7 +43,6 @@ TEXTS = st.text(
 PARTS = st.builds(lambda text, i: text[i : i + 14], st.sampled_from(SENTENCES), st.integers(0, 9))
 
 
-@KINDS
 @settings(max_examples=40, derandomize=True, deadline=None)
 @given(
     texts=st.lists(  # of one size that is compiled
@@ -53,16 +51,16 @@ PARTS = st.builds(lambda text, i: text[i : i + 14], st.sampled_from(SENTENCES), 
         max_size=8,
     )
 )
-def test_ids_and_text_are_those_of_the_package(kind, texts):
-    graph, package = tokenizers(kind)
+def test_ids_and_text_are_those_of_the_package(texts):
+    graph, package = tokenizers()
     ids = graph.tokenize(tf.constant(texts, tf.string))
     expected = package.encode([unified(text) for text in texts])
     assert ids.to_list() == expected
     assert texts_of(graph, ids) == [package.decode(row) for row in expected]
 
 
-def test_texts_that_need_much_room_are_cut_as_by_the_package_in_groups_too():
-    graph, package = tokenizers("unigram")
+def test_texts_that_need_much_room_are_tokenized_as_by_the_package_in_groups_too():
+    graph, package = tokenizers()
     for texts in (
         ["\ufdfa" * 20, "本"],  # characters that become many more
         ["本を読みました。" * 3000, *SENTENCES[::9], "", *["本"] * 99],
@@ -70,19 +68,17 @@ def test_texts_that_need_much_room_are_cut_as_by_the_package_in_groups_too():
         assert graph.tokenize(tf.constant(texts)).to_list() == package.encode(texts)
 
 
-@KINDS
 @settings(max_examples=20, derandomize=True, deadline=None)
 @given(rows=st.lists(st.lists(st.integers(0, 399), max_size=9), min_size=1, max_size=5))
-def test_any_ids_give_the_text_of_the_package(kind, rows):
-    graph, package = tokenizers(kind)
+def test_any_ids_give_the_text_of_the_package(rows):
+    graph, package = tokenizers()
     rows = [[i % package.vocab_size() for i in row] for row in rows]
     ids = tf.ragged.constant(rows, tf.int32, ragged_rank=1)
     assert texts_of(graph, ids) == [package.decode(row) for row in rows]
 
 
-@KINDS
-def test_pieces_are_those_of_the_package_and_give_their_ids(kind):
-    graph, package = tokenizers(kind)
+def test_pieces_are_those_of_the_package_and_give_their_ids():
+    graph, package = tokenizers()
     numbers = list(range(package.vocab_size()))
     pieces = graph.id_to_string(tf.constant(numbers))
     assert [piece.decode() for piece in pieces.numpy()] == package.id_to_piece(numbers)
@@ -94,14 +90,14 @@ def test_pieces_are_those_of_the_package_and_give_their_ids(kind):
 
 
 def test_models_of_other_kinds_are_refused():
-    _, package = tokenizers("unigram")
+    _, package = tokenizers()
     for field, value, reason in (
-        ("trainer_spec.model_type", 3, "model_type=3"),
+        ("trainer_spec.model_type", 2, "model_type=2"),
         ("normalizer_spec.add_dummy_prefix", False, "dummy"),
         ("pieces.type", 4, "user-defined"),
     ):
         model = sentencepiece_model_pb2.ModelProto.FromString(package.serialized_model_proto())
         name, field = field.split(".")
         setattr(model.pieces[300] if name == "pieces" else getattr(model, name), field, value)
-        with pytest.raises(ValueError, match=f"must be a unigram or BPE .* Received: .*{reason}"):
+        with pytest.raises(ValueError, match=f"must be a unigram .* Received: .*{reason}"):
             GraphTokenizer(model.SerializeToString())

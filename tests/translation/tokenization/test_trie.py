@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keras_attn.translation.tokenization.double_array import NONE, build
+from keras_attn.translation.tokenization.trie import NONE, build
 
 KEYS = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=5), unique_by=tuple, max_size=40)
 
