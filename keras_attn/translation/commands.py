@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,10 +63,14 @@ def add_train(commands: Any) -> None:
 
 
 def train(**given: Any) -> None:
-    from keras_attn.translation.train import run
+    from keras_attn.translation.training import startup
 
+    start_time = time.monotonic()
     try:
-        run(given)
+        startup.open_backend()
+        from keras_attn.translation.train import run
+
+        run(given, start_time)
     except KeyboardInterrupt:
         print("\nInterrupted. Run the same command again to resume.", file=sys.stderr)
         raise

@@ -1,0 +1,91 @@
+"""Configuration of a training: from the arguments, a warm start, the corpus and this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import keras
+from keras_attn_data import cache
+
+from keras_attn.translation import presets
+from keras_attn.translation.config import Config
+from keras_attn.translation.runtime import devices, precision
+from keras_attn.translation.training import run_folder, warm_start
+from keras_attn.translation.training.jax import devices as jax_devices
+from keras_attn.translation.training.jax import processes
+
+
+class Asked(NamedTuple):
+    """What the command asks for.
+
+    Attributes:
+        fields: Given fields of the configuration, and those of the model of a warm start.
+        out: Folder of the exported versions.
+        earlier: Folder of the model of a warm start, or None.
+        board: Folder of curves for TensorBoard, or None.
+        model_devices: Number of devices that hold a copy of the weights together.
+    """
+
+    fields: dict[str, Any]
+    out: Path
+    earlier: Path | None
+    board: Path | None
+    model_devices: int
+
+    @property
+    def work(self) -> Path:
+        """Folder of the unfinished training."""
+        return self.out / "training"
+
+
+def read_arguments(arguments: dict[str, Any]) -> Asked:
+    """Check the arguments of the command, and prepare the output.
+
+    Args:
+        arguments: Flags of the command by name, without those that were not given.
+
+    Raises:
+        ValueError: If an argument is invalid.
+    """
+    given = dict(arguments)
+    out, board = given.pop("out", None), given.pop("tensorboard", None)
+    model_devices = given.pop("model_devices", 1)
+    jax_devices.check_model_devices(model_devices)
+    earlier, given = warm_start.inherit(**given)
+    config = Config(**given)
+    config.validate()
+    out = out or Path("saved_models") / f"{config.source}-{config.target}"
+    if processes.is_primary():
+        run_folder.check_writable(out)
+    else:
+        sys.stdout = open(os.devnull, "w")
+    return Asked(given, out, earlier, board, model_devices)
+
+
+def choose(asked: Asked, corpus: str, num_pairs: int) -> Config:
+    """Configuration for a corpus on this machine, as the first process chooses it for all.
+
+    A resumed training keeps what was chosen at its start.
+
+    Args:
+        asked: Result of `read_arguments`.
+        corpus: Name of the corpus.
+        num_pairs: Number of training pairs.
+    """
+    num_accelerators = len(devices.accelerators())
+    shapes: dict[str, Any] = {}
+    if keras.backend.backend() == "jax":
+        shapes = presets.FIXED_SHAPES
+        if num_accelerators:  # programs for a processor compile in seconds
+            jax_devices.keep_programs(cache.folder() / "programs")
+            shapes = presets.FIXED_SHAPES_ON_ACCELERATOR
+    speeds = precision.measure_speeds()
+    kept = run_folder.unfinished_settings(asked.work)
+    given = {"precision": precision.fastest(speeds), **shapes, **kept, **asked.fields}
+    given["data"] = corpus
+    return processes.broadcast_from_primary(
+        lambda: presets.for_corpus(num_pairs, speeds, num_accelerators, **given)
+    )

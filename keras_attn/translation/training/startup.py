@@ -1,0 +1,33 @@
+"""Backend, threads and devices of a training. This module imports Keras only when it opens them."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+from keras_attn.translation.runtime import native_output
+
+
+def open_backend() -> None:
+    """Choose and open the backend of the training; all else runs on TensorFlow.
+
+    Raises:
+        ValueError: If JAX is chosen and not installed, or several processes are to train without.
+        OSError: If the other processes cannot be reached.
+    """
+    on_jax = os.environ.get("KERAS_BACKEND") == "jax"
+    os.environ["KERAS_BACKEND"] = "jax" if on_jax else "tensorflow"
+    if on_jax and find_spec("jax") is None:
+        raise ValueError('KERAS_BACKEND=jax needs JAX: pip install "keras_attn[jax]".')
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    # By default TensorFlow uses oneDNN only on processors with AVX-512 or the like, though products
+    # are faster with it on others too (benchmarks/results/training.md).
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+    with native_output.hidden():
+        from keras_attn.translation.runtime import allocator, devices, threads
+        from keras_attn.translation.training.jax import devices as jax_devices
+
+        threads.one_core_for_each_operation()
+        jax_devices.connect()
+        devices.open_devices()
+    allocator.keep_freed_memory()
