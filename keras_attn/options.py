@@ -190,8 +190,11 @@ def _joining(separator: str) -> type[argparse.Action]:
 
 
 def _help(field: dataclasses.Field) -> str:
-    """Help text with range and default."""
+    """Help text with range and default; "at least 1" goes without saying."""
     default = field.metadata["default_text"] or str(field.default)
     default_text = f"default: {_DEFAULTS.get(default, default)}"
-    details = "; ".join(filter(None, [field.metadata["range"], default_text]))
+    range_text = field.metadata["range"]
+    if field.metadata["limits"].get("at least") == 1:
+        range_text = range_text.partition(" and ")[2]
+    details = "; ".join(filter(None, [range_text, default_text]))
     return f"{field.metadata['help']} ({details})".replace("%", "%%")

@@ -61,7 +61,7 @@ def test_help_shows_ranges_and_defaults(parser):
     add_flags(parser, Options)
     page = " ".join(parser.format_help().split())
     for text in (
-        "--size NUMBER number of things (at least 1 and at most 9; default: 3)",
+        "--size NUMBER number of things (at most 9; default: 3)",
         "rates: --rate SHARE share of things (above 0 and below 1; default: 0.5)",
         "whether things are on (default: no)",
         "names of things, 100% of them (default: none)",

@@ -69,8 +69,8 @@ class Settings:
     poll_seconds: float = option(1.0, "seconds between checks for new versions", "SECONDS", above=0)
     keep_alive: int = option(
         75,
-        "seconds that an idle connection stays open; longer than those of a proxy, so that it "
-        "never sends a request to a closed connection",
+        "seconds that an idle connection stays open; a proxy must close its connections earlier, "
+        "because it would send requests to a closed one",
         "SECONDS",
     )
     root_path: str = option(

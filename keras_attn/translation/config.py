@@ -50,8 +50,8 @@ _text, _tokens, _model, _training, _optimizer, _search = (
 _imported = partial(_search, has_flag=False)
 _share = partial(_tokens, metavar="SHARE", least=0, most=1)
 _decay = partial(_optimizer, metavar="DECAY", least=0, below=1)
-_BY_CORPUS = "chosen by the size of the corpus"
-_BY_TIME = "chosen by the corpus and the training time"
+_BY_CORPUS = "chosen by the corpus"
+_BY_TIME = "chosen by the corpus and the time"
 
 
 @dataclass(frozen=True)
