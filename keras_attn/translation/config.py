@@ -273,9 +273,7 @@ class Config:
     )
     early_stopping: str = _imported(
         "exact",
-        "end of the search of a sentence: exact, when nothing better can be found; heuristic, when "
-        "--beam-size translations are better than the unfinished ones are so far; full, when there "
-        "are --beam-size translations",
+        "rule that ends the search of a sentence, as in `BeamSearch`",
         choices=("exact", "heuristic", "full"),
     )
     forced_eos: bool = _imported(
