@@ -6,6 +6,8 @@ from keras_attn.serving.libretranslate import detected
 from keras_attn.translation.corpus.cleaning import has_wrong_script
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.evaluation.metrics import score
+from keras_attn.translation.text.noise import rates
+from keras_attn.translation.text.placeholders import mask
 from keras_attn.translation.text.sentences import is_in_language, joiner
 
 
@@ -29,10 +31,12 @@ def test_a_corpus_is_found_by_any_code_of_its_languages():
 def test_a_new_language_is_a_row(monkeypatch):
     text = "დიახ. არა."
     assert not has_wrong_script("yes", "ka")
-    row = Language("Georgian", ("Georgian",), joiner="", bleu="char", coverage=0.999)
+    row = Language("Georgian", ("Georgian",), (), "", "char", 0.999, "english", "chinese")
     monkeypatch.setitem(LANGUAGES, "ka", row)
     assert joiner("ka-GE") == ""
     assert is_in_language(tf.constant([text, "yes", "12"]), "ka").numpy().tolist() == [True, 0, 0]
     assert has_wrong_script("yes", "ka") and not has_wrong_script(text, "ka")
     assert "tok:char" in score([text], [(text,)], "ka").bleu_signature
+    assert "\ue000月日" in mask(tf.constant(["5月12日"]), "ka")[0].numpy()[0].decode()
+    assert rates("ka-GE") == rates("zh") != rates("de")
     assert detected(text, [("ka", "en")])[0] == {"confidence": 100, "language": "ka"}

@@ -10,6 +10,7 @@ find, classify and mask spans by these rows.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -102,7 +103,7 @@ def copied_spans(text: str) -> list[str]:
     >>> copied_spans("{name}さん、https://example.com/a を見てください。")
     ['{name}', 'https://example.com/a']
     """
-    return re.findall(COPIED, text)
+    return _compiled(COPIED).findall(text)
 
 
 def kinds_of(target: str) -> tuple[Kind, ...]:
@@ -118,16 +119,19 @@ def any_of(kinds: Sequence[Kind]) -> str:
 
 def find(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[re.Match, Kind]]:
     """Find the spans of a text and their kinds, as `mask` does in the graph."""
-    for span in re.finditer(any_of(kinds), text, re.ASCII):
-        after = text[span.end() :]
-        yield (
-            span,
-            next(
-                kind
-                for kind in kinds
-                if re.fullmatch(kind.pattern, span[0], re.ASCII) and re.match(kind.before, after)
-            ),
+    for span in _compiled(any_of(kinds)).finditer(text):
+        fitting = (
+            kind
+            for kind in kinds
+            if _compiled(kind.pattern).fullmatch(span[0])
+            and _compiled(kind.before).match(text, span.end())
         )
+        yield span, next(fitting)
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern:
+    return re.compile(pattern, re.ASCII)  # `\b` as in RE2
 
 
 def mask(
