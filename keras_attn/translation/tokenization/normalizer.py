@@ -31,13 +31,6 @@ class Normalized(NamedTuple):
     needed: tf.Tensor
 
 
-class _Rule(NamedTuple):
-    """Rule at each byte: number of bytes replaced, and packed position of the replacement."""
-
-    num_bytes: tf.Tensor
-    value: tf.Tensor
-
-
 class _Chunks(NamedTuple):
     """Chunks, by the byte at which each begins. A chunk is a rule match or a single character.
 
@@ -106,16 +99,16 @@ class Normalizer:
         """
         places = tf.shape(rows)[1]
         read = utf8.characters(rows)
-        rule = self._longest_rule(rows)
-        has_rule = rule.num_bytes > 0
-        first = rule.value // (self._most + 1)
-        count = tf.where(has_rule, rule.value % (self._most + 1), 1)
+        num_replaced, value = self._longest_rule(rows)
+        has_rule = num_replaced > 0
+        first = value // (self._most + 1)
+        count = tf.where(has_rule, value % (self._most + 1), 1)
         table = tf.constant(self._code_points)
         begins = tf.where(has_rule, tf.gather(table, first), read.code_points) == SPACE
         last = tf.gather(table, tf.maximum(first + count - 1, 0))
         ends = tf.where(has_rule, last, read.code_points) == SPACE
         chunks = _walk(
-            tf.where(has_rule, rule.num_bytes, read.num_bytes),
+            tf.where(has_rule, num_replaced, read.num_bytes),
             tf.where(tf.range(places) < lengths[:, None], count, 0),
             begins,
             ends,
@@ -145,8 +138,8 @@ class Normalizer:
         length = tf.reduce_max(tf.where(is_text, tf.range(1, places + 2), 0), axis=1)
         return Normalized(output, length, needed)
 
-    def _longest_rule(self, rows: tf.Tensor) -> _Rule:
-        """Longest rule that matches at each byte; `num_bytes` is 0 without a match."""
+    def _longest_rule(self, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Number of bytes that the longest rule at each byte replaces, and its packed value."""
         units = tf.constant(self._units)
         root = _offset(int(self._units[0]))
         shape = tf.shape(rows)
@@ -169,7 +162,7 @@ class Normalizer:
 
         start = (0, tf.fill(shape, root), nothing, nothing, rows >= 0)
         _, _, num_bytes, value, _ = tf.while_loop(any_alive, descend, start)
-        return _Rule(num_bytes, value)
+        return num_bytes, value
 
 
 def _offset(unit):
@@ -180,11 +173,8 @@ def _offset(unit):
 def _walk(num_bytes: tf.Tensor, count: tf.Tensor, begins: tf.Tensor, ends: tf.Tensor) -> _Chunks:
     """Walk through each text, chunk by chunk, to find the positions at which chunks begin.
 
-    Args:
-        num_bytes: Number of input bytes of the chunk that would begin at each position, `(B, L)`.
-        count: Number of output code points of this chunk, `(B, L)`.
-        begins: Whether the first output code point is a space, `(B, L)`.
-        ends: Whether the last output code point is a space, `(B, L)`.
+    For the chunk that would begin at each position, `num_bytes` and `count` are the numbers of its
+    bytes and of its output code points; it begins and ends with a space or not; all `(B, L)`.
     """
     by_place = [tf.transpose(values) for values in (num_bytes, count, begins, ends)]
     places, batch = tf.unstack(tf.shape(by_place[0]))

@@ -57,6 +57,7 @@ class Tokenizer:
             `EOS_ID`.
 
     Attributes:
+        vocab_size: Number of pieces, special pieces included.
         is_imported: Whether another program made the model.
 
     Raises:
@@ -89,15 +90,10 @@ class Tokenizer:
         self.proto = proto
         spec = ModelProto.FromString(proto).trainer_spec
         self.is_imported = not spec.byte_fallback
-        self._vocab_size = min(self._processor.vocab_size(), spec.vocab_size)
+        self.vocab_size = min(self._processor.vocab_size(), spec.vocab_size)
 
     def __reduce__(self) -> tuple:
         return Tokenizer, (self.proto,)
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of pieces, special pieces included."""
-        return self._vocab_size
 
     @property
     def has_placeholders(self) -> bool:

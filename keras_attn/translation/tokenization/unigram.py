@@ -56,15 +56,10 @@ class Unigram:
 
 
 def _best(scores: tf.Tensor, longest: tf.Tensor) -> tf.Tensor:
-    """Index of the last piece of the best segmentation that ends at each position.
+    """Index of the last piece of the best segmentation that ends at each position, `(M, B)`.
 
-    Args:
-        scores: Scores of the `K` candidate pieces that end at each position, `(M, B, K)`, the
-            shortest piece last; -inf for a missing piece.
-        longest: Length of the longest text.
-
-    Returns:
-        Int32 `(M, B)`; among equal scores, the first index.
+    `scores (M, B, K)` are those of the `K` candidate pieces that end at each position, the shortest
+    last, -inf for a missing piece. Among equal sums, the first index is chosen.
     """
     places, batch, num_sizes = tf.unstack(tf.shape(scores))
     chosen = tf.TensorArray(tf.int32, size=places, element_shape=[None])
@@ -87,10 +82,8 @@ def _best(scores: tf.Tensor, longest: tf.Tensor) -> tf.Tensor:
 def _trace_back(pieces: tf.Tensor, sizes: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
     """Pieces of the best segmentation of each text, `(M, B)`, with `NOTHING` inside pieces.
 
-    Args:
-        pieces: Last piece of the best segmentation up to each position, `(M, B)`.
-        sizes: Length of this piece in characters, `(M, B)`.
-        lengths: Length of each text, `(B,)`.
+    `pieces (M, B)` are the last pieces of the best segmentations up to each position, of `sizes`
+    characters; `lengths (B,)` are those of the texts.
     """
     output = tf.TensorArray(tf.int32, size=tf.shape(pieces)[0], element_shape=[None])
 
