@@ -113,7 +113,7 @@ def part_of(pairs: Corpus, number: int | None) -> Corpus:
 def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[str, float]:
     """Train a model and evaluate it on the validation split."""
     allocator.keep_freed_memory()
-    threads.one_core_for_each_operation()
+    threads.set_intra_op_threads()
     name = settings.pop("optimizer", None)
     prefix = "optimizer."
     options = {k.removeprefix(prefix): v for k, v in settings.items() if k.startswith(prefix)}

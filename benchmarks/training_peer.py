@@ -121,7 +121,7 @@ def train_ours(files: list[str], fields: dict, precision: str) -> Train:
     on_jax = os.environ["KERAS_BACKEND"] == "jax"
     if not on_jax:
         allocator.keep_freed_memory()
-        threads.one_core_for_each_operation()
+        threads.set_intra_op_threads()
     config = Config(**{**fields, "precision": precision})
     model = make_model(config.vocab_size, config.vocab_size, config)
     trainer = make_trainer(model, config)

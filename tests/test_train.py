@@ -24,7 +24,7 @@ from keras_attn.translation.training.checkpoints import PREFIX, newest_first
 def train(monkeypatch):
     """`train(*arguments)`: the exit code of the command in this process."""
     # The threads of this process, which runs other tests too, are not its to set.
-    monkeypatch.setattr(threads, "one_core_for_each_operation", lambda: None)
+    monkeypatch.setattr(threads, "set_intra_op_threads", lambda: None)
     return lambda *arguments: main(["train", *map(str, arguments)])
 
 

@@ -44,11 +44,11 @@ def serve(model: Path, **given: Any) -> None:
     from keras_attn.serving import logs
 
     with logs.written_to_stderr():
-        with native_output.hidden():
+        with native_output.suppress_native_stderr():
             from keras_attn.serving import running
             from keras_attn.translation.runtime import devices, threads
 
-            threads.one_core_for_each_operation()
+            threads.set_intra_op_threads()
             devices.open_devices()
         running.run(model, settings)
 

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import logging
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
-from keras_attn.serving import native_logs
+from keras_attn.translation.runtime.native_output import native_stderr_as_json
 
 
 @contextmanager
 def written_to_stderr() -> Iterator[None]:
     """Log to standard error as JSON lines: time, level, logger, message and extra fields.
 
-    Lines that native code writes to standard error become JSON lines too (`native_logs`). The
-    server never logs the texts of requests or answers.
+    Lines that native code writes to standard error become JSON lines too. The server never logs the
+    texts of requests or answers.
     """
-    stderr = os.dup(2)
-    command = [sys.executable, "-S", "-E", native_logs.__file__]
     with (
+        native_stderr_as_json() as stderr,
         os.fdopen(os.dup(stderr), "w", encoding="utf-8", buffering=1) as stream,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stderr) as native,
     ):
-        os.dup2(native.stdin.fileno(), 2)  # type: ignore[union-attr]
-        native.stdin.close()  # type: ignore[union-attr]
         root = logging.getLogger()
         handler = logging.StreamHandler(stream)
         handler.setFormatter(
@@ -47,5 +41,3 @@ def written_to_stderr() -> Iterator[None]:
             yield
         finally:
             root.removeHandler(handler)
-            os.dup2(stderr, 2)  # the program of `native_logs` reads to the end, and ends
-            os.close(stderr)

@@ -90,7 +90,7 @@ def _add_model_command(commands: Any, function: Callable[..., None], *texts: str
 def _translator_class() -> type[Translator]:
     """`Translator`, imported without the lines of TensorFlow, with the devices opened."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    with native_output.hidden():
+    with native_output.suppress_native_stderr():
         from keras_attn.translation.export.translator import Translator
         from keras_attn.translation.runtime import devices
 

@@ -148,7 +148,7 @@ def load(version: Path, signatures: Iterable[str] = (), cores: int | None = None
 
     from keras_attn.translation.runtime import threads
 
-    threads.one_core_for_each_operation()
+    threads.set_intra_op_threads()
     try:
         loaded = load_on_saved_devices(version)
     except (OSError, ValueError, tf.errors.OpError) as error:

@@ -17,7 +17,6 @@ from keras_attn.__main__ import main
 from keras_attn.cli import parse
 from keras_attn.serving.__main__ import add_serve
 from keras_attn.serving.logs import written_to_stderr
-from keras_attn.serving.native_logs import records
 
 PREDICT = "/v1/models/ja-en:predict"
 
@@ -78,19 +77,6 @@ def test_lines_of_logs_and_of_native_code_are_objects(capfd):
     assert said_by == [("猫 3", "INFO", "a.b"), ("native", "ERROR", "native")]
     assert line["rows"] == 2
     assert any("猫" in text for text in said)  # readable, not escaped
-
-
-def test_the_level_of_a_native_line_is_read_and_colours_are_left_out():
-    for line, level, message in (
-        (b"W0000 00:00:1795691878.69 19504 a.cc:31] No CUDA.", "WARNING", "No CUDA."),
-        (b"2026-11-26 10:00:00.1: I tensorflow/a.cc:1] text", "INFO", None),
-        ("\x1b[31m赤い\x1b[0m文字".encode(), "INFO", "赤い文字"),
-        (b"\xff no text", "INFO", "\ufffd no text"),
-        (b"F0000 00:00:1 2 a.cc:3] Check failed: a == b", "CRITICAL", "Check failed: a == b"),
-    ):
-        (record,) = map(json.loads, records([line + b"\n", b"\n"]))
-        assert (record["level"], record["logger"]) == (level, "native")
-        assert record["message"] == (message or line.decode())
 
 
 def test_options_may_be_environment_variables(monkeypatch):

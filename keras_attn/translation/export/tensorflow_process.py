@@ -77,10 +77,10 @@ def _serve(connection: Connection) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # the training obeys them
         signal.signal(number, signal.SIG_IGN)
     allocator.keep_freed_memory()
-    with native_output.hidden():
+    with native_output.suppress_native_stderr():
         from keras_attn.translation.runtime import devices
 
-        threads.one_core_for_each_operation()
+        threads.set_intra_op_threads()
         devices.open_devices()
     while True:
         try:

@@ -1,58 +1,106 @@
-"""Output of native code on standard error: kept off the terminal, shown if something fails.
+"""Lines that native code writes to standard error: kept off the terminal, or made JSON for a log.
 
-An import of TensorFlow prints lines about processors, CUDA and oneDNN, and so does the first use of
-a device, whatever `TF_CPP_MIN_LOG_LEVEL` is. These lines are sent to another process, which runs
-this file, so that the last lines of a program that crashes are not lost. This file imports the
-standard library only.
+An import of TensorFlow prints lines about processors, CUDA and oneDNN, most of them whatever
+`TF_CPP_MIN_LOG_LEVEL` is, and so does the first use of a device. Such lines are sent to another
+process, which runs this file, so that the last lines of a program that crashes are not lost. This
+file imports the standard library only.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 # Last bytes of output that is not shown.
 _SUCCESS = b"\0success\0"
+_HIDE, _AS_JSON = "hide", "json"
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+# The form of Abseil's and TensorFlow's lines: level, date or process, file and line.
+_LEVEL = re.compile(r"([IWEF])[0-9]{4} .*?\] ?")
+_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "CRITICAL"}
 
 
-@contextmanager
-def hidden() -> Iterator[None]:
+def suppress_native_stderr() -> AbstractContextManager[int]:
     """Hide what the block writes to file descriptor 2, unless the block fails or crashes.
 
     What Python writes to standard error is hidden too. An exception shows the output, except
     `KeyboardInterrupt` and `SystemExit`.
     """
+    return _through_program(_HIDE)
+
+
+def native_stderr_as_json() -> AbstractContextManager[int]:
+    """Make each line that the block writes to file descriptor 2 an object of JSON.
+
+    The context gives a file descriptor for other lines, which are objects already.
+    """
+    return _through_program(_AS_JSON)
+
+
+@contextmanager
+def _through_program(mode: str) -> Iterator[int]:
     sys.stderr.flush()
-    terminal = os.dup(2)
-    command = [sys.executable, "-S", "-E", __file__]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=terminal) as process:
-        os.dup2(process.stdin.fileno(), 2)  # type: ignore[union-attr]
-        succeeds = True
+    stderr = os.dup(2)
+    command = [sys.executable, "-S", "-E", __file__, mode]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stderr) as program:
+        os.dup2(program.stdin.fileno(), 2)  # type: ignore[union-attr]
+        end = _SUCCESS if mode == _HIDE else b""
         try:
-            yield
+            yield stderr
         except Exception:
-            succeeds = False
+            end = b""
             raise
         finally:
             sys.stderr.flush()
-            os.dup2(terminal, 2)
-            os.close(terminal)
-            if succeeds:
-                process.stdin.write(_SUCCESS)  # type: ignore[union-attr]
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            program.stdin.write(end)  # type: ignore[union-attr]
 
 
-def main() -> None:
-    # Ctrl-C ends the program that is watched, and this one after it.
+def records(lines: Iterable[bytes]) -> Iterator[str]:
+    """JSON line for each line that is not empty.
+
+    Example:
+
+    >>> record = next(records([b"E0000 00:00:1 7 util.cc:131] oneDNN is off.\\n"]))
+    >>> json.loads(record)["level"], json.loads(record)["message"]
+    ('ERROR', 'oneDNN is off.')
+    """
+    for line in lines:
+        text = _COLOUR.sub("", line.decode("utf-8", "replace")).strip()
+        if not text:
+            continue
+        match = _LEVEL.match(text)
+        record = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+            "level": _LEVELS[match[1]] if match else "INFO",
+            "logger": "native",
+            "message": text[match.end() :] if match else text,
+        }
+        yield json.dumps(record, ensure_ascii=False)
+
+
+def main(mode: str) -> None:
+    # The program that is watched ends first, whoever the signal is sent to.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    output = sys.stdin.buffer.read()
-    if not output.endswith(_SUCCESS):
-        sys.stdout.buffer.write(output)
+    if mode == _AS_JSON:
+        for record in records(sys.stdin.buffer):
+            sys.stdout.buffer.write(f"{record}\n".encode())
+            sys.stdout.buffer.flush()
+    else:
+        output = sys.stdin.buffer.read()
+        if not output.endswith(_SUCCESS):
+            sys.stdout.buffer.write(output)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

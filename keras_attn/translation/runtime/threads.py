@@ -11,7 +11,7 @@ from typing import Any
 MAX_CORES = 4
 
 
-def one_core_for_each_operation() -> None:
+def set_intra_op_threads() -> None:
     """On 2 to 4 cores, let TensorFlow run one operation on each core instead of one on all.
 
     By default TensorFlow divides each operation among all cores, which then wait for each other

@@ -23,11 +23,11 @@ def open_backend() -> None:
     # By default TensorFlow uses oneDNN only on processors with AVX-512 or the like, though products
     # are faster with it on others too (benchmarks/results/training.md).
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
-    with native_output.hidden():
+    with native_output.suppress_native_stderr():
         from keras_attn.translation.runtime import allocator, devices, threads
         from keras_attn.translation.training.jax import devices as jax_devices
 
-        threads.one_core_for_each_operation()
+        threads.set_intra_op_threads()
         jax_devices.connect()
         devices.open_devices()
     allocator.keep_freed_memory()

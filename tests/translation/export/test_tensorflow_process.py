@@ -10,7 +10,7 @@ import os
 from keras_attn.translation.export import tensorflow_process
 from keras_attn.translation.runtime import native_output
 if __name__ == "__main__":
-    with native_output.hidden():
+    with native_output.suppress_native_stderr():
         import keras
     print(tensorflow_process.call(os.getpid) != os.getpid())
     print(tensorflow_process.call(os.getpid) == tensorflow_process.call(os.getpid))

@@ -18,7 +18,7 @@ def test_only_few_cores_get_an_operation_each(monkeypatch):
         monkeypatch.setattr(tf.config.threading, name, partial(settings.__setitem__, kind))
     for cores, expected in ((1, {}), (16, {}), (2, {"intra": 1, "inter": 2})):
         monkeypatch.setattr(threads, "num_cores", lambda cores=cores: cores)
-        threads.one_core_for_each_operation()
+        threads.set_intra_op_threads()
         assert settings == expected
 
 
