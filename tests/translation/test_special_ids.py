@@ -10,7 +10,6 @@ def test_every_tokenizer_has_the_special_pieces_at_their_ids():
     trained = tokenizer.train(TEXTS, 400, character_coverage=1.0)
     ids = (PAD_ID, UNK_ID, BOS_ID, EOS_ID, *PLACEHOLDER_IDS)
     assert [trained.pieces[i] for i in ids] == ["<pad>", "<unk>", "<s>", "</s>", *PLACEHOLDERS]
-    assert trained.has_placeholders
     assert trained.decode(trained.encode(TEXTS)) == TEXTS
     assert trained.encode([PLACEHOLDERS[2]])[0][-1] == PLACEHOLDER_IDS[2]
 

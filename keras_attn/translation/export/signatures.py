@@ -16,7 +16,7 @@ from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.decoding.shards import in_shards
 from keras_attn.translation.decoding.teacher_forcing import log_probabilities_of
-from keras_attn.translation.export.attended import Attended
+from keras_attn.translation.export.explainer import Explainer
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, PLACEHOLDER_IDS
 from keras_attn.translation.text import placeholders, sentences
@@ -59,14 +59,13 @@ class Signatures:
         self._joiner = sentences.joiner(config.target)
         # As in the search: greedy search has no length penalty.
         self._alpha = config.length_penalty if config.beam_size > 1 else 0.0
-        # The tokenizers of a model that was exported before there were placeholders have none.
-        self._has_placeholders = all(set(PLACEHOLDERS) <= set(one.pieces) for one in tokenizers)
+        # The tokenizers of imported models have language tokens, and no placeholders.
+        self._is_imported = tokenizers.source.is_imported
+        placeholder_ids = () if self._is_imported else PLACEHOLDER_IDS
         self.model = in_dtype(model, config.serving_precision)
-        placeholder_ids = PLACEHOLDER_IDS if all(one.has_placeholders for one in tokenizers) else ()
         self._search_ids = Search(self.model, config, placeholder_ids)
         self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
-        self._attended = Attended(self.model, config, self.source, self.target, placeholder_ids)
-        self._is_imported = tokenizers.source.is_imported
+        self._explain = Explainer(self.model, config, self.source, self.target, placeholder_ids)
         self.num_shards = tf.Variable(NUM_SHARDS, trainable=False, name="num_shards")
         # `tf.function`, so that the signatures of a SavedModel share these graphs.
         graph = partial(tf.function, autograph=False)
@@ -113,24 +112,20 @@ class Signatures:
         top_p: tf.Tensor,
     ) -> dict[str, tf.Tensor]:
         """Sampled translation of each text; text is truncated to `max_length`."""
-        given, values = self._mask_texts(text, *_no_terms())
-        source_ids = self._source_ids(given)
+        source_ids, values = self._read(text)
         memory = self._search_ids.encode(source_ids)
         tokens = sample_translations(
             self.model, memory, self._config, seed, temperature, top_k, top_p
         )
-        tokens = _nothing_for_nothing(source_ids, tokens)
-        translation = self.target.detokenize(_without_padding(tokens))
-        return {"translation": self._unmask_texts(translation, values)}
+        return {"translation": self._write(_nothing_for_nothing(source_ids, tokens), values)}
 
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
         """Log probability of each translation; both sides are truncated to `max_length`."""
-        given, values = self._mask_texts(text, *_no_terms())
-        source_ids = self._source_ids(given)
+        source_ids, values = self._read(text)
         target_ids = self._ids(self.target, placeholders.mask_translations(translation, values))
 
         def log_probabilities(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
-            return log_probabilities_of(self._attended.logits(source_ids, target_ids), target_ids)
+            return log_probabilities_of(self._explain.logits(source_ids, target_ids), target_ids)
 
         found = in_groups(
             log_probabilities,
@@ -141,10 +136,9 @@ class Signatures:
         return {"log_probability": found}
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Translation of each text and what `Attended` gives of it; text is truncated."""
-        given, values = self._mask_texts(text, *_no_terms())
-        source_ids = self._source_ids(given)
-        return self._attend(source_ids, self._search_ids(source_ids, scored=False), values)
+        """Translation of each text with the outputs of `Explainer`; text is truncated."""
+        source_ids, values = self._read(text)
+        return self._explained(source_ids, self._search_ids(source_ids, scored=False), values)
 
     def continue_(self, text: tf.Tensor, prefix_pieces: tf.Tensor) -> dict[str, tf.Tensor]:
         """Outputs of `attend` for the best translation that begins with given target pieces.
@@ -153,34 +147,32 @@ class Signatures:
         translation is empty where the rules of the search forbid the prefix, or where a piece is
         not in the vocabulary.
         """
-        given, values = self._mask_texts(text, *_no_terms())
-        source_ids = self._source_ids(given)
-        prefix = self._attended.prefix_ids(prefix_pieces, values)
+        source_ids, values = self._read(text)
+        prefix = self._explain.prefix_ids(prefix_pieces, values)
         found = self._search_ids.beginning_with(prefix, source_ids)
-        return self._attend(source_ids, found, values)
+        return self._explained(source_ids, found, values)
 
-    def _attend(
+    def _explained(
         self, source_ids: tf.Tensor, found: Hypotheses, values: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         tokens = _nothing_for_nothing(source_ids, found.tokens[:, 0])
-        translation = self.target.detokenize(_without_padding(tokens))
-        translation = self._unmask_texts(translation, values)
+        translation = self._write(tokens, values)
         return {
             "translation": tf.where(tf.math.is_inf(found.scores[:, 0]), "", translation),
-            **self._attended(source_ids, _with_end(_without_padding(tokens)), values),
+            **self._explain(source_ids, _with_end(_without_padding(tokens)), values),
         }
 
     def _mask(
         self, text: tf.Tensor, term: tf.Tensor, term_translation: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Masked texts, and the value of each placeholder (`placeholders.mask`)."""
-        if not self._has_placeholders:
+        if self._is_imported:
             return text, tf.fill([tf.size(text), len(PLACEHOLDERS)], "")
         return placeholders.mask(text, self._config.target, term, term_translation)
 
     def _unmask(self, translation: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
         """Translations with values in place of placeholders (`placeholders.unmask`)."""
-        if not self._has_placeholders:
+        if self._is_imported:
             return translation
         return placeholders.unmask(translation, values, self._config.target)
 
@@ -191,17 +183,17 @@ class Signatures:
         token, text = language_tokens.split_in_graph(text)
         return tf.where(token == "", self._config.language_token, token), text
 
-    def _source_ids(self, text: tf.Tensor) -> tf.Tensor:
-        return self._ids(self.source, tf.strings.join(self._language(text)))
+    def _read(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Source ids `(B, S)` of truncated texts, and the values of their placeholders."""
+        masked, values = self._mask_texts(text, *_no_terms())
+        return self._ids(self.source, tf.strings.join(self._language(masked))), values
+
+    def _write(self, tokens: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+        """Text of target ids `(B, T)`, with values in place of placeholders."""
+        return self._unmask_texts(self.target.detokenize(_without_padding(tokens)), values)
 
     def _ids(self, tokenizer: GraphTokenizer, text: tf.Tensor) -> tf.Tensor:
         return _with_end(tokenizer.tokenize(text)[:, : self._config.max_length - 1])
-
-    def _text(self, tokens: tf.Tensor) -> tf.Tensor:
-        """Detokenize ids `(B, N, L)` to strings `(B, N)`."""
-        shape = tf.shape(tokens)
-        flat = _without_padding(tf.reshape(tokens, [shape[0] * shape[1], shape[2]]))
-        return tf.reshape(self.target.detokenize(flat), shape[:2])
 
     def _translations(
         self,
@@ -257,35 +249,35 @@ class Signatures:
         """
         order = tf.argsort(parts.row_lengths(), stable=True)
         ordered = tf.gather(parts, order)
-        num_parts = tf.size(order)
-
-        def unfinished(done: tf.Tensor, *found: tf.Tensor) -> tf.Tensor:
-            return done < num_parts
-
-        outputs = (
-            tf.TensorSpec([None], tf.string),
-            tf.TensorSpec([None], tf.float32),
-            tf.TensorSpec([], tf.bool),
-        )
 
         def search(source_ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
             found = self._search_ids(source_ids, num_best, scored)
-            return self._text(found.tokens), found.scores, self._is_uncertain(source_ids, found)
+            flat = tf.reshape(found.tokens, [-1, tf.shape(found.tokens)[2]])
+            texts = self.target.detokenize(_without_padding(flat))
+            translations = tf.reshape(texts, tf.shape(found.scores))
+            return translations, found.scores, self._is_uncertain(source_ids, found)
 
-        def extend(done: tf.Tensor, *found: tf.Tensor):
+        nothing = (
+            tf.zeros([0, num_best], tf.string),
+            tf.zeros([0, num_best]),
+            tf.zeros([0], tf.bool),
+        )
+        outputs = [tf.TensorSpec(part.shape[1:], part.dtype) for part in nothing]
+
+        def search_more(done: tf.Tensor, *found: tf.Tensor):
             source_ids = _with_end(ordered[done : done + ROWS_AT_ONCE])
             new = in_shards(search, source_ids, self.num_shards, outputs)
             longer = (tf.concat(parts, axis=0) for parts in zip(found, new, strict=True))
             return done + ROWS_AT_ONCE, *longer
 
-        size = {0: [0], 1: [0, num_best]}
-        empty = [tf.zeros(size[spec.shape.rank], spec.dtype) for spec in outputs]
-        shapes = [tf.TensorShape([None, *spec.shape]) for spec in outputs]
         _, *found = tf.while_loop(
-            unfinished,
-            extend,
-            (tf.constant(0), *empty),
-            shape_invariants=(tf.TensorShape([]), *shapes),
+            lambda done, *found: done < tf.size(order),
+            search_more,
+            (tf.constant(0), *nothing),
+            shape_invariants=(
+                tf.TensorShape([]),
+                *(tf.TensorShape([None, *spec.shape]) for spec in outputs),
+            ),
         )
         as_given = tf.argsort(order)
         translations, scores, is_uncertain = (tf.gather(part, as_given) for part in found)

@@ -96,11 +96,6 @@ class Tokenizer:
         return Tokenizer, (self.proto,)
 
     @property
-    def has_placeholders(self) -> bool:
-        """Whether the placeholders have the ids `PLACEHOLDER_IDS`."""
-        return self.pieces[PLACEHOLDER_IDS[0] : PLACEHOLDER_IDS[-1] + 1] == list(PLACEHOLDERS)
-
-    @property
     def pieces(self) -> list[str]:
         """All pieces in the order of their ids."""
         return self._processor.id_to_piece(list(range(self.vocab_size)))

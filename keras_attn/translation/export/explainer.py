@@ -19,8 +19,8 @@ from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 NUM_ALTERNATIVES = 5
 
 
-class Attended:
-    """Reading of translations by the model, with pieces as strings.
+class Explainer:
+    """Pieces, attention weights and probabilities of given translations.
 
     Args:
         model: Trained model.
