@@ -89,7 +89,7 @@ def main() -> int:
 
 
 def settings_of(text: str) -> dict[str, Any]:
-    """Parse settings such as `"dropout=0.2 tokenizer=bpe"` to a dict of numbers and strings."""
+    """Parse settings such as `"dropout=0.2 position=rotary"` to a dict of numbers and strings."""
     found = {}
     for part in text.split():
         name, _, value = part.partition("=")

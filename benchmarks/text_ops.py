@@ -1,8 +1,8 @@
 """Comparison of the tokenizer in the graph with sentencepiece: `python benchmarks/text_ops.py`.
 
-Trains a tokenizer for each language of `tatoeba`. Tokenizes and detokenizes every
-sentence and many random strings with both implementations. Prints the number of differences and
-the time of each implementation.
+Trains a tokenizer for each language of `tatoeba`. Tokenizes and detokenizes every sentence and many
+random strings with both implementations. Prints the number of differences and the time of each
+implementation.
 """
 
 from __future__ import annotations
