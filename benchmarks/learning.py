@@ -40,7 +40,7 @@ from keras_attn.translation import presets
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import Corpus, load_corpus
-from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.corpus.pairs import WeightedPairs
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.decoding.teacher_forcing import log_probabilities
 from keras_attn.translation.evaluation.metrics import bleu
@@ -106,7 +106,7 @@ def part_of(pairs: Corpus, number: int | None) -> Corpus:
         return pairs
     chosen = random.Random(0).sample(pairs.train, number)
     return dataclasses.replace(
-        pairs, train=chosen, parts=[lambda: Part(chosen, [1.0] * len(chosen))]
+        pairs, train=chosen, parts=[WeightedPairs(chosen, [1.0] * len(chosen))]
     )
 
 

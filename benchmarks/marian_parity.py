@@ -23,7 +23,7 @@ import tensorflow as tf
 from machine import describe_machine
 from peer import python_of
 
-from keras_attn.translation.corpus import sources
+from keras_attn.translation.corpus.sources import Sources
 from keras_attn.translation.importing import folder, vocabulary
 from keras_attn.translation.importing.marian import import_marian
 from keras_attn.translation.importing.vocabulary import SpecialTokens, Vocabulary
@@ -73,7 +73,7 @@ def main() -> int:
     out = arguments.out
     out.mkdir(parents=True, exist_ok=True)
     print(describe_machine(("tensorflow", "keras", "sentencepiece")), flush=True)
-    pairs = list(sources.read("tatoeba", "ja", "en").pairs)
+    pairs = [entry.pair for entry in Sources("tatoeba", "ja", "en").read().entries]
     random.Random(1).shuffle(pairs)
     lines = [[pair[side] for pair in pairs[:20_000]] for side in (0, 1)]
     write(out / "lines.json", lines)

@@ -17,7 +17,7 @@ import tensorflow as tf
 from machine import describe_machine
 
 from keras_attn.languages import read_language
-from keras_attn.translation.corpus import sources
+from keras_attn.translation.corpus.sources import Sources
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--sentences", type=int, help="sentences of the corpus (default: all)")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "sentencepiece")), flush=True)
-    pairs = sources.read("tatoeba", "ja", "en").pairs
+    pairs = [entry.pair for entry in Sources("tatoeba", "ja", "en").read().entries]
     strings = [random_text(random.Random(i)) for i in range(arguments.random)]
     num_different = 0
     for side, language in enumerate(("ja", "en")):

@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.pairs import Pair
 from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer

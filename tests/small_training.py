@@ -9,8 +9,7 @@ import tensorflow as tf
 
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer
@@ -67,7 +66,7 @@ class SmallTraining:
 
     def __init__(self, folder):
         self.tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)
-        self.stream = Batches([lambda: Part(PAIRS, [1.0] * len(PAIRS))], self.tokenizers, CONFIG)
+        self.stream = Batches([WeightedPairs(PAIRS, [1.0] * len(PAIRS))], self.tokenizers, CONFIG)
         keras.utils.set_random_seed(CONFIG.seed)
         self.model = make_model(*(side.vocab_size for side in self.tokenizers), CONFIG)
         self.model.build(((None, None), (None, None)))

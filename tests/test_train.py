@@ -15,7 +15,7 @@ from train_command import TINY, command, native_lines, trained, write_corpus
 
 from keras_attn.__main__ import main
 from keras_attn.translation import Translator
-from keras_attn.translation.corpus import slices
+from keras_attn.translation.corpus import sources
 from keras_attn.translation.runtime import threads
 from keras_attn.translation.training.checkpoints import PREFIX, newest_first
 
@@ -238,7 +238,7 @@ def test_other_languages_corpora_and_blocks_by_options_alone(tmp_path):
 
 @pytest.mark.slow
 def test_a_large_set_trains_in_its_parts(train, tmp_path, monkeypatch, capsys, translation_set):
-    monkeypatch.setattr(slices, "PART_PAIRS", 60)
+    monkeypatch.setattr(sources, "PART_PAIRS", 60)
     out = tmp_path / "out"
     name = translation_set([(f"{i}番の箱を開ける。", f"I open box {i}.") for i in range(240)])
     arguments = ["--data", f"tfds:{name}", "--out", out, "--steps", 40, *TINY]

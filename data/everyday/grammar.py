@@ -3,7 +3,7 @@
 import random
 import unicodedata
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keras_attn_data.everyday import (
     english,
@@ -100,6 +100,12 @@ class Sentence(NamedTuple):
     en: str
     combination: str
     weight: float
+
+
+def examples() -> Iterator[tuple[int, dict[str, Any]]]:
+    """All pairs as examples of TensorFlow Datasets, with their keys."""
+    for key, sentence in enumerate(pairs()):
+        yield key, sentence._asdict()
 
 
 def pairs() -> Iterator[Sentence]:

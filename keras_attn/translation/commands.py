@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from keras_attn.cli import add_command, warn
 from keras_attn.options import add_flags, add_help_all, add_old_flags
 from keras_attn.translation.config import PRECISIONS, RENAMED, Config
-from keras_attn.translation.corpus.cleaning import Pair, script_fault
-from keras_attn.translation.corpus.lines import utf8_lines
+from keras_attn.translation.corpus.cleaning import wrong_script_message
+from keras_attn.translation.corpus.files import utf8_lines
+from keras_attn.translation.corpus.pairs import Pair
 from keras_attn.translation.line_filter import answer_input, decoded
 from keras_attn.translation.runtime import native_output
 from keras_attn.translation.versions import EXTRA, ORIGIN
@@ -181,7 +182,7 @@ def score(model: Path) -> None:
     def scores(lines: list[str]) -> list[str]:
         nonlocal warned
         pairs = [Pair(*[*line.split("\t"), ""][:2]) for line in lines]
-        if not warned and (fault := script_fault(pairs, *languages)):
+        if not warned and (fault := wrong_script_message(pairs, *languages)):
             warned = True
             warn(fault)
         sources, translations = zip(*pairs, strict=True)
@@ -218,7 +219,9 @@ def evaluate(model: Path, data: str, all: bool, baseline: Path | None, out: Path
     languages = translator.config.source, translator.config.target
     if all:
         examples, corpora, details = load_test_set(data, *languages), None, {}
-        fault = script_fault([Pair(e.source, e.references[0]) for e in examples], *languages)
+        fault = wrong_script_message(
+            [Pair(e.source, e.references[0]) for e in examples], *languages
+        )
         complaints = [fault] if fault else []
     else:
         pairs = load_corpus(data, *languages)

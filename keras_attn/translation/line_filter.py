@@ -8,7 +8,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from keras_attn.cli import warn
-from keras_attn.translation.corpus.lines import utf8_lines
+from keras_attn.translation.corpus.files import utf8_lines
 
 # Number of lines processed together: enough to sort by length, few enough to fit in memory.
 LINES_AT_ONCE = 512

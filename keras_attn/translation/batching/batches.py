@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.translation.batching.grouped import Grouped, Planned, batch_size
+from keras_attn.translation.batching.bucketing import BatchPlan, BucketedCorpus, batch_size
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.corpus.pairs import WeightedPairs
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
@@ -57,7 +57,7 @@ class Batches:
     a later part are skipped or repeated.
 
     Args:
-        parts: Functions that read the parts of the training pairs. The first is called at once.
+        parts: Training pairs in parts, which may be read when they are asked for.
         tokenizers: Source and target tokenizers.
         config: Languages, seed, and the settings of the batches. Subword regularization may exceed
             `batch_tokens`; noise may exceed it by a tenth.
@@ -76,12 +76,12 @@ class Batches:
 
     Example:
 
-    >>> from keras_attn.translation.corpus.cleaning import Pair
+    >>> from keras_attn.translation.corpus.pairs import Pair
     >>> from keras_attn.translation.tokenization.tokenizer import train
     >>> cut = train(["a b", "a", "b a b"], vocab_size=300, character_coverage=1.0)
-    >>> part = Part([Pair("a b", "b"), Pair("a b", "a")], weights=[1, 1])
+    >>> part = WeightedPairs([Pair("a b", "b"), Pair("a b", "a")], weights=[1, 1])
     >>> config = Config(batch_tokens=64, max_length=8)
-    >>> batches = Batches([lambda: part], Tokenizers(cut, cut), config)
+    >>> batches = Batches([part], Tokenizers(cut, cut), config)
     >>> batch = next(batches.stream())
     >>> len(batch.source), batch.target_in.shape == batch.target_out.shape
     (2, True)
@@ -89,29 +89,27 @@ class Batches:
 
     def __init__(
         self,
-        parts: Sequence[Callable[[], Part]],
+        parts: Sequence[WeightedPairs],
         tokenizers: Tokenizers,
         config: Config,
         shard: Shard | None = None,
     ):
-        def group(number: int) -> Grouped:
-            return Grouped(parts[number](), number, tokenizers, config, shard is not None)
-
-        def order(epoch: int) -> list[Planned]:
-            return self._group(epoch % len(parts)).order(epoch)
-
         # Two, because prefetching may reach the next epoch before training does.
-        self._group = lru_cache(maxsize=2)(group)
-        self._order = lru_cache(maxsize=2)(order)
+        self._corpus = lru_cache(maxsize=2)(
+            lambda part: BucketedCorpus(parts[part], part, tokenizers, config, shard is not None)
+        )
+        self._plans = lru_cache(maxsize=2)(
+            lambda epoch: self._corpus(epoch % len(parts)).plans(epoch)
+        )
         self._num_parts = len(parts)
         self._tokenizers = tokenizers
         self._config = config
         self._shard = shard
-        first = self._group(0)
+        first = self._corpus(0)
         self.shapes = first.shapes
         self.num_too_long = first.num_too_long
         self.padding = first.padding
-        self.steps_per_epoch = len(self._order(0))
+        self.steps_per_epoch = len(self._plans(0))
 
     def summary(self) -> str:
         """Batches, shapes, padding and dropped pairs in one line, for the terminal."""
@@ -142,20 +140,14 @@ class Batches:
         options.autotune.enabled = False
         return dataset.prefetch(4).with_options(options)
 
-    def lengths(self, step: int) -> np.ndarray:
-        """Source and target tokens of each pair of the batch at `step`, `(B, 2)`.
+    def num_tokens(self, step: int) -> int:
+        """Number of source and target tokens of the batch at `step`.
 
         Counted without padding, and before subword regularization.
         """
-        part, planned = self._at(step)
-        noised = [(len(one.ids) + 1, part.lengths[one.pair, 1]) for one in planned.noised]
-        return np.concatenate(
-            [part.lengths[planned.clean], np.reshape(noised, (-1, 2)).astype(int)]
-        )
-
-    def num_tokens(self, step: int) -> int:
-        """Number of source and target tokens of the batch at `step`, as `lengths` counts them."""
-        return int(self.lengths(step).sum())
+        corpus, plan = self._at(step)
+        noised = (len(one.ids) + 1 + corpus.lengths[one.pair, 1] for one in plan.noised)
+        return int(corpus.lengths[plan.clean].sum() + sum(noised))
 
     def fixed_shapes(self, start_step: int = 0) -> list[tuple[int, int, int]]:
         """Shapes `(B, S, T)` of the batches of an epoch, in the order in which they come.
@@ -175,23 +167,24 @@ class Batches:
         shapes = dict.fromkeys(self._at(step)[1].shape for step in steps)
         return [(_rows_of_process(one, self._config, self._shard), *one) for one in shapes]
 
-    def _at(self, step: int) -> tuple[Grouped, Planned]:
+    def _at(self, step: int) -> tuple[BucketedCorpus, BatchPlan]:
         epoch, index = divmod(step, self.steps_per_epoch)
-        order = self._order(epoch)
-        return self._group(epoch % self._num_parts), order[index % len(order)]
+        plans = self._plans(epoch)
+        return self._corpus(epoch % self._num_parts), plans[index % len(plans)]
 
     def _batch(self, step: int) -> Batch:
-        part, (shape, clean, noised) = self._at(step)
+        corpus, plan = self._at(step)
+        shape, clean, noised = plan.shape, plan.clean, plan.noised
         pairs = [*clean, *(one.pair for one in noised)]
-        sources = [part.sides[0][i] for i in clean] + [one.ids for one in noised]
-        targets = [part.sides[1][i] for i in pairs]
+        sources = [corpus.sides[0][i] for i in clean] + [one.ids for one in noised]
+        targets = [corpus.sides[1][i] for i in pairs]
         if self._config.subword_alpha:
-            texts = [part.pairs[i].source for i in clean] + [one.text for one in noised]
+            texts = [corpus.pairs[i].source for i in clean] + [one.text for one in noised]
             seeds = np.random.SeedSequence([self._config.seed, step]).generate_state(2)
             limits = (self._config.max_length,) * 2 if self._shard is None else shape
             sources = self._sampled(0, sources, texts, int(seeds[0]), limits[0])
             targets = self._sampled(
-                1, targets, [part.pairs[i].target for i in pairs], int(seeds[1]), limits[1]
+                1, targets, [corpus.pairs[i].target for i in pairs], int(seeds[1]), limits[1]
             )
             if self._shard is None:
                 shape = (max(map(len, sources)) + 1, max(map(len, targets)) + 1)

@@ -6,8 +6,7 @@ import re
 
 import numpy as np
 
-from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 from keras_attn.translation.text.sentences import joiner
 
 # End of a sentence that another may follow. Without one, two sentences would read as one.
@@ -22,13 +21,13 @@ MANY = 10_000
 
 
 def joined_pairs(
-    part: Part,
+    part: WeightedPairs,
     lengths: np.ndarray,
     share: float,
     languages: tuple[str, str],
     max_length: int,
     random: np.random.Generator,
-) -> Part:
+) -> WeightedPairs:
     """Join random pairs of a part by twos and threes.
 
     The sentences are drawn by the weights of the pairs. All but the last of a joined pair end with
@@ -47,7 +46,7 @@ def joined_pairs(
 
     Example:
 
-    >>> part = Part([Pair("はい。", "Yes."), Pair("猫?", "A cat?")], weights=[1, 1])
+    >>> part = WeightedPairs([Pair("はい。", "Yes."), Pair("猫?", "A cat?")], weights=[1, 1])
     >>> joined = joined_pairs(
     ...     part, np.full((2, 2), 3), 1.0, ("ja", "en"), 6, np.random.default_rng(0)
     ... )
@@ -57,7 +56,7 @@ def joined_pairs(
     number = round(share * sum(part.weights))
     ends = np.array([all(_END.search(text) for text in pair) for pair in part.pairs])
     if not number or not ends.any():
-        return Part([], [])
+        return WeightedPairs([], [])
     ways = min(MOST_WAYS, max(1, MANY // number))
     weights = np.array(part.weights)
     drawn = random.choice(len(ends), (number * ways, 3), p=weights / weights.sum())
@@ -73,4 +72,4 @@ def joined_pairs(
                 joiner(code).join(side) for code, side in zip(languages, texts, strict=True)
             )
             pairs.append(Pair(source, target))
-    return Part(pairs, [1 / ways] * len(pairs))
+    return WeightedPairs(pairs, [1 / ways] * len(pairs))

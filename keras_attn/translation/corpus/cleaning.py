@@ -3,40 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import compress
 from statistics import median
-from types import MappingProxyType
 from typing import NamedTuple
 
 from keras_attn.languages import read_language
+from keras_attn.translation.corpus.pairs import Entry, Pair
 from keras_attn.translation.text.characters import unify
-
-
-class Pair(NamedTuple):
-    """A sentence and its translation."""
-
-    source: str
-    target: str
-
-
-class Cleaned(NamedTuple):
-    """Result of `clean`: the pairs kept, and the number of pairs dropped for each reason.
-
-    Attributes:
-        pairs: Normalised pairs that passed every filter.
-        positions: `positions[i]` is the index of `pairs[i]` in the input.
-        dropped: Number of pairs dropped, by reason. A pair counts once, for the first reason of
-            `REASONS` that applies.
-        duplicates: Pairs dropped because they occurred before, by index in the input.
-    """
-
-    pairs: list[Pair]
-    positions: list[int]
-    dropped: dict[str, int]
-    duplicates: Mapping[int, Pair] = MappingProxyType({})
-
 
 # Reasons to drop a pair, in the order in which `clean` checks them.
 REASONS = ("empty", "too_long", "equal_sides", "wrong_script", "duplicate", "odd_lengths")
@@ -52,6 +26,13 @@ MIN_CHARACTERS_TO_COMPARE = 30
 # their own letters may stand for a syllable or a word.
 _MIN_SHARE_OF_LATIN = 0.5
 _MIN_SHARE_OF_OTHERS = 0.1
+
+
+class Cleaned(NamedTuple):
+    """Entries that passed every filter, normalised, and the number of those dropped, by reason."""
+
+    entries: list[Entry]
+    dropped: dict[str, int]
 
 
 def clean_text(text: str) -> str:
@@ -80,6 +61,13 @@ def has_wrong_script(text: str, language: str) -> bool:
     return any(map(str.isalpha, text)) and share_of_script(text, language) < min_share
 
 
+def has_wrong_side(pair: Pair, source_language: str, target_language: str) -> bool:
+    """Whether one of the sides has the wrong script."""
+    return has_wrong_script(pair.source, source_language) or has_wrong_script(
+        pair.target, target_language
+    )
+
+
 def share_of_script(text: str, language: str) -> float:
     """Share of the letters of a text that belong to the script of a language.
 
@@ -95,22 +83,18 @@ def share_of_script(text: str, language: str) -> float:
     return sum(script in scripts for script in letter_scripts) / max(len(letter_scripts), 1)
 
 
-def script_fault(pairs: Sequence[Pair], source_language: str, target_language: str) -> str:
+def wrong_script_message(pairs: Sequence[Pair], source_language: str, target_language: str) -> str:
     """Sentences about pairs of which most have a side in a wrong script; empty without a fault.
 
     Example:
 
-    >>> script_fault([Pair("A river.", "川。")], "ja", "en")[:26]
+    >>> wrong_script_message([Pair("A river.", "川。")], "ja", "en")[:26]
     'The columns look swapped: '
     """
     filled = [pair for pair in pairs if any(pair)]
 
     def are_wrong(source: str, target: str) -> bool:
-        wrong = (
-            has_wrong_script(pair.source, source) or has_wrong_script(pair.target, target)
-            for pair in filled
-        )
-        return 2 * sum(wrong) > len(filled)
+        return 2 * sum(has_wrong_side(pair, source, target) for pair in filled) > len(filled)
 
     expected = f"`{source_language}` TAB `{target_language}`"
     if not are_wrong(source_language, target_language):
@@ -129,55 +113,48 @@ def _script(letter: str) -> str:
 
 
 def clean(
-    pairs: Iterable[Pair], source_language: str, target_language: str, max_characters: int
+    entries: Iterable[Entry], source_language: str, target_language: str, max_characters: int
 ) -> Cleaned:
     """Normalise both sides of each pair and drop unusable pairs.
 
+    A pair counts once, for the first reason of `REASONS` that applies. A pair that is there several
+    times has the largest of its weights.
+
     Args:
-        pairs: Pairs as read from the corpus.
+        entries: Pairs as read from the corpora.
         source_language: Language code of the source side, for the script check.
         target_language: Language code of the target side, for the script check.
         max_characters: Maximum length of a side, in characters after normalisation.
-
-    Returns:
-        The pairs kept and the number of pairs dropped for each reason.
     """
-    kept: list[Pair] = []
-    positions: list[int] = []
+    kept: dict[Pair, Entry] = {}
     dropped = dict.fromkeys(REASONS, 0)
-    seen: set[Pair] = set()
-    duplicates: dict[int, Pair] = {}
-    for position, raw in enumerate(pairs):
-        pair = Pair(clean_text(raw.source), clean_text(raw.target))
+    for entry in entries:
+        pair = Pair(clean_text(entry.pair.source), clean_text(entry.pair.target))
         if not pair.source or not pair.target:
             dropped["empty"] += 1
-        elif max(len(pair.source), len(pair.target)) > max_characters:
+        elif max(map(len, pair)) > max_characters:
             dropped["too_long"] += 1
         elif pair.source == pair.target:
             dropped["equal_sides"] += 1
-        elif has_wrong_script(pair.source, source_language) or has_wrong_script(
-            pair.target, target_language
-        ):
+        elif has_wrong_side(pair, source_language, target_language):
             dropped["wrong_script"] += 1
-        elif pair in seen:
+        elif first := kept.get(pair):
             dropped["duplicate"] += 1
-            duplicates[position] = pair
+            kept[pair] = first._replace(weight=max(first.weight, entry.weight))
         else:
-            seen.add(pair)
-            kept.append(pair)
-            positions.append(position)
-    is_usual = [not is_odd for is_odd in _have_odd_lengths(kept)]
-    dropped["odd_lengths"] = is_usual.count(False)
-    left = list(compress(kept, is_usual)), list(compress(positions, is_usual))
-    return Cleaned(*left, dropped, duplicates)
+            kept[pair] = entry._replace(pair=pair)
+    usual = _without_odd_lengths(list(kept.values()))
+    dropped["odd_lengths"] = len(kept) - len(usual)
+    return Cleaned(usual, dropped)
 
 
-def _have_odd_lengths(pairs: list[Pair]) -> list[bool]:
-    """Flag pairs whose length ratio is far from the median ratio of all pairs."""
-    ratios = [len(pair.target) / len(pair.source) for pair in pairs]
+def _without_odd_lengths(entries: list[Entry]) -> list[Entry]:
+    """Entries without those whose length ratio is far from the median ratio."""
+    ratios = [len(entry.pair.target) / len(entry.pair.source) for entry in entries]
     usual = median(ratios) if ratios else 1.0
     return [
-        max(map(len, pair)) >= MIN_CHARACTERS_TO_COMPARE
-        and not 1 / MAX_LENGTH_RATIO <= ratio / usual <= MAX_LENGTH_RATIO
-        for pair, ratio in zip(pairs, ratios, strict=True)
+        entry
+        for entry, ratio in zip(entries, ratios, strict=True)
+        if max(map(len, entry.pair)) < MIN_CHARACTERS_TO_COMPARE
+        or 1 / MAX_LENGTH_RATIO <= ratio / usual <= MAX_LENGTH_RATIO
     ]

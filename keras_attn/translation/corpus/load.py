@@ -1,22 +1,25 @@
-"""Loading of corpora by name or path: read, clean, and split without leakage."""
+"""Loading of corpora by name or path: read, clean, leave out and split, weigh."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 from keras_attn.languages import code_of
-from keras_attn.translation.config import AND, Config
-from keras_attn.translation.corpus import cleaning, sources, splits
-from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.corpus.held_out import HeldOut, leave_out
-from keras_attn.translation.corpus.slices import Part, Parts, number_of_parts
-from keras_attn.translation.corpus.sources import CREDITS, TFDS, Raw, TranslationSet
-from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.config import Config
+from keras_attn.translation.corpus import cleaning, splits
+from keras_attn.translation.corpus.cleaning import Cleaned
+from keras_attn.translation.corpus.pairs import Entry, Pair, WeightedPairs
+from keras_attn.translation.corpus.sources import (
+    BUILT_IN,
+    Raw,
+    Sources,
+    split_names,
+    without_folders,
+)
+from keras_attn.translation.corpus.splits import Example, HeldOut, Splits
 
 # Default maximum length of a side, in characters. Longer lines are paragraphs; the models are
 # trained on sentences.
@@ -24,12 +27,6 @@ MAX_CHARACTERS = 500
 
 # Corpus that needs no network.
 WITHOUT_NETWORK = "everyday"
-
-# Pattern of a name with a weight (`own.tsv=3`).
-_WEIGHTED = re.compile(r"(.+)=([-+.\w]+)")
-
-# Limit on the weight of a corpus: each repetition of a pair in an epoch takes memory.
-MAX_WEIGHT = 1000
 
 # Maximum number of broken lines listed in a warning; the rest are only counted.
 MAX_NAMED_LINES = 10
@@ -44,35 +41,31 @@ class Corpus:
 
     Attributes:
         name: The name given to `load_corpus`.
-        source: Language code of the source side.
-        target: Language code of the target side.
         train: Training pairs of the first part.
-        parts: Functions that read the parts of the training pairs, with weights. There is one
-            part, unless large sets of TensorFlow Datasets are among the corpora.
+        parts: Training pairs with weights, in one part, or in several parts that are read when they
+            are asked for, if large sets of TensorFlow Datasets are among the corpora.
         validation: One sentence of each validation group, with references.
         test: One sentence of each test group, with references.
         test_corpora: Positions in `test` of the sentences of each corpus, by name without folder.
-        held_out: Test sets that share no sentence with the three splits.
         counts: Numbers of lines or pairs in the first part: `read`; dropped, by reason (`broken`,
             then `cleaning.REASONS`); `kept`. `kept` is the sum of `train`, `validation`, `test`,
             `withheld` (`splits.Splits`) and, with held-out test sets, `held_out`. `groups`
             is the number of groups of kept pairs.
+        held_out: Test sets that share no sentence with the three splits.
         credit: Attribution that the licence of the corpus requires, or an empty string.
         warnings: Problems of the corpus that the user should know, one sentence each.
     """
 
     name: str
-    source: str
-    target: str
     train: list[Pair]
-    parts: Sequence[Callable[[], Part]] = field(repr=False)
+    parts: Sequence[WeightedPairs] = field(repr=False)
     validation: list[Example]
     test: list[Example]
     test_corpora: dict[str, list[int]]
     counts: dict[str, int]
-    held_out: list[HeldOut] = field(default_factory=list)
-    credit: str = ""
-    warnings: tuple[str, ...] = ()
+    held_out: list[HeldOut]
+    credit: str
+    warnings: tuple[str, ...]
 
     @property
     def num_train(self) -> int:
@@ -100,118 +93,140 @@ def load_corpus(
     max_characters: int = MAX_CHARACTERS,
     hold_out: str = "",
 ) -> Corpus:
-    """Read, clean and split one or several corpora.
-
-    Sets of TensorFlow Datasets with more than `slices.PART_PAIRS` pairs are read one part at a
-    time, so that memory use does not grow with the set. Validation and test sentences then come
-    from the first part. Pairs of later parts that share a sentence with them, or with a held-out
-    test set, are dropped.
+    """Read, clean, split and weigh one or several corpora.
 
     Args:
-        name: One of the following:
-
-            - a built-in corpus: `everyday` or `tatoeba`;
-            - the path of a UTF-8 file, plain or gzip, with lines `source TAB target`; further
-              columns are ignored;
-            - the paths of two files, joined by a comma: sources and translations, line by line;
-            - `tfds:` and the name of a translation set of TensorFlow Datasets; the split `train`
-              is read;
-            - several corpora joined by ` + `, each with an optional weight (default 1):
-              `tatoeba + own.tsv=3` repeats each pair of `own.tsv` three times an epoch.
+        name: A built-in corpus (`everyday`, `tatoeba`), the path of a file with lines
+            `source TAB target`, the paths of two files joined by a comma, or `tfds:` and the name
+            of a translation set of TensorFlow Datasets; or several of these, joined by ` + `, each
+            with an optional weight: `tatoeba + own.tsv=3` repeats each pair of `own.tsv` three
+            times an epoch.
         source: Language code of the source side. Defaults to `"ja"`.
         target: Language code of the target side. Defaults to `"en"`.
         max_characters: Maximum length of a side, in characters, at least 1. Defaults to
             `MAX_CHARACTERS`.
         hold_out: Test sets in the form that `load_test_set` accepts, joined by ` + `. What shares a
-            sentence with one of them is left out of all three splits (`held_out.leave_out`).
+            sentence with one of them is left out of all three splits (`splits.leave_out`).
             Defaults to none.
-
-    Returns:
-        The cleaned corpus in three splits.
 
     Raises:
         ValueError: If the corpus or a held-out test set does not exist or cannot be read, or the
             corpus has too few usable pairs.
         OSError: If a corpus cannot be downloaded.
     """
-    name = str(name)
     if max_characters < 1:
         raise ValueError(
             f"`max_characters` must be at least 1. Received: max_characters={max_characters}."
         )
     held_out = _read_held_out(hold_out, source, target)  # before anything large is downloaded
-    weights = _weights(name)
-    sets = _sets(weights, source, target)
-    num_parts = number_of_parts(sum(map(len, sets.values())))
-    raws = _read(weights, sets, num_parts, source, target)
+    sources = Sources(name, source, target)
     clean = partial(
         cleaning.clean,
         source_language=source,
         target_language=target,
         max_characters=max_characters,
     )
-    cleaned = clean([pair for raw in raws.values() for pair in raw.pairs])
-    counts = _counts(raws, cleaned)
-    script_fault = ""
-    if 2 * counts["wrong_script"] > counts["kept"]:  # reads all pairs again
-        raw_pairs = [pair for raw in raws.values() for pair in raw.pairs]
-        script_fault = cleaning.script_fault(raw_pairs, source, target)
-    if not cleaned.pairs:
-        listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
-        fault = f"No pair of the corpus is left after cleaning. Received: data={name!r} ({listed})."
-        raise ValueError(f"{fault} {script_fault}".rstrip())
-    # Pairs of a corpus without combinations get an empty string, which connects no pairs.
-    combinations = [c for raw in raws.values() for c in raw.combinations or [""] * len(raw.pairs)]
+    raw = sources.read()
+    cleaned = clean(raw.entries)
+    counts, warnings = _check(raw, cleaned, name, source, target)
+    entries = cleaned.entries
     if held_out:
-        cleaned, held_out = leave_out(cleaned, combinations, held_out)
+        entries, held_out = splits.leave_out(entries, held_out)
     # The split of a group depends on the Japanese side, so both directions have the same splits.
     anchor = 1 if code_of(target) == "ja" and code_of(source) != "ja" else 0
-    divided = splits.split(cleaned.pairs, [combinations[i] for i in cleaned.positions], anchor)
+    divided = splits.split(entries, anchor)
+    return _weigh(name, sources, clean, divided, held_out, counts, warnings)
+
+
+def _check(
+    raw: Raw, cleaned: Cleaned, name: str, source: str, target: str
+) -> tuple[dict[str, int], list[str]]:
+    """Counts of what was read and kept, and warnings; refuses a corpus of which nothing is left."""
+    num_broken = sum(map(len, raw.broken.values()))
+    num_kept = len(cleaned.entries)
+    counts = {
+        "read": num_broken + len(raw.entries),
+        "broken": num_broken,
+        **cleaned.dropped,
+        "kept": num_kept,
+    }
+    wrong_script = ""
+    if 2 * counts["wrong_script"] > num_kept:  # reads all pairs again
+        raw_pairs = [entry.pair for entry in raw.entries]
+        wrong_script = cleaning.wrong_script_message(raw_pairs, source, target)
+    if not num_kept:
+        listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+        fault = f"No pair of the corpus is left after cleaning. Received: data={name!r} ({listed})."
+        raise ValueError(f"{fault} {wrong_script}".rstrip())
+    warnings = [_broken_lines(one, numbers) for one, numbers in raw.broken.items() if numbers]
+    return counts, [*warnings, *([f"{name}: {wrong_script}"] if wrong_script else [])]
+
+
+def _weigh(
+    name: str,
+    sources: Sources,
+    clean: Callable[[list[Entry]], Cleaned],
+    divided: Splits,
+    held_out: list[HeldOut],
+    counts: dict[str, int],
+    warnings: list[str],
+) -> Corpus:
+    """Corpus of the splits, with the training pairs weighted and in parts."""
     never_trained_on = [example for one in held_out for example in one.examples]
     never_trained_on += divided.validation + divided.test
 
-    corpus_names = [one for one, raw in raws.items() for _ in raw.pairs]
-    name_of = {pair: corpus_names[cleaned.positions[i]] for i, pair in enumerate(cleaned.pairs)}
-    weight_of = _weights_of_pairs(raws, weights, cleaned)
-    test_names = [name_of[Pair(one.source, one.references[0])] for one in divided.test]
+    def read_later(part: int) -> list[Entry]:
+        cleaned = clean(sources.read(part).entries)
+        return splits.without_shared(cleaned.entries, never_trained_on)
+
+    in_memory: list[list[Entry]] = [[] for _ in range(sources.num_parts)]
+    for i, entry in enumerate(divided.train):  # small corpora are dealt out to all parts
+        in_memory[0 if entry.corpus in sources.sets else i % len(in_memory)].append(entry)
+    parts = _Parts(in_memory, read_later)
     test_corpora = {
-        short: [i for i, test_name in enumerate(test_names) if test_name == one]
-        for one, short in zip(weights, _without_folders(weights), strict=True)
+        short: [i for i, corpus in enumerate(divided.test_corpora) if corpus == one]
+        for one, short in zip(sources.weights, without_folders(sources.weights), strict=True)
     }
-    parts = Parts(
-        [(pair, name_of[pair], weight_of[pair]) for pair in divided.train],
-        weights,
-        sets,
-        num_parts,
-        lambda pairs: splits.without_shared(clean(pairs).pairs, never_trained_on),
-    )
+    counts = {
+        **counts,
+        "groups": divided.groups,
+        "train": len(divided.train),
+        "validation": len(divided.validation),
+        "test": len(divided.test),
+        "withheld": divided.withheld,
+    }
+    if held_out:
+        used = ("train", "validation", "test", "withheld")
+        counts["held_out"] = counts["kept"] - sum(counts[split] for split in used)
+    if len(parts) > 1:
+        counts["parts"] = len(parts)
     return Corpus(
         name=name,
-        source=source,
-        target=target,
-        train=parts.part(0).pairs,
-        parts=[partial(parts.part, i) for i in range(num_parts)],
+        train=parts[0].pairs,
+        parts=parts,
         validation=divided.validation,
         test=divided.test,
         test_corpora=test_corpora,
+        counts=counts,
         held_out=held_out,
-        counts={
-            **counts,
-            "groups": divided.groups,
-            "train": len(divided.train),
-            "validation": len(divided.validation),
-            "test": len(divided.test),
-            "withheld": divided.withheld,
-            **({"held_out": counts["kept"] - len(cleaned.pairs)} if held_out else {}),
-            **({"parts": num_parts} if num_parts > 1 else {}),
-        },
-        credit=" ".join(filter(None, (CREDITS.get(one) for one in weights))),
-        warnings=(
-            *(_broken_lines(one, raw.broken) for one, raw in raws.items() if raw.broken),
-            *([f"{name}: {script_fault}"] if script_fault else []),
-            *(w for one, rows in test_corpora.items() for w in _rough_scores(one, len(rows))),
-        ),
+        credit=" ".join(BUILT_IN[one].credit for one in sources.weights if one in BUILT_IN).strip(),
+        warnings=(*warnings, *_rough_scores(test_corpora)),
     )
+
+
+class _Parts(Sequence[WeightedPairs]):
+    """Training pairs in parts. All but the first may lack pairs, which are read when asked for."""
+
+    def __init__(self, in_memory: list[list[Entry]], read_later: Callable[[int], list[Entry]]):
+        self._in_memory = in_memory
+        self._read_later = read_later
+
+    def __len__(self) -> int:
+        return len(self._in_memory)
+
+    def __getitem__(self, part: Any) -> Any:
+        entries = self._in_memory[part]
+        return WeightedPairs.of(entries + self._read_later(part) if part else entries)
 
 
 def load_default_corpus(source: str = "ja", target: str = "en", hold_out: str = "") -> Corpus:
@@ -254,26 +269,24 @@ def load_test_set(name: str, source: str = "ja", target: str = "en") -> list[Exa
         ValueError: If the corpus does not exist or holds no pair.
         OSError: If a corpus cannot be downloaded.
     """
-    names = _weights(name)
-    raws = _read(names, _sets(names, source, target), 1, source, target).values()
-    pairs = [pair for raw in raws for pair in raw.pairs if all(side.strip() for side in pair)]
+    sources = Sources(name, source, target)
+    entries = [entry for part in range(sources.num_parts) for entry in sources.read(part).entries]
+    pairs = [entry.pair for entry in entries if all(side.strip() for side in entry.pair)]
     if not pairs:
         raise ValueError(f"A test set must hold sentences. Received: data={name!r}.")
     return [Example(pair.source, (pair.target,)) for pair in pairs]
 
 
 def _read_held_out(hold_out: str, source: str, target: str) -> list[HeldOut]:
-    names = [hold_out] if _is_file(hold_out) else hold_out.split(AND)
-    names = list(filter(None, dict.fromkeys(names)))
+    names = list(filter(None, dict.fromkeys(split_names(hold_out))))
     found = []
-    for name, short in zip(names, _without_folders(names), strict=True):
+    for name, short in zip(names, without_folders(names), strict=True):
         try:
             examples = load_test_set(name, source, target)
         except ValueError as error:
             raise ValueError(f"`hold_out` must name test sets that can be read. {error}") from error
         wrong = sum(
-            cleaning.has_wrong_script(example.source, source)
-            or cleaning.has_wrong_script(example.references[0], target)
+            cleaning.has_wrong_side(Pair(example.source, example.references[0]), source, target)
             for example in examples
         )
         if wrong > len(examples) / 2:
@@ -286,92 +299,6 @@ def _read_held_out(hold_out: str, source: str, target: str) -> list[HeldOut]:
     return found
 
 
-def _without_folders(names: Iterable[str]) -> list[str]:
-    """Names of corpora without the folders of files, unless two names would be equal."""
-    names = list(names)
-    short = [
-        name if name.startswith(TFDS) else ",".join(Path(side).name for side in name.split(","))
-        for name in names
-    ]
-    return short if len(set(short)) == len(names) else names
-
-
-def _weights(name: str) -> dict[str, float]:
-    """Weights of the corpora in `name`, by corpus."""
-    weights: dict[str, float] = {}
-    for one in [name] if _is_file(name) else name.split(AND):
-        weight = 1.0
-        if (match := _WEIGHTED.fullmatch(one)) and not _is_file(one):
-            one, number = match.groups()
-            try:
-                weight = float(number)
-            except ValueError:
-                weight = math.nan
-            if not 0 < weight <= MAX_WEIGHT:
-                raise ValueError(
-                    f"The weight of a corpus must be a number above 0, at most {MAX_WEIGHT:,}. "
-                    f"Received: {number!r} in data={name!r}."
-                )
-        if one in weights:
-            raise ValueError(f"A corpus must be named once. Received: {one!r} twice in {name!r}.")
-        weights[one] = weight
-    return weights
-
-
-def _sets(names: Iterable[str], source: str, target: str) -> dict[str, TranslationSet]:
-    return {
-        name: TranslationSet(name.removeprefix(TFDS), source, target)
-        for name in names
-        if name.startswith(TFDS)
-    }
-
-
-def _read(
-    names: Iterable[str],
-    sets: dict[str, TranslationSet],
-    num_parts: int,
-    source: str,
-    target: str,
-) -> dict[str, Raw]:
-    """First slice of each set of TensorFlow Datasets, and all pairs of each other corpus."""
-    return {
-        name: Raw(sets[name].read(0, num_parts))
-        if name in sets
-        else sources.read(name, source, target)
-        for name in names
-    }
-
-
-def _weights_of_pairs(
-    raws: Mapping[str, Raw], weights: Mapping[str, float], cleaned: cleaning.Cleaned
-) -> dict[Pair, float]:
-    """Weight of each pair; a pair of several corpora has the largest of its weights."""
-    by_position = [
-        weights[name] * weight
-        for name, raw in raws.items()
-        for weight in raw.weights or [1.0] * len(raw.pairs)
-    ]
-    found = dict(zip(cleaned.pairs, (by_position[i] for i in cleaned.positions), strict=True))
-    for position, pair in cleaned.duplicates.items():
-        if pair in found:
-            found[pair] = max(found[pair], by_position[position])
-    return found
-
-
-def _is_file(name: str) -> bool:
-    return Path(name).expanduser().exists()
-
-
-def _counts(raws: dict[str, Raw], cleaned: cleaning.Cleaned) -> dict[str, int]:
-    broken = sum(len(raw.broken) for raw in raws.values())
-    return {
-        "read": broken + sum(len(raw.pairs) for raw in raws.values()),
-        "broken": broken,
-        **cleaned.dropped,
-        "kept": len(cleaned.pairs),
-    }
-
-
 def _broken_lines(name: str, broken: Sequence[int]) -> str:
     named = ", ".join(map(str, broken[:MAX_NAMED_LINES]))
     more = ", ..." if len(broken) > MAX_NAMED_LINES else ""
@@ -379,8 +306,8 @@ def _broken_lines(name: str, broken: Sequence[int]) -> str:
     return f"{name}: {lines} without TAB or valid UTF-8 left out: {named}{more}."
 
 
-def _rough_scores(name: str, num_test: int) -> list[str]:
-    if num_test >= MIN_TELLING_TEST:
-        return []
-    sentences = "1 sentence" if num_test == 1 else f"{num_test} sentences"
-    return [f"{name}: the test split has only {sentences}; scores on it are unreliable."]
+def _rough_scores(test_corpora: dict[str, list[int]]) -> Iterator[str]:
+    for name, rows in test_corpora.items():
+        if len(rows) < MIN_TELLING_TEST:
+            sentences = "1 sentence" if len(rows) == 1 else f"{len(rows)} sentences"
+            yield f"{name}: the test split has only {sentences}; scores on it are unreliable."

@@ -2,64 +2,168 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib
 import io
+import math
+import re
 import sys
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import redirect_stdout
+from hashlib import md5
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from keras_attn.languages import code_of
-from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.corpus.lines import utf8_lines
+from keras_attn.translation.config import AND
+from keras_attn.translation.corpus.files import read_files
+from keras_attn.translation.corpus.pairs import Entry, Pair
 
-# Built-in corpora, by name, with the attribution that each licence requires.
-CREDITS = {
-    "everyday": "",
-    "tatoeba": "Sentences: Tatoeba project, https://tatoeba.org, licence CC BY 2.0 FR "
-    "(https://creativecommons.org/licenses/by/2.0/fr/).",
+
+class BuiltIn(NamedTuple):
+    """A corpus of `keras_attn_data`: its module, and the licence of what is made of it.
+
+    Attributes:
+        module: Module with a function `examples`.
+        licence: Identifier of the licence on model hubs.
+        credit: Attribution that the licence requires.
+    """
+
+    module: str
+    licence: str
+    credit: str = ""
+
+
+BUILT_IN = {
+    "everyday": BuiltIn("everyday.grammar", "apache-2.0"),
+    "tatoeba": BuiltIn(
+        "tatoeba.archive",
+        "cc-by-2.0",
+        "Sentences: Tatoeba project, https://tatoeba.org, licence CC BY 2.0 FR "
+        "(https://creativecommons.org/licenses/by/2.0/fr/).",
+    ),
 }
-# Licences of what is made of the built-in corpora, by their identifiers on model hubs.
-LICENCES = {"everyday": "apache-2.0", "tatoeba": "cc-by-2.0"}
-NAMED_LANGUAGES = ("ja", "en")
 
 # Prefix of the name of a set of TensorFlow Datasets.
 TFDS = "tfds:"
 
+# Number of pairs of TensorFlow Datasets that are in memory at a time.
+PART_PAIRS = 200_000
+
+# Pattern of a name with a weight (`own.tsv=3`).
+_WEIGHTED = re.compile(r"(.+)=([-+.\w]+)")
+
+# Limit on the weight of a corpus: each repetition of a pair in an epoch takes memory.
+MAX_WEIGHT = 1000
+
 
 class Raw(NamedTuple):
-    """Pairs of a corpus before cleaning.
+    """Entries of corpora before cleaning, and the numbers of lines that hold no pair.
 
     Attributes:
-        pairs: Pairs in the order of the corpus.
-        combinations: One string for each pair, if the corpus has combinations. Pairs with equal
-            strings must be in the same split.
-        broken: Line numbers, from 1, of lines that hold no pair.
-        weights: One weight for each pair, if the corpus has weights.
+        entries: Entries in the order of the corpora.
+        broken: Line numbers, from 1, by corpus.
     """
 
-    pairs: list[Pair]
-    combinations: list[str] | None = None
-    broken: Sequence[int] = ()
-    weights: list[float] | None = None
+    entries: list[Entry]
+    broken: dict[str, list[int]]
 
 
-def read(name: str, source: str, target: str) -> Raw:
-    """Read a built-in corpus, a file, or two files joined by a comma.
+class Sources:
+    """One or several corpora, opened by name.
 
-    Args:
-        name: A single corpus without weight, in the form that `load_corpus` accepts.
-        source: Language code of the source side.
-        target: Language code of the target side.
+    Attributes:
+        weights: Weight of each corpus, by name.
+        sets: Those of TensorFlow Datasets, by name.
+        num_parts: Number of parts in which they are read. It is above 1 if the sets of TensorFlow
+            Datasets have more than `PART_PAIRS` pairs.
 
     Raises:
-        ValueError: If the corpus does not exist or cannot be read.
-        OSError: If a corpus cannot be downloaded.
+        ValueError: If a name or weight is wrong.
+        OSError: If a set of TensorFlow Datasets cannot be downloaded.
     """
-    return _read_named(name, source, target) if name in CREDITS else _read_files(name)
+
+    def __init__(self, name: str, source: str, target: str):
+        self._languages = source, target
+        self.weights = _weights(name)
+        self.sets = {
+            one: TranslationSet(one.removeprefix(TFDS), source, target)
+            for one in self.weights
+            if one.startswith(TFDS)
+        }
+        self.num_parts = max(1, -(-sum(map(len, self.sets.values())) // PART_PAIRS))
+
+    def read(self, part: int = 0) -> Raw:
+        """A slice of each set of TensorFlow Datasets; in part 0 also all other corpora."""
+        entries: list[Entry] = []
+        broken: dict[str, list[int]] = {}
+        for name, weight in self.weights.items():
+            if name in self.sets:
+                pairs = self.sets[name].read(part, self.num_parts)
+                entries += [Entry(pair, name, weight) for pair in pairs]
+            elif part == 0 and name in BUILT_IN:
+                read = _read_built_in(name, *self._languages)
+                entries += [entry._replace(weight=weight * entry.weight) for entry in read]
+            elif part == 0:
+                lines = read_files(_paths(name))
+                entries += [Entry(pair, name, weight) for pair in lines if pair is not None]
+                broken[name] = [i for i, pair in enumerate(lines, start=1) if pair is None]
+        return Raw(entries, broken)
+
+
+def split_names(name: str) -> list[str]:
+    """Names of the corpora in `name`; the name of a file may hold ` + `."""
+    return [name] if Path(name).expanduser().exists() else name.split(AND)
+
+
+def without_folders(names: Iterable[str]) -> list[str]:
+    """Names of corpora without the folders of files, unless two names would be equal."""
+    names = list(names)
+    short = [
+        name if name.startswith(TFDS) else ",".join(Path(side).name for side in name.split(","))
+        for name in names
+    ]
+    return short if len(set(short)) == len(names) else names
+
+
+def _weights(name: str) -> dict[str, float]:
+    """Weights of the corpora in `name`, by corpus."""
+    weights: dict[str, float] = {}
+    for one in split_names(name):
+        weight = 1.0
+        if (match := _WEIGHTED.fullmatch(one)) and not Path(one).expanduser().exists():
+            one, number = match.groups()
+            try:
+                weight = float(number)
+            except ValueError:
+                weight = math.nan
+            if not 0 < weight <= MAX_WEIGHT:
+                raise ValueError(
+                    f"The weight of a corpus must be a number above 0, at most {MAX_WEIGHT:,}. "
+                    f"Received: {number!r} in data={name!r}."
+                )
+        if one in weights:
+            raise ValueError(f"A corpus must be named once. Received: {one!r} twice in {name!r}.")
+        weights[one] = weight
+    return weights
+
+
+def _paths(name: str) -> list[Path]:
+    """Path of a file, or of two files of sources and translations."""
+    whole = Path(name).expanduser()
+    paths = [whole] if whole.exists() else [Path(side).expanduser() for side in name.split(",")]
+    missing = [str(path) for path in paths if not path.exists()]
+    if len(paths) == 2 and len(missing) == 1:
+        raise ValueError(
+            "Both files of a corpus must exist. "
+            f"Received: data={name!r}, of which there is no `{missing[0]}`."
+        )
+    if missing or len(paths) > 2:
+        raise ValueError(
+            f"There is no corpus of this name and no such file. Expected one of "
+            f"{', '.join(sorted(BUILT_IN))}, the path of a TSV file, or two paths and a comma. "
+            f"Received: data={name!r}."
+        )
+    return paths
 
 
 class TranslationSet:
@@ -119,14 +223,14 @@ class TranslationSet:
         import tensorflow_datasets as tfds
 
         start, stop = (len(self) * i // num_parts for i in (part, part + 1))
-        if start == stop:  # `ReadInstruction` rejects an empty slice
+        if start == stop:  # which TensorFlow Datasets rejects
             return []
-        instruction = tfds.core.ReadInstruction("train", from_=start, to=stop, unit="abs")
-        config = tfds.ReadConfig(try_autocache=False)  # a cache would keep the slice in memory
-        examples: Any = tfds.as_numpy(
-            self._builder.as_dataset(split=instruction, read_config=config)
+        # As one batch: one example after another takes four times as long.
+        rows: Any = tfds.as_numpy(
+            self._builder.as_dataset(split=f"train[{start}:{stop}]", batch_size=-1)
         )
-        return [Pair(*(row[side].decode("utf-8") for side in self._languages)) for row in examples]
+        sides = ([text.decode("utf-8") for text in rows[side]] for side in self._languages)
+        return list(map(Pair, *sides))
 
 
 def _prepare(builder: Any, name: str) -> None:
@@ -149,108 +253,23 @@ def _first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
-def _read_named(name: str, source: str, target: str) -> Raw:
+def _read_built_in(name: str, source: str, target: str) -> list[Entry]:
     codes = code_of(source), code_of(target)
-    if sorted(codes) != sorted(NAMED_LANGUAGES):
+    if sorted(codes) != ["en", "ja"]:
         raise ValueError(
             f"The corpus `{name}` translates from ja to en or from en to ja. "
             f"Received: source={source!r}, target={target!r}."
         )
-    import tensorflow_datasets as tfds
-    from keras_attn_data import cache
-
-    module = importlib.import_module(f"keras_attn_data.{name}.{name}_dataset_builder")
-    data_dir = cache.folder() / "tensorflow_datasets"
-    tfds.disable_progress_bar()
-    builder = module.Builder(data_dir=data_dir)
-    try:
-        _prepare(builder, name)
-    except OSError:
-        # Another process may have prepared the corpus at the same time.
-        builder = module.Builder(data_dir=data_dir)
-        if not builder.is_prepared():
-            raise
-    examples = tfds.as_numpy(builder.as_dataset(split="train", batch_size=-1))
-    texts = {key: [text.decode("utf-8") for text in examples[key]] for key in NAMED_LANGUAGES}
-    pairs = [Pair(*sides) for sides in zip(*(texts[code] for code in codes), strict=True)]
-    if "combination" not in examples:
-        return Raw(pairs)
-    return Raw(
-        pairs,
-        [text.decode("utf-8") for text in examples["combination"]],
-        weights=examples["weight"].tolist(),
-    )
-
-
-def _read_files(name: str) -> Raw:
-    path = Path(name).expanduser()
-    sides = [Path(side).expanduser() for side in name.split(",")]
-    if len(sides) == 2 and not path.exists():
-        missing = [str(side) for side in sides if not side.exists()]
-        if len(missing) == 1:
-            raise ValueError(
-                "Both files of a corpus must exist. "
-                f"Received: data={name!r}, of which there is no `{missing[0]}`."
-            )
-        lines = _read_lines(sides[0], name), _read_lines(sides[1], name)
-        counts = [len(side) for side in lines]
-        if counts[0] != counts[1]:
-            raise ValueError(
-                "The two files of a corpus must have the same number of lines. "
-                f"Received: {counts[0]:,} lines in `{sides[0]}`, {counts[1]:,} in `{sides[1]}`."
-            )
-        pairs = [
-            Pair(one, other) if one is not None and other is not None else None
-            for one, other in zip(*lines, strict=True)
-        ]
-    else:
-        pairs = [_parse(line) for line in _read_lines(path, name)]
-    broken = [number for number, pair in enumerate(pairs, start=1) if pair is None]
-    if not pairs:
-        raise ValueError(f"A corpus must hold sentences. Received: `{name}`, which is empty.")
-    if len(broken) == len(pairs):
-        raise ValueError(
-            f"A corpus must hold lines of UTF-8 text, source TAB target. Received: `{name}`, "
-            f"in which all {len(broken):,} lines are broken."
+    examples = importlib.import_module(f"keras_attn_data.{BUILT_IN[name].module}").examples()
+    # The order of the set that `tfds.load` makes of the same examples: pairs of one pattern are
+    # spread over the corpus.
+    shuffled = sorted(examples, key=lambda item: md5(f"train{item[0]}".encode()).digest())
+    return [
+        Entry(
+            Pair(*(row[code] for code in codes)),
+            name,
+            row.get("weight", 1.0),
+            row.get("combination", ""),
         )
-    return Raw([pair for pair in pairs if pair is not None], broken=broken)
-
-
-def _read_lines(path: Path, name: str) -> list[str | None]:
-    """Lines of a file; None for a line that is not UTF-8."""
-    if not path.exists():
-        raise ValueError(
-            f"There is no corpus of this name and no such file. Expected one of "
-            f"{', '.join(sorted(CREDITS))}, the path of a TSV file, or two paths and a comma. "
-            f"Received: data={name!r}."
-        )
-    if path.is_dir():
-        raise ValueError(f"A corpus must be a file, not a folder. Received: data={str(path)!r}.")
-    try:
-        return [_decode(line) for line in _lines(path)]
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"`{path}` cannot be read to its end: {error}.") from error
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        compressed = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        yield from utf8_lines(gzip.open(file) if compressed else file)
-
-
-def _decode(line: bytes) -> str | None:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-
-
-def _parse(text: str | None) -> Pair | None:
-    """Pair of a line: two empty sides for an empty line, None for a broken line."""
-    if text is None:
-        return None
-    if not text.strip():
-        return Pair("", "")
-    columns = text.split("\t")
-    return Pair(columns[0], columns[1]) if len(columns) > 1 else None
+        for _, row in shuffled
+    ]

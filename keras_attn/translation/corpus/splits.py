@@ -1,4 +1,4 @@
-"""Splits without leakage: pairs that share a sentence are in the same split."""
+"""Splits without leakage: pairs that share a sentence are in the same split, or left out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.config import AND
+from keras_attn.translation.corpus.pairs import Entry
 
 # The hash of a group has 10,000 values: below `TEST` is test, below `VALIDATION` is validation, the
 # rest is training.
@@ -23,22 +24,36 @@ class Example(NamedTuple):
     references: tuple[str, ...]
 
 
-class Splits(NamedTuple):
-    """Training pairs, and validation and test examples.
+class HeldOut(NamedTuple):
+    """A test set that no pair of the corpus may share a sentence with.
 
     Attributes:
-        train: Training pairs.
-        positions: `positions[i]` is the index of `train[i]` in the input.
+        name: Name of the test set in reports.
+        examples: One example for each line of the test set.
+        num_pairs: Number of pairs of the corpus that were left out because of the test set.
+    """
+
+    name: str
+    examples: list[Example]
+    num_pairs: int = 0
+
+
+class Splits(NamedTuple):
+    """Training entries, and validation and test examples.
+
+    Attributes:
+        train: Entries of the groups for training.
         validation: One example for each validation group.
         test: One example for each test group.
+        test_corpora: Name of the corpus of each test example.
         groups: Number of groups of connected pairs.
         withheld: Number of pairs in validation and test groups beyond one pair for each group.
     """
 
-    train: list[Pair]
-    positions: list[int]
+    train: list[Entry]
     validation: list[Example]
     test: list[Example]
+    test_corpora: list[str]
     groups: int
     withheld: int
 
@@ -57,10 +72,50 @@ def normalise(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower())) or text
 
 
-def split(
-    pairs: Sequence[Pair], combinations: Sequence[str] | None = None, anchor: int = 0
-) -> Splits:
-    """Divide pairs into training, validation and test.
+def leave_out(
+    entries: Sequence[Entry], held_out: Sequence[HeldOut]
+) -> tuple[list[Entry], list[HeldOut]]:
+    """Leave out every group of connected pairs that shares a sentence with a held-out test set.
+
+    Sentences are compared in normalised form, each side with the same side of the test set. A whole
+    group leaves the corpus (`split` says which pairs are connected): near copies of a test
+    sentence are neither in training, nor in validation, which may choose the model, nor in the test
+    split. The splits of the other groups do not change.
+
+    Returns:
+        The entries that are left, and the test sets with the numbers of pairs that each one left
+        out. A pair may count for several test sets.
+
+    Raises:
+        ValueError: If no pair is left.
+    """
+    keys = _keys(entries)
+    sentences = [_normalised_sentences(test_set.examples) for test_set in held_out]
+    left: list[int] = []
+    num_pairs = [0] * len(held_out)
+    for group in connected(keys):
+        shares = [
+            any(keys[i][0] in sources or keys[i][1] in targets for i in group)
+            for sources, targets in sentences
+        ]
+        if not any(shares):
+            left += group
+        for number, is_shared in enumerate(shares):
+            num_pairs[number] += len(group) * is_shared
+    if not left:
+        raise ValueError(
+            "A corpus must hold pairs that share no sentence with the held-out test sets. "
+            f"Received: hold_out={AND.join(test_set.name for test_set in held_out)!r}, which "
+            f"leaves none of {len(entries):,} pairs."
+        )
+    return [entries[i] for i in sorted(left)], [
+        test_set._replace(num_pairs=count)
+        for test_set, count in zip(held_out, num_pairs, strict=True)
+    ]
+
+
+def split(entries: Sequence[Entry], anchor: int = 0) -> Splits:
+    """Divide entries into training, validation and test.
 
     Two pairs are connected if their normalised sources, normalised targets or combinations are
     equal. All pairs of a connected group are in the same split. The split is chosen by the sha256
@@ -69,20 +124,18 @@ def split(
     nor on the direction of translation if the anchor is on the same language.
 
     Args:
-        pairs: Cleaned pairs, without duplicates.
-        combinations: Further connections, one string for each pair: pairs with equal strings are
-            connected, empty strings are ignored. Defaults to None.
+        entries: Cleaned entries, without duplicates.
         anchor: Side that chooses the split of a group: 0 for source, 1 for target. Defaults to 0.
 
     Raises:
         ValueError: If the pairs form fewer than three groups.
     """
-    keys = normalised_sides(pairs)
-    groups = connected(keys, combinations)
+    keys = _keys(entries)
+    groups = connected(keys)
     if len(groups) < 3:
         raise ValueError(
             "A corpus must hold at least 3 groups of pairs that share no sentence, one each for "
-            f"training, validation and test. Received: {len(groups)} in {len(pairs)} pairs after "
+            f"training, validation and test. Received: {len(groups)} in {len(entries)} pairs after "
             "cleaning. Add more sentences."
         )
     placed = sorted((_placement(min(keys[i][anchor] for i in group)), group) for group in groups)
@@ -92,54 +145,47 @@ def split(
     num_test = min(max(num_test, 1), len(groups) - 2)
     num_validation = min(max(num_validation, 1), len(groups) - 1 - num_test)
     ordered = [group for _, group in placed]
-    held_out = ordered[: num_test + num_validation]
-    examples = [_example(group, pairs, keys, anchor) for group in held_out]
-    positions = sorted(i for group in ordered[len(held_out) :] for i in group)
+    withheld = ordered[: num_test + num_validation]
+    examples, corpora = zip(
+        *(_example(group, entries, keys, anchor) for group in withheld), strict=True
+    )
     return Splits(
-        train=[pairs[i] for i in positions],
-        positions=positions,
-        validation=examples[num_test:],
-        test=examples[:num_test],
+        train=[entries[i] for i in sorted(i for group in ordered[len(withheld) :] for i in group)],
+        validation=list(examples[num_test:]),
+        test=list(examples[:num_test]),
+        test_corpora=list(corpora[:num_test]),
         groups=len(groups),
-        withheld=sum(map(len, held_out)) - len(held_out),
+        withheld=sum(map(len, withheld)) - len(withheld),
     )
 
 
-def without_shared(pairs: Sequence[Pair], held_out: Sequence[Example]) -> list[Pair]:
-    """Pairs that share no normalised sentence with validation or test examples, on either side.
+def without_shared(entries: Sequence[Entry], examples: Sequence[Example]) -> list[Entry]:
+    """Entries that share no normalised sentence with examples, on either side.
 
     Example:
 
-    >>> without_shared([Pair("犬。", "A dog."), Pair("猫。", "A cat.")], [Example("犬", ("Dog",))])
-    [Pair(source='猫。', target='A cat.')]
+    >>> from keras_attn.translation.corpus.pairs import Pair
+    >>> entries = [Entry(Pair("犬。", "A dog.")), Entry(Pair("猫。", "A cat."))]
+    >>> [entry.pair.target for entry in without_shared(entries, [Example("犬", ("Dog",))])]
+    ['A cat.']
     """
-    sources, targets = normalised_sentences(held_out)
+    sources, targets = _normalised_sentences(examples)
     return [
-        pair
-        for pair, (source, target) in zip(pairs, normalised_sides(pairs), strict=True)
+        entry
+        for entry, (source, target, _) in zip(entries, _keys(entries), strict=True)
         if source not in sources and target not in targets
     ]
 
 
-def normalised_sides(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
-    """Normalised source and target of each pair."""
-    return [(normalise(pair.source), normalise(pair.target)) for pair in pairs]
+def connected(keys: Sequence[tuple[str, ...]]) -> list[list[int]]:
+    """Groups of positions of connected keys, by union-find.
 
+    Two keys are connected if strings in the same place are equal and not empty.
 
-def normalised_sentences(examples: Sequence[Example]) -> tuple[set[str], set[str]]:
-    """All normalised sources and all normalised references of examples."""
-    sources = {normalise(example.source) for example in examples}
-    return sources, {normalise(text) for example in examples for text in example.references}
+    Example:
 
-
-def connected(
-    keys: Sequence[tuple[str, str]], combinations: Sequence[str] | None
-) -> list[list[int]]:
-    """Groups of positions of connected pairs, by union-find over equal strings.
-
-    Args:
-        keys: Normalised sides of each pair.
-        combinations: Further connections, as in `split`.
+    >>> connected([("a", "b", ""), ("c", "d", ""), ("e", "b", "")])
+    [[0, 2], [1]]
     """
     parents = list(range(len(keys)))
 
@@ -149,16 +195,29 @@ def connected(
             i = parents[i]
         return i
 
-    connections: list[Sequence[str]] = [list(side) for side in zip(*keys, strict=True)]
-    for strings in [*connections, *([combinations] if combinations is not None else [])]:
+    for strings in zip(*keys, strict=True):
         first: dict[str, int] = {}
         for i, string in enumerate(strings):
-            if string:  # pairs without a combination are not connected
+            if string:
                 parents[root(i)] = root(first.setdefault(string, i))
     groups: dict[int, list[int]] = {}
     for i in range(len(keys)):
         groups.setdefault(root(i), []).append(i)
     return list(groups.values())
+
+
+def _keys(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:
+    """Normalised source and target of each entry, and its combination."""
+    return [
+        (normalise(entry.pair.source), normalise(entry.pair.target), entry.combination)
+        for entry in entries
+    ]
+
+
+def _normalised_sentences(examples: Sequence[Example]) -> tuple[set[str], set[str]]:
+    """All normalised sources and all normalised references of examples."""
+    sources = {normalise(example.source) for example in examples}
+    return sources, {normalise(text) for example in examples for text in example.references}
 
 
 def _placement(anchor: str) -> tuple[int, int]:
@@ -168,13 +227,13 @@ def _placement(anchor: str) -> tuple[int, int]:
 
 
 def _example(
-    group: Sequence[int], pairs: Sequence[Pair], keys: Sequence[tuple[str, str]], anchor: int
-) -> Example:
-    def order(i: int) -> tuple[str, ...]:
-        first, second = pairs[i][anchor], pairs[i][1 - anchor]
-        return keys[i][anchor], first, keys[i][1 - anchor], second
-
-    own, *others = sorted(group, key=order)
+    group: Sequence[int], entries: Sequence[Entry], keys: Sequence[tuple[str, ...]], anchor: int
+) -> tuple[Example, str]:
+    """Example of a group: its first pair by the anchor, with its references; and the corpus."""
+    sides = anchor, 1 - anchor
+    own, *others = sorted(
+        group, key=lambda i: [row[side] for side in sides for row in (keys[i], entries[i].pair)]
+    )
     same_source = [i for i in others if keys[i][0] == keys[own][0]]
-    references = dict.fromkeys(pairs[i].target for i in (own, *same_source))
-    return Example(pairs[own].source, tuple(references))
+    references = dict.fromkeys(entries[i].pair.target for i in (own, *same_source))
+    return Example(entries[own].pair.source, tuple(references)), entries[own].corpus

@@ -11,8 +11,7 @@ from typing import Any
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.held_out import HeldOut
-from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.corpus.splits import Example, HeldOut
 from keras_attn.translation.evaluation import figures, model_card, report_files
 from keras_attn.translation.evaluation.evaluate import evaluate
 from keras_attn.translation.evaluation.report import EpochRecord, Report

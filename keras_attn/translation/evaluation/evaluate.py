@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from keras_attn.translation.corpus.held_out import HeldOut
-from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.corpus.splits import Example, HeldOut
 from keras_attn.translation.evaluation.exactness import exactness
 from keras_attn.translation.evaluation.metrics import (
     Comparison,

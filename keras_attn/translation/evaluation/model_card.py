@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from keras_attn.translation.config import AND, Config
-from keras_attn.translation.corpus.sources import LICENCES
+from keras_attn.translation.corpus.sources import BUILT_IN
 from keras_attn.translation.evaluation.markdown import (
     CORPUS,
     escape,
@@ -133,7 +133,7 @@ def _corpus_names(config: Config) -> list[str]:
 def _licence_id(config: Config) -> str:
     """Identifier on model hubs of the strictest licence; `other` for corpora of unknown licence."""
     names = [name.partition("=")[0] for name in _corpus_names(config)]
-    found = {LICENCES.get(name, "other") for name in names}
+    found = {BUILT_IN[name].licence if name in BUILT_IN else "other" for name in names}
     return next(one for one in ("other", "cc-by-2.0", "apache-2.0") if one in found)
 
 

@@ -15,7 +15,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 from keras_attn.languages import read_language
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.pairs import Pair
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, PLACEHOLDER_IDS, UNK_ID
 from keras_attn.translation.text.characters import unify
 from keras_attn.translation.text.placeholders import PLACEHOLDERS

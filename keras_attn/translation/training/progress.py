@@ -58,7 +58,7 @@ class Progress(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         now = time.monotonic()
         if self._batch_start is not None:
-            self._tokens += int(self._batches.lengths(self._step).sum())
+            self._tokens += self._batches.num_tokens(self._step)
             self._seconds += now - self._batch_start
         self._batch_start = now
         self._step += 1

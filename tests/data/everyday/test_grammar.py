@@ -13,7 +13,7 @@ from keras_attn_data.everyday import grammar, lexicon
 from processes import run
 
 from keras_attn.translation import presets
-from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.pairs import Entry, Pair
 from keras_attn.translation.corpus.splits import connected, normalise, split
 
 README = (Path(next(iter(everyday.__path__))) / "README.md").read_text(encoding="utf-8")
@@ -139,12 +139,11 @@ def test_no_pattern_is_rare_or_dominates_and_every_form_is_common(corpus):
 
 
 def test_groups_that_must_stay_together_are_many_and_small_and_set_phrases_in_training(corpus):
-    combinations = [s.combination for s in corpus]
-    groups = connected([(s.ja, s.en.casefold()) for s in corpus], combinations)
+    groups = connected([(s.ja, s.en.casefold(), s.combination) for s in corpus])
     assert len(groups) >= 20_000
     assert max(map(len, groups)) < 0.01 * len(corpus)
-    training = split([Pair(s.ja, s.en) for s in corpus], combinations).positions
-    in_training = {corpus[i].ja for i in training}
+    entries = [Entry(Pair(s.ja, s.en), combination=s.combination) for s in corpus]
+    in_training = {entry.pair.source for entry in split(entries).train}
     phrases = {phrase.kind for phrase in lexicon.load().set_phrases}
     assert len(phrases) == 10
     assert [s.ja for s in corpus if s.combination in phrases and s.ja not in in_training] == []

@@ -1,4 +1,4 @@
-import collections
+import collections.abc
 
 import numpy as np
 import pytest
@@ -6,15 +6,13 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.batching import grouped
-from keras_attn.translation.batching.batches import Batches
+from keras_attn.translation.batching import bucketing
+from keras_attn.translation.batching.batches import Batches, Shard
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
-from keras_attn.translation.training.jax.processes import Shard
 
 CUT = 99_999  # what follows an id that sampling cut
 
@@ -22,7 +20,7 @@ CUT = 99_999  # what follows an id that sampling cut
 @pytest.fixture(autouse=True)
 def without_placeholders(monkeypatch):
     """Numbers stay in the texts: these tests recognise pairs by them."""
-    monkeypatch.setattr(grouped, "masked_part", lambda part, *_: part)
+    monkeypatch.setattr(bucketing, "masked_part", lambda part, *_: part)
 
 
 class Spelt:
@@ -42,7 +40,7 @@ class Spelt:
 def part(sources, targets, weights=None):
     spelt = [[" ".join(map(str, ids)) for ids in side] for side in (sources, targets)]
     pairs = [Pair(*sides) for sides in zip(*spelt, strict=True)]
-    return Part(pairs, weights or [1.0] * len(pairs))
+    return WeightedPairs(pairs, weights or [1.0] * len(pairs))
 
 
 # Pairs as they are, so that each can be recognised.
@@ -51,7 +49,7 @@ PLAIN = {"batch_tokens": 512, "max_length": 64, "noise": 0, "concat_ratio": 0}
 
 def batches_of(one, shard=None, **options):
     spelt = Tokenizers(Spelt(), Spelt())
-    return Batches([lambda: one], spelt, Config(**{**PLAIN, **options}), shard)
+    return Batches([one], spelt, Config(**{**PLAIN, **options}), shard)
 
 
 def sentences(num_pairs, seed=3):
@@ -174,14 +172,17 @@ def test_parts_follow_each_other_an_epoch_each_and_only_those_in_use_are_read_ag
     sources, targets = sentences(1000)
     read = []
 
-    def reading(number):
-        read.append(number)
-        return part(sources[number::3], targets[number::3])
+    class Parts(collections.abc.Sequence):
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, number):
+            read.append(number)
+            return part(sources[number::3], targets[number::3])
 
     def streamed():
-        parts = [lambda number=number: reading(number) for number in range(3)]
         config = Config(**{**PLAIN, "batch_tokens": 256})
-        return Batches(parts, Tokenizers(Spelt(), Spelt()), config)
+        return Batches(Parts(), Tokenizers(Spelt(), Spelt()), config)
 
     batches = streamed()
     steps = batches.steps_per_epoch
@@ -226,8 +227,8 @@ def trained():
 
 
 def real(trained, shard=None, **options):
-    pairs = Part([Pair(*texts) for texts in TEXTS], [1.0] * len(TEXTS))
-    return Batches([lambda: pairs], trained, Config(**{**PLAIN, **options}), shard)
+    pairs = WeightedPairs([Pair(*texts) for texts in TEXTS], [1.0] * len(TEXTS))
+    return Batches([pairs], trained, Config(**{**PLAIN, **options}), shard)
 
 
 def texts_of(trained, batches, start=0):

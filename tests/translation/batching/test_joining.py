@@ -4,13 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_attn.translation.batching import joining
-from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 
 
 def numbered(count, end="。", weights=None):
     pairs = [Pair(f"文{i}{end}", f"Sentence {i}.") for i in range(count)]
-    return Part(pairs, weights or [1.0] * count)
+    return WeightedPairs(pairs, weights or [1.0] * count)
 
 
 def join(part, share=0.2, languages=("ja", "en"), max_length=99, seed=0, length=5):
@@ -35,13 +34,13 @@ def test_a_joined_pair_is_two_or_three_pairs_one_after_another(count, share, see
 
 def test_sentences_without_an_end_come_last():
     some = numbered(40, end="")
-    part = Part([*numbered(40).pairs, *some.pairs], [1.0] * 80)
+    part = WeightedPairs([*numbered(40).pairs, *some.pairs], [1.0] * 80)
     joined = join(part, share=1.0).pairs
     assert any(not pair.source.endswith("。") for pair in joined)
     for source, target in joined:
         assert source.count("文") == target.count("Sentence")
         assert source.rstrip("。").count("。") == source.count("文") - 1
-    assert join(some) == Part([], [])
+    assert join(some) == WeightedPairs([], [])
 
 
 def test_combinations_that_are_too_long_are_left_out_and_languages_decide_what_is_between():

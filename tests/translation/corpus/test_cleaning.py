@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keras_attn.translation.corpus import cleaning
-from keras_attn.translation.corpus.cleaning import Pair, clean_text
+from keras_attn.translation.corpus.cleaning import clean_text
+from keras_attn.translation.corpus.pairs import Entry, Pair
 
 
 def cleaned(*pairs, max_characters=50):
-    return cleaning.clean([Pair(*pair) for pair in pairs], "ja", "en", max_characters)
+    return cleaning.clean([Entry(Pair(*pair)) for pair in pairs], "ja", "en", max_characters)
 
 
 def only_reason(*pairs, **options):
@@ -87,9 +88,10 @@ SIDES = st.sampled_from(["", " ", "犬", "犬 ", "猫が好き", "dog", "a cat",
 def test_every_pair_is_kept_or_counted_exactly_once(pairs):
     found = cleaned(*pairs, max_characters=8)
     assert list(found.dropped) == list(cleaning.REASONS)
-    assert len(found.pairs) + sum(found.dropped.values()) == len(pairs)
-    assert len(set(found.pairs)) == len(found.pairs)
-    assert found.pairs == [tuple(map(clean_text, pairs[i])) for i in found.positions]
+    assert len(found.entries) + sum(found.dropped.values()) == len(pairs)
+    kept = [entry.pair for entry in found.entries]
+    normal = dict.fromkeys(tuple(map(clean_text, pair)) for pair in pairs)
+    assert kept == [pair for pair in normal if pair in set(kept)]
 
 
 FORTH, BACK = Pair("川。", "A river."), Pair("A river.", "川。")
@@ -105,4 +107,4 @@ def test_columns_of_other_scripts_are_told_of():
         ([Pair("der Hund", "the dog")], "en de", "^$"),
         ([], "ja en", "^$"),
     ):
-        assert re.search(says, cleaning.script_fault(pairs, *languages.split())), says
+        assert re.search(says, cleaning.wrong_script_message(pairs, *languages.split())), says

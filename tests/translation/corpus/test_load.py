@@ -1,12 +1,14 @@
+import collections
 import gzip
 
 import pytest
-from keras_attn_data.tatoeba import archive, tatoeba_dataset_builder
+from keras_attn_data.tatoeba import archive
 from processes import run_python
 
-from keras_attn.translation.corpus import load
-from keras_attn.translation.corpus.cleaning import REASONS, Pair
+from keras_attn.translation.corpus import load, sources
+from keras_attn.translation.corpus.cleaning import REASONS
 from keras_attn.translation.corpus.load import load_corpus, load_test_set
+from keras_attn.translation.corpus.pairs import Pair
 from keras_attn.translation.corpus.splits import normalise
 
 LINES = [f"箱{i}を開ける\tI open box {i}." for i in range(307)]
@@ -30,7 +32,7 @@ def refuse(match, *arguments, **options):
 def test_a_file_is_read_cleaned_and_split(write):
     path = write(LINES)
     found = load_corpus(path)
-    assert (found.name, found.source, found.target, found.credit) == (path, "ja", "en", "")
+    assert (found.name, found.credit) == (path, "")
     counts = found.counts
     assert counts["read"] == counts["kept"] == counts["groups"] == 307
     assert counts["train"] == len(found.train)
@@ -123,16 +125,7 @@ def test_what_leaves_too_little_and_languages_that_a_named_corpus_lacks_are_refu
         refuse("`tatoeba` translates from ja to en or from en to ja", "tatoeba", *languages)
 
 
-def test_a_named_corpus_is_read_in_both_directions_with_the_same_splits(
-    tatoeba, write, monkeypatch
-):
-    prepare = tatoeba_dataset_builder.Builder.download_and_prepare
-
-    def lose_the_race(builder):  # another process has prepared it meanwhile
-        prepare(builder)
-        raise OSError("Directory not empty")
-
-    monkeypatch.setattr(tatoeba_dataset_builder.Builder, "download_and_prepare", lose_the_race)
+def test_a_named_corpus_is_read_in_both_directions_with_the_same_splits(tatoeba, write):
     forth = load_corpus("tatoeba")
     back = load_corpus("tatoeba", "en", "ja")
     own = load_corpus(write(LINES))
@@ -161,7 +154,7 @@ def test_several_corpora_are_one_with_weights_and_test_sentences_known_by_corpus
     found = load_corpus(name)
     assert found.name == name and found.counts["read"] == 1807
     assert "https://tatoeba.org" in found.credit
-    (part,) = [read() for read in found.parts]
+    (part,) = found.parts
     assert part.pairs == found.train
     for pair, weight in zip(*part, strict=True):
         assert weight == (3.0 if pair.source.startswith("鍵") else 0.5)
@@ -174,7 +167,7 @@ def test_several_corpora_are_one_with_weights_and_test_sentences_known_by_corpus
     assert len(found.test_corpora["own.tsv"]) > 2
     alone = load_corpus(own)
     assert alone.test_corpora.keys() == {"own.tsv"}
-    assert set(alone.parts[0]().weights) == {1.0}
+    assert set(alone.parts[0].weights) == {1.0}
 
 
 def test_a_sentence_of_two_corpora_is_on_one_side_of_the_split(write):
@@ -189,7 +182,7 @@ def test_a_sentence_of_two_corpora_is_on_one_side_of_the_split(write):
 def test_weights_are_numbers_above_zero_and_a_pair_of_two_corpora_has_the_larger(write):
     one, two = write(LINES), write(LINES[:150], "two.tsv")
     for names in (f"{one} + {two}=4", f"{two}=4 + {one}"):
-        part = load_corpus(names).parts[0]()
+        part = load_corpus(names).parts[0]
         counts = [part.weights.count(weight) for weight in (1.0, 4.0)]
         assert sum(counts) == len(part.weights) and min(counts) > 100
     for weight in ("0", "-1", "nan", "inf", "much", "1e999", "1001"):
@@ -236,7 +229,107 @@ def test_everyday_is_there_without_a_network(monkeypatch, tmp_path):
     monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path))
     monkeypatch.setattr(archive, "fetch", fail)
     corpus = load.load_default_corpus()
-    part = corpus.parts[0]()
+    part = corpus.parts[0]
     weights = {pair.source: weight for pair, weight in zip(*part, strict=True)}
     assert weights["おはようございます"] == 12.0 and min(weights.values()) == 1.0
     assert corpus.name == "everyday" and len(corpus.train) > 80_000
+
+
+GATES = [f"門{i}を閉める\tI close gate {i}." for i in range(900)]
+
+
+def test_held_out_sentences_are_in_no_split_and_the_other_groups_stay(write):
+    data = write(GATES, "own.tsv")
+    usual = load_corpus(data)
+    chosen = [
+        *(f"{pair.source}！\tother" for pair in usual.train[:5]),
+        *(f"何か\t{example.references[0]}" for example in usual.validation[:2]),
+        *(f"{example.source}\tother" for example in usual.test[:2]),
+    ]
+    found = load_corpus(data, hold_out=write(chosen, "held.tsv"))
+    assert found.train == usual.train[5:]
+    assert found.validation == usual.validation[2:]
+    assert found.test == usual.test[2:]
+    assert found.counts["held_out"] == 9
+    kept = ("train", "validation", "test", "withheld", "held_out")
+    assert found.counts["kept"] == sum(found.counts[name] for name in kept)
+    (held,) = found.held_out
+    assert (held.name, len(held.examples), held.num_pairs) == ("held.tsv", 9, 9)
+    assert "\nheld out 9 pairs for held.tsv\n" in found.summary()
+
+
+def test_several_test_sets_keep_every_line_with_its_reference_and_equal_names_their_folders(
+    write, tmp_path
+):
+    own = write(GATES, "own.tsv")
+    first = write(["門1を閉める\tone", "門1を閉める\ttwo", "門1を閉める\ttwo"], "first.tsv")
+    sides = [write([side], f"second.{i}") for i, side in enumerate(GATES[2].split("\t"))]
+    found = load_corpus(own, hold_out=f"{first} + {','.join(sides)}")
+    names = ["first.tsv", "second.0,second.1"]
+    assert [(one.name, one.num_pairs) for one in found.held_out] == [(name, 1) for name in names]
+    references = [example.references for example in found.held_out[0].examples]
+    assert references == [("one",), ("two",), ("two",)]
+    assert found.counts["held_out"] == 2
+    (tmp_path / "a").mkdir()
+    names = [first, write([GATES[1]], "a/first.tsv")]
+    found = load_corpus(own, hold_out=" + ".join(names))
+    assert [one.name for one in found.held_out] == names
+
+
+def test_a_test_set_that_cannot_be_used_is_refused_before_the_corpus_is_read(write):
+    swapped = [f"I close gate {i}.\t門{i}を閉める" for i in range(3)]
+    unreadable = r"`hold_out` must name test sets.*held\.tsv"
+    for lines, match in (
+        (None, unreadable),
+        ([""], unreadable),
+        (["", ""], unreadable),
+        (["no tab"], unreadable),
+        (swapped, r"3 of 3 lines are in other scripts. Exchange"),
+    ):
+        path = "no/held.tsv" if lines is None else write(lines, "held.tsv")
+        with pytest.raises(ValueError, match=match):
+            load_corpus("missing", hold_out=path)
+
+
+NUM_PAIRS, NUM_PARTS = 1200, 5
+
+
+# A set that is larger than memory, if memory holds 250 pairs; some sentences come often.
+SET_PAIRS = [(f"箱{i % 900}を開ける。", f"I open box {i % 700}.") for i in range(NUM_PAIRS)]
+
+
+@pytest.fixture
+def large_set(translation_set, monkeypatch):
+    monkeypatch.setattr(sources, "PART_PAIRS", 250)
+    return f"tfds:{translation_set(SET_PAIRS)}"
+
+
+def test_a_large_set_is_read_in_parts_that_share_no_held_out_sentence(large_set, write):
+    held = [f"{ja}\t-" for ja, _ in SET_PAIRS[::200]] + [f"-\t{en}" for _, en in SET_PAIRS[7::200]]
+    found = load_corpus(large_set, hold_out=write(held))  # by source and by target
+    assert found.counts["parts"] == len(found.parts) == NUM_PARTS
+    assert found.counts["read"] == NUM_PAIRS // NUM_PARTS
+    read = [part.pairs for part in found.parts]
+    assert read[0] == found.train
+    assert found.num_train == pytest.approx(sum(map(len, read)), rel=0.1)
+    train = [pair for part in read for pair in part]
+    held_out = found.validation + found.test + found.held_out[0].examples
+    sources = {normalise(example.source) for example in held_out}
+    targets = {normalise(text) for example in held_out for text in example.references}
+    assert len(sources) >= 2
+    assert not sources & {normalise(pair.source) for pair in train}
+    assert not targets & {normalise(pair.target) for pair in train}
+    # Nothing else is missing: what shares no sentence with them is there.
+    missing = set(SET_PAIRS) - set(train)
+    assert all(normalise(s) in sources or normalise(t) in targets for s, t in missing)
+
+
+def test_a_small_corpus_beside_a_large_set_is_dealt_out_to_its_parts(large_set, write):
+    own = write([f"鍵{i}を回す。\tI turn key {i}." for i in range(100)])
+    found = load_corpus(f"{large_set} + {own}=2")
+    weights = collections.Counter()
+    for pairs in found.parts:
+        ours = [w for pair, w in zip(*pairs, strict=True) if pair.source.startswith("鍵")]
+        assert 10 <= len(ours) <= 30 and set(ours) == {2.0}
+        weights.update(pair for pair, w in zip(*pairs, strict=True) if w == 2.0)
+    assert set(weights.values()) == {1} and len(weights) > 90

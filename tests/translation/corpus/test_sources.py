@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.pairs import Pair
 from keras_attn.translation.corpus.sources import TranslationSet
 
 PAIRS = [Pair(f"箱{i}を開ける", f"I open box {i}.") for i in range(57)]

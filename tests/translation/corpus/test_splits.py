@@ -5,8 +5,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.corpus.splits import Splits, normalise, split
+from keras_attn.translation.corpus import splits
+from keras_attn.translation.corpus.pairs import Entry, Pair
+from keras_attn.translation.corpus.splits import Example, HeldOut, Splits, leave_out, normalise
+
+
+def entries(pairs, combinations=None):
+    combinations = combinations or [""] * len(pairs)
+    return [
+        Entry(Pair(*pair), combination=one) for pair, one in zip(pairs, combinations, strict=True)
+    ]
+
+
+def split(pairs, combinations=None, anchor=0):
+    """The splits of pairs, with pairs for training in place of entries."""
+    found = splits.split(entries(pairs, combinations), anchor)
+    return found._replace(train=[entry.pair for entry in found.train])
 
 
 def numbered(count):
@@ -144,5 +158,37 @@ def test_nothing_leaks_nothing_is_lost_and_the_order_does_not_matter(sentences, 
     shuffler.shuffle(shuffled)
     again = split(shuffled)
     assert set(again.train) == set(found.train)
-    assert again[2:] == found[2:]
-    assert [pairs[i] for i in found.positions] == found.train
+    assert again[1:] == found[1:]
+    assert [pair for pair in pairs if pair in set(found.train)] == found.train
+
+
+def leaves_out(pairs, *held_out, combinations=None):
+    """Pairs that are left by held-out pairs, and the number that each test set leaves out."""
+    sets = [
+        HeldOut("test.tsv", [Example(source, (target,)) for source, target in one])
+        for one in held_out
+    ]
+    found, sets = leave_out(entries(pairs, combinations), sets)
+    return [entry.pair for entry in found], [one.num_pairs for one in sets]
+
+
+def test_whole_groups_leave_whichever_side_is_shared():
+    pairs = [
+        ("犬だ", "A dog."),  # its source is held out
+        ("猫だ", "a DOG!"),  # connected by its target
+        ("猫だ！", "A cat."),  # connected to the one before by its source
+        ("鳥だ", "A bird."),  # its target is held out
+        ("魚だ", "A fish."),
+    ]
+    held_out = [("犬だ。", "something"), ("何か", "a bird")]
+    assert leaves_out(pairs, held_out) == ([("魚だ", "A fish.")], [4])
+
+
+def test_sides_are_compared_each_with_its_own_and_each_test_set_counts_what_it_leaves_out():
+    pairs = [("a", "b"), ("c", "d"), ("e", "f")]
+    found = leaves_out(pairs, [("b", "c")], [("a", "-"), ("c", "-")], [("c", "-")])
+    assert found == ([("e", "f")], [0, 2, 1])
+    with pytest.raises(ValueError, match="Received: hold_out='test.tsv', which leaves none of 1"):
+        leaves_out([("a", "b")], [("a", "c")])
+    # Combinations connect.
+    assert leaves_out(pairs, [("a", "-")], combinations="xyx")[0] == [("c", "d")]

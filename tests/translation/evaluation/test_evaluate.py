@@ -1,7 +1,6 @@
 import pytest
 
-from keras_attn.translation.corpus.held_out import HeldOut
-from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.corpus.splits import Example, HeldOut
 from keras_attn.translation.evaluation.evaluate import evaluate
 from keras_attn.translation.evaluation.report import Sample
 from keras_attn.translation.evaluation.report_files import TRANSLATIONS, write

@@ -1,8 +1,7 @@
 import yaml
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.held_out import HeldOut
-from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.corpus.splits import Example, HeldOut
 from keras_attn.translation.evaluation import model_card
 from keras_attn.translation.evaluation.evaluate import evaluate
 from keras_attn.translation.export.examples import SentenceExample, write

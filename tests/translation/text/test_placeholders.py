@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_attn.languages import read_language
-from keras_attn.translation.corpus import sources
+from keras_attn.translation.corpus.sources import Sources
 from keras_attn.translation.corpus.cleaning import clean_text
 from keras_attn.translation.text.characters import replace
 from keras_attn.translation.text.placeholders import (
@@ -66,7 +66,7 @@ def test_training_and_graph_find_and_mask_the_same_spans_in_random_text(texts):
 
 def lines_of(name):
     if name == "everyday":
-        return sources.read("everyday", "ja", "en").pairs
+        return [entry.pair for entry in Sources("everyday", "ja", "en").read().entries]
     return [line.split("\t")[:2] for line in (DATA / f"{name}.tsv").read_text("utf-8").splitlines()]
 
 

@@ -1,8 +1,7 @@
 import numpy as np
 
-from keras_attn.translation.batching.grouped import masked_part
-from keras_attn.translation.corpus.cleaning import Pair
-from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.batching.bucketing import masked_part
+from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 from keras_attn.translation.text import training_placeholders
 from keras_attn.translation.text.placeholders import PLACEHOLDERS
 
@@ -87,7 +86,7 @@ def test_numbers_and_tags_always_become_placeholders():
 
 
 def test_a_part_gets_the_same_placeholders_from_the_same_seed():
-    part = Part(PAIRS, [1.0] * len(PAIRS))
+    part = WeightedPairs(PAIRS, [1.0] * len(PAIRS))
     first = masked_part(part, JA_EN, seed=3)
     assert masked_part(part, JA_EN, seed=3) == first != masked_part(part, JA_EN, seed=4)
     assert first.weights == part.weights

@@ -3,7 +3,7 @@ import pytest
 import sentencepiece
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.cleaning import Pair
+from keras_attn.translation.corpus.pairs import Pair
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, load_or_train, train

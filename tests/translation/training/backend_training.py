@@ -14,7 +14,7 @@ from keras.callbacks import LambdaCallback
 from small_training import CONFIG, PAIRS, VALIDATION
 
 from keras_attn.translation.batching.batches import Batches
-from keras_attn.translation.corpus.slices import Part
+from keras_attn.translation.corpus.pairs import WeightedPairs
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training import callbacks, validation
@@ -36,8 +36,8 @@ def train(folder, steps, num_parts):
     devices.split_model(num_parts, config, tokenizers.target.vocab_size)
     # Fixed shapes on TensorFlow too.
     shard = devices.shard() or devices.Shard(0, 1, 2)
-    part = Part(PAIRS, [1.0] * len(PAIRS))
-    batches = Batches([lambda: part], tokenizers, config, shard)
+    part = WeightedPairs(PAIRS, [1.0] * len(PAIRS))
+    batches = Batches([part], tokenizers, config, shard)
     model = make_model(*(side.vocab_size for side in tokenizers), config)
     initial = folder / "initial.npz"
     if not initial.exists():

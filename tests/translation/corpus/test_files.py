@@ -1,6 +1,6 @@
 import io
 
-from keras_attn.translation.corpus.lines import utf8_lines
+from keras_attn.translation.corpus.files import utf8_lines
 
 TEXT = "川\tRiver.\n\n《山》\tMountain.\n"
 

@@ -1,0 +1,40 @@
+"""Sentence pairs, as corpora hold them and as a training uses them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Pair(NamedTuple):
+    """A sentence and its translation."""
+
+    source: str
+    target: str
+
+
+class Entry(NamedTuple):
+    """A pair of a corpus.
+
+    Attributes:
+        pair: Sentence and translation.
+        corpus: Name of the corpus.
+        weight: Number of times that an epoch shows the pair, on average.
+        combination: Pairs with equal combinations must be in the same split; empty for none.
+    """
+
+    pair: Pair
+    corpus: str = ""
+    weight: float = 1.0
+    combination: str = ""
+
+
+class WeightedPairs(NamedTuple):
+    """Training pairs in memory; a pair of weight `w` is drawn `w` times an epoch on average."""
+
+    pairs: list[Pair]
+    weights: list[float]
+
+    @classmethod
+    def of(cls, entries: list[Entry]) -> WeightedPairs:
+        """Pairs and weights of entries."""
+        return cls([entry.pair for entry in entries], [entry.weight for entry in entries])
