@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_attn.languages import read_language
-from keras_attn.translation.corpus.sources import Sources
 from keras_attn.translation.corpus.cleaning import clean_text
+from keras_attn.translation.corpus.sources import Sources
 from keras_attn.translation.text.characters import replace
 from keras_attn.translation.text.placeholders import (
     KINDS,
