@@ -37,10 +37,7 @@ def export_and_score(
     on standard error that names what is missing.
 
     Args:
-        model: Trained model.
-        tokenizers: Tokenizers of the model.
-        config: Configuration of the model.
-        folder: Folder of all versions.
+        model, tokenizers, config, folder: See `export`.
         examples, corpora, held_out, history, details: See `evaluate`.
 
     Returns:

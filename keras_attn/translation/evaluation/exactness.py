@@ -54,13 +54,7 @@ class Exactness(NamedTuple):
 def exactness(
     sources: Sequence[str], translations: Sequence[str], references: Sequence[Sequence[str]]
 ) -> Exactness:
-    """Number accuracy and copy accuracy of translations.
-
-    Args:
-        sources: Texts that were translated.
-        translations: One translation of each source.
-        references: One or more reference translations of each source.
-    """
+    """Number accuracy and copy accuracy of translations, with one or more references each."""
     numbers = [
         any(same_numbers(translation, text) for text in known)
         for translation, known in zip(translations, references, strict=True)

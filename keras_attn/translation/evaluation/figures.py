@@ -21,14 +21,7 @@ def can_be_drawn() -> bool:
 
 
 def draw(folder: Path, translator: Translator, text: str, history: Sequence[EpochRecord]) -> None:
-    """Write both figures to a folder.
-
-    Args:
-        folder: Folder of the version.
-        translator: Exported translator.
-        text: Source text of the attention figure.
-        history: One record for each validation of a training.
-    """
+    """Write both figures to the folder of a version; `text` is translated for attention."""
     from matplotlib.figure import Figure
 
     from keras_attn.plots import plot_attention

@@ -112,15 +112,7 @@ def compare(
     references: Sequence[Sequence[str]],
     target_language: str,
 ) -> Comparison:
-    """Paired bootstrap of BLEU against earlier translations of the same sentences.
-
-    Args:
-        name: Name of the earlier translations.
-        baseline: Earlier translations.
-        hypotheses: New translations, in the same order.
-        references: One or more reference translations of each hypothesis.
-        target_language: Language code of translations and references.
-    """
+    """Paired bootstrap of BLEU against `baseline`: earlier translations of the same sentences."""
     from sacrebleu.significance import PairedTest
 
     _check(hypotheses, references)

@@ -38,13 +38,7 @@ def choose(
 ) -> list[SentenceExample]:
     """The first `NUM_EXAMPLES` sentences that a model translates as a reader accepts.
 
-    Args:
-        translate: Function from texts to translations.
-        source: Language code of the source text.
-        target: Language code of the translations.
-
-    Returns:
-        Sentences with their translations; none for languages without a written list.
+    None are returned for languages without a written list.
 
     Example:
 

@@ -22,13 +22,6 @@ NUM_ALTERNATIVES = 5
 class Explainer:
     """Pieces, attention weights and probabilities of given translations.
 
-    Args:
-        model: Trained model.
-        config: Configuration of the model.
-        source: Source tokenizer in the graph.
-        target: Target tokenizer in the graph.
-        placeholder_ids: Ids of the placeholders, see `BeamSearch`.
-
     Call arguments:
         source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
         target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
@@ -76,15 +69,7 @@ class Explainer:
         return self._read(source_ids, target_ids).logits
 
     def prefix_ids(self, pieces: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
-        """Ids of target pieces, as the outputs have them.
-
-        Args:
-            pieces: Target pieces, strings `(B, P)`, padded with empty strings.
-            values: Value of each placeholder, strings `(B, placeholders)`.
-
-        Returns:
-            Int32 `(B, P)`, padded with id 0.
-        """
+        """Ids int32 `(B, P)`, padded with id 0, of pieces as `target_pieces` has them."""
         for number, placeholder in enumerate(PLACEHOLDERS):
             value = values[:, number, None]
             is_value = tf.equal(pieces, value) & tf.not_equal(value, "")

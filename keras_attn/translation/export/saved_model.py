@@ -31,9 +31,7 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
     that cannot translate. If the export fails, no files are left.
 
     Args:
-        model: Trained model.
-        tokenizers: Tokenizers of the model.
-        config: Configuration of the model.
+        model, tokenizers, config: Trained model, its tokenizers and its configuration.
         folder: Folder of all versions, for example `saved_models/ja-en`.
 
     Returns:

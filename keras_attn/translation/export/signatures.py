@@ -41,11 +41,6 @@ class Signatures:
 
     `translate` is `serving_default`, and `continue_` is `continue`.
 
-    Args:
-        model: Trained model.
-        tokenizers: Tokenizers of the model.
-        config: Configuration of the model.
-
     Attributes:
         source: Source tokenizer in the graph.
         target: Target tokenizer in the graph.

@@ -25,11 +25,6 @@ def write(extra: Path, tokenizer: Tokenizer, max_length: int) -> None:
 
     The search is compiled for single texts of each of `LENGTHS`, the tokenizer for each
     `compiled_shape`.
-
-    Args:
-        extra: Folder `assets.extra` of a version.
-        tokenizer: Source tokenizer.
-        max_length: Maximum number of source pieces, EOS included.
     """
     lengths = [length for length in LENGTHS if length < 2 * max_length]
     requests = [text(tokenizer, min(length, max_length)) for length in lengths]

@@ -44,6 +44,7 @@ def imported(exporting, tiny, tmp_path_factory):
 
 def test_translations_are_those_of_transformers(imported, answers):
     assert imported(answers["sentences"]) == answers["beam_4"]
+    assert "12" not in imported(["猫が12。"])[0]  # no placeholder, and no piece of the model
 
 
 def test_greedy_translations_are_those_of_transformers(imported, exporting, answers):
