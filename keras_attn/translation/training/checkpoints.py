@@ -26,6 +26,8 @@ from keras_attn.translation.training.weight_average import WeightAverage
 
 PREFIX = "checkpoint-"  # followed by the step
 _KEY_END = "/.ATTRIBUTES/VARIABLE_VALUE"  # suffix of the name of a variable in TensorFlow
+# TensorFlow raises many types of errors for a truncated file.
+_DAMAGED = (tf.errors.OpError, AssertionError, LookupError, RuntimeError, ValueError)
 KEPT = 2  # checkpoints kept: the newest, and the one before in case the newest is damaged
 
 
@@ -38,18 +40,10 @@ def newest_first(folder: Path) -> list[Path]:
 
 
 def read_weights(folder: Path) -> dict[str, np.ndarray]:
-    """Averaged weights of the best epoch so far, from the newest checkpoint in a folder.
+    """Averaged weights by path of the best epoch so far, from the newest checkpoint in a folder.
 
-    Before the end of the first epoch, these are the current averages.
-
-    Args:
-        folder: Folder of a training, with at least one checkpoint.
-
-    Returns:
-        Weights by path.
-
-    Raises:
-        ValueError: If the checkpoint cannot be read.
+    Before the end of the first epoch, these are the current averages. A ValueError says that the
+    checkpoint cannot be read.
     """
     path = newest_first(folder)[0]
     try:
@@ -77,16 +71,8 @@ def _keys_by_name(reader: tf.train.CheckpointReader) -> dict[str, str]:
 
 
 def _name_in_optimizer(path: str) -> str:
-    """Name of an optimizer variable without the names of the optimizer and the model.
-
-    Example:
-
-    >>> _name_in_optimizer("muon_1/transformer_3_encoder_norm_beta_velocity")
-    'encoder_norm_beta_velocity'
-    >>> _name_in_optimizer("muon_1/iteration")
-    'iteration'
-    """
-    name = path.rsplit("/", 1)[-1]
+    """Name of an optimizer variable without the names of the optimizer and the model."""
+    name = path.rsplit("/", 1)[-1]  # muon_1/transformer_3_encoder_norm_beta_velocity
     found = re.search(r"(?<![a-z])(encoder|decoder)_.*", name)
     return found[0] if found else name
 
@@ -116,9 +102,6 @@ class TrainingState:
         best_bleu: Highest validation BLEU; -1 before the first validation.
         best: Averaged weights that reached `best_bleu` last.
         num_worse: Number of validations since `best_bleu` was first reached.
-
-    Raises:
-        ValueError: If two variables of the optimizer have the same name.
     """
 
     # One row for each validation.
@@ -182,25 +165,12 @@ class TrainingState:
         return [EpochRecord(int(step), *numbers) for step, *numbers in rows]
 
     def remember(self, seconds: float, loss: float, bleu: float) -> None:
-        """Append the result of an epoch to the history.
-
-        Args:
-            seconds: Training time in seconds, validation included.
-            loss: Mean training loss of the epoch.
-            bleu: Validation BLEU.
-        """
+        """Append the result of an epoch to the history, with the training time in `seconds`."""
         row = tf.constant([[self.step.numpy(), seconds, loss, bleu]], tf.float64)
         self._history.assign(tf.concat([self._history, row], axis=0))
 
     def check_finite(self, loss: float) -> None:
-        """Check that the training has not diverged.
-
-        Args:
-            loss: Newest loss.
-
-        Raises:
-            ValueError: If the loss or a weight is not finite.
-        """
+        """Raise a ValueError if the training has diverged: a loss or weight is not finite."""
         reason = f"the loss is {loss:g}"
         if math.isfinite(loss):
             if all(bool(ops.all(ops.isfinite(weight.value))) for weight in self._weights):
@@ -217,10 +187,10 @@ class TrainingState:
     def save(self) -> None:
         """Write a checkpoint; older checkpoints are deleted only after it is complete.
 
-        Raises:
-            OSError: If the checkpoint cannot be written.
+        By hand, because `tf.train.CheckpointManager` would count a damaged checkpoint among those
+        that it keeps. An OSError says that the checkpoint cannot be written.
         """
-        path = self._path(int(self.step.numpy()))
+        path = self._folder / f"{PREFIX}{int(self.step.numpy())}"
         before = [old for old in newest_first(self._folder) if old not in self._damaged]
         if before and before[0] == path:
             return
@@ -241,15 +211,10 @@ class TrainingState:
         self._damaged.clear()
 
     def restore(self) -> list[str]:
-        """Restore the newest readable checkpoint, if the folder has checkpoints.
+        """Restore the newest readable checkpoint, which the first process reads for all.
 
-        The first process reads it for all processes.
-
-        Returns:
-            A warning for each damaged checkpoint.
-
-        Raises:
-            ValueError: If all checkpoints are damaged, or a checkpoint belongs to another model.
+        Returns a warning for each damaged checkpoint. A ValueError says that all checkpoints are
+        damaged, or that one belongs to another model.
         """
         values, warnings = processes.broadcast_from_primary(self._newest)
         for name, value in values.items():
@@ -258,36 +223,32 @@ class TrainingState:
 
     def _newest(self) -> tuple[dict[str, np.ndarray], list[str]]:
         """Values of the newest readable checkpoint, none without checkpoints; and warnings."""
-        values: dict[str, np.ndarray] = {}
         warnings: list[str] = []
         for path in newest_first(self._folder):
-            names: Sequence[str] = list(self._variables)
             try:
                 reader = tf.train.load_checkpoint(str(path))
                 keys = _keys_by_name(reader)
-                names = list(keys)
-                if sorted(names) == sorted(self._variables):
-                    values = self._read(path, reader, keys)
-            # TensorFlow raises many types of errors for a truncated file.
-            except (
-                tf.errors.OpError,
-                AssertionError,
-                LookupError,
-                RuntimeError,
-                ValueError,
-            ) as error:
+                is_ours = keys.keys() == self._variables.keys()
+                values = self._read(path, reader, keys) if is_ours else {}
+            except _DAMAGED as error:
                 reason = f"{type(error).__name__}: {error}".splitlines()[0]  # may have no message
                 self._damaged.add(path)
                 warnings.append(f"the checkpoint `{path}` is damaged and ignored: {reason}")
-            else:
-                self._check_names(path, names)
-                return values, warnings
+                continue
+            try:
+                named_weights.check_paths("Variables of the checkpoint", self._variables, keys)
+            except ValueError as error:
+                raise ValueError(
+                    f"The checkpoint `{path}` belongs to another model or version of keras_attn. "
+                    f"{error} Delete the folder `{self._folder}` to start again."
+                ) from error
+            return values, warnings
         if warnings:
             raise ValueError(
                 f"No checkpoint in `{self._folder}` can be read. Delete that folder to start "
                 f"again. Received: {'; '.join(warnings)}."
             )
-        return values, warnings
+        return {}, warnings
 
     def _read(
         self, path: Path, reader: tf.train.CheckpointReader, keys: dict[str, str]
@@ -306,27 +267,10 @@ class TrainingState:
         tf.train.Checkpoint(**groups).read(str(path)).assert_consumed()
         return {name: variable.numpy() for name, variable in held.items()}
 
-    def _check_names(self, path: Path, names: Sequence[str]) -> None:
-        try:
-            named_weights.check_paths("Variables of the checkpoint", self._variables, names)
-        except ValueError as error:
-            raise ValueError(
-                f"The checkpoint `{path}` belongs to another model or version of keras_attn. "
-                f"{error} Delete the folder `{self._folder}` to start again."
-            ) from error
-
-    def _path(self, step: int) -> Path:
-        return self._folder / f"{PREFIX}{step}"
-
     def keep_if_best(self, bleu: float, averages: Sequence[keras.Variable]) -> bool:
         """Copy the averaged weights to `best` unless an earlier BLEU is higher.
 
-        Args:
-            bleu: Validation BLEU of the averaged weights.
-            averages: Averaged weights.
-
-        Returns:
-            Whether the weights were copied.
+        Returns whether the weights were copied.
         """
         best_bleu = float(self.best_bleu.numpy())
         self.num_worse.assign(0 if bleu > best_bleu else self.num_worse + 1)

@@ -19,7 +19,7 @@ from keras_attn.translation.training.jax import processes
 
 
 class Asked(NamedTuple):
-    """What the command asks for.
+    """Request of the command, as `read_arguments` completes it.
 
     Attributes:
         fields: Given fields of the configuration, and those of the model of a warm start.

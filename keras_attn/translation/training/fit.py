@@ -90,7 +90,8 @@ def fit(
 ) -> Run:
     """Train `model` within a budget and give it the best averaged weights.
 
-    An interrupted training is resumed from the newest readable checkpoint in `folder`.
+    An interrupted training is resumed from the newest readable checkpoint in `folder`. Ctrl-C and
+    SIGTERM raise `KeyboardInterrupt` after a checkpoint is saved.
 
     Args:
         model: Model with its initial weights.
@@ -103,15 +104,6 @@ def fit(
             `val_bleu` after each validation. A callback that sets `stop_training` ends training.
         run_progress: Progress of the whole run, to be updated after each step. Defaults to one of
             this training alone.
-
-    Returns:
-        Result of the training.
-
-    Raises:
-        KeyboardInterrupt: On Ctrl-C or SIGTERM, after a checkpoint is saved.
-        OSError: If a checkpoint cannot be written.
-        ValueError: If no checkpoint can be read, a checkpoint belongs to another model, or the
-            training diverges.
     """
     trainer = make_trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
@@ -128,13 +120,7 @@ def fit(
     run_progress = run_progress or RunProgress({"training": budget.seconds_left})
     if processes.is_primary():
         run_progress.begin("training")
-    progress = Progress(
-        batches,
-        budget,
-        first_step,
-        run_progress,
-        loss_every=every,
-    )
+    progress = Progress(batches, budget, first_step, run_progress, loss_every=every)
     checking = Validation(model, tokenizers, validation, config, average, state, budget)
     saving = Checkpointing(state, budget, every)
     all_callbacks = [

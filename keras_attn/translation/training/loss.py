@@ -37,12 +37,9 @@ def draw_sample(targets: Any, size: int, num_sampled: int, seed: Any) -> Sample:
         targets: Piece ids, integers of any shape.
         size: Number of pieces in the vocabulary.
         num_sampled: Number of pieces to draw, at most `size`. If there are at least as many
-            distinct targets, the sample is the whole vocabulary. On a backend with static shapes,
+            distinct targets, the sample is the whole vocabulary. On a backend with fixed shapes,
             the sample has at least one piece more than `targets` has elements.
         seed: Seed of the sample, integers `(2,)`.
-
-    Returns:
-        The sample.
 
     Example:
 

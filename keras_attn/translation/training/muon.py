@@ -149,17 +149,6 @@ class FusedMuon(Muon):
 
     Without XLA, each operation of Keras's Adam reads and writes a whole weight. A matrix that
     has no turn is not written.
-
-    Args:
-        *arguments: Arguments of `Muon`.
-        **options: Arguments of `Muon`.
-
-    Example:
-
-    >>> weight = keras.Variable([1.0])
-    >>> FusedMuon(learning_rate=0.5, adam_lr_ratio=0.5).apply([ops.array([3.0])], [weight])
-    >>> round(float(weight[0]), 3)
-    0.75
     """
 
     def _adamw_update_step(self, gradient, variable, learning_rate, m, v):

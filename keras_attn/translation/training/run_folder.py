@@ -29,11 +29,7 @@ CHOSEN = (
 
 
 def check_writable(folder: Path) -> None:
-    """Create the folder of the exported versions, and check before training that it is writable.
-
-    Raises:
-        ValueError: If the folder cannot be created or is not writable.
-    """
+    """Create the folder of the exported versions, and check before training that it is writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".probe-{os.getpid()}"
@@ -57,12 +53,7 @@ def unfinished_settings(folder: Path) -> dict[str, Any]:
 def prepare_folder(config: Config, folder: Path) -> IO:
     """Create the folder of a training, or check that `config` can resume the training in it.
 
-    Returns:
-        An open file that locks the folder against other trainings until it is closed.
-
-    Raises:
-        ValueError: If another training is running in `folder`, or an unfinished training in
-            `folder` has another configuration. The message lists the differences.
+    Returns an open file that locks the folder against other trainings until it is closed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = _lock(folder)

@@ -20,19 +20,9 @@ def num_shards(batch_tokens: int) -> int:
     """Number of shards of a batch: one for each core that this process may use.
 
     The number does not depend on the thread settings of TensorFlow. Training in a notebook
-    therefore has the same shards as `train.py`, and the same dropout.
-
-    Args:
-        batch_tokens: Maximum number of source and target tokens in a batch.
-
-    Returns:
-        Number of shards, at least 1. A shard has at least `MIN_SHARD_TOKENS` tokens. With a GPU, or
-        with more cores than `threads.MAX_CORES`, there is one shard.
-
-    Example:
-
-    >>> num_shards(batch_tokens=100)
-    1
+    therefore has the same shards as `train.py`, and the same dropout. With a GPU, or with more
+    cores than `threads.MAX_CORES`, there is one shard. `batch_tokens` is the maximum number of
+    source and target tokens in a batch.
     """
     return max(1, min(threads.num_parallel_operations(), batch_tokens // MIN_SHARD_TOKENS))
 
@@ -44,20 +34,11 @@ def loss_and_gradients(
     batch: Sequence[tf.Tensor],
     seed: tf.Tensor,
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-    """Mean loss per token of a batch and the gradients, computed in parallel shards.
+    """Mean loss per token of a batch and a gradient for each weight, computed in parallel shards.
 
     The tensors common to all shards are computed once from the weights. The gradients of these
-    tensors are summed over the shards before they are propagated to the weights.
-
-    Args:
-        model: Model whose trainable weights to differentiate by.
-        loss_of: Mean loss per token.
-        num_shards: Number of shards, at least 1. Their numbers of pairs differ by at most one.
-        batch: `source`, `target_in` and `target_out`, integers `(B, S)`, `(B, T)`, `(B, T)`.
-        seed: Seed of dropout and sample, integers `(2,)`. Each shard has different dropout.
-
-    Returns:
-        The loss, a float32 scalar, and a gradient for each weight.
+    tensors are summed over the shards before they are propagated to the weights. The numbers of
+    pairs of the shards differ by at most one, and each shard has different dropout.
     """
     num_pairs = tf.shape(batch[0])[0]
     num_tokens = _num_tokens(batch)

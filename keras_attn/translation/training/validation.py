@@ -40,11 +40,6 @@ def translate_with(
     It is that of the export, with all that stands around the search, so what is validated is what
     will be served. It runs on TensorFlow: in a process of its own if training runs on another
     backend.
-
-    Args:
-        model: Built model.
-        tokenizers: Tokenizers of the model.
-        config: Configuration of the model.
     """
     if keras.backend.backend() == "tensorflow":
         return _translate_here_with(model, tokenizers, config)
@@ -92,11 +87,9 @@ class Validation(keras.callbacks.Callback):
     stops after `config.patience` validations without a higher BLEU; 0 is no limit.
 
     Args:
-        model: Model in training.
-        tokenizers: Tokenizers of the model.
+        model, tokenizers, config: As of `fit`.
         examples: Validation sentences. At most `config.validation_sentences` of them are
             translated, evenly spaced.
-        config: Configuration of the training.
         average: Moving average of the weights. Validation swaps it with the weights of the model.
         state: Keeps the best averaged weights and the history of the training.
         budget: Budget of the training. Validation assigns its own duration to `reserve_seconds`.

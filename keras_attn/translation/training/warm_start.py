@@ -31,18 +31,12 @@ DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4}
 
 
 def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
-    """Find the model of a warm start and complete the fields of the configuration.
-
-    Args:
-        **given: Fields of a `Config`.
+    """Find the model of a warm start and complete the given fields of the configuration.
 
     Returns:
         The folder of an exported version or of a training, and the completed fields. Without
         `start_from`: None and the given fields. A warning names the test sets that the earlier
         training did not hold out.
-
-    Raises:
-        ValueError: If there is no such model, or a given field differs from the field of the model.
     """
     if not given.get("start_from"):
         return None, given
@@ -94,11 +88,7 @@ def copy_origin(earlier: Path, version: Path) -> None:
 
 
 def copy_weights(earlier: Path, model: Transformer) -> None:
-    """Copy the weights of the model in `earlier`, found by `inherit`, to a built model.
-
-    Raises:
-        ValueError: If the weights cannot be read, or their paths or shapes differ from the model.
-    """
+    """Copy the weights of the model in `earlier`, found by `inherit`, to a built model."""
     try:
         if newest_first(earlier):
             values = checkpoints.read_weights(earlier)

@@ -20,16 +20,9 @@ class CompiledSteps:
 
     Args:
         step: Function from state and batch, both nested arrays, to the result of the step and the
-            next state.
+            next state. The arrays of the state are not usable after a call.
         shardings: Shardings of the next state over several devices, nested like it. Defaults to
             None, one device.
-
-    Call arguments:
-        state: Arrays of the state. They are not usable afterwards.
-        batch: Arrays of the batch.
-
-    Returns:
-        Result of the step, and the next state.
 
     Example:
 
@@ -47,12 +40,7 @@ class CompiledSteps:
         self._of_shape: dict[Any, Future] = {}
 
     def begin(self, state: Any, batch: Any) -> None:
-        """Compile the step for batches like this one, in the background.
-
-        Args:
-            state: As of a call, or their shapes, types and shardings.
-            batch: As of a call, or their shapes, types and shardings.
-        """
+        """Compile the step in the background, for arrays or their shapes, types and shardings."""
         shape = _shape_of(batch)
         if shape not in self._of_shape:
             state, batch = (jax.tree.map(_described, one) for one in (state, batch))

@@ -26,11 +26,7 @@ _NUM_PROCESSES = "KERAS_DISTRIBUTION_NUM_PROCESSES"
 def connect() -> None:
     """Connect to the other processes, and share each batch between all devices of all processes.
 
-    Call this before JAX computes anything.
-
-    Raises:
-        ValueError: If the backend is not JAX and there are several processes.
-        OSError: If the other processes cannot be reached.
+    Call this before JAX computes anything. TensorFlow trains in one process only.
     """
     several = int(os.environ.get(_NUM_PROCESSES, "1")) > 1
     if keras.backend.backend() != "jax":
@@ -54,11 +50,7 @@ def connect() -> None:
 
 
 def check_model_devices(num_parts: int) -> None:
-    """Check that the devices can be divided into groups of `num_parts` for a copy of the weights.
-
-    Raises:
-        ValueError: If they cannot.
-    """
+    """Check that the devices can be divided into groups of `num_parts`, one for each copy."""
     given = f"Received: --model-devices {num_parts}"
     if num_parts < 1:
         raise ValueError(f"--model-devices must be at least 1. {given}.")
@@ -79,15 +71,8 @@ def check_model_devices(num_parts: int) -> None:
 def split_model(num_parts: int, model: Config, num_logits: int) -> None:
     """Split each copy of the weights over `num_parts` devices, which compute the same rows.
 
-    Call this before the model is made.
-
-    Args:
-        num_parts: Number of devices for a copy of the weights.
-        model: Sizes of the model.
-        num_logits: Number of tokens in the target vocabulary.
-
-    Raises:
-        ValueError: If the devices or the sizes cannot be divided so.
+    Call this before the model is made. A ValueError says that the devices, or the sizes of the
+    model, cannot be divided so.
     """
     check_model_devices(num_parts)
     if num_parts == 1:

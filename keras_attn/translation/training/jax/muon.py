@@ -15,17 +15,6 @@ class StackedMuon(Muon):
     """`Muon` that updates matrices of one shape together.
 
     There is less to compile, and an accelerator has fewer and larger products to compute.
-
-    Args:
-        *arguments: Arguments of `Muon`.
-        **options: Arguments of `Muon`.
-
-    Example:
-
-    >>> weight = keras.Variable([1.0])
-    >>> StackedMuon(learning_rate=0.5, adam_lr_ratio=0.5).apply([ops.array([3.0])], [weight])
-    >>> round(float(weight[0]), 3)
-    0.75
     """
 
     def _backend_update_step(self, grads, trainable_variables, learning_rate):

@@ -27,18 +27,8 @@ def loss_and_gradients(
     """Mean loss per token of a batch and the gradients, each device with its rows.
 
     All gradients are summed over the devices as one array. XLA would sum each by itself, and the
-    devices of several processes would wait for each other as many times.
-
-    Args:
-        loss_of: Mean loss per token.
-        weights: Variables to differentiate by, whole on each device.
-        others: All other variables of the model.
-        batch: `source`, `target_in` and `target_out`, integers `(B, S)`, `(B, T)`, `(B, T)`, their
-            rows shared among the devices of the Keras distribution.
-        seed: Seed of dropout and sample, integers `(2,)`. Each device has different dropout.
-
-    Returns:
-        The loss, a float32 scalar, and a gradient for each weight.
+    devices of several processes would wait for each other as many times. `others` are all variables
+    of the model but `weights`; each device has different dropout.
     """
     distribution = keras.distribution.distribution()
     axis = distribution.batch_dim_name
