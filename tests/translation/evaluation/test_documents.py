@@ -1,3 +1,5 @@
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
@@ -58,10 +60,6 @@ def test_a_version_gets_a_report_figures_and_a_card(export_and_score, tmp_path, 
     assert "warning: the model" not in capsys.readouterr().err
 
 
-def fail(*arguments, **options):
-    raise RuntimeError("out of luck\nmore")
-
-
 def test_what_fails_is_named_in_one_warning_but_an_interrupt_is_none(
     export_and_score, tmp_path, monkeypatch, capsys
 ):
@@ -75,25 +73,18 @@ def test_what_fails_is_named_in_one_warning_but_an_interrupt_is_none(
         with monkeypatch.context() as patched:
             if what != "figures":
                 patched.setattr(figures, "can_be_drawn", lambda: False)
-            patched.setattr(target, name, fail)
+            patched.setattr(target, name, Mock(side_effect=RuntimeError("out of luck\nmore")))
             report = export_and_score()
         assert (report is None) == (what == "scores")
         assert capsys.readouterr().err == (
             f"warning: the model in `{tmp_path / '1'}` is complete, but has no {what} "
             "(RuntimeError: out of luck).\n"
         )
-
-    def interrupt(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(documents, "evaluate", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        export_and_score()
-
-
-def test_a_folder_that_cannot_be_written_is_told_of(export_and_score, tmp_path, capsys):
     (tmp_path / "1").rename(tmp_path / "gone")
     assert export_and_score().num_sentences == 9
     warnings = capsys.readouterr().err
     for what in ("report", "model card"):
         assert f"has no {what} (FileNotFoundError" in warnings
+    monkeypatch.setattr(documents, "evaluate", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        export_and_score()
