@@ -88,11 +88,11 @@ def test_odd_lines_of_a_corpus_are_kept_or_counted(tmp_path):
     path = tmp_path / "data.tsv"
     for line, is_kept in ODD_LINES.items():
         path.write_text(GOOD + line + "\n", encoding="utf-8", newline="")
-        counts = load_corpus(path).counts
+        counts = load_corpus(str(path)).counts
         assert (counts["read"], counts["kept"]) == (601, 600 + is_kept), line[:50]
     for beginning in ODD_BEGINNINGS:
         path.write_bytes(beginning + GOOD.encode())
-        assert load_corpus(path).counts["kept"] == 600, beginning
+        assert load_corpus(str(path)).counts["kept"] == 600, beginning
 
 
 def test_files_that_are_no_corpus_are_refused_in_one_sentence(tmp_path, monkeypatch):
@@ -108,11 +108,11 @@ def test_files_that_are_no_corpus_are_refused_in_one_sentence(tmp_path, monkeypa
     ):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=match):
-            load_corpus(path)
+            load_corpus(str(path))
 
     def open_for_nobody(self, *arguments):  # root may read everything, and tests may run as root
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr(type(path), "open", open_for_nobody)
     with pytest.raises(ValueError, match="cannot be read to its end: .*Permission denied"):
-        load_corpus(path)
+        load_corpus(str(path))
