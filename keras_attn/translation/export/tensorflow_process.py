@@ -21,19 +21,8 @@ def call(function: Callable, *arguments: Any) -> Any:
     """Call a function where Keras runs on TensorFlow: here, or in a process of its own.
 
     The process starts at the first call and ends with this one, so the function may keep state in
-    its module.
-
-    Args:
-        function: Function of a module.
-        *arguments: Arguments that can be pickled. A Keras model is pickled with its weights, and
-            unpickled as a model of the other backend.
-
-    Returns:
-        Result of the function, pickled if it comes from the process.
-
-    Raises:
-        OSError: If the process has ended.
-        Exception: What the function raises.
+    its module. Function, arguments and result are pickled; a Keras model is unpickled as a model of
+    the other backend. An OSError says that the process has ended.
     """
     import keras  # the process imports it with its output hidden
 

@@ -77,12 +77,7 @@ class RunProgress:
         self._print_line()
 
     def update(self, details: str, seconds_left: float) -> None:
-        """Report the state of the present stage.
-
-        Args:
-            details: Step, loss and speed, in a few words.
-            seconds_left: Expected seconds until the end of the stage.
-        """
+        """Report details of the present stage, and the expected seconds until its end."""
         self._details = details
         self._stage_end = time.monotonic() + seconds_left
         if time.monotonic() - self._last_line > LOG_SECONDS:

@@ -18,7 +18,7 @@ class Progress(keras.callbacks.Callback):
         batches: Training data, for the number of tokens of each step.
         budget: Budget of the training, for the remaining time.
         start_step: Number of steps of earlier runs.
-        run_progress: Progress of the whole run, which is updated after each step.
+        run_progress: Progress of the whole run.
         loss_every: Number of steps after which the loss is read again. Reading it waits for an
             accelerator.
 

@@ -26,7 +26,7 @@ def start(folder, num_parts=1, steps=STEPS, num_devices=1, **environment):
     devices = f"--xla_force_host_platform_device_count={num_devices}"
     known = {
         "KERAS_BACKEND": "jax",
-        "PYTHONPATH": str(SCRIPT.parents[2]),
+        "PYTHONPATH": os.pathsep.join(map(str, SCRIPT.parents[2:4])),
         "XLA_FLAGS": f"--xla_backend_optimization_level=0 {devices}",
     }
     return subprocess.Popen(
