@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keras_attn.translation.decoding.limits import FORBIDDEN_IDS
+from keras_attn.translation.decoding.constraints import FORBIDDEN_IDS
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID
 
 

@@ -11,7 +11,7 @@ from small_models import strengthen
 from keras_attn import Decoder, Encoder, Transformer
 from keras_attn.position_schemes import SCHEMES
 from keras_attn.translation.config import ACTIVATIONS, NORMS, Config
-from keras_attn.translation.decoding.search import best_translations
+from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.model import in_dtype, make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
@@ -46,7 +46,7 @@ def test_search_translates_as_the_layers_do_with_each_option(options):
     model = strengthen(make_model(13, 13 if config.shared_vocab else 11, config), seed=3)
     expected = [greedy(model, row[row != PAD_ID], config.max_length) for row in SOURCES]
     assert any(expected)
-    found = best_translations(model, tf.constant(SOURCES), config).tokens[:, 0].numpy()
+    found = Search(model, config)(tf.constant(SOURCES)).tokens[:, 0].numpy()
     assert [row[row != PAD_ID].tolist() for row in found] == expected
 
 

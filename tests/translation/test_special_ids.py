@@ -1,4 +1,4 @@
-from keras_attn.translation.decoding.vocabulary_blocks import BLOCK
+from keras_attn.translation.decoding.candidates import CHUNK
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, PLACEHOLDER_IDS, UNK_ID
 from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.tokenization import tokenizer
@@ -14,6 +14,6 @@ def test_every_tokenizer_has_the_special_pieces_at_their_ids():
     assert trained.encode([PLACEHOLDERS[2]])[0][-1] == PLACEHOLDER_IDS[2]
 
 
-def test_the_search_keeps_its_rules_for_consecutive_ids_of_the_first_block():
+def test_the_search_keeps_its_rules_for_consecutive_ids_of_the_first_chunk():
     assert list(PLACEHOLDER_IDS) == list(range(PLACEHOLDER_IDS[0], PLACEHOLDER_IDS[-1] + 1))
-    assert max(PLACEHOLDER_IDS) < BLOCK
+    assert max(PLACEHOLDER_IDS) < CHUNK

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-NEVER = float("-inf")  # log probability of what must not happen
-
 
 class Hypotheses(NamedTuple):
     """Hypotheses of each row, best first.
@@ -23,14 +21,26 @@ class Hypotheses(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Constants of the rows that are still searched."""
+    """Constants of the rows that are still searched.
 
-    num_best: tf.Tensor  # int32 (): number of hypotheses to find
-    scored: tf.Tensor  # bool (): whether the scores are needed
-    index: tf.Tensor  # int32 (B,): index of each row in the batch
-    limits: tf.Tensor  # int32 (B,): maximum length, EOS not counted
-    minimums: tf.Tensor  # int32 (B,): minimum length, EOS not counted
-    memory: Any  # tensors (B, ...)
+    Attributes:
+        index: Index of each row in the batch, int32 `(B,)`.
+        limits: Maximum length of each translation, EOS not counted, at least 1, int32 `(B,)`.
+        minimums: Minimum length of each translation, at most `limits`, int32 `(B,)`.
+        has_placeholder: Whether the source of each row has each placeholder, boolean `(B, P)`.
+        memory: Inputs of a step that depend on the row only, tensors `(B, ...)`.
+        num_best: Number of hypotheses to find, from 1 to `K`, int32 `()`.
+        scored: Whether the scores are needed, boolean `()`. Without them, greedy search is faster:
+            it computes no log probabilities, and the scores have no meaning.
+    """
+
+    index: tf.Tensor
+    limits: tf.Tensor
+    minimums: tf.Tensor
+    has_placeholder: tf.Tensor
+    memory: Any
+    num_best: tf.Tensor
+    scored: tf.Tensor
 
 
 class Beam(NamedTuple):
@@ -39,7 +49,7 @@ class Beam(NamedTuple):
     step: tf.Tensor  # int32 (): position of the next token
     tokens: tf.Tensor  # int32 (B, K, C): unfinished hypotheses, padded at the end
     log_probs: tf.Tensor  # float32 (B, K): their log probabilities, best first; -inf if missing
-    slots_left: tf.Tensor  # bool (B, K, slots): whether they may still have each slot
+    placeholders_left: tf.Tensor  # bool (B, K, P): whether they may still have each placeholder
     ancestors: tf.Tensor  # int32 (B, K, C): see `Step`
-    ended: Hypotheses  # (B, K): finished hypotheses, the best K by score
+    finished: Hypotheses  # (B, K): finished hypotheses, the best K by score
     cache: Any

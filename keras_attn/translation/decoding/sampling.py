@@ -6,8 +6,13 @@ import tensorflow as tf
 
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.limits import is_forbidden, length_limits, num_tokens
-from keras_attn.translation.decoding.steps import Memory, make_steps
+from keras_attn.translation.decoding.constraints import (
+    FORBIDDEN_IDS,
+    NEG_INF,
+    length_limits,
+    num_tokens,
+)
+from keras_attn.translation.decoding.steps import DecoderSteps, Memory
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 
@@ -30,7 +35,7 @@ def truncate(logits: tf.Tensor, top_k: tf.Tensor, top_p: tf.Tensor) -> tf.Tensor
     ranks = tf.range(tf.shape(logits)[-1])
     kept = (likelier < top_p) & ((top_k <= 0) | (ranks < top_k)) | (ranks == 0)
     lowest = tf.reduce_min(tf.where(kept, ordered, float("inf")), axis=-1, keepdims=True)
-    return tf.where(logits < lowest, float("-inf"), logits)
+    return tf.where(logits < lowest, NEG_INF, logits)
 
 
 def sample_translations(
@@ -60,10 +65,10 @@ def sample_translations(
     limits = length_limits(num_tokens(memory.source_ids), config)
     longest = tf.reduce_max(tf.concat([limits, [1]], 0))
     # Not in place: TensorFlow makes the empty caches of all layers one tensor.
-    steps = make_steps(model, beam_size=1, in_place=False, memory=memory)
+    steps = DecoderSteps(model, beam_size=1)
     cache = tf.nest.map_structure(
         lambda part: tf.pad(part, [[0, 0], [0, 0], [0, longest], [0, 0]]),
-        steps.make_cache(tf.size(limits), memory),
+        steps.make_cache(memory),
     )
     places = tf.range(longest)
 
@@ -74,8 +79,9 @@ def sample_translations(
         written = tf.where(places <= step, 0, -1)  # the only hypothesis made all positions
         ancestors = tf.tile(written[None, None], tf.stack([tf.size(limits), 1, 1]))
         logits, cache = steps.step(last[:, None], step, ancestors, cache, memory)
-        forbidden = is_forbidden(tf.shape(logits)[-1])
-        logits = tf.where(forbidden, float("-inf"), tf.cast(logits[:, 0], tf.float32))  # (B, V)
+        ids = tf.range(tf.shape(logits)[-1])
+        is_forbidden = tf.reduce_any(ids[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)
+        logits = tf.where(is_forbidden, NEG_INF, tf.cast(logits[:, 0], tf.float32))  # (B, V)
         logits = truncate(logits / temperature, top_k, top_p)
         drawn = tf.random.stateless_categorical(
             logits, 1, seed=tf.stack([seed, step]), dtype=tf.int32

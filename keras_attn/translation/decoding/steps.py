@@ -7,16 +7,20 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from keras_attn.layers.decoder import Decoder
-from keras_attn.layers.decoder_block import DecoderBlock
-from keras_attn.layers.encoder import Encoder
 from keras_attn.layers.relative_positions import RelativePosition
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.special_ids import PAD_ID
 
-# (cache, new keys and values, position of the first, masks) -> cache; see
-# `write` of `MultiHeadAttention`.
-Update = Callable[..., dict[str, tf.Tensor]]
+# (last tokens (B, K) int32, position () int32, ancestors (B, K, C) int32, cache, memory) ->
+# (logits (B, K, V), cache)
+#
+# `ancestors[b, k, c]` is the index of the hypothesis that generated position `c` of hypothesis `k`,
+# or -1 after the current position. Each tensor of the cache is `(B, any, C, ...)` and is not
+# reordered when the ranks of hypotheses change. Each tensor of the memory is `(B, ...)`.
+Step = Callable[[tf.Tensor, tf.Tensor, tf.Tensor, Any, Any], tuple[tf.Tensor, Any]]
+# Keys and values of each decoder layer, `{"key": (B, any, C, any), "value": (B, any, C, any)}`,
+# with room for `C` positions.
+Cache = list[dict[str, tf.Tensor]]
 
 
 class Memory(NamedTuple):
@@ -24,67 +28,48 @@ class Memory(NamedTuple):
 
     Attributes:
         source_ids: `(B, S)`.
-        layers: Projected keys and values of each decoder layer, `{"key": (B, G, S, K), "value":
-            (B, G, S, K)}`; for `WholePrefix` the encoder's states, `{"states": (B, 1, S, D)}`, or
-            nothing if model or encoder have a `call` of their own.
+        layers: Projected keys and values of each decoder layer, `{"key": (B, G, S, H), "value":
+            (B, G, S, H)}`.
     """
 
     source_ids: tf.Tensor
     layers: tuple[dict[str, tf.Tensor], ...]
 
 
-# For each decoder layer `{"key": (B, G, C, N * K), "value": (B, G, C, N * K)}`, with room for `C`
-# positions of `N` hypotheses; for `WholePrefix` the tokens, int32 `(B, 1, C, N)`.
-Cache = Any
+class DecoderSteps:
+    """Decoding with a cache of keys and values.
 
-
-def make_steps(
-    model: Transformer, beam_size: int, in_place: bool, memory: Memory | None = None
-) -> CachedSteps | WholePrefix:
-    """Return the fastest way to decode with a model.
+    The hypotheses of a sentence share a cache `(B, G, C, K * H)`. They are queries at one position,
+    and a mask over the `C * K` slots of the cache selects the past of each. Distances between slots
+    are not distances between tokens, so with a position scheme by distance, or a window, each
+    hypothesis has a cache of its own: `(B, K * G, C, H)`, of which each step takes the parents'.
 
     Args:
         model: Built model.
-        beam_size: Number of hypotheses `N` of each sentence.
-        in_place: Whether caches may be written in place.
-        memory: Memory that the steps will read, of steps for another number of hypotheses. Defaults
-            to None: that of these steps.
-    """
-    known = (
-        type(model).call is Transformer.call
-        and type(model.decoder).call is Decoder.call
-        and all(type(block).call is DecoderBlock.call for block in model.decoder.blocks)
-    )
-    position = model.decoder.position
-    # Distances between tokens of several hypotheses are not distances between their slots.
-    by_distance = model.decoder.window is not None or (
-        isinstance(position, RelativePosition) and not position.takes_positions
-    )
-    is_projected = memory is None or "key" in next(iter(memory.layers), {})
-    if known and is_projected and (beam_size == 1 or not by_distance):
-        return CachedSteps(model, beam_size, write_in_place if in_place else write)
-    return WholePrefix(model, beam_size, write_in_place if in_place else write)
+        beam_size: Number of hypotheses `K` of each sentence.
+        in_place: Whether caches may be written in place. Defaults to False.
 
-
-class CachedSteps:
-    """Decoding with a cache of keys and values that all hypotheses of a sentence share.
-
-    The hypotheses of a sentence are queries at one position. A mask over the slots of the cache
-    selects the past of each.
-
-    Args:
-        model: Built model with the methods of `Transformer` and `Decoder`.
-        beam_size: Number of hypotheses `N` of each sentence.
-        update: Function that writes new keys and values.
+    Raises:
+        ValueError: If the model has a `call` of its own.
     """
 
-    def __init__(self, model: Transformer, beam_size: int, update: Update):
+    def __init__(self, model: Transformer, beam_size: int, in_place: bool = False):
+        if type(model).call is not Transformer.call:
+            raise ValueError(
+                "The model must be a `Transformer` without a `call` of its own: a search calls the "
+                f"encoder and the decoder. Received: model={type(model).__name__}."
+            )
         self._encoder, self._decoder = model.encoder, model.decoder
         self._beam_size = beam_size
-        self._update = update
+        self._in_place = in_place
         decoder = model.decoder
         self._num_groups = decoder.num_kv_heads or decoder.num_heads
         self._head_size = decoder.num_hiddens // decoder.num_heads
+        position = decoder.position
+        by_distance = decoder.window is not None or (
+            isinstance(position, RelativePosition) and not position.takes_positions
+        )
+        self._is_shared = beam_size == 1 or not by_distance
 
     def encode(self, source_ids: tf.Tensor) -> Memory:
         """Return the memory of sources `(B, S)`, padded with id 0."""
@@ -94,12 +79,14 @@ class CachedSteps:
         layers = [{name: one["memory"][name] for name in ("key", "value")} for one in caches]
         return Memory(source_ids, tuple(layers))
 
-    def make_cache(self, batch_size: tf.Tensor, memory: Memory) -> Cache:
+    def make_cache(self, memory: Memory) -> Cache:
         """Return an empty cache, with room for 0 positions."""
+        batch_size, number = tf.shape(memory.source_ids)[0], self._beam_size
+        groups, size = self._num_groups, self._head_size
+        sizes = (groups, 0, number * size) if self._is_shared else (number * groups, 0, size)
 
         def nothing(part: tf.Tensor) -> tf.Tensor:
-            width = self._beam_size * self._head_size
-            return tf.zeros(tf.stack([batch_size, self._num_groups, 0, width]), part.dtype)
+            return tf.zeros(tf.stack([batch_size, *sizes]), part.dtype)
 
         return tf.nest.map_structure(nothing, list(memory.layers))
 
@@ -114,22 +101,55 @@ class CachedSteps:
         """Compute the logits of the next token of each hypothesis.
 
         Args:
-            last: Newest token of each hypothesis, int32 `(B, N)`.
+            last: Newest token of each hypothesis, int32 `(B, K)`.
             position: Position of the newest token, int32 `()`.
-            ancestors: Index of the hypothesis that generated each position, int32 `(B, N, C)`;
+            ancestors: Index of the hypothesis that generated each position, int32 `(B, K, C)`;
                 -1 after `position`.
             cache: Keys and values of the earlier tokens, with room for `position`.
             memory: Result of `encode`.
 
         Returns:
-            Logits `(B, N, V)`, and the cache with the newest tokens.
+            Logits `(B, K, V)`, and the cache with the newest tokens.
         """
-        number, groups, size = self._beam_size, self._num_groups, self._head_size
-        room = tf.shape(ancestors)[2]
-        own = ancestors[..., None] == tf.range(number)  # (B, N, C, N)
-        own = tf.reshape(own, [-1, number, room * number])
+        number = self._beam_size
         # A loop forgets sizes. Those that are known need no operations in the layers.
         last = tf.ensure_shape(last, [None, number])
+        if self._is_shared:
+            return self._step(last, position, ancestors, cache, memory)
+        # As a batch with one hypothesis of each sentence.
+        parents = ancestors[:, :, tf.maximum(position - 1, 0)]
+        is_past = tf.where(ancestors < 0, -1, 0)
+        groups, room, size = self._num_groups, tf.shape(ancestors)[2], self._head_size
+
+        def of_parents(part: tf.Tensor) -> tf.Tensor:
+            part = tf.reshape(part, tf.stack([-1, number, groups, room, size]))
+            part = tf.gather(part, parents, batch_dims=1)
+            return tf.reshape(part, tf.stack([-1, groups, room, size]))
+
+        logits, cache = self._step(
+            tf.reshape(last, [-1, 1]),
+            position,
+            tf.reshape(is_past, tf.stack([-1, 1, room])),
+            tf.nest.map_structure(of_parents, cache),
+            tf.nest.map_structure(lambda part: tf.repeat(part, number, axis=0), memory),
+        )
+        shape = tf.stack([-1, number * groups, room, size])
+        cache = tf.nest.map_structure(lambda part: tf.reshape(part, shape), cache)
+        return tf.reshape(logits, [-1, number, logits.shape[-1]]), cache
+
+    def _step(
+        self,
+        last: tf.Tensor,
+        position: tf.Tensor,
+        ancestors: tf.Tensor,
+        cache: Cache,
+        memory: Memory,
+    ) -> tuple[tf.Tensor, Cache]:
+        """A step of hypotheses that share a cache."""
+        number, groups, size = last.shape[1], self._num_groups, self._head_size
+        room = tf.shape(ancestors)[2]
+        own = ancestors[..., None] == tf.range(number)  # (B, K, C, K)
+        own = tf.reshape(own, [-1, number, room * number])
         one_slot_each = tf.stack([-1, groups, room * number, size])
         one_slot_for_all = tf.stack([-1, groups, room, number * size])
         both = [
@@ -150,115 +170,36 @@ class CachedSteps:
             attention_mask=own,
             memory_mask=tf.not_equal(memory.source_ids, PAD_ID),
             training=False,
-            write=self._update,
+            write=self._write,
         )
         return logits, [
             {k: tf.reshape(part, one_slot_for_all) for k, part in one["self"].items()}
             for one in both
         ]
 
+    def _write(
+        self, cache: dict[str, tf.Tensor], new: dict[str, tf.Tensor], start: tf.Tensor, *masks: Any
+    ) -> dict[str, tf.Tensor]:
+        """Write new keys and values of `N` hypotheses to a cache, as `write_cache` of the layers.
 
-class WholePrefix:
-    """Decoding that reads whole hypotheses at each step: slow, and right for any `call`.
-
-    Args:
-        model: Built model.
-        beam_size: Number of hypotheses `N` of each sentence.
-        update: Function that writes new tokens.
-    """
-
-    def __init__(self, model: Transformer, beam_size: int, update: Update):
-        self._model = model
-        self._beam_size = beam_size
-        self._update = update
-
-    def encode(self, source_ids: tf.Tensor) -> Memory:
-        """Return the memory of sources `(B, S)`, padded with id 0."""
-        model = self._model
-        if type(model).call is not Transformer.call or type(model.encoder).call is not Encoder.call:
-            return Memory(source_ids, ())
-        states = model.encoder(source_ids, training=False)
-        return Memory(source_ids, ({"states": states[:, None]},))
-
-    def make_cache(self, batch_size: tf.Tensor, memory: Memory) -> Cache:
-        """Return tokens with room for 0 positions."""
-        return tf.zeros(tf.stack([batch_size, 1, 0, self._beam_size]), tf.int32)
-
-    def step(
-        self,
-        last: tf.Tensor,
-        position: tf.Tensor,
-        ancestors: tf.Tensor,
-        cache: Cache,
-        memory: Memory,
-    ) -> tuple[tf.Tensor, Cache]:
-        """Compute the logits of the next token of each hypothesis, as in `CachedSteps`."""
-        number = self._beam_size
-        batch_size, _, room = tf.unstack(tf.shape(ancestors))
-        last = tf.ensure_shape(last, [None, number])
-        new = {"tokens": last[:, None, :, None]}  # (B, 1, N, 1)
-        slots = tf.reshape(cache, tf.stack([batch_size, 1, room * number, 1]))
-        slots = self._update({"tokens": slots}, new, position * number)["tokens"]
-        tokens = tf.reshape(slots, tf.stack([batch_size, 1, room, number]))
-        # The token at each position of each hypothesis.
-        own = tf.one_hot(ancestors, number, dtype=tf.int32)  # (B, N, C, N)
-        # No more positions than tokens: a learned table has no rows for the rest of the room.
-        prefixes = tf.reduce_sum(own * tokens, axis=-1)[:, :, : position + 1]
-        rows = tf.reshape(prefixes, tf.stack([batch_size * number, position + 1]))
-        sources = tf.repeat(memory.source_ids, number, axis=0)
-        if memory.layers:
-            states = tf.repeat(memory.layers[0]["states"][:, 0], number, axis=0)
-            states = tf.ensure_shape(states, [None, None, self._model.encoder.num_hiddens])
-            given = {"memory_mask": self._model.encoder.compute_mask(sources), "training": False}
-            logits = self._model.decoder(rows, states, **given)[:, -1]
-        else:
-            logits = self._model((sources, rows), training=False)[:, -1]
-        return tf.reshape(logits, tf.stack([batch_size, number, logits.shape[-1]])), tokens
-
-
-def write_in_place(
-    cache: dict[str, tf.Tensor], new: dict[str, tf.Tensor], start: tf.Tensor, *masks: Any
-) -> dict[str, tf.Tensor]:
-    """Write to a cache in place; the old value must not be read afterwards.
-
-    Other operations would copy the whole tensor at each step.
-
-    Args:
-        cache: Tensors `(B, G, L, ...)`, `L` a multiple of `N`.
-        new: Tensors `(B, G, N, ...)`.
-        start: Position of the first of `N`, a multiple of `N`.
-        *masks: None.
-    """
-    return _written(
-        cache, new, start, lambda rows, i, new: tf.raw_ops.InplaceUpdate(x=rows, i=i, v=new)
-    )
-
-
-def write(
-    cache: dict[str, tf.Tensor], new: dict[str, tf.Tensor], start: tf.Tensor, *masks: Any
-) -> dict[str, tf.Tensor]:
-    """Return a copy of a cache with new entries, as `write_in_place`; XLA may write in place."""
-    return _written(
-        cache, new, start, lambda rows, i, new: tf.tensor_scatter_nd_update(rows, i[:, None], new)
-    )
-
-
-def _written(
-    cache: dict[str, tf.Tensor],
-    new: dict[str, tf.Tensor],
-    start: tf.Tensor,
-    update: Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor],
-) -> dict[str, tf.Tensor]:
-    one = next(iter(new.values()))
-    _, num_groups, number, _ = one.shape
-    length = tf.shape(next(iter(cache.values())))[2]
-    # One row for each position: the hypotheses are written together.
-    firsts = tf.range(tf.shape(one)[0] * num_groups) * (length // number)
-    places = firsts + start // number
-    made = {}
-    for name, part in new.items():
-        size = part.shape[3]
-        rows = tf.reshape(cache[name], [-1, number * size])
-        part = tf.reshape(tf.cast(part, rows.dtype), [-1, number * size])
-        made[name] = tf.reshape(update(rows, places, part), [-1, num_groups, length, size])
-    return made
+        Args:
+            cache: Tensors `(B, G, C * N, H)`. In place, they must not be read afterwards.
+            new: Tensors `(B, G, N, H)`.
+            start: Slot of the first of `N`, a multiple of `N`.
+            *masks: None.
+        """
+        written = {}
+        for name, part in new.items():
+            _, groups, number, size = part.shape
+            # One row for each position: the hypotheses are written together.
+            rows = tf.reshape(cache[name], [-1, number * size])
+            length = tf.shape(cache[name])[2]
+            firsts = tf.range(tf.shape(part)[0] * groups) * (length // number)
+            places = firsts + start // number
+            part = tf.reshape(tf.cast(part, rows.dtype), [-1, number * size])
+            if self._in_place:  # other operations copy the whole tensor
+                rows = tf.raw_ops.InplaceUpdate(x=rows, i=places, v=part)
+            else:
+                rows = tf.tensor_scatter_nd_update(rows, places[:, None], part)
+            written[name] = tf.reshape(rows, [-1, groups, length, size])
+        return written

@@ -1,13 +1,19 @@
-"""Teacher forcing: log probabilities and attention weights of given translations."""
+"""Teacher forcing: log probabilities, attention weights and alternatives of given translations."""
 
 from __future__ import annotations
 
-import inspect
 from typing import NamedTuple
 
 import tensorflow as tf
 
 from keras_attn.layers.transformer import Transformer
+from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.constraints import (
+    Constraints,
+    length_limits,
+    length_minimums,
+    num_tokens,
+)
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 
@@ -31,48 +37,34 @@ def log_probabilities(
 
 
 def log_probabilities_of(logits: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
-    """Log probabilities of complete translations, from the logits at each position.
-
-    Args:
-        logits: Logits of the tokens at each position, `(B, T, V)`.
-        target_ids: See `log_probabilities`.
-
-    Returns:
-        float32 `(B,)`.
-    """
+    """Log probabilities `(B,)` of complete translations, from the logits `(B, T, V)`."""
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
         labels=target_ids, logits=tf.cast(logits, tf.float32)
     )
     return -tf.reduce_sum(tf.where(tf.equal(target_ids, PAD_ID), 0.0, losses), axis=1)
 
 
-def gives_attention(model: Transformer) -> bool:
-    """Whether the model can return attention weights; a subclass may not."""
-    return "return_attention_scores" in inspect.signature(model.call).parameters
-
-
-class Reading(NamedTuple):
-    """Computations of a model that reads given translations.
+class Forward(NamedTuple):
+    """Results of a forward pass under given translations.
 
     Attributes:
         logits: Logits of the tokens at each position, `(B, T, V)`.
-        cross: Cross-attention weights, float32 `(B, layers, H, T, S)`; 0 for padding. None if the
-            model returns none; so are the other weights.
+        cross: Cross-attention weights, float32 `(B, layers, H, T, S)`; 0 for padding.
         encoder: Weights of the self-attention of the encoder, float32 `(B, layers, H, S, S)`.
         decoder: Weights of the self-attention of the decoder, float32 `(B, layers, H, T, T)`. The
             keys are the inputs of the decoder: BOS, then the pieces before the last.
     """
 
     logits: tf.Tensor
-    cross: tf.Tensor | None
-    encoder: tf.Tensor | None
-    decoder: tf.Tensor | None
+    cross: tf.Tensor
+    encoder: tf.Tensor
+    decoder: tf.Tensor
 
 
-def read(model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor) -> Reading:
-    """Logits and attention weights under given translations, from one forward pass.
-
-    A model whose `call` returns no attention weights has logits only.
+def forward_with_attention(
+    model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor
+) -> Forward:
+    """Logits and attention weights under given translations.
 
     Args:
         model: Trained model.
@@ -80,18 +72,15 @@ def read(model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor) -> Re
         target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
     """
     sides = (source_ids, _shifted(target_ids))
-    if not gives_attention(model):
-        return Reading(model(sides, training=False), None, None, None)
     logits, weights = model(sides, training=False, return_attention_scores=True)
 
-    def stacked(stack: str, layer: str, query_ids: tf.Tensor) -> tf.Tensor | None:
-        found = [weights.get(f"{block}/{layer}") for block in _blocks(model, stack)]
-        if any(one is None for one in found):
-            return None
+    def stacked(stack: str, layer: str, query_ids: tf.Tensor) -> tf.Tensor:
+        num_layers = getattr(model, stack).num_layers
+        found = [weights[f"{stack}/block_{i}/{layer}"] for i in range(num_layers)]
         is_piece = tf.not_equal(query_ids, PAD_ID)[:, None, None, :, None]
         return tf.where(is_piece, tf.cast(tf.stack(found, axis=1), tf.float32), 0.0)
 
-    return Reading(
+    return Forward(
         logits,
         stacked("decoder", "cross_attention", target_ids),
         stacked("encoder", "self_attention", source_ids),
@@ -99,9 +88,46 @@ def read(model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor) -> Re
     )
 
 
-def _blocks(model: Transformer, stack: str) -> list[str]:
-    num_layers = getattr(model, stack).num_layers
-    return [f"{stack}/block_{i}" for i in range(num_layers)]
+def likeliest_tokens(
+    probabilities: tf.Tensor,
+    source_ids: tf.Tensor,
+    target_ids: tf.Tensor,
+    config: Config,
+    number: int,
+    placeholder_ids: tuple[int, ...] = (),
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Likeliest tokens that a search allows after the tokens before each position.
+
+    Forbidden tokens are skipped without renormalising, as in `BeamSearch`. The constraint against
+    repeated n-grams is not applied.
+
+    Args:
+        probabilities: Probability of each token at each position, float32 `(B, T, V)`.
+        source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
+        target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
+        config: Configuration of the model.
+        number: Number of tokens `N` at each position, at most `V`.
+        placeholder_ids: See `Constraints`. Defaults to none.
+
+    Returns:
+        Token ids, int32 `(B, T, N)`, likeliest first, and their probabilities, float32 `(B, T, N)`.
+        Both are 0 for padding and where fewer tokens are allowed.
+    """
+    constraints = Constraints.of(config, placeholder_ids)
+    lengths = num_tokens(source_ids)
+    limits = length_limits(lengths, config)
+    position = tf.range(tf.shape(target_ids)[1])[:, None]
+    can_end, must_end = (
+        position >= limit[:, None, None]
+        for limit in (length_minimums(lengths, limits, config), limits)
+    )
+    uses = tf.cast(target_ids[..., None] == tf.constant(placeholder_ids, tf.int32), tf.int32)
+    is_used = tf.cumsum(uses, axis=1, exclusive=True) > 0  # (B, T, P)
+    left = constraints.placeholders_of(source_ids)[:, None] & ~is_used
+    mask = constraints.is_forbidden(probabilities.shape[-1], can_end, must_end, left)
+    mask = mask | tf.equal(target_ids, PAD_ID)[..., None]
+    highest, found = tf.math.top_k(tf.where(mask, 0.0, probabilities), number)
+    return tf.where(highest > 0, found, PAD_ID), highest
 
 
 def _shifted(target_ids: tf.Tensor) -> tf.Tensor:

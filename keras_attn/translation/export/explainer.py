@@ -8,9 +8,11 @@ import tensorflow as tf
 
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.alternatives import likeliest_tokens
-from keras_attn.translation.decoding.groups import in_groups
-from keras_attn.translation.decoding.teacher_forcing import read
+from keras_attn.translation.decoding.parallel import in_groups
+from keras_attn.translation.decoding.teacher_forcing import (
+    forward_with_attention,
+    likeliest_tokens,
+)
 from keras_attn.translation.special_ids import PAD_ID
 from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
@@ -32,8 +34,7 @@ class Explainer:
         `weights (B, layers, H, T, S)` of cross-attention, `encoder_weights (B, layers, H, S, S)`
         and `decoder_weights (B, layers, H, T, T)` of self-attention, padded with zeros;
         `probabilities (B, T)` of the target pieces; `alternatives (B, T, 5)`, the likeliest pieces
-        at each position, and `alternative_probabilities (B, T, 5)`. Weights that the model does not
-        return are left out.
+        at each position, and `alternative_probabilities (B, T, 5)`.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Explainer:
         ids = tf.TensorSpec((None, None), tf.int32)
         # `tf.function`, so that the signatures of a SavedModel share one graph of the model.
         graph = partial(tf.function, autograph=False)
-        self._read = graph(partial(read, model), input_signature=[ids, ids])
+        self._forward = graph(partial(forward_with_attention, model), input_signature=[ids, ids])
         values = tf.TensorSpec((None, None), tf.string)
         self._describe = graph(self._outputs, input_signature=[ids, ids, values])
 
@@ -66,7 +67,7 @@ class Explainer:
 
     def logits(self, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
         """Logits of the tokens at each position of a translation, `(B, T, V)`."""
-        return self._read(source_ids, target_ids).logits
+        return self._forward(source_ids, target_ids).logits
 
     def prefix_ids(self, pieces: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
         """Ids int32 `(B, P)`, padded with id 0, of pieces as `target_pieces` has them."""
@@ -82,8 +83,8 @@ class Explainer:
     def _outputs(
         self, source_ids: tf.Tensor, target_ids: tf.Tensor, values: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        reading = self._read(source_ids, target_ids)
-        distributions = tf.nn.softmax(tf.cast(reading.logits, tf.float32))  # (B, T, V)
+        forward = self._forward(source_ids, target_ids)
+        distributions = tf.nn.softmax(tf.cast(forward.logits, tf.float32))  # (B, T, V)
         alternatives, likelihoods = likeliest_tokens(
             distributions,
             source_ids,
@@ -93,18 +94,15 @@ class Explainer:
             self._placeholder_ids,
         )
         probabilities = tf.gather(distributions, target_ids, batch_dims=2)
-        weights = {
-            "weights": reading.cross,
-            "encoder_weights": reading.encoder,
-            "decoder_weights": reading.decoder,
-        }
         return {
             "source_pieces": _pieces(self._source, source_ids, values),
             "target_pieces": _pieces(self._target, target_ids, values),
             "probabilities": tf.where(tf.equal(target_ids, PAD_ID), 0.0, probabilities),
             "alternatives": _pieces(self._target, alternatives, values),
             "alternative_probabilities": likelihoods,
-            **{name: one for name, one in weights.items() if one is not None},
+            "weights": forward.cross,
+            "encoder_weights": forward.encoder,
+            "decoder_weights": forward.decoder,
         }
 
 

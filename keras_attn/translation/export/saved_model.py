@@ -12,7 +12,6 @@ import tensorflow as tf
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights, versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.teacher_forcing import gives_attention
 from keras_attn.translation.export import examples, warmup_requests
 from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.export.translator import SIGNATURE, Translator
@@ -81,17 +80,16 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
     numbers = {"seed": tf.int32, "temperature": tf.float32, "top_k": tf.int32, "top_p": tf.float32}
     settings = [tf.TensorSpec((), dtype, name=name) for name, dtype in numbers.items()]
     terms = [tf.TensorSpec((None,), tf.string, name=name) for name in ("term", "term_translation")]
+    pieces = tf.TensorSpec((None, None), tf.string, name="prefix_pieces")
     functions: dict[str, tuple[Any, list[tf.TensorSpec]]] = {
         SIGNATURE: (signatures.translate, [text]),
         "glossary": (signatures.glossary, [text, *terms]),
         "nbest": (signatures.nbest, [text]),
         "score": (signatures.score, [text, translation]),
         "sample": (signatures.sample, [text, *settings]),
+        "attend": (signatures.attend, [text]),
+        "continue": (signatures.continue_, [text, pieces]),
     }
-    if gives_attention(model):
-        pieces = tf.TensorSpec((None, None), tf.string, name="prefix_pieces")
-        functions["attend"] = signatures.attend, [text]
-        functions["continue"] = signatures.continue_, [text, pieces]
     saved = tf.Module()
     saved.weights = [variable.value for variable in signatures.model.variables]
     saved.num_shards = signatures.num_shards

@@ -8,13 +8,12 @@ import tensorflow as tf
 
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.beam_search import length_penalty
+from keras_attn.translation.decoding.beam_search import LengthPenalty
 from keras_attn.translation.decoding.beams import Hypotheses
-from keras_attn.translation.decoding.groups import in_groups
-from keras_attn.translation.decoding.limits import num_tokens
+from keras_attn.translation.decoding.constraints import num_tokens
+from keras_attn.translation.decoding.parallel import in_groups, in_shards
 from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
-from keras_attn.translation.decoding.shards import in_shards
 from keras_attn.translation.decoding.teacher_forcing import log_probabilities_of
 from keras_attn.translation.export.explainer import Explainer
 from keras_attn.translation.model import in_dtype
@@ -52,8 +51,7 @@ class Signatures:
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
         self._config = config
         self._joiner = sentences.joiner(config.target)
-        # As in the search: greedy search has no length penalty.
-        self._alpha = config.length_penalty if config.beam_size > 1 else 0.0
+        self._length_penalty = LengthPenalty.of(config)
         # The tokenizers of imported models have language tokens, and no placeholders.
         self._is_imported = tokenizers.source.is_imported
         placeholder_ids = () if self._is_imported else PLACEHOLDER_IDS
@@ -144,7 +142,7 @@ class Signatures:
         """
         source_ids, values = self._read(text)
         prefix = self._explain.prefix_ids(prefix_pieces, values)
-        found = self._search_ids.beginning_with(prefix, source_ids)
+        found = self._search_ids.with_prefix(prefix, source_ids)
         return self._explained(source_ids, found, values)
 
     def _explained(
@@ -281,8 +279,8 @@ class Signatures:
     def _is_uncertain(self, source_ids: tf.Tensor, found: Hypotheses) -> tf.Tensor:
         """Whether the model is unsure of the best hypothesis of each row, boolean `(B,)`."""
         num_generated = num_tokens(found.tokens[:, 0]) + 1  # with EOS
-        penalty = length_penalty(num_generated, self._alpha, self._config.length_penalty_offset)
-        mean = found.scores[:, 0] * penalty / tf.cast(num_generated, tf.float32)
+        log_probability = found.scores[:, 0] * self._length_penalty(num_generated)
+        mean = log_probability / tf.cast(num_generated, tf.float32)
         # A character without a piece of its own was hardly seen in training.
         is_rare = tf.gather(tf.constant(self.source.is_rare), source_ids)
         return (mean < UNCERTAIN_BELOW) | tf.reduce_any(is_rare, axis=1)

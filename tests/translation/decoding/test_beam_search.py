@@ -6,12 +6,15 @@ import tensorflow as tf
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.decoding.beam_search import ROOM, BeamSearch
-from keras_attn.translation.decoding.vocabulary_blocks import BLOCK
+from keras_attn.translation.decoding.beam_search import BUFFER_GROWTH as GROWTH
+from keras_attn.translation.decoding.beam_search import BeamSearch, LengthPenalty
+from keras_attn.translation.decoding.beams import Rows
+from keras_attn.translation.decoding.candidates import CHUNK
+from keras_attn.translation.decoding.constraints import FORBIDDEN_IDS, Constraints
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 V = 8
-WIDE = 2 * BLOCK + 7  # several blocks, the last of them filled up
+WIDE = 2 * CHUNK + 7  # several chunks, the last of them filled up
 STATES = 5003  # of a model whose logits depend on all earlier tokens; enough that none recurs
 FACTOR = 131
 # Each test searches eagerly, because the graph of a search takes seconds to trace. Graphs are
@@ -30,7 +33,7 @@ def step_of(table):
     where they were said, `(B, 1, C, K)`. The memory holds each row's first state.
     """
     table = tf.constant(table, tf.float32)
-    powers = tf.constant([pow(FACTOR, i, STATES) for i in range(4 * ROOM)])
+    powers = tf.constant([pow(FACTOR, i, STATES) for i in range(4 * GROWTH)])
 
     def step(last, position, ancestors, cache, memory):
         at_step = (tf.range(tf.shape(cache)[2]) == position)[:, None]
@@ -69,25 +72,25 @@ def search_by_hand(
     beam_size,
     alpha=1.0,
     no_repeat_ngram=0,
-    slots=None,
+    allowed=None,
     offset=5.0,
     early_stopping="exact",
     forced_eos=False,
-    forbidden_ids=(PAD_ID, UNK_ID, BOS_ID),
+    forbidden_ids=FORBIDDEN_IDS,
 ):
     """The best hypotheses that a beam ends, best first.
 
-    `slots` are the ids that a translation may have once, each with whether the source has it.
+    `allowed` maps the placeholders to whether the source has them.
     """
 
     def is_allowed(token, said, step):
         if token in forbidden_ids or repeats([*said, token], no_repeat_ngram):
             return False
-        if slots and token in slots and (token in said or not slots[token]):
+        if allowed and token in allowed and (token in said or not allowed[token]):
             return False
         return step >= minimum if token == EOS_ID else step < limit
 
-    beam, ended = [(0.0, [], next_state(first, BOS_ID))], []
+    beam, finished = [(0.0, [], next_state(first, BOS_ID))], []
     for step in range(limit + 1):
         penalty = ((offset + step + 1) / (offset + 1)) ** alpha
         is_certain = forced_eos and step == limit
@@ -98,41 +101,51 @@ def search_by_hand(
             if is_allowed(token, said, step)
         ]
         best = sorted(candidates, key=lambda candidate: -candidate[0])[: 2 * beam_size]
-        ended += [
+        finished += [
             (total / penalty, said) for total, said, token, _ in best[:beam_size] if token == EOS_ID
         ]
-        ended = sorted(ended, key=lambda hypothesis: -hypothesis[0])[:beam_size]
+        finished = sorted(finished, key=lambda hypothesis: -hypothesis[0])[:beam_size]
         beam = [
             (total, [*said, token], next_state(state, token))
             for total, said, token, state in best
             if token != EOS_ID
         ][:beam_size]
-        if len(ended) < beam_size or early_stopping == "exact":
+        if len(finished) < beam_size or early_stopping == "exact":
             continue
-        if early_stopping == "full" or beam and beam[0][0] / penalty <= ended[-1][0]:
+        if early_stopping == "full" or beam and beam[0][0] / penalty <= finished[-1][0]:
             break
-    return ended
+    return finished
 
 
-def begin(beam_size, first, limits, minimums=None):
-    """Arguments of a search: an empty cache, the memory and the rows."""
+def begin(beam_size, first, limits, minimums=None, has_placeholder=None, num_best=1, scored=True):
+    """Arguments of a search: an empty cache, and the rows."""
     cache = tf.zeros([len(first), 1, 0, beam_size], tf.int32)
-    rows = (first, limits, minimums or [0] * len(first))
-    return cache, *(tf.constant(row, tf.int32) for row in rows)
+    if has_placeholder is None:
+        has_placeholder = tf.zeros([len(first), 0], tf.bool)
+    numbers = range(len(first)), limits, minimums or [0] * len(first)
+    numbers = (tf.constant(row, tf.int32) for row in numbers)
+    rows = (*numbers, has_placeholder, tf.constant(first), tf.constant(num_best))
+    return cache, Rows(*rows, tf.constant(scored))
 
 
-def search(rows, beam_size, at_once=False, has_slot=None, num_best=1, scored=True, **options):
+def beams_of(step, beam_size, alpha=1.0, offset=5.0, early_stopping="exact", **constraints):
+    penalty = LengthPenalty(alpha, offset)
+    return BeamSearch(step, beam_size, penalty, Constraints(**constraints), early_stopping)
+
+
+def search(
+    rows, beam_size, static_shapes=False, has_placeholder=None, num_best=1, scored=True, **options
+):
     """Best hypotheses of each row: a list of (score, tokens), best first.
 
     `rows` are a table, and the first state, limit and minimum of each row.
     """
-    table, *rows = rows
-    beams = BeamSearch(step_of(table), beam_size, **options)
-    given = begin(beam_size, *rows)
-    if at_once:
-        found = beams.at_once(*given, max(rows[1]), has_slot, num_best, scored)
-    else:
-        found = beams(*given, has_slot, num_best, scored)
+    table, first, limits, *minimums = rows
+    beams = beams_of(step_of(table), beam_size, **options)
+    minimums = minimums[0] if minimums else None
+    given = begin(beam_size, first, limits, minimums, has_placeholder, num_best, scored)
+    find = beams.with_static_shapes if static_shapes else beams
+    found = find(*given, *([max(limits)] if static_shapes else []))
     scores, tokens = found.scores.numpy(), found.tokens.numpy()
     return [
         [
@@ -153,7 +166,7 @@ def assert_equal_hypotheses(found, expected):
 @SEARCH
 @example(165, 1, 1, 0.0, 0, 5.0, V, False, ())  # a score near 0
 @example(3, 4, 2, 1.0, 0, 0.5, WIDE, True, (5, 6))
-@example(9, 2, 2, 2.0, 0, 5.0, V, False, ())  # a longer one overtakes those that ended
+@example(9, 2, 2, 2.0, 0, 5.0, V, False, ())  # a longer one overtakes those that finished
 @example(3, 2, 2, 1.0, 0, 200.0, WIDE, False, ())  # powers of such logits would overflow
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -163,11 +176,11 @@ def assert_equal_hypotheses(found, expected):
     no_repeat_ngram=st.sampled_from([0, 1, 2, 3]),
     sharpness=st.sampled_from([0.5, 2.0, 5.0]),
     vocab_size=st.sampled_from([V, WIDE]),
-    at_once=st.booleans(),
-    slot_ids=st.sampled_from([(), (4,), (5, 6)]),
+    static_shapes=st.booleans(),
+    ids=st.sampled_from([(), (4,), (5, 6)]),
 )
 def test_beam_equals_a_search_by_hand(
-    seed, beam_size, num_best, alpha, no_repeat_ngram, sharpness, vocab_size, at_once, slot_ids
+    seed, beam_size, num_best, alpha, no_repeat_ngram, sharpness, vocab_size, static_shapes, ids
 ):
     random = np.random.default_rng(seed)
     table = random.normal(0, sharpness, (STATES, vocab_size))
@@ -175,27 +188,26 @@ def test_beam_equals_a_search_by_hand(
     minimums = [int(random.integers(0, limit + 1)) for limit in limits]
     first = random.integers(0, STATES, 12).tolist()
     num_best = min(num_best, beam_size)
-    has_slot = tf.constant(random.random((12, len(slot_ids))) < 0.5)
-    rows = (table, first, limits, minimums)
+    has_placeholder = tf.constant(random.random((12, len(ids))) < 0.5)
+    given = ((table, first, limits, minimums), beam_size, static_shapes, has_placeholder, num_best)
     options = {"alpha": alpha, "no_repeat_ngram": no_repeat_ngram}
-    found = search(rows, beam_size, at_once, has_slot, num_best, slot_ids=slot_ids, **options)
+    found = search(*given, placeholder_ids=ids, **options)
     for row, hypotheses in enumerate(found):
-        slots = dict(zip(slot_ids, has_slot[row].numpy(), strict=True))
-        expected = search_by_hand(
-            table, first[row], limits[row], minimums[row], beam_size, slots=slots, **options
-        )
+        allowed = dict(zip(ids, has_placeholder[row].numpy(), strict=True))
+        of_row = (first[row], limits[row], minimums[row])
+        expected = search_by_hand(table, *of_row, beam_size, allowed=allowed, **options)
         assert_equal_hypotheses(hypotheses, expected[:num_best])
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-def test_search_may_stop_early_with_another_penalty_and_a_forced_eos(at_once):
+@pytest.mark.parametrize("static_shapes", [False, True])
+def test_search_may_stop_early_with_another_penalty_and_a_forced_eos(static_shapes):
     table = random_table(8, spread=1.5)
     table[:, EOS_ID] -= 0.5
     first, limits = [3, 9, 40, 77, 5], [12, 1, 7, 30, 4]
     options = {"alpha": 1.2, "offset": 0.0, "forced_eos": True, "forbidden_ids": (PAD_ID, BOS_ID)}
     for early_stopping in ("heuristic", "full"):
         options["early_stopping"] = early_stopping
-        found = search((table, first, limits), 3, at_once, num_best=3, **options)
+        found = search((table, first, limits), 3, static_shapes, num_best=3, **options)
         for row, hypotheses in enumerate(found):
             expected = search_by_hand(table, first[row], limits[row], 0, 3, **options)
             assert_equal_hypotheses(hypotheses, expected)
@@ -204,11 +216,11 @@ def test_search_may_stop_early_with_another_penalty_and_a_forced_eos(at_once):
 
 def test_greedy_search_without_scores_finds_the_same():
     table = random_table(8, vocab_size=WIDE)
-    for at_once in (False, True):
+    for static in (False, True):
         for rules in ({}, {"no_repeat_ngram": 2, "forced_eos": True}):
             rows = (table, [1, 2, 3, 4, 5], [6, 4, 5, 1, 6], [0, 3, 0, 1, 5])
             scored, unscored = (
-                search(rows, 1, at_once, alpha=0.0, scored=one, **rules) for one in (True, False)
+                search(rows, 1, static, alpha=0.0, scored=one, **rules) for one in (True, False)
             )
             assert [row[0][1] for row in unscored] == [row[0][1] for row in scored]
             assert [row[0][0] for row in unscored] != [row[0][0] for row in scored]
@@ -222,8 +234,8 @@ def test_greedy_search_without_scores_finds_the_same():
 
 
 def test_a_row_with_fewer_hypotheses_than_asked_for_gets_empty_ones_without_a_score():
-    beams = BeamSearch(step_of(np.zeros((STATES, V))), 5, alpha=0.0)
-    found = beams(*begin(5, [0], [1], [1]), num_best=5)
+    beams = beams_of(step_of(np.zeros((STATES, V))), 5, alpha=0.0)
+    found = beams(*begin(5, [0], [1], [1], num_best=5))
     # Four tokens can be said, and after one of them the end: four hypotheses.
     said = found.tokens.numpy()[0, :, 0].tolist()
     assert sorted(said[:4]) == [4, 5, 6, 7] and said[4] == PAD_ID
@@ -241,14 +253,17 @@ def test_search_ends_as_soon_as_nothing_better_can_come():
             steps.append(int(position))
             return step_of(table)(last, position, *rest)
 
-        BeamSearch(step, 2, alpha=alpha)(*begin(2, [3], [500]))
+        beams_of(step, 2, alpha=alpha)(*begin(2, [3], [500]))
         assert steps == [0]
 
 
 def test_room_is_made_as_it_is_needed_and_rows_that_are_done_leave():
     table = random_table(9)
     table[:, EOS_ID] = -9  # long translations
-    limits, first = [3, 2 * ROOM + 5, ROOM, ROOM + 1] * 5, list(range(20))
+    limits, first = (
+        [3, 2 * GROWTH + 5, GROWTH, GROWTH + 1] * 5,
+        list(range(20)),
+    )
     sizes = []
     step_of_table = step_of(table)
 
@@ -256,8 +271,8 @@ def test_room_is_made_as_it_is_needed_and_rows_that_are_done_leave():
         sizes.append((len(last), ancestors.shape[-1]))
         return step_of_table(last, position, ancestors, cache, memory)
 
-    found = BeamSearch(step, 2)(*begin(2, first, limits))
-    assert {room for _, room in sizes} == {ROOM, 2 * ROOM, 3 * ROOM}
+    found = beams_of(step, 2)(*begin(2, first, limits))
+    assert {room for _, room in sizes} == {GROWTH, 2 * GROWTH, 3 * GROWTH}
     assert sizes[0][0] == 20 and sizes[-1][0] <= 5
     for row in range(20):
         _, expected = search_by_hand(table, first[row], limits[row], 0, 2)[0]

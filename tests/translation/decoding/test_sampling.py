@@ -9,7 +9,7 @@ from small_models import strong
 from keras_attn import RotaryEmbedding, ShawRelativePosition
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.sampling import sample_translations, truncate
-from keras_attn.translation.decoding.steps import make_steps
+from keras_attn.translation.decoding.steps import DecoderSteps
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
 SOURCES = tf.constant([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]])
@@ -19,7 +19,7 @@ def draw(
     model, seed, temperature=1.0, top_k=0, top_p=1.0, sources=SOURCES, max_length=4, beam_size=1
 ):
     numbers = tf.constant(temperature), tf.constant(top_k), tf.constant(top_p)
-    memory = make_steps(model, beam_size, in_place=False).encode(sources)
+    memory = DecoderSteps(model, beam_size).encode(sources)
     config = Config(max_length=max_length)
     return sample_translations(model, memory, config, tf.constant(seed), *numbers).numpy()
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.search import LENGTHS, Search, best_translations, num_positions
+from keras_attn.translation.decoding.search import LENGTHS, Search, num_positions
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, PLACEHOLDER_IDS
 
 
@@ -38,19 +38,16 @@ def test_a_source_gets_what_it_gets_in_a_large_batch(search, lengths):
         np.testing.assert_allclose(alone.scores[0], together.scores[row], rtol=1e-4)
 
 
-def test_a_slot_is_said_once_and_only_if_its_source_has_it(tiny_model):
+def test_a_placeholder_is_said_once_and_only_if_its_source_has_it(tiny_model):
     sources = random_sources([5] * 9)
     config = Config(max_length=9, beam_size=3)
-    free, ruled = (
-        best_translations(tiny_model, sources, config, 3, slot_ids=ids)
-        for ids in ((), PLACEHOLDER_IDS)
-    )
+    free, ruled = (Search(tiny_model, config, ids)(sources, 3) for ids in ((), PLACEHOLDER_IDS))
     too_many = [
         max(
-            said(found, row, n).count(slot) - (slot in sources[row].numpy())
+            said(found, row, n).count(one) - (one in sources[row].numpy())
             for row in range(len(sources))
             for n in range(3)
-            for slot in PLACEHOLDER_IDS
+            for one in PLACEHOLDER_IDS
         )
         for found in (free, ruled)
     ]
@@ -68,17 +65,10 @@ def test_no_sources_have_no_translations(search):
     assert found.tokens.shape[0] == found.scores.shape[0] == 0
 
 
-@pytest.mark.slow  # traces two searches into one graph
-def test_two_calls_at_once_do_not_write_into_each_other(tiny_model):
+def test_two_calls_at_once_do_not_write_into_each_other(search):
     sources = random_sources([6] * 4)
-    config = Config(max_length=9, beam_size=2)
-    # With shapes that are known, what a search begins with could be one constant for all calls.
-    twice = tf.function(lambda: [best_translations(tiny_model, sources, config) for _ in range(2)])
-    first, second = twice()
-    np.testing.assert_array_equal(first.tokens, second.tokens)
-    expected = best_translations(tiny_model, sources, config)
-    for row in range(4):
-        assert said(first, row) == said(expected, row)
+    for found in tf.function(lambda: [search(sources) for _ in range(2)])():
+        np.testing.assert_array_equal(found.tokens, search(sources).tokens)
 
 
 def test_threads_that_share_a_search_each_get_their_own_answer(search):

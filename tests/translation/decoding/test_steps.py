@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_models import KINDS, strong, with_kinds
+from small_models import Blind, strong, with_kinds
 
 import keras_attn
-from keras_attn.translation.decoding.steps import CachedSteps, WholePrefix, make_steps, write
+from keras_attn.translation.decoding.steps import DecoderSteps
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID
 
@@ -14,7 +14,7 @@ SOURCES = np.array([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]], n
 def begin(steps, sources, room):
     """Memory, and a cache with room."""
     memory = steps.encode(tf.constant(sources))
-    cache = steps.make_cache(len(sources), memory)
+    cache = steps.make_cache(memory)
     paddings = [[0, 0], [0, 0], [0, room], [0, 0]]
     return memory, tf.nest.map_structure(lambda part: tf.pad(part, paddings), cache)
 
@@ -58,14 +58,13 @@ def expected_logits(model, said, ancestors):
     return of_last.reshape(*said.shape, -1)
 
 
-def assert_follows(model, kind, beam_size=2, in_place=(False, True)):
-    """Steps of the model are of the kind, and their logits those of whole hypotheses."""
+def assert_follows(model, beam_size=2, in_place=(False, True)):
+    """Logits of the steps are those of whole hypotheses."""
     said, ancestors = hypotheses(beam_size)
     expected = expected_logits(model, said, ancestors)
     for way in in_place:
-        steps = make_steps(model, beam_size, way)
-        assert isinstance(steps, kind)
-        np.testing.assert_allclose(follow(steps, said, ancestors), expected, atol=1e-3)
+        found = follow(DecoderSteps(model, beam_size, way), said, ancestors)
+        np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
 POSITIONS = {
@@ -90,37 +89,38 @@ FAST = [("sinusoidal", 2), ("rotary", 2), ("shaw", 1), ("t5", 2)]
 )
 def test_a_hypothesis_sees_its_ancestors_and_nobody_else(position, beam_size):
     model = strong(1, 2, position=POSITIONS[position], num_kv_heads=1)
-    by_distance = position in ("shaw", "t5", "alibi") and beam_size > 1
-    assert_follows(model, WholePrefix if by_distance else CachedSteps, beam_size)
+    assert_follows(model, beam_size)
 
 
 def test_tied_logits_are_those_of_the_model():
     for logits_bias in (False, True):
         model = strong(tie_embeddings=True, logits_use_bias=logits_bias)
-        assert_follows(model, CachedSteps, in_place=[False])
+        assert_follows(model, in_place=[False])
 
 
 def test_logits_in_bfloat16_are_near_and_padding_of_sources_changes_nothing(tiny_model):
-    exact = follow(make_steps(tiny_model, 2, True), *hypotheses())
-    rounded = follow(make_steps(in_dtype(tiny_model, "bfloat16"), 2, True), *hypotheses())
+    exact = follow(DecoderSteps(tiny_model, 2, True), *hypotheses())
+    rounded = follow(DecoderSteps(in_dtype(tiny_model, "bfloat16"), 2, True), *hypotheses())
     assert np.abs(rounded - exact).max() < 0.3 * np.abs(exact).max()
     padded = np.pad(SOURCES, [(0, 0), (0, 4)])
-    found = follow(make_steps(tiny_model, 2, True), *hypotheses(), padded)
+    found = follow(DecoderSteps(tiny_model, 2, True), *hypotheses(), padded)
     np.testing.assert_allclose(found, exact, atol=1e-4)
 
 
-@pytest.mark.parametrize(("model_class", "decoder_class"), KINDS)
-def test_a_subclass_is_decoded_as_it_is_written(tiny_model, model_class, decoder_class):
-    model = with_kinds(tiny_model, model_class, decoder_class)
-    assert_follows(model, WholePrefix, in_place=[True])
-    differences = expected_logits(model, *hypotheses()) - expected_logits(tiny_model, *hypotheses())
-    assert np.abs(differences).max() > 0.1
+def test_a_model_with_a_call_of_its_own_is_refused(tiny_model):
+    model = with_kinds(tiny_model, Blind, keras_attn.Decoder)
+    with pytest.raises(ValueError, match="without a `call` of its own.*Received: model=Blind"):
+        DecoderSteps(model, 2)
 
 
-def test_room_may_be_longer_than_a_learned_table():
-    model = strong(position=keras_attn.LearnedPositionalEncoding(4))
+@pytest.mark.parametrize("position", [keras_attn.LearnedPositionalEncoding(4), POSITIONS["t5"]])
+def test_room_may_be_longer_than_a_learned_table(position):
+    model = strong(position=position)
     said, ancestors = hypotheses()
     roomy = np.pad(ancestors, [(0, 0)] * 3 + [(0, 12)], constant_values=-1)
-    expected = expected_logits(model, said, ancestors)
-    for steps in (CachedSteps, WholePrefix):
-        np.testing.assert_allclose(follow(steps(model, 2, write), said, roomy), expected, atol=1e-3)
+    found = follow(DecoderSteps(model, 2), said, roomy)
+    np.testing.assert_allclose(found, expected_logits(model, said, ancestors), atol=1e-3)
+
+
+def test_a_window_holds_tokens_of_the_hypothesis():
+    assert_follows(strong(1, 2, window=2), in_place=[True])

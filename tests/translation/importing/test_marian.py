@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attn.__main__ import main
-from keras_attn.translation.decoding.search import best_translations
+from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.importing import marian, origin
@@ -55,7 +55,7 @@ def test_greedy_translations_are_those_of_transformers(imported, exporting, answ
     # In ascending order of length, as the search expects it.
     order = np.argsort(ids.row_lengths().numpy(), kind="stable")
     sources = tf.gather(tf.concat([ids, ends], axis=1), order).to_tensor(PAD_ID)
-    found = best_translations(model, sources, config).tokens[:, 0].numpy()
+    found = Search(model, config)(sources).tokens[:, 0].numpy()
     said = target.decode([[i for i in row if i != PAD_ID] for row in found.tolist()])
     assert said == [answers["beam_1"][i] for i in order]
 
