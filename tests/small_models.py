@@ -1,8 +1,8 @@
-"""Small models with strong weights, and models of users, whose `call` is not the library's."""
+"""Small models with strong weights, and one whose `call` is not the library's."""
 
 import numpy as np
 
-from keras_attn import Decoder, Encoder, Transformer
+from keras_attn import Transformer
 
 
 def strengthen(model, seed=0):
@@ -27,15 +27,6 @@ def assert_weights(model, expected):
         np.testing.assert_array_equal(mine, theirs)
 
 
-class Louder(Decoder):
-    """Decoder with logits of its own."""
-
-    def call(
-        self, ids, memory=None, return_attention_scores=False, training=None, memory_mask=None
-    ):
-        return 3.0 * super().call(ids, memory, memory_mask=memory_mask, training=training)
-
-
 class Blind(Transformer):
     """Transformer whose decoder sees the negative memory."""
 
@@ -44,15 +35,3 @@ class Blind(Transformer):
         memory = -self.encoder(source, training=training)
         mask = self.encoder.compute_mask(source)
         return self.decoder(target, memory, memory_mask=mask, training=training)
-
-
-KINDS = [(Transformer, Louder), (Blind, Decoder)]
-
-
-def with_kinds(model, model_class, decoder_class):
-    """A model of other classes with the sizes and weights of `model`."""
-    encoder = Encoder.from_config(model.encoder.get_config())
-    made = model_class(encoder, decoder_class.from_config(model.decoder.get_config()))
-    made.build(((None, None), (None, None)))
-    made.set_weights(model.get_weights())
-    return made

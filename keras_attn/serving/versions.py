@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -24,7 +23,7 @@ from pathlib import Path
 from keras_attn.serving.documents import VersionStatus
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.servable import Servable
-from keras_attn.translation.versions import fault
+from keras_attn.translation.versions import fault, numbered
 
 _log = logging.getLogger(__name__)
 
@@ -120,7 +119,9 @@ class Versions:
         Raises:
             OSError: If the folder cannot be read.
         """
-        for number, folder in sorted(_version_folders(self.folder).items(), reverse=True):
+        for number, folder in numbered(self.folder).items():
+            if not (folder / "saved_model.pb").is_file():
+                continue
             if self._current and self._current.version == number:
                 break
             if number in self._broken and self._broken[number] == _looks(folder):
@@ -187,15 +188,6 @@ class Versions:
 
     def _say(self, message: str, servable: Servable) -> None:
         _log.info(message, extra={"model": self.name, "version": servable.version})
-
-
-def _version_folders(folder: Path) -> dict[int, Path]:
-    """Folders of versions, by version number."""
-    return {
-        int(path.name): path
-        for path in folder.iterdir()
-        if re.fullmatch("0|[1-9][0-9]*", path.name) and (path / "saved_model.pb").is_file()
-    }
 
 
 def _looks(folder: Path) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
 import warnings
@@ -17,24 +18,27 @@ CONFIG = "config.json"
 SIZES = "sizes.json"
 # Origin of an imported model, and folder of the documents that came with it.
 ORIGIN, ORIGIN_DOCUMENTS = "origin.json", "origin"
+_NUMBER = re.compile("0|[1-9][0-9]*")
 _NEEDED = ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}")
 
 
-def _numbers(folder: Path) -> list[int]:
-    """Numbers that are names in a folder, also those of files."""
-    names = [path.name for path in folder.iterdir()]
-    return [int(name) for name in names if name.isascii() and name.isdecimal() and name[0] != "0"]
+def numbered(folder: Path) -> dict[int, Path]:
+    """Paths in a folder, also files, by the version number that is the name; newest first.
+
+    As in TensorFlow Serving, 0 is a version, and a number has no leading zeros.
+    """
+    paths = [path for path in folder.iterdir() if _NUMBER.fullmatch(path.name)]
+    return {int(path.name): path for path in sorted(paths, key=lambda p: -int(p.name))}
 
 
 def _versions(folder: Path) -> list[Path]:
     """Numbered folders, newest first."""
-    folders = (folder / str(number) for number in sorted(_numbers(folder), reverse=True))
-    return [path for path in folders if path.is_dir()]
+    return [path for path in numbered(folder).values() if path.is_dir()]
 
 
 def next_version(folder: Path) -> Path:
     """Folder of the next version to write."""
-    return folder / str(max([0, *_numbers(folder)]) + 1)
+    return folder / str(max([0, *numbered(folder)]) + 1)
 
 
 def version_before(version: Path) -> Path | None:

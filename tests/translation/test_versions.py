@@ -62,14 +62,15 @@ def test_places_without_a_model_are_refused(tmp_path):
 
 def test_versions_are_numbers_and_what_lies_beside_them_is_none(tmp_path):
     assert versions.next_version(tmp_path) == tmp_path / "1"
-    for name in ("9", "10", ".export-11", "training", "011", "１２"):
+    for name in ("0", "9", "10", ".export-11", "training", "011", "１２"):
         make_version(tmp_path / name)
     (tmp_path / "12").touch()
     assert newest_version(tmp_path) == tmp_path / "10"
     assert newest_version(tmp_path / "9") == tmp_path / "9"
     assert versions.next_version(tmp_path) == tmp_path / "13"  # no export can replace the file 12
     assert versions.version_before(tmp_path / "10") == tmp_path / "9"
-    assert versions.version_before(tmp_path / "9") is None
+    assert versions.version_before(tmp_path / "9") == tmp_path / "0"
+    assert versions.version_before(tmp_path / "0") is None
 
 
 def test_a_model_that_cannot_be_used_is_refused_in_one_sentence(tmp_path):

@@ -47,7 +47,8 @@ def best_candidates(
         )
     else:
         normalizer = _log_sum_exp(logits, highest)
-    log_probs = beam.log_probs - normalizer  # (B, K)
+    # A loop forgets the size of the beam.
+    log_probs = tf.ensure_shape(beam.log_probs - normalizer, [None, beam_size])
     if constraints.no_repeat_ngram:
         logits, highest = _without_repetitions(logits, highest, beam, constraints.no_repeat_ngram)
     firsts = tf.tile(tf.range(beam_size)[None], [batch_size, 1])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_models import Blind, strong, with_kinds
+from small_models import Blind, strong
 
 import keras_attn
 from keras_attn.translation.decoding.steps import DecoderSteps
@@ -108,7 +108,7 @@ def test_logits_in_bfloat16_are_near_and_padding_of_sources_changes_nothing(tiny
 
 
 def test_a_model_with_a_call_of_its_own_is_refused(tiny_model):
-    model = with_kinds(tiny_model, Blind, keras_attn.Decoder)
+    model = Blind.from_config(tiny_model.get_config())
     with pytest.raises(ValueError, match="without a `call` of its own.*Received: model=Blind"):
         DecoderSteps(model, 2)
 
