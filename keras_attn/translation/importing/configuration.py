@@ -37,20 +37,17 @@ _NEEDED = (
 )
 
 
-class Settings:
+class MarianConfig:
     """Entries of `config.json` and `generation_config.json`, the second before the first.
-
-    Args:
-        config: Content of `config.json`.
-        generation: Content of `generation_config.json`.
 
     Raises:
         ValueError: If the model is no Marian model, or has an option that is not supported.
     """
 
     def __init__(self, config: dict[str, Any], generation: dict[str, Any]):
-        given = {name: value for name, value in generation.items() if value is not None}
-        self._entries = {**_DEFAULTS, **_without_none(config), **_without_none(given)}
+        self._entries = dict(_DEFAULTS)
+        for entries in (config, generation):
+            self._entries |= {name: value for name, value in entries.items() if value is not None}
         self._check(config)
 
     def __getitem__(self, name: str) -> Any:
@@ -64,11 +61,6 @@ class Settings:
     def is_shared(self) -> bool:
         """Whether source and target have one vocabulary and one embedding."""
         return bool(self["share_encoder_decoder_embeddings"])
-
-    @property
-    def forced_end(self) -> bool:
-        """Whether the longest translations end by force."""
-        return self.get("forced_eos_token_id") == self["eos_token_id"]
 
     @property
     def banned_ids(self) -> list[int]:
@@ -113,12 +105,8 @@ class Settings:
             )
 
 
-def _without_none(entries: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entries.items() if value is not None}
-
-
 def to_config(
-    settings: Settings,
+    marian: MarianConfig,
     unknown_id: int,
     source: str,
     target: str,
@@ -128,46 +116,46 @@ def to_config(
     """Configuration of the imported model.
 
     Args:
-        settings: Settings of the model.
+        marian: Configuration in the names of transformers.
         unknown_id: Id of the unknown token in the target vocabulary.
         source: Language code of the source text.
         target: Language code of the target text.
         language_token: Token that is read before each text, or an empty string.
-        serving_precision: Precision of the exported model. Defaults to float32.
+        serving_precision: Precision of the exported model.
     """
-    longest = min(settings["max_length"], settings["max_position_embeddings"])
-    ratio = settings["max_length_ratio"]
+    longest = min(marian["max_length"], marian["max_position_embeddings"])
+    ratio = marian["max_length_ratio"]
     return Config(
         data="",
         source=source,
         target=target,
         language_token=language_token,
-        vocab_size=settings["vocab_size"],
-        shared_vocab=settings.is_shared,
-        max_length=settings["max_position_embeddings"],
-        num_encoder_layers=settings["encoder_layers"],
-        num_decoder_layers=settings["decoder_layers"],
-        num_hiddens=settings["d_model"],
-        ffn_num_hiddens=settings["encoder_ffn_dim"],
-        num_heads=settings["encoder_attention_heads"],
+        vocab_size=marian["vocab_size"],
+        shared_vocab=marian.is_shared,
+        max_length=marian["max_position_embeddings"],
+        num_encoder_layers=marian["encoder_layers"],
+        num_decoder_layers=marian["decoder_layers"],
+        num_hiddens=marian["d_model"],
+        ffn_num_hiddens=marian["encoder_ffn_dim"],
+        num_heads=marian["encoder_attention_heads"],
         position="sinusoidal_halves",
-        norm_epsilon=settings["norm_epsilon"],
+        norm_epsilon=marian["norm_epsilon"],
         norm_first=False,
-        activation=_ACTIVATIONS[settings["activation_function"]],
+        activation=_ACTIVATIONS[marian["activation_function"]],
         use_bias=True,
-        tie_embeddings=bool(settings["tie_word_embeddings"]),
-        logits_bias=bool(settings["tie_word_embeddings"]),
-        share_embeddings=settings.is_shared,
-        dropout=settings["dropout"],
-        beam_size=settings["num_beams"],
-        length_penalty=float(settings["length_penalty"]),
+        tie_embeddings=bool(marian["tie_word_embeddings"]),
+        logits_bias=bool(marian["tie_word_embeddings"]),
+        share_embeddings=marian.is_shared,
+        dropout=marian["dropout"],
+        beam_size=marian["num_beams"],
+        length_penalty=float(marian["length_penalty"]),
         length_penalty_offset=0.0,
-        early_stopping=_SEARCHES[settings["early_stopping"]],
-        forced_eos=settings.forced_end,
-        allow_unk=unknown_id not in settings.banned_ids,
+        early_stopping=_SEARCHES[marian["early_stopping"]],
+        forced_eos=marian.get("forced_eos_token_id") == marian["eos_token_id"],
+        allow_unk=unknown_id not in marian.banned_ids,
         max_length_ratio=ratio,
         # `max_length` counts the start and the end too.
         max_length_extra=0 if ratio else max(longest - 2, 1),
-        no_repeat_ngram=settings["no_repeat_ngram_size"],
+        no_repeat_ngram=marian["no_repeat_ngram_size"],
         serving_precision=serving_precision,
     )

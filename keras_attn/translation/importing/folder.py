@@ -12,14 +12,9 @@ import numpy as np
 from keras_attn.translation.importing import safetensors
 from keras_attn.translation.importing.vocabulary import SpecialTokens
 
-CONFIG, TOKENIZER_CONFIG, GENERATION_CONFIG = (
-    "config.json",
-    "tokenizer_config.json",
-    "generation_config.json",
-)
+CONFIG = "config.json"
 SOURCE_MODEL, TARGET_MODEL = "source.spm", "target.spm"
-VOCABULARY, TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 class Files(NamedTuple):
@@ -53,19 +48,19 @@ def read(path: Path) -> Files:
         ValueError: If a file is missing or cannot be read.
     """
     config = read_json(path, CONFIG)
-    of_tokenizer = read_json(path, TOKENIZER_CONFIG, needed=False)
+    of_tokenizer = read_json(path, "tokenizer_config.json", needed=False)
     special = SpecialTokens(
         *(
             _name(of_tokenizer.get(f"{name}_token", default))
             for name, default in (("pad", "<pad>"), ("unk", "<unk>"), ("eos", "</s>"))
         )
     )
-    names = [VOCABULARY, VOCABULARY]
+    names = ["vocab.json", "vocab.json"]
     if config.get("share_encoder_decoder_embeddings") is False:
-        names[1] = TARGET_VOCABULARY
+        names[1] = "target_vocab.json"
     return Files(
         config,
-        read_json(path, GENERATION_CONFIG, needed=False),
+        read_json(path, "generation_config.json", needed=False),
         tuple(read_json(path, name) for name in names),
         tuple(names),
         special,
@@ -81,11 +76,7 @@ def _name(token: str | dict[str, str]) -> str:
 
 
 def read_json(folder: Path, name: str, needed: bool = True) -> dict[str, Any]:
-    """Content of a JSON file of a folder; nothing for a missing file that is not `needed`.
-
-    Raises:
-        ValueError: If the file is missing or is no JSON object.
-    """
+    """Content of a JSON file of a folder; nothing for a missing file that is not `needed`."""
     if not needed and not (folder / name).is_file():
         return {}
     try:
@@ -98,28 +89,20 @@ def read_json(folder: Path, name: str, needed: bool = True) -> dict[str, Any]:
 
 
 def read_bytes(folder: Path, name: str) -> bytes:
-    """Content of a file of a folder.
-
-    Raises:
-        ValueError: If the file is missing.
-    """
+    """Content of a file of a folder, or a `ValueError` if it is missing."""
     if not (folder / name).is_file():
         raise ValueError(f"`{folder}` must be the folder of a Marian model. There is no `{name}`.")
     return (folder / name).read_bytes()
 
 
 def read_weights(folder: Path) -> dict[str, np.ndarray]:
-    """Weights by their names in transformers, in float32.
-
-    Raises:
-        ValueError: If there is no file of weights, or it cannot be read.
-    """
-    paths = [folder / name for name in WEIGHTS]
+    """Weights by their names in transformers, in float32."""
+    paths = [folder / name for name in _WEIGHTS]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise ValueError(
-            f"`{folder}` must be the folder of a Marian model. There is no `{WEIGHTS[0]}` and no "
-            f"`{WEIGHTS[1]}`."
+            f"`{folder}` must be the folder of a Marian model. There is no `{_WEIGHTS[0]}` and no "
+            f"`{_WEIGHTS[1]}`."
         )
     return safetensors.read(path) if path.suffix == ".safetensors" else _read_pickle(path)
 

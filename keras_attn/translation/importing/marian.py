@@ -10,7 +10,7 @@ from keras_attn.translation.evaluation import model_card
 from keras_attn.translation.export import saved_model
 from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.importing import configuration, folder, npz, origin, vocabulary, weights
-from keras_attn.translation.importing.configuration import Settings
+from keras_attn.translation.importing.configuration import MarianConfig
 from keras_attn.translation.importing.vocabulary import Vocabulary
 from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, UNK_ID
@@ -46,16 +46,49 @@ def import_marian(
     """
     has_own_form = (path / npz.DECODER).is_file() and not (path / folder.CONFIG).is_file()
     files = npz.read(path) if has_own_form else folder.read(path)
-    settings = configuration.Settings(files.config, files.generation)
+    marian = MarianConfig(files.config, files.generation)
     sides = [
         vocabulary.convert(folder.read_bytes(path, model), ids, files.special, name)
         for model, ids, name in zip(
             (folder.SOURCE_MODEL, folder.TARGET_MODEL), files.vocabularies, files.names, strict=True
         )
     ]
-    _check_ids(settings, sides[1])
+    _check_ids(marian, sides[1])
     tokenizers = Tokenizers(*(side.tokenizer for side in sides))
-    languages = language_tokens.among(sides[0].tokenizer.pieces)
+    _check_language_token(language_token, tokenizers)
+    source, target = source or files.source, target or files.target
+    if not source or not target:
+        raise ValueError(
+            f"`source` and `target` must be given, because `{path}` does not state the languages. "
+            f"Received: source={source!r}, target={target!r}."
+        )
+    unknown_id = int(sides[1].rows[UNK_ID])
+    config = configuration.to_config(
+        marian, unknown_id, source, target, language_token, serving_precision
+    )
+    config.validate()
+    values = weights.convert(files.weights, marian, *(side.rows for side in sides))
+    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
+    named_weights.assign(model.weights, values)
+    translator = saved_model.export(model, tokenizers, config, out)
+    found = origin.of_folder(path, marian.get("_name_or_path") or "")
+    origin.keep(found, path, translator.folder)
+    model_card.write_imported(translator.folder, config, *found)
+    return translator
+
+
+def _check_ids(marian: MarianConfig, target: Vocabulary) -> None:
+    ids = {"pad_token_id": int(target.rows[PAD_ID]), "eos_token_id": int(target.rows[EOS_ID])}
+    for name, number in ids.items():
+        if marian[name] != number:
+            raise ValueError(
+                f"`{name}` of `config.json` must be the id in the vocabulary, {number}. "
+                f"Received: {name}={marian[name]!r}."
+            )
+
+
+def _check_language_token(language_token: str, tokenizers: Tokenizers) -> None:
+    languages = language_tokens.among(tokenizers.source.pieces)
     if language_token and language_token not in languages:
         raise ValueError(
             "`language_token` must be one of the tokens of the model: "
@@ -66,38 +99,5 @@ def import_marian(
         warnings.warn(
             "The model has several target languages. Give one as the language token, or begin each "
             f"text with one of: {', '.join(languages)}.",
-            stacklevel=2,
+            stacklevel=3,
         )
-    source, target = source or files.source, target or files.target
-    if not source or not target:
-        raise ValueError(
-            f"`source` and `target` must be given, because `{path}` does not state the languages. "
-            f"Received: source={source!r}, target={target!r}."
-        )
-    config = configuration.to_config(
-        settings,
-        int(sides[1].rows[UNK_ID]),
-        source,
-        target,
-        language_token,
-        serving_precision,
-    )
-    config.validate()
-    values = weights.convert(files.weights, settings, *(side.rows for side in sides))
-    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
-    named_weights.assign(model.weights, values)
-    translator = saved_model.export(model, tokenizers, config, out)
-    found = origin.of_folder(path, settings.get("_name_or_path") or "")
-    origin.keep(found, path, translator.folder)
-    model_card.write_imported(translator.folder, config, *found)
-    return translator
-
-
-def _check_ids(settings: Settings, target: Vocabulary) -> None:
-    ids = {"pad_token_id": int(target.rows[PAD_ID]), "eos_token_id": int(target.rows[EOS_ID])}
-    for name, number in ids.items():
-        if settings[name] != number:
-            raise ValueError(
-                f"`{name}` of `config.json` must be the id in the vocabulary, {number}. "
-                f"Received: {name}={settings[name]!r}."
-            )

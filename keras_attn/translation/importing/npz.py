@@ -20,6 +20,7 @@ from keras_attn.translation.named_weights import named
 
 DECODER = "decoder.yml"
 _OPTIONS = "special:model.yml"
+_NEEDED = ("enc-depth", "dec-depth", "transformer-heads", "transformer-ffn-activation")
 _LOGITS = "decoder_ff_logit_out"
 # Epsilon of layer normalisation in Marian's Transformer (`src/layers/constructors.h`).
 _NORM_EPSILON = 1e-6
@@ -147,11 +148,7 @@ def _options(content: np.ndarray | None, name: str) -> dict[str, Any]:
     if content is None:
         raise ValueError(f"`{name}` must be the weights of a Marian model. It has no `{_OPTIONS}`.")
     options = _parse_yaml(content.tobytes().rstrip(b"\0"), f"{name}: {_OPTIONS}")
-    missing = [
-        entry
-        for entry in ("enc-depth", "dec-depth", "transformer-heads", "transformer-ffn-activation")
-        if entry not in options
-    ]
+    missing = [entry for entry in _NEEDED if entry not in options]
     if missing:
         raise ValueError(
             f"`{name}` must have all options of a Transformer. Received: no {', '.join(missing)}."
@@ -187,11 +184,7 @@ def _check(options: Mapping[str, Any], decoder: Mapping[str, Any]) -> None:
 
 
 def _weights(arrays: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Weights by their names in transformers.
-
-    Raises:
-        ValueError: If one is missing, or there is another one.
-    """
+    """Weights by their names in transformers."""
     names = dict(_block_names(options))
     sides = ("encoder", "decoder")
     tables = ["Wemb", "Wemb"] if "Wemb" in arrays else [f"{side}_Wemb" for side in sides]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from keras_attn.translation.importing.configuration import Settings
+from keras_attn.translation.importing.configuration import MarianConfig
 from keras_attn.translation.named_weights import named
 from keras_attn.translation.special_ids import BOS_ID, UNK_ID
 
@@ -24,12 +24,12 @@ _PROJECTIONS = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output":
 _ATTENTION = {"self_attention": "self_attn", "cross_attention": "encoder_attn"}
 
 # Logit bias of tokens that are never generated. Not infinite: a loss would be so too.
-NEVER = -100.0
+BANNED_BIAS = -100.0
 
 
 def convert(
     weights: Mapping[str, np.ndarray],
-    settings: Settings,
+    marian: MarianConfig,
     source_rows: np.ndarray,
     target_rows: np.ndarray,
 ) -> dict[str, np.ndarray]:
@@ -37,15 +37,15 @@ def convert(
 
     Args:
         weights: Weights by their names in transformers.
-        settings: Settings of the model.
+        marian: Configuration of the model.
         source_rows: Row of the source embedding of each of our source ids.
         target_rows: Row of the target embedding of each of our target ids.
 
     Raises:
         ValueError: If a weight is missing, or the vocabulary does not fit.
     """
-    names = dict(names_of_blocks(settings))
-    tables = _tables(weights, settings)
+    names = dict(_names_of_blocks(marian))
+    tables = _tables(weights, marian)
     missing = sorted(set(names.values()) - set(weights))
     if missing:
         raise ValueError(
@@ -62,15 +62,15 @@ def convert(
         for path, name in names.items()
     }
     bias = weights.get(_BIAS, np.zeros(len(tables[1]), np.float32)).reshape(-1)[target_rows].copy()
-    bias[BOS_ID] = NEVER  # the imported model has no such token
+    bias[BOS_ID] = BANNED_BIAS  # the imported model has no such token
     # The search skips padding and the unknown token without renormalising the probabilities.
     is_skipped = np.arange(len(bias)) <= UNK_ID
-    is_banned = np.isin(target_rows, settings.banned_ids)
-    bias[is_banned & (bool(settings["renormalize_logits"]) | ~is_skipped)] = NEVER
+    is_banned = np.isin(target_rows, marian.banned_ids)
+    bias[is_banned & (bool(marian["renormalize_logits"]) | ~is_skipped)] = BANNED_BIAS
     ours["encoder/embedding/tokens/embeddings"] = tables[0][source_rows]
-    if not settings.is_shared:
+    if not marian.is_shared:
         ours["decoder/embedding/tokens/embeddings"] = tables[1][target_rows]
-    if settings["tie_word_embeddings"]:
+    if marian["tie_word_embeddings"]:
         ours["decoder/logits_bias"] = bias
     else:
         ours["decoder/logits/kernel"] = weights["lm_head.weight"][target_rows].T
@@ -78,12 +78,14 @@ def convert(
     return ours
 
 
-def _tables(weights: Mapping[str, np.ndarray], settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+def _tables(
+    weights: Mapping[str, np.ndarray], marian: MarianConfig
+) -> tuple[np.ndarray, np.ndarray]:
     """Embeddings of source and target."""
-    if settings.is_shared:
+    if marian.is_shared:
         sides: Sequence[tuple[str, ...]] = (_SHARED, _SHARED)
     else:
-        tied = _SHARED[2:] if settings["tie_word_embeddings"] else _SHARED[2:3]
+        tied = _SHARED[2:] if marian["tie_word_embeddings"] else _SHARED[2:3]
         sides = (_SHARED[:2], tied)
     found = [next((name for name in side if name in weights), None) for side in sides]
     tables = [weights[name] for name in found if name is not None]
@@ -92,11 +94,11 @@ def _tables(weights: Mapping[str, np.ndarray], settings: Settings) -> tuple[np.n
     return tables[0], tables[1]
 
 
-def names_of_blocks(settings: Settings) -> Iterator[tuple[str, str]]:
+def _names_of_blocks(marian: MarianConfig) -> Iterator[tuple[str, str]]:
     """Our path and the name in transformers of each weight of the blocks."""
     for side in ("encoder", "decoder"):
         attentions = list(_ATTENTION.items())[: 1 if side == "encoder" else 2]
-        for number in range(settings[f"{side}_layers"]):
+        for number in range(marian[f"{side}_layers"]):
             ours, theirs = f"{side}/block_{number}", f"model.{side}.layers.{number}"
             for attention, name in attentions:
                 for projection, part in _PROJECTIONS.items():
@@ -105,7 +107,7 @@ def names_of_blocks(settings: Settings) -> Iterator[tuple[str, str]]:
             for layer, part in (("inner", "fc1"), ("outer", "fc2")):
                 yield from _dense(f"{ours}/feed_forward/{layer}", f"{theirs}.{part}")
             yield from _norm(f"{ours}/around_feed_forward", f"{theirs}.final_layer_norm")
-    if not settings["tie_word_embeddings"]:
+    if not marian["tie_word_embeddings"]:
         yield "decoder/logits/kernel", "lm_head.weight"
 
 

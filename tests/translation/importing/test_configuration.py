@@ -1,6 +1,6 @@
 import pytest
 
-from keras_attn.translation.importing.configuration import Settings, to_config
+from keras_attn.translation.importing.configuration import MarianConfig, to_config
 
 
 @pytest.fixture
@@ -8,7 +8,7 @@ def configured(tiny_files):
     config, search, _ = tiny_files
 
     def configured(generation=None, **changes):
-        settings = Settings({**config, **changes}, {**search, **(generation or {})})
+        settings = MarianConfig({**config, **changes}, {**search, **(generation or {})})
         return to_config(settings, 1, "ja", "en", "")
 
     return configured
@@ -40,7 +40,7 @@ def test_search_is_that_of_the_files(configured, tiny_files):
     assert never.early_stopping == "exact"
     # Older models have it in their configuration.
     older = {**tiny_files[0], "num_beams": 5, "max_length": 30}
-    found = to_config(Settings(older, {}), 1, "ja", "en", "")
+    found = to_config(MarianConfig(older, {}), 1, "ja", "en", "")
     assert (found.beam_size, found.max_length_extra) == (5, 28)
 
 

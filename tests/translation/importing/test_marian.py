@@ -12,7 +12,7 @@ from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.importing import marian, origin
 from keras_attn.translation.importing.marian import import_marian
-from keras_attn.translation.importing.weights import NEVER
+from keras_attn.translation.importing.weights import BANNED_BIAS
 from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 from keras_attn.translation.training import warm_start
@@ -73,7 +73,7 @@ def test_logits_are_those_of_transformers(imported, exporting, tiny_files, answe
         expected = np.array(expected)[:, order]
         kept = [i for i in range(size + 1) if i != BOS_ID]
         np.testing.assert_allclose(logits[:, kept], expected[:, kept], atol=1e-4)
-        assert (logits[:, BOS_ID] < NEVER / 2).all()
+        assert (logits[:, BOS_ID] < BANNED_BIAS / 2).all()
 
 
 @pytest.mark.slow  # traced and compiled once more

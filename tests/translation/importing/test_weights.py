@@ -3,7 +3,7 @@ import pytest
 
 from keras_attn.translation import named_weights
 from keras_attn.translation.importing import configuration, weights
-from keras_attn.translation.importing.weights import NEVER
+from keras_attn.translation.importing.weights import BANNED_BIAS
 from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
@@ -22,7 +22,7 @@ def converted(tiny_files):
     config, _, known = tiny_files
 
     def converted(values=None, generation=None, num_tokens=config["vocab_size"], **changes):
-        settings = configuration.Settings({**config, **changes}, generation or {})
+        settings = configuration.MarianConfig({**config, **changes}, generation or {})
         given = {name: one for name, one in {**known, **(values or {})}.items() if one is not None}
         found = weights.convert(given, settings, rows(num_tokens), rows(num_tokens))
         size = config["vocab_size"] + 1
@@ -37,10 +37,10 @@ def test_banned_ids_are_left_out_of_renormalised_probabilities(converted, tiny_f
     banned = {"bad_words_ids": [[tiny_files[0]["pad_token_id"]], [7]], "renormalize_logits": True}
     bias = converted(generation=banned)["decoder/logits_bias"]
     is_banned = np.isin(np.arange(len(bias)), [PAD_ID, BOS_ID, EOS_ID + 6])
-    assert (bias[is_banned] == NEVER).all() and (bias[~is_banned] > NEVER / 2).all()
+    assert (bias[is_banned] == BANNED_BIAS).all() and (bias[~is_banned] > BANNED_BIAS / 2).all()
     banned["renormalize_logits"] = False
     bias = converted(generation=banned)["decoder/logits_bias"]
-    assert bias[PAD_ID] > NEVER / 2 and bias[EOS_ID + 6] == NEVER
+    assert bias[PAD_ID] > BANNED_BIAS / 2 and bias[EOS_ID + 6] == BANNED_BIAS
 
 
 def test_logits_may_have_a_matrix_and_embeddings_may_be_apart(converted, tiny_files):
