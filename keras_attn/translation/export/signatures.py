@@ -245,7 +245,7 @@ class Signatures:
 
         def search(source_ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
             found = self._search_ids(source_ids, num_best, scored)
-            flat = tf.reshape(found.tokens, [-1, tf.shape(found.tokens)[2]])
+            flat = tf.reshape(found.tokens, [tf.size(found.scores), tf.shape(found.tokens)[2]])
             texts = self.target.detokenize(_without_padding(flat))
             translations = tf.reshape(texts, tf.shape(found.scores))
             return translations, found.scores, self._is_uncertain(source_ids, found)
