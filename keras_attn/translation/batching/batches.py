@@ -20,31 +20,19 @@ class Batch(NamedTuple):
     """Inputs and labels of a training step, int32, padded with `PAD_ID`.
 
     `target_out[:, t]` is the label of the decoder for the input `target_in[:, : t + 1]`.
-
-    Attributes:
-        source: Pieces, then EOS, `(B, S)`.
-        target_in: BOS, then pieces, `(B, T)`.
-        target_out: Pieces, then EOS, `(B, T)`.
     """
 
-    source: np.ndarray
-    target_in: np.ndarray
-    target_out: np.ndarray
+    source: np.ndarray  # pieces, then EOS, `(B, S)`
+    target_in: np.ndarray  # BOS, then pieces, `(B, T)`
+    target_out: np.ndarray  # pieces, then EOS, `(B, T)`
 
 
 class Shard(NamedTuple):
-    """Share of a process in each batch: a block of rows.
+    """Share of a process in each batch: consecutive rows, as many for each device."""
 
-    Attributes:
-        process: Number of the process, from 0.
-        num_processes: Number of processes.
-        num_devices: Number of devices of all processes, or of groups of devices with one copy of
-            the weights, each with the same number of rows.
-    """
-
-    process: int
+    process: int  # from 0
     num_processes: int
-    num_devices: int
+    num_devices: int  # of all processes, or of groups of devices with one copy of the weights
 
 
 class Batches:
@@ -150,14 +138,7 @@ class Batches:
         return int(corpus.lengths[plan.clean].sum() + sum(noised))
 
     def fixed_shapes(self, start_step: int = 0) -> list[tuple[int, int, int]]:
-        """Shapes `(B, S, T)` of the batches of an epoch, in the order in which they come.
-
-        Args:
-            start_step: Step to start from. Batches of its epoch before it come last. Defaults to 0.
-
-        Raises:
-            ValueError: If the batches have no fixed shapes, because there is no `shard`.
-        """
+        """Shapes `(B, S, T)` of the batches of an epoch, in their order from `start_step` on."""
         if self._shard is None:
             raise ValueError("Without a shard, the shapes of batches are not fixed.")
         epoch, index = divmod(start_step, self.steps_per_epoch)

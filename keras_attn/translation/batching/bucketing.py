@@ -42,6 +42,9 @@ class BatchPlan:
         self.num_rows = len(self.clean)
 
 
+PlansByShape = dict[tuple[int, int], list[BatchPlan]]
+
+
 def batch_size(shape: tuple[int, int], config: Config) -> int:
     """Number of rows of a batch of padded shape `(S, T)`, before noise."""
     return max(1, config.batch_tokens // sum(shape))
@@ -59,10 +62,7 @@ class BucketedCorpus:
     """Pairs of a part and pairs joined from them, as ids, in buckets of equal padded shape.
 
     Args:
-        part: Training pairs with weights.
         number: Index of the part. Which pairs are joined depends on it and on the seed.
-        tokenizers: Source and target tokenizers.
-        config: Languages, seed, and the settings of the batches.
         fixed_shapes: Whether noise must not make a batch larger or longer. Defaults to False.
 
     Raises:
@@ -170,7 +170,7 @@ class BucketedCorpus:
         pairs = [int(plan.clean[row]) for plan, row in rows]
         texts = [add_noise(self.pairs[i].source, self._config.source, random) for i in pairs]
         encoded = self._tokenizers.source.encode(texts)
-        by_shape: dict[tuple[int, int], list[BatchPlan]] = {}
+        by_shape: PlansByShape = {}
         for plan in sorted(plans, key=lambda plan: sum(plan.shape)):
             by_shape.setdefault(plan.shape, []).append(plan)
         for (plan, row), noised in zip(rows, map(NoisedPair, pairs, texts, encoded), strict=True):
@@ -186,11 +186,7 @@ class BucketedCorpus:
             plan.clean = plan.clean[plan.clean != _MOVED]
 
     def _plan_with_room(
-        self,
-        noised: NoisedPair,
-        plan: BatchPlan,
-        by_shape: dict[tuple[int, int], list[BatchPlan]],
-        random: Random,
+        self, noised: NoisedPair, plan: BatchPlan, by_shape: PlansByShape, random: Random
     ) -> BatchPlan | None:
         """Batch for a pair of `plan` with noise; None if there is none."""
         most_tokens = (1 if self._fixed_shapes else MAX_GROWTH) * self._config.batch_tokens
@@ -203,14 +199,11 @@ class BucketedCorpus:
                 if (other.num_rows + 1) * sum(other.shape) <= most_tokens:
                     return other
         longer = length, plan.shape[1]
-        if (
-            self._fixed_shapes
-            or length > self._config.max_length
-            or plan.num_rows * sum(longer) > most_tokens
-        ):
-            return None
-        plan.shape = longer
-        return plan
+        is_allowed = not self._fixed_shapes and length <= self._config.max_length
+        if is_allowed and plan.num_rows * sum(longer) <= most_tokens:
+            plan.shape = longer
+            return plan
+        return None
 
 
 def plan_buckets(lengths: np.ndarray, max_padding: float) -> list[np.ndarray]:

@@ -34,10 +34,10 @@ def joined_pairs(
     punctuation on both sides.
 
     Args:
-        part: Training pairs with weights.
+        part: Training pairs.
         lengths: Length of each side of each pair in tokens, EOS included, `(N, 2)`.
         share: Number of joined pairs in an epoch, as a share of all other pairs.
-        languages: Language codes of the source and the target side.
+        languages: Language codes of both sides.
         max_length: Largest sum of the lengths of a side. Combinations above it are left out.
         random: Random generator.
 

@@ -118,13 +118,7 @@ def clean(
     """Normalise both sides of each pair and drop unusable pairs.
 
     A pair counts once, for the first reason of `REASONS` that applies. A pair that is there several
-    times has the largest of its weights.
-
-    Args:
-        entries: Pairs as read from the corpora.
-        source_language: Language code of the source side, for the script check.
-        target_language: Language code of the target side, for the script check.
-        max_characters: Maximum length of a side, in characters after normalisation.
+    times has the largest of its weights. `max_characters` is for a side after normalisation.
     """
     kept: dict[Pair, Entry] = {}
     dropped = dict.fromkeys(REASONS, 0)

@@ -232,13 +232,7 @@ class _Parts(Sequence[WeightedPairs]):
 def load_default_corpus(source: str = "ja", target: str = "en", hold_out: str = "") -> Corpus:
     """Corpus of a training without `--data`: `Config.data`, or `everyday` without a network.
 
-    Args:
-        source: Language code of the source side. Defaults to `"ja"`.
-        target: Language code of the target side. Defaults to `"en"`.
-        hold_out: Test sets to leave out; see `load_corpus`. Defaults to none.
-
-    Returns:
-        The corpus; its `name` tells which one it is.
+    The `name` of the corpus tells which one it is.
 
     Raises:
         ValueError: If the corpora are not of these languages, or a test set cannot be read.
@@ -260,10 +254,7 @@ def load_test_set(name: str, source: str = "ja", target: str = "en") -> list[Exa
     A sentence that the corpus holds twice is an example twice, as in the published scores of public
     test sets.
 
-    Args:
-        name: One or several corpora, in the form that `load_corpus` accepts.
-        source: Language code of the source side. Defaults to `"ja"`.
-        target: Language code of the target side. Defaults to `"en"`.
+    `name` is one or several corpora, in the form that `load_corpus` accepts.
 
     Raises:
         ValueError: If the corpus does not exist or holds no pair.

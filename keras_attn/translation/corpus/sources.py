@@ -57,12 +57,7 @@ MAX_WEIGHT = 1000
 
 
 class Raw(NamedTuple):
-    """Entries of corpora before cleaning, and the numbers of lines that hold no pair.
-
-    Attributes:
-        entries: Entries in the order of the corpora.
-        broken: Line numbers, from 1, by corpus.
-    """
+    """Entries before cleaning, and line numbers, from 1, of lines without a pair, by corpus."""
 
     entries: list[Entry]
     broken: dict[str, list[int]]
@@ -169,11 +164,6 @@ def _paths(name: str) -> list[Path]:
 class TranslationSet:
     """Split `train` of a translation set of TensorFlow Datasets, read one slice at a time.
 
-    Args:
-        name: Name of the set in TensorFlow Datasets.
-        source: Language code of the source side.
-        target: Language code of the target side.
-
     Raises:
         ValueError: If the set does not exist, lacks one of the languages, or has no split `train`.
         OSError: If the set cannot be downloaded.
@@ -264,12 +254,10 @@ def _read_built_in(name: str, source: str, target: str) -> list[Entry]:
     # The order of the set that `tfds.load` makes of the same examples: pairs of one pattern are
     # spread over the corpus.
     shuffled = sorted(examples, key=lambda item: md5(f"train{item[0]}".encode()).digest())
+    source, target = codes
     return [
         Entry(
-            Pair(*(row[code] for code in codes)),
-            name,
-            row.get("weight", 1.0),
-            row.get("combination", ""),
+            Pair(row[source], row[target]), name, row.get("weight", 1.0), row.get("combination", "")
         )
         for _, row in shuffled
     ]

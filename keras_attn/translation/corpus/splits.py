@@ -25,37 +25,22 @@ class Example(NamedTuple):
 
 
 class HeldOut(NamedTuple):
-    """A test set that no pair of the corpus may share a sentence with.
+    """A test set that no pair of the corpus may share a sentence with."""
 
-    Attributes:
-        name: Name of the test set in reports.
-        examples: One example for each line of the test set.
-        num_pairs: Number of pairs of the corpus that were left out because of the test set.
-    """
-
-    name: str
-    examples: list[Example]
-    num_pairs: int = 0
+    name: str  # in reports
+    examples: list[Example]  # one for each line
+    num_pairs: int = 0  # pairs of the corpus that were left out because of it
 
 
 class Splits(NamedTuple):
-    """Training entries, and validation and test examples.
-
-    Attributes:
-        train: Entries of the groups for training.
-        validation: One example for each validation group.
-        test: One example for each test group.
-        test_corpora: Name of the corpus of each test example.
-        groups: Number of groups of connected pairs.
-        withheld: Number of pairs in validation and test groups beyond one pair for each group.
-    """
+    """Training entries, and one example for each validation group and each test group."""
 
     train: list[Entry]
     validation: list[Example]
     test: list[Example]
-    test_corpora: list[str]
-    groups: int
-    withheld: int
+    test_corpora: list[str]  # name of the corpus of each test example
+    groups: int  # number of groups of connected pairs
+    withheld: int  # pairs in validation and test groups beyond one pair for each group
 
 
 def normalise(text: str) -> str:
