@@ -2,9 +2,9 @@
 
 Source and target tokens/s of the training step of `train.py` for each combination of the given
 sizes, beside a PyTorch loop (`--programs ours torch`), which is compiled on a graphics card.
-Batches are synthetic, without padding. "Of the peak" is the share of useful operations
-(`train_throughput.py`) in the speed of a large product of the same precision. Programs run one
-after another, each with all memory of the machine or card.
+Batches are synthetic, without padding. "Estimated" are the tokens/s by which `train.py` chooses the
+sizes of a model. "Of the peak" is the share of useful operations (`train_throughput.py`) in the
+speed of a large product of the same precision. Programs run one after another.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ def main() -> int:
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "jax", "keras")))
     print(f"{'width':>7}{'layers':>8}{'length':>8}{'batch':>9}  {'':<8}{'tokens/s':>10}", end="")
-    print(f"{'ms a step':>11}{'of the peak':>13}{'MiB':>8}{'first step s':>14}", flush=True)
+    print(
+        f"{'estimated':>11}{'ms a step':>11}{'of the peak':>13}{'MiB':>8}{'first step s':>14}",
+        flush=True,
+    )
     for width, depth, length, batch_tokens in itertools.product(
         arguments.widths, arguments.depths, arguments.lengths, arguments.batch_tokens
     ):
@@ -74,10 +77,12 @@ def measure(program: str, config: Config, length: int, arguments: argparse.Names
     batches = [make_batch(config, length, seed) for seed in range(NUM_BATCHES)]
     recipe = RECIPE if program == "torch" else {}
     fields = {**dataclasses.asdict(config), **recipe}
-    product = start("product", arguments)
-    peak = product.ask(product=SIZE_OF_PRODUCT[arguments.backend])
-    product.end()
-    peer = start(program, arguments)
+    peaks = {}
+    for precision in {"float32", arguments.precision}:
+        product = start("product", precision, arguments.backend)
+        peaks[precision] = product.ask(product=SIZE_OF_PRODUCT[arguments.backend])
+        product.end()
+    peer = start(program, arguments.precision, arguments.backend)
     try:
         with tempfile.TemporaryDirectory() as folder:
             file = write_batches(batches, Path(folder) / "batches.npz")
@@ -90,26 +95,26 @@ def measure(program: str, config: Config, length: int, arguments: argparse.Names
     seconds = statistics.median(turn["seconds"] for turn in turns)
     tokens = sum(batch[part].size for batch in batches for part in (0, 2))
     num_logits = logits_of_a_token(program, config)
-    share = operations(batches, config, num_logits) / seconds / peak
-    line = f"{tokens / seconds:>10,.0f}{1000 * seconds / NUM_BATCHES:>11,.1f}{share:>13.1%}"
+    share = operations(batches, config, num_logits) / seconds / peaks[arguments.precision]
+    line = f"{tokens / seconds:>10,.0f}{1 / presets.seconds_of_a_token(config, peaks):>11,.0f}"
+    line += f"{1000 * seconds / NUM_BATCHES:>11,.1f}{share:>13.1%}"
     return line + f"{turns[-1]['memory'] / 2**20:>8,.0f}{first:>14.1f}"
 
 
-def start(program: str, arguments: argparse.Namespace) -> Peer:
+def start(program: str, precision: str, backend: str) -> Peer:
     """Process of a program."""
     environments = cache.folder() / "environments"
     python = python_of("torch", environments) if program == "torch" else None
-    command = ["training_peer.py", program, arguments.precision]
-    return Peer(program, command, num_cores(), python, backend=arguments.backend)
+    command = ["training_peer.py", program, precision]
+    return Peer(program, command, num_cores(), python, backend=backend)
 
 
 def make_batch(config: Config, length: int, seed: int) -> Batch:
-    """Batch of random tokens, all of the same length."""
+    """Batch of random tokens, few of them frequent, all sentences of the same length."""
     random = np.random.default_rng(seed)
     shape = (config.batch_tokens // (2 * length), length)
-    source, target = (
-        random.integers(EOS_ID + 1, config.vocab_size, shape).astype(np.int32) for _ in range(2)
-    )
+    ids = EOS_ID + 1 + (config.vocab_size - EOS_ID - 1) * random.random((2, *shape)) ** 4
+    source, target = ids.astype(np.int32)
     source[:, -1] = target[:, -1] = EOS_ID
     begin = np.full((shape[0], 1), BOS_ID, np.int32)
     return source, np.concatenate([begin, target[:, :-1]], axis=1), target
