@@ -38,8 +38,7 @@ def best_candidates(
     logits = _in_chunks(tf.cast(logits, tf.float32))  # (B, K, N, CHUNK)
     batch_size, (beam_size, num_chunks) = tf.shape(logits)[0], logits.shape[1:3]
     highest = tf.reduce_max(logits, axis=-1)  # (B, K, N)
-    if can_omit_scores:
-        # The maximum of the logits in place of the normalizer keeps sums small.
+    if can_omit_scores:  # the maximum of the logits keeps sums small
         normalizer = tf.cond(
             rows.scored,
             lambda: _log_sum_exp(logits, highest),
@@ -59,9 +58,8 @@ def best_candidates(
     index = (tf.range(batch_size)[:, None] * beam_size + parent) * num_chunks + chunk
     totals = tf.gather(tf.reshape(logits, [-1, CHUNK]), index)
     totals = totals + tf.gather(log_probs, parent, batch_dims=1)[..., None]
-    can_end, must_end = (
-        (limit <= beam.step)[:, None, None] for limit in (rows.minimums, rows.limits)
-    )
+    can_end = (rows.minimums <= beam.step)[:, None, None]
+    must_end = (rows.limits <= beam.step)[:, None, None]
     first, others = totals[:, :beam_size], tf.where(must_end, NEG_INF, totals[:, beam_size:])
     if constraints.forced_eos:
         is_forced = must_end & (tf.range(CHUNK) == EOS_ID)
