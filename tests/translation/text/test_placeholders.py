@@ -58,7 +58,7 @@ def test_training_and_graph_find_and_mask_the_same_spans_in_random_text(texts):
 
 def lines_of(name):
     if name == "everyday":
-        return [entry.pair for entry in Sources("everyday", "ja", "en").read().entries]
+        return [entry.pair for entry in Sources("everyday", "ja", "en").read().entries[::5]]
     return [line.split("\t")[:2] for line in (DATA / f"{name}.tsv").read_text("utf-8").splitlines()]
 
 
