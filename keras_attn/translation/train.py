@@ -73,13 +73,15 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
         if lock is None:  # the first process exports
             return
 
-        # SavedModel, and the score of the exported model as it is loaded from disk
+        # SavedModel
         progress.begin("export and scoring")
         export = partial(export_and_score, **_scored_with(config, pairs, trained, model))
         version, report = tensorflow_process.call(export, model, tokenizers, config, asked.out)
         if asked.earlier:
             warm_start.copy_origin(asked.earlier, version)
     run_folder.remove(asked.work, lock)
+
+    # Score (of the exported model, loaded from disk)
     if report:
         print(report.summary())
     minutes = (time.monotonic() - start_time) / 60
