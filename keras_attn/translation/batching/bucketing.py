@@ -92,7 +92,10 @@ class BucketedCorpus:
         self.lengths = np.zeros((0, 2), int)
         self._weights = np.zeros(0)
         languages = config.source, config.target
-        self.num_too_long = self._add(masked_part(part, languages, [config.seed, number]))
+        # The tokenizers of imported models have no placeholders, and their exports put in none.
+        if not tokenizers.source.is_imported:
+            part = masked_part(part, languages, [config.seed, number])
+        self.num_too_long = self._add(part)
         if not self.pairs:
             raise ValueError(
                 "No training pair has at most `max_length` pieces on both sides. Received: "
