@@ -44,21 +44,17 @@ class BeamSearch:
     """Beam search with length penalty, early stopping and constraints.
 
     Each step extends every hypothesis by every token and keeps the best candidates. A hypothesis is
-    finished when its candidate with EOS is among the `beam_size` best. A row is finished when no
-    unfinished hypothesis can still beat the `num_best` finished ones, even if all its remaining
-    tokens had probability 1; so early stopping does not change the result, unless another
-    `early_stopping` is given. Forbidden tokens are skipped without renormalising the probabilities
-    of the other tokens.
+    finished when its candidate with EOS is among the `beam_size` best. `early_stopping` decides when
+    a row is finished:
 
-    Args:
-        step: Function that computes the logits of the next tokens.
-        beam_size: Number of hypotheses `K` of each row, at least 1.
-        length_penalty: Length penalty of the scores.
-        constraints: Constraints on the tokens. Their ids are below `candidates.CHUNK`.
-        early_stopping: `"exact"`, as described above; `"heuristic"`: a row is finished when its
-            `beam_size` finished hypotheses have better scores than the best unfinished one, divided
-            by the length penalty of its length so far; `"full"`: when it has `beam_size` finished
-            hypotheses. Defaults to `"exact"`.
+    - `"exact"`: when no unfinished hypothesis can still beat the `num_best` finished ones, even if
+      all its remaining tokens had probability 1. This does not change the result.
+    - `"heuristic"`: when its `beam_size` finished hypotheses have better scores than the best
+      unfinished one, divided by the length penalty of its length so far.
+    - `"full"`: when it has `beam_size` finished hypotheses.
+
+    Forbidden tokens are skipped without renormalising the probabilities of the other tokens. The
+    ids of the constraints are below `candidates.CHUNK`.
     """
 
     def __init__(
@@ -78,12 +74,7 @@ class BeamSearch:
     def __call__(self, cache: Any, rows: Rows) -> Hypotheses:
         """Search with dynamic shapes: finished rows are removed, and buffers grow when needed.
 
-        Args:
-            cache: Cache that `step` updates, with 0 positions.
-            rows: Rows to search.
-
-        Returns:
-            Hypotheses of each row, of which the first `num_best` are its best.
+        The given cache has 0 positions. The first `num_best` hypotheses of a row are its best.
         """
         found = self._no_hypotheses(rows)
 
@@ -117,10 +108,7 @@ class BeamSearch:
     def with_static_shapes(self, cache: Any, rows: Rows, longest: tf.Tensor) -> Hypotheses:
         """Search with static shapes, for XLA; finds the same hypotheses as `__call__`.
 
-        Args:
-            cache: See `__call__`.
-            rows: See `__call__`.
-            longest: Upper bound of `rows.limits`, int32 `()`.
+        `longest` is an upper bound of `rows.limits`.
         """
         # One more position than the longest translation, for EOS.
         beam = _with_room(self._start(cache, rows), longest + 1)

@@ -8,38 +8,25 @@ import tensorflow as tf
 
 
 class Hypotheses(NamedTuple):
-    """Hypotheses of each row, best first.
+    """Hypotheses of each row, best first."""
 
-    Attributes:
-        tokens: Token ids without EOS, padded at the end, int32 `(B, K, L)`.
-        scores: Log probabilities divided by the length penalty, float32 `(B, K)`; -inf if a row
-            has fewer than `K` hypotheses.
-    """
-
-    tokens: tf.Tensor
+    tokens: tf.Tensor  # int32 (B, K, L): token ids without EOS, padded at the end
+    # float32 (B, K): log probabilities divided by the length penalty; -inf if a row has fewer
+    # than `K` hypotheses
     scores: tf.Tensor
 
 
 class Rows(NamedTuple):
-    """Constants of the rows that are still searched.
+    """Constants of the rows that are still searched."""
 
-    Attributes:
-        index: Index of each row in the batch, int32 `(B,)`.
-        limits: Maximum length of each translation, EOS not counted, at least 1, int32 `(B,)`.
-        minimums: Minimum length of each translation, at most `limits`, int32 `(B,)`.
-        has_placeholder: Whether the source of each row has each placeholder, boolean `(B, P)`.
-        memory: Inputs of a step that depend on the row only, tensors `(B, ...)`.
-        num_best: Number of hypotheses to find, from 1 to `K`, int32 `()`.
-        scored: Whether the scores are needed, boolean `()`. Without them, greedy search is faster:
-            it computes no log probabilities, and the scores have no meaning.
-    """
-
-    index: tf.Tensor
-    limits: tf.Tensor
-    minimums: tf.Tensor
-    has_placeholder: tf.Tensor
-    memory: Any
-    num_best: tf.Tensor
+    index: tf.Tensor  # int32 (B,): index of each row in the batch
+    limits: tf.Tensor  # int32 (B,): maximum length without EOS, at least 1
+    minimums: tf.Tensor  # int32 (B,): minimum length without EOS, at most `limits`
+    has_placeholder: tf.Tensor  # bool (B, P): whether the source has each placeholder
+    memory: Any  # tensors (B, ...): inputs of a step that depend on the row only
+    num_best: tf.Tensor  # int32 (): number of hypotheses to find, from 1 to `K`
+    # bool (): whether the scores are needed. Without them, greedy search is faster: it computes no
+    # log probabilities, and the scores have no meaning.
     scored: tf.Tensor
 
 

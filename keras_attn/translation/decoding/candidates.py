@@ -18,7 +18,7 @@ def best_candidates(
     logits: tf.Tensor,
     number: int,
     constraints: Constraints,
-    can_omit_scores: bool = False,
+    can_omit_scores: bool,
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Log probabilities, parents and tokens of the best candidates, `(B, number)`, best first.
 
@@ -26,14 +26,8 @@ def best_candidates(
     maxima, so only these chunks are sorted. The first chunk of each hypothesis is always included,
     because constraints apply to its tokens.
 
-    Args:
-        rows: Rows that are searched.
-        beam: Unfinished hypotheses of the rows, `K` of each.
-        logits: Logits of the next tokens, `(B, K, V)`.
-        number: Number of candidates of each row.
-        constraints: Constraints on the tokens.
-        can_omit_scores: Whether candidates can be compared by their logits, because they extend one
-            hypothesis and have no length penalty. Defaults to False.
+    With `can_omit_scores`, the logits `(B, K, V)` of the next tokens decide as log probabilities
+    do: candidates extend one hypothesis and have no length penalty.
     """
     logits = _in_chunks(tf.cast(logits, tf.float32))  # (B, K, N, CHUNK)
     batch_size, (beam_size, num_chunks) = tf.shape(logits)[0], logits.shape[1:3]
@@ -86,10 +80,6 @@ def _log_sum_exp(logits: tf.Tensor, highest: tf.Tensor) -> tf.Tensor:
 
     Computed from the softmax of the likeliest token: `tf.nn.softmax` is the only pass over all
     tokens for which TensorFlow makes no intermediate copy.
-
-    Args:
-        logits: `(B, K, N, CHUNK)`.
-        highest: Maximum of each chunk, `(B, K, N)`.
     """
     shape = tf.shape(logits)
     chunk = tf.argmax(highest, axis=-1, output_type=tf.int32)[..., None]  # (B, K, 1)

@@ -16,20 +16,13 @@ FORBIDDEN_IDS = (PAD_ID, UNK_ID, BOS_ID)
 
 
 class Constraints(NamedTuple):
-    """Constraints on the tokens of a translation, the same for all rows.
-
-    Attributes:
-        forbidden_ids: Ids that no translation has.
-        placeholder_ids: Consecutive ids that a translation may have once, and only if its source
-            has them.
-        no_repeat_ngram: Size of n-grams that a translation must not repeat; 0 for none.
-        forced_eos: Whether EOS has probability 1 after the last token that the maximum length
-            allows.
-    """
+    """Constraints on the tokens of a translation, the same for all rows."""
 
     forbidden_ids: tuple[int, ...] = FORBIDDEN_IDS
+    # Consecutive ids that a translation may have once, and only if its source has them.
     placeholder_ids: tuple[int, ...] = ()
-    no_repeat_ngram: int = 0
+    no_repeat_ngram: int = 0  # size of n-grams that a translation must not repeat; 0 for none
+    # Whether EOS has probability 1 after the last token that the maximum length allows.
     forced_eos: bool = False
 
     @classmethod
@@ -43,13 +36,11 @@ class Constraints(NamedTuple):
     def is_forbidden(
         self, size: int, can_end: tf.Tensor, must_end: tf.Tensor, placeholders_left: tf.Tensor
     ) -> tf.Tensor:
-        """Mask of the first `size` ids, True for those that must not come next.
+        """Mask of the first `size` ids, `(B, K, size)`, True for those that must not come next.
 
-        Args:
-            size: Number of ids, above all special ids and placeholders.
-            can_end: Whether EOS is allowed, boolean `(B, K, 1)`, or 1 in place of `B` or `K`.
-            must_end: Whether only EOS is allowed, as `can_end`.
-            placeholders_left: Whether each placeholder is allowed, boolean `(B, K, P)`.
+        `can_end` is whether EOS is allowed, `must_end` whether only EOS is, both boolean
+        `(B, K, 1)`, with 1 in place of equal axes. `placeholders_left (B, K, P)` is whether each
+        placeholder is allowed.
         """
         ids = tf.range(size)
         is_end = ids == EOS_ID
@@ -83,10 +74,7 @@ def length_limits(num_source_tokens: tf.Tensor, config: Config) -> tf.Tensor:
 
 
 def length_minimums(num_source_tokens: tf.Tensor, limits: tf.Tensor, config: Config) -> tf.Tensor:
-    """Minimum length of each translation, EOS not counted, int32 `(B,)`.
-
-    `min_length_ratio` times the source, at most the maximum length in `limits`.
-    """
+    """Minimum length of each translation, EOS not counted, at most `limits`, int32 `(B,)`."""
     shortest = _share(num_source_tokens, config.min_length_ratio, config.max_length)
     return tf.minimum(shortest, limits)
 
@@ -98,15 +86,9 @@ def _share(num_source_tokens: tf.Tensor, ratio: float, most: int) -> tf.Tensor:
 
 
 def repetitions(tokens: tf.Tensor, step: tf.Tensor, n: int) -> tf.Tensor:
-    """Tokens that would repeat an n-gram of a hypothesis, `PAD_ID` where none would.
+    """Token that would repeat the n-gram at each start, or `PAD_ID`, int32 `(B, K, starts)`.
 
-    Args:
-        tokens: Tokens of each hypothesis, padded at the end, int32 `(B, K, C)`.
-        step: Number of tokens of each hypothesis, int32 `()`.
-        n: Size of the n-grams, at least 1.
-
-    Returns:
-        int32 `(B, K, starts)`: one token or `PAD_ID` for each start of an n-gram.
+    Hypotheses are `tokens (B, K, C)`, each of `step` tokens and padded at the end.
     """
     num_starts = tf.maximum(tf.shape(tokens)[-1] - n + 1, 0)
     starts = tf.range(num_starts)
@@ -119,17 +101,11 @@ def repetitions(tokens: tf.Tensor, step: tf.Tensor, n: int) -> tf.Tensor:
 
 
 def prefix_constrained(step: Step, prefix: tf.Tensor, limits: tf.Tensor) -> Step:
-    """Return a step after which only the next token of a prefix is possible.
+    """Return a step after which only the next token of a prefix `(B, P)` is possible.
 
     The token keeps its probability, so that scores are those of whole translations. Padding, which
-    no hypothesis has, gets the probability of all other tokens.
-
-    Args:
-        step: Step of the model. Rows must stay in the search until it ends
-            (`BeamSearch.with_static_shapes`).
-        prefix: Ids that each translation begins with, int32 `(B, P)`, padded with id 0.
-        limits: Maximum length of each translation, EOS not counted, int32 `(B,)`. Ids of the prefix
-            beyond it have no effect.
+    no hypothesis has, gets the probability of all other tokens. Ids of the prefix beyond `limits`
+    have no effect. No row may leave the search early (`BeamSearch.with_static_shapes`).
     """
     places = tf.range(tf.shape(prefix)[1])
     # One column more, so that there is padding after the prefix.

@@ -28,19 +28,11 @@ def in_shards(
     num_shards: int | tf.Tensor,
     outputs: Sequence[tf.TensorSpec],
 ) -> list[tf.Tensor]:
-    """Outputs of `function` for a batch of sources, computed in shards side by side.
+    """Outputs of `function` for sources `(B, S)`, computed in shards side by side.
 
-    Neighbours go to different shards, so that all shards of a batch in order of length take about
-    as long.
-
-    Args:
-        function: Maps int32 ids `(rows, S)` to tensors with `rows` as the first axis.
-        source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        num_shards: Number of shards, at least 1. Small batches have fewer.
-        outputs: Specs of the outputs, without the first axis. Sizes may be unknown.
-
-    Returns:
-        The outputs of all rows, in the order of `source_ids`.
+    Small batches have fewer than `num_shards` shards. Neighbours are in different shards, so that
+    all shards of a batch in order of length take about as long. `outputs` are the specs of the
+    outputs without the first axis; sizes may be unknown.
     """
     num_rows = tf.shape(source_ids)[0]
     num_shards = tf.clip_by_value(num_rows // MIN_ROWS, 1, num_shards)
@@ -63,19 +55,11 @@ def in_shards(
 def in_groups(
     function: Callable[..., Any], inputs: Sequence[tf.Tensor], positions: tf.Tensor, outputs: Any
 ) -> Any:
-    """Outputs of `function` for a batch, computed in groups one after the other.
+    """Outputs of `function` for inputs `(B, ...)`, computed in groups one after the other.
 
-    Args:
-        function: Maps tensors `(rows, ...)` to tensors `(rows, ...)`; each row must be computed by
-            itself.
-        inputs: Arguments of `function` for the batch, `(B, ...)`. Rows of zeros or empty strings
-            are added to complete the last group.
-        positions: Number of positions of a row, int32 `()`. A group has as many rows as there are
-            in `MAX_POSITIONS`, at least one.
-        outputs: Specs of the outputs, without the first axis.
-
-    Returns:
-        The outputs of all rows, in order.
+    A group has as many rows of `positions` positions as there are in `MAX_POSITIONS`, at least one.
+    Rows of zeros or empty strings complete the last group. `outputs` are the specs of the outputs,
+    without the first axis.
     """
     num_rows = tf.shape(inputs[0])[0]
     fitting = MAX_POSITIONS // tf.maximum(positions, 1)

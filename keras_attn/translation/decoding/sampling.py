@@ -17,18 +17,10 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 
 
 def truncate(logits: tf.Tensor, top_k: tf.Tensor, top_p: tf.Tensor) -> tf.Tensor:
-    """Set the logits of tokens outside the `top_k` likeliest or outside the nucleus to -inf.
+    """Set logits `(B, V)` outside the `top_k` likeliest (0: all) or outside the nucleus to -inf.
 
     The nucleus is the smallest set of likeliest tokens with a total probability of at least
-    `top_p` (Holtzman et al. 2020, section 3.1).
-
-    Args:
-        logits: Logits, float32 `(B, V)`.
-        top_k: Number of tokens to keep, int32 `()`; 0 for all.
-        top_p: Probability of the nucleus, above 0, at most 1, float32 `()`; 1 for all.
-
-    Returns:
-        Logits `(B, V)`; the likeliest token is always kept.
+    `top_p` (Holtzman et al. 2020, section 3.1). The likeliest token is always kept.
     """
     ordered = tf.sort(logits, direction="DESCENDING")
     likelier = tf.cumsum(tf.nn.softmax(ordered), axis=-1, exclusive=True)
@@ -47,20 +39,10 @@ def sample_translations(
     top_k: tf.Tensor,
     top_p: tf.Tensor,
 ) -> tf.Tensor:
-    """Sample one translation of each source; the same arguments give the same translations.
+    """Sampled target ids of each source without EOS, int32 `(B, L)`, padded with 0.
 
-    Args:
-        model: Trained model.
-        memory: Memory of the sources (`Search.encode`).
-        config: Configuration of the model.
-        seed: Random seed, int32 `()`.
-        temperature: Divisor of the logits, above 0, float32 `()`. Values below 1 make likely tokens
-            likelier.
-        top_k: Number of likeliest tokens to sample from; see `truncate`.
-        top_p: Probability of the nucleus; see `truncate`.
-
-    Returns:
-        Target ids without EOS, padded with id 0, int32 `(B, L)`.
+    The same arguments give the same translations. Logits are divided by `temperature` and
+    truncated (`truncate`): a temperature below 1 makes likely tokens likelier.
     """
     limits = length_limits(num_tokens(memory.source_ids), config)
     longest = tf.reduce_max(tf.concat([limits, [1]], 0))

@@ -36,22 +36,8 @@ class Search:
     Larger batches are searched without XLA: matrix products dominate, shapes change when finished
     rows are removed, and programs of XLA do not run side by side.
 
-    Args:
-        model: Built model.
-        config: Configuration of the model.
-        placeholder_ids: Ids that a translation may have once if its source has them
-            (`Constraints`). Defaults to none.
-
-    Call arguments:
-        source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        num_best: Number of hypotheses of each source, from 1 to `config.beam_size`. Defaults to 1.
-        scored: Whether the scores are needed (`Rows`). Defaults to True.
-
-    Returns:
-        The `num_best` best hypotheses of each source.
-
-    Attributes:
-        encode: `tf.function` that maps source ids to their memory.
+    A call returns the `num_best` best hypotheses, 1 to `config.beam_size`, of source ids with EOS
+    `(B, S)`, padded with 0. `encode` is the `tf.function` that maps source ids to their memory.
     """
 
     def __init__(self, model: Transformer, config: Config, placeholder_ids: tuple[int, ...] = ()):
@@ -77,13 +63,10 @@ class Search:
         return Hypotheses(found.tokens[:num_rows, :num_best], found.scores[:num_rows, :num_best])
 
     def with_prefix(self, prefix: tf.Tensor, source_ids: tf.Tensor) -> Hypotheses:
-        """Hypotheses of each source that begin with given tokens, the first the best.
+        """Hypotheses of each source that begin with `prefix (B, P)`, padded with 0, best first.
 
-        Args:
-            prefix: Ids that each hypothesis begins with, EOS included where a hypothesis ends with
-                it, int32 `(B, P)`, padded with id 0. Ids beyond the maximum length have no effect.
-                A row with a prefix that the constraints forbid has no hypotheses.
-            source_ids: See `Search`.
+        A prefix may end with EOS. Its ids beyond the maximum length have no effect. A row with a
+        prefix that the constraints forbid has no hypotheses.
         """
         return self._search_static(source_ids, 1, True, prefix)
 

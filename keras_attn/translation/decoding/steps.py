@@ -24,15 +24,10 @@ Cache = list[dict[str, tf.Tensor]]
 
 
 class Memory(NamedTuple):
-    """Source sentences and the keys and values that the decoder attends to.
+    """Source sentences and the keys and values that the decoder attends to."""
 
-    Attributes:
-        source_ids: `(B, S)`.
-        layers: Projected keys and values of each decoder layer, `{"key": (B, G, S, H), "value":
-            (B, G, S, H)}`.
-    """
-
-    source_ids: tf.Tensor
+    source_ids: tf.Tensor  # (B, S)
+    # Projections of each decoder layer, {"key": (B, G, S, H), "value": (B, G, S, H)}.
     layers: tuple[dict[str, tf.Tensor], ...]
 
 
@@ -43,14 +38,7 @@ class DecoderSteps:
     and a mask over the `C * K` slots of the cache selects the past of each. Distances between slots
     are not distances between tokens, so with a position scheme by distance, or a window, each
     hypothesis has a cache of its own: `(B, K * G, C, H)`, of which each step takes the parents'.
-
-    Args:
-        model: Built model.
-        beam_size: Number of hypotheses `K` of each sentence.
-        in_place: Whether caches may be written in place. Defaults to False.
-
-    Raises:
-        ValueError: If the model has a `call` of its own.
+    With `in_place`, a step may overwrite the cache that it is given.
     """
 
     def __init__(self, model: Transformer, beam_size: int, in_place: bool = False):
@@ -98,18 +86,9 @@ class DecoderSteps:
         cache: Cache,
         memory: Memory,
     ) -> tuple[tf.Tensor, Cache]:
-        """Compute the logits of the next token of each hypothesis.
+        """Logits of the next token of each hypothesis, and the cache with the `last` ones (`Step`).
 
-        Args:
-            last: Newest token of each hypothesis, int32 `(B, K)`.
-            position: Position of the newest token, int32 `()`.
-            ancestors: Index of the hypothesis that generated each position, int32 `(B, K, C)`;
-                -1 after `position`.
-            cache: Keys and values of the earlier tokens, with room for `position`.
-            memory: Result of `encode`.
-
-        Returns:
-            Logits `(B, K, V)`, and the cache with the newest tokens.
+        The cache has room for `position`, and `memory` is the result of `encode`.
         """
         number = self._beam_size
         # A loop forgets sizes. Those that are known need no operations in the layers.
@@ -180,13 +159,10 @@ class DecoderSteps:
     def _write(
         self, cache: dict[str, tf.Tensor], new: dict[str, tf.Tensor], start: tf.Tensor, *masks: Any
     ) -> dict[str, tf.Tensor]:
-        """Write new keys and values of `N` hypotheses to a cache, as `write_cache` of the layers.
+        """Write keys and values `(B, G, N, H)` of `N` hypotheses, as `write_cache` of the layers.
 
-        Args:
-            cache: Tensors `(B, G, C * N, H)`. In place, they must not be read afterwards.
-            new: Tensors `(B, G, N, H)`.
-            start: Slot of the first of `N`, a multiple of `N`.
-            *masks: None.
+        They replace `N` slots of a cache `(B, G, C * N, H)`, the first is `start`, a multiple of
+        `N`. In place, the given cache must not be read afterwards.
         """
         written = {}
         for name, part in new.items():

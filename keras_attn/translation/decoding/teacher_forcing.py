@@ -1,4 +1,7 @@
-"""Teacher forcing: log probabilities, attention weights and alternatives of given translations."""
+"""Teacher forcing: log probabilities, attention weights and alternatives of given translations.
+
+Ids of sources `(B, S)` and of targets `(B, T)` end with EOS and are padded with 0.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,9 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 def log_probabilities(
     model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor
 ) -> tf.Tensor:
-    """Log probabilities (natural logarithm) of complete translations, EOS included.
+    """Log probabilities (natural logarithm) of complete translations, EOS included, `(B,)`.
 
     `log p(y | x) = sum_t log p(y_t | y_<t, x)` (Sutskever et al. 2014, section 2).
-
-    Args:
-        model: Trained model.
-        source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
-
-    Returns:
-        float32 `(B,)`.
     """
     logits = model((source_ids, _shifted(target_ids)), training=False)
     return log_probabilities_of(logits, target_ids)
@@ -45,32 +40,20 @@ def log_probabilities_of(logits: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
 
 
 class Forward(NamedTuple):
-    """Results of a forward pass under given translations.
+    """Logits, and float32 attention weights with 0 for padding, under given translations."""
 
-    Attributes:
-        logits: Logits of the tokens at each position, `(B, T, V)`.
-        cross: Cross-attention weights, float32 `(B, layers, H, T, S)`; 0 for padding.
-        encoder: Weights of the self-attention of the encoder, float32 `(B, layers, H, S, S)`.
-        decoder: Weights of the self-attention of the decoder, float32 `(B, layers, H, T, T)`. The
-            keys are the inputs of the decoder: BOS, then the pieces before the last.
-    """
-
-    logits: tf.Tensor
-    cross: tf.Tensor
-    encoder: tf.Tensor
+    logits: tf.Tensor  # (B, T, V): of the tokens at each position
+    cross: tf.Tensor  # (B, layers, H, T, S): cross-attention
+    encoder: tf.Tensor  # (B, layers, H, S, S): self-attention of the encoder
+    # (B, layers, H, T, T): self-attention of the decoder. The keys are the inputs of the decoder:
+    # BOS, then the pieces before the last.
     decoder: tf.Tensor
 
 
 def forward_with_attention(
     model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor
 ) -> Forward:
-    """Logits and attention weights under given translations.
-
-    Args:
-        model: Trained model.
-        source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
-    """
+    """Results of one pass of the model under given translations."""
     sides = (source_ids, _shifted(target_ids))
     logits, weights = model(sides, training=False, return_attention_scores=True)
 
@@ -96,22 +79,15 @@ def likeliest_tokens(
     number: int,
     placeholder_ids: tuple[int, ...] = (),
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Likeliest tokens that a search allows after the tokens before each position.
+    """Likeliest tokens that a search allows at each position, and the probability of each.
 
     Forbidden tokens are skipped without renormalising, as in `BeamSearch`. The constraint against
     repeated n-grams is not applied.
 
-    Args:
-        probabilities: Probability of each token at each position, float32 `(B, T, V)`.
-        source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
-        config: Configuration of the model.
-        number: Number of tokens `N` at each position, at most `V`.
-        placeholder_ids: See `Constraints`. Defaults to none.
-
     Returns:
-        Token ids, int32 `(B, T, N)`, likeliest first, and their probabilities, float32 `(B, T, N)`.
-        Both are 0 for padding and where fewer tokens are allowed.
+        Of `probabilities (B, T, V)`, the `number` likeliest token ids, int32 `(B, T, number)`,
+        likeliest first, and their probabilities. Both are 0 for padding and where fewer tokens are
+        allowed.
     """
     constraints = Constraints.of(config, placeholder_ids)
     lengths = num_tokens(source_ids)
