@@ -138,8 +138,8 @@ def counted(found: list[Any], expected: list[Any]) -> tuple[str, bool]:
 
 
 def read_sides(path: Path) -> list[Vocabulary]:
-    is_separate = (path / folder.TARGET_VOCABULARY).is_file()
-    names = (folder.VOCABULARY, folder.TARGET_VOCABULARY if is_separate else folder.VOCABULARY)
+    is_separate = (path / "target_vocab.json").is_file()
+    names = ("vocab.json", "target_vocab.json" if is_separate else "vocab.json")
     return [
         vocabulary.convert(
             folder.read_bytes(path, model), folder.read_json(path, name), SPECIAL, name

@@ -29,15 +29,12 @@ _DEFAULTS: dict[str, Any] = {
 _SEARCHES = {False: "heuristic", True: "full", "never": "exact"}
 _NEEDED = (
     *("vocab_size", "d_model", "pad_token_id", "eos_token_id"),
-    *(
-        f"{side}_{size}"
-        for side in ("encoder", "decoder")
-        for size in ("layers", "attention_heads", "ffn_dim")
-    ),
+    *("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim"),
+    *("decoder_layers", "decoder_attention_heads", "decoder_ffn_dim"),
 )
 
 
-class MarianConfig:
+class MarianConfig(dict[str, Any]):
     """Entries of `config.json` and `generation_config.json`, the second before the first.
 
     Raises:
@@ -45,17 +42,10 @@ class MarianConfig:
     """
 
     def __init__(self, config: dict[str, Any], generation: dict[str, Any]):
-        self._entries = dict(_DEFAULTS)
+        super().__init__(_DEFAULTS)
         for entries in (config, generation):
-            self._entries |= {name: value for name, value in entries.items() if value is not None}
+            self |= {name: value for name, value in entries.items() if value is not None}
         self._check(config)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._entries[name]
-
-    def get(self, name: str) -> Any:
-        """Value of an entry, None if there is none."""
-        return self._entries.get(name)
 
     @property
     def is_shared(self) -> bool:
@@ -73,7 +63,7 @@ class MarianConfig:
                 "`config.json` must be the configuration of a Marian model. "
                 f"Received: model_type={config.get('model_type')!r}."
             )
-        missing = [name for name in _NEEDED if name not in self._entries]
+        missing = [name for name in _NEEDED if name not in self]
         if missing:
             raise ValueError(
                 f"`config.json` must have all sizes. Received: no {', '.join(missing)}."
@@ -113,16 +103,7 @@ def to_config(
     language_token: str,
     serving_precision: str = "float32",
 ) -> Config:
-    """Configuration of the imported model.
-
-    Args:
-        marian: Configuration in the names of transformers.
-        unknown_id: Id of the unknown token in the target vocabulary.
-        source: Language code of the source text.
-        target: Language code of the target text.
-        language_token: Token that is read before each text, or an empty string.
-        serving_precision: Precision of the exported model.
-    """
+    """Configuration of the imported model; `unknown_id` is an id of the target vocabulary."""
     longest = min(marian["max_length"], marian["max_position_embeddings"])
     ratio = marian["max_length_ratio"]
     return Config(

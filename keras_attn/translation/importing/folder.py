@@ -18,43 +18,28 @@ _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 class Files(NamedTuple):
-    """Contents of the files of a Marian model but its SentencePiece models.
-
-    Attributes:
-        config: Content of `config.json`.
-        generation: Content of `generation_config.json`.
-        vocabularies: Ids of the tokens of the source and of the target language.
-        names: Names of the files of the vocabularies.
-        special: Special tokens of the vocabularies.
-        source: Language code of the source text, or an empty string.
-        target: Language code of the target text, or an empty string.
-        weights: Weights by their names in transformers.
-    """
+    """Contents of the files of a Marian model but its SentencePiece models."""
 
     config: dict[str, Any]
-    generation: dict[str, Any]
-    vocabularies: tuple[dict[str, int], ...]
-    names: tuple[str, ...]
+    generation: dict[str, Any]  # content of `generation_config.json`
+    vocabularies: tuple[dict[str, int], ...]  # ids of the tokens of source and target
+    names: tuple[str, ...]  # of the files of the vocabularies
     special: SpecialTokens
-    source: str
+    source: str  # language code, or an empty string
     target: str
-    weights: Mapping[str, np.ndarray]
+    weights: Mapping[str, np.ndarray]  # by their names in transformers
 
 
 def read(path: Path) -> Files:
-    """Files of a model that transformers wrote.
-
-    Raises:
-        ValueError: If a file is missing or cannot be read.
-    """
+    """Files of a model that transformers wrote; `ValueError` for one that cannot be read."""
     config = read_json(path, CONFIG)
     of_tokenizer = read_json(path, "tokenizer_config.json", needed=False)
-    special = SpecialTokens(
-        *(
-            _name(of_tokenizer.get(f"{name}_token", default))
-            for name, default in (("pad", "<pad>"), ("unk", "<unk>"), ("eos", "</s>"))
-        )
-    )
+    tokens = [
+        of_tokenizer.get(f"{name}_token", default)
+        for name, default in (("pad", "<pad>"), ("unk", "<unk>"), ("eos", "</s>"))
+    ]
+    # A token may be an object with further entries.
+    special = SpecialTokens(*(t["content"] if isinstance(t, dict) else t for t in tokens))
     names = ["vocab.json", "vocab.json"]
     if config.get("share_encoder_decoder_embeddings") is False:
         names[1] = "target_vocab.json"
@@ -68,11 +53,6 @@ def read(path: Path) -> Files:
         of_tokenizer.get("target_lang") or "",
         read_weights(path),
     )
-
-
-def _name(token: str | dict[str, str]) -> str:
-    """Name of a special token, which may be an object with further entries."""
-    return token["content"] if isinstance(token, dict) else token
 
 
 def read_json(folder: Path, name: str, needed: bool = True) -> dict[str, Any]:

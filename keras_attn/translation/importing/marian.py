@@ -34,8 +34,7 @@ def import_marian(
             `tokenizer_config.json` if the model has them. Or a folder as Marian and OPUS-MT write
             it, with `decoder.yml`, the files that it names, `source.spm` and `target.spm`.
         out: Folder of all versions.
-        source: Language code of the source text. Defaults to that of `tokenizer_config.json`.
-        target: Language code of the target text. Defaults to that of `tokenizer_config.json`.
+        source, target: Language codes. Default to those of `tokenizer_config.json`.
         language_token: Token of a model with several target languages, such as `">>por<<"`, that
             is read before each text without one. Defaults to none.
 

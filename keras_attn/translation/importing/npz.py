@@ -6,7 +6,7 @@ the names of transformers, so that both kinds of folder go the same way from the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import yaml
 from keras_attn.translation.importing import folder
 from keras_attn.translation.importing.folder import Files
 from keras_attn.translation.importing.vocabulary import SpecialTokens
+from keras_attn.translation.importing.weights import names_in_blocks
 from keras_attn.translation.named_weights import named
 
 DECODER = "decoder.yml"
@@ -41,22 +42,15 @@ _FORM = {
     # The GELU of Marian is x * sigmoid(1.702 x), which no activation of Keras is.
     "transformer-ffn-activation": ("relu", "swish"),
 }
-# Parts of the names of a block's weights: of Marian, of transformers.
-_ATTENTIONS = {"self": "self_attn", "context": "encoder_attn"}
-_PROJECTIONS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
-_DENSE = {"1": "fc1", "2": "fc2"}
 
 
 def read(path: Path) -> Files:
-    """Files of a model in the names of transformers.
+    """Files of a model in the names of transformers; `ValueError` for another form of model.
 
     The start of the decoder, which has an embedding of zeros in Marian, is a padding token that is
     added to the vocabularies, as in the models that transformers converts.
-
-    Raises:
-        ValueError: If a file is missing or cannot be read, or the model is of another form.
     """
-    decoder = _read_yaml(path, DECODER)
+    decoder = _parse_yaml(folder.read_bytes(path, DECODER), f"{path / DECODER}")
     name, vocabularies = _names(decoder)
     arrays = _read_arrays(path, name)
     options = _options(arrays.pop(_OPTIONS, None), name)
@@ -95,12 +89,8 @@ def read(path: Path) -> Files:
     return Files(config, generation, tuple(words), tuple(vocabularies), _SPECIAL, "", "", weights)
 
 
-def _read_yaml(path: Path, name: str) -> dict[str, Any]:
-    """Content of a file of YAML, whose scalars stay text: a token may be `no` or `1`."""
-    return _parse_yaml(folder.read_bytes(path, name), f"{path / name}")
-
-
 def _parse_yaml(content: bytes, name: str) -> dict[str, Any]:
+    # Scalars stay text: a token may be `no` or `1`.
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
         found = yaml.load(content.decode("utf-8"), Loader=loader)
@@ -125,7 +115,8 @@ def _names(decoder: Mapping[str, Any]) -> tuple[str, list[str]]:
 def _read_vocabulary(path: Path, name: str) -> dict[str, int]:
     """Ids of the tokens of a language, with that of padding after them."""
     try:
-        tokens = {token: int(number) for token, number in _read_yaml(path, name).items()}
+        entries = _parse_yaml(folder.read_bytes(path, name), f"{path / name}")
+        tokens = {token: int(number) for token, number in entries.items()}
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"`{path / name}` must be a YAML file with the id of each token. SentencePiece models "
@@ -185,22 +176,18 @@ def _check(options: Mapping[str, Any], decoder: Mapping[str, Any]) -> None:
 
 def _weights(arrays: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Weights by their names in transformers."""
-    names = dict(_block_names(options))
+    depths = (int(_number(options, name)) for name in ("enc-depth", "dec-depth"))
+    names = {ours: theirs for _, theirs, ours in names_in_blocks(*depths)}
     sides = ("encoder", "decoder")
     tables = ["Wemb", "Wemb"] if "Wemb" in arrays else [f"{side}_Wemb" for side in sides]
     bias = f"{_LOGITS}_b"
     logits = [name for name in (f"{_LOGITS}_W", f"{_LOGITS}_Wt") if name in arrays]
     wanted = {*names, *tables, bias, *logits}
-    missing, unknown = wanted - set(arrays), set(arrays) - wanted
-    if missing or unknown:
+    differences = {"no": wanted - set(arrays), "besides,": set(arrays) - wanted}
+    wrong = [f"{what} {named(sorted(found))}" for what, found in differences.items() if found]
+    if wrong:
         raise ValueError(
-            "The weights must be those of the model's options. Received: "
-            + " and ".join(
-                f"{what} {named(sorted(found))}"
-                for what, found in (("no", missing), ("besides,", unknown))
-                if found
-            )
-            + "."
+            f"The weights must be those of the model's options. Received: {' and '.join(wrong)}."
         )
     # Dense kernels are transposed in transformers, and vectors have one axis.
     found = {
@@ -218,22 +205,3 @@ def _weights(arrays: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> di
 
 def _with_padding(rows: np.ndarray) -> np.ndarray:
     return np.pad(rows, ((0, 1), (0, 0)))
-
-
-def _block_names(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Name in Marian and in transformers of each weight of the blocks."""
-    for side, depth in (("encoder", "enc-depth"), ("decoder", "dec-depth")):
-        for number in range(int(_number(options, depth))):
-            ours, theirs = f"{side}_l{number + 1}", f"model.{side}.layers.{number}"
-            for attention in list(_ATTENTIONS)[: 1 if side == "encoder" else 2]:
-                here, there = f"{ours}_{attention}", f"{theirs}.{_ATTENTIONS[attention]}"
-                for letter, part in _PROJECTIONS.items():
-                    yield f"{here}_W{letter}", f"{there}.{part}.weight"
-                    yield f"{here}_b{letter}", f"{there}.{part}.bias"
-                yield f"{here}_Wo_ln_scale", f"{there}_layer_norm.weight"
-                yield f"{here}_Wo_ln_bias", f"{there}_layer_norm.bias"
-            for digit, part in _DENSE.items():
-                yield f"{ours}_ffn_W{digit}", f"{theirs}.{part}.weight"
-                yield f"{ours}_ffn_b{digit}", f"{theirs}.{part}.bias"
-            yield f"{ours}_ffn_ffn_ln_scale", f"{theirs}.final_layer_norm.weight"
-            yield f"{ours}_ffn_ffn_ln_bias", f"{theirs}.final_layer_norm.bias"

@@ -16,26 +16,15 @@ _CITATION = re.compile(r"@\w+\{.*?\n\}", re.DOTALL)
 
 
 class Origin(NamedTuple):
-    """Origin of a model as its folder states it; empty where it states nothing.
-
-    Attributes:
-        name: Name of the model.
-        licence: Name of the licence.
-        citation: Entries of BibTeX.
-    """
+    """Origin of a model as its folder states it; empty where it states nothing."""
 
     name: str
-    licence: str
-    citation: str
+    licence: str  # name of the licence
+    citation: str  # entries of BibTeX
 
 
 def of_folder(folder: Path, name: str = "") -> Origin:
-    """Origin of the model in a folder, from the model card `README.md` there.
-
-    Args:
-        folder: Folder of the imported model.
-        name: Name of the model. Defaults to the name of the folder.
-    """
+    """Origin by the model card of a folder; `name` defaults to the name of the folder."""
     path = folder / "README.md"
     card = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     licence = _LICENCE.search(card)

@@ -18,9 +18,6 @@ def read(path: Path) -> dict[str, np.ndarray]:
 
     The file starts with the length of a header, a little-endian integer of 8 bytes. The header is
     JSON with dtype, shape and place of each tensor in the bytes that follow it.
-
-    Raises:
-        ValueError: If the file is cut off, or not of this format.
     """
     content = path.read_bytes()
     start = 8 + int.from_bytes(content[:8], "little")

@@ -10,8 +10,6 @@ import numpy as np
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from keras_attn.translation.tokenization.tokenizer import ModelProto, Tokenizer
 
-_MOST_IN_MESSAGE = 3
-
 
 class SpecialTokens(NamedTuple):
     """Names of the special tokens in the vocabulary of the imported model."""
@@ -39,11 +37,7 @@ def convert(
     SentencePiece model does not have, such as those of the other language, are unused pieces. Its
     pieces that the vocabulary lacks come last; they have no id (`Tokenizer`).
 
-    Args:
-        proto: Serialized SentencePiece model of one language.
-        vocabulary: Ids of all tokens, of one language or of both.
-        special: Special tokens.
-        name: Name of the file of `vocabulary`, for messages.
+    `name` is the name of the file of `vocabulary`, for messages.
 
     Raises:
         ValueError: If the SentencePiece model is of another kind, or `vocabulary` is not complete.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from keras_attn.translation.importing.configuration import MarianConfig
 from keras_attn.translation.named_weights import named
 from keras_attn.translation.special_ids import BOS_ID, UNK_ID
+
+# Logit bias of tokens that are never generated. Not infinite: a loss would be so too.
+BANNED_BIAS = -100.0
 
 # Names of the shared table in a file: transformers writes one of them.
 _SHARED = (
@@ -17,14 +20,18 @@ _SHARED = (
     "model.decoder.embed_tokens.weight",
     "lm_head.weight",
 )
-_BIAS = "final_logits_bias"
-_POSITIONS = tuple(f"model.{side}.embed_positions.weight" for side in ("encoder", "decoder"))
-_PROJECTIONS = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
-# Sub-layers of a block with their attention and normalisation in transformers.
-_ATTENTION = {"self_attention": "self_attn", "cross_attention": "encoder_attn"}
-
-# Logit bias of tokens that are never generated. Not infinite: a loss would be so too.
-BANNED_BIAS = -100.0
+# Parts of the names of a block's weights: of our models, of transformers, of Marian.
+_ATTENTIONS = (
+    ("self_attention", "self_attn", "self"),
+    ("cross_attention", "encoder_attn", "context"),
+)
+_PROJECTIONS = (
+    ("query", "q_proj", "q"),
+    ("key", "k_proj", "k"),
+    ("value", "v_proj", "v"),
+    ("output", "out_proj", "o"),
+)
+_FEED_FORWARD = (("inner", "fc1", "1"), ("outer", "fc2", "2"))
 
 
 def convert(
@@ -33,18 +40,15 @@ def convert(
     source_rows: np.ndarray,
     target_rows: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """Weights of our model, by path.
-
-    Args:
-        weights: Weights by their names in transformers.
-        marian: Configuration of the model.
-        source_rows: Row of the source embedding of each of our source ids.
-        target_rows: Row of the target embedding of each of our target ids.
+    """Weights by our paths; `source_rows` has the row of the embedding of each of our ids.
 
     Raises:
         ValueError: If a weight is missing, or the vocabulary does not fit.
     """
-    names = dict(_names_of_blocks(marian))
+    depths = marian["encoder_layers"], marian["decoder_layers"]
+    names = {ours: theirs for ours, theirs, _ in names_in_blocks(*depths)}
+    if not marian["tie_word_embeddings"]:
+        names["decoder/logits/kernel"] = "lm_head.weight"
     tables = _tables(weights, marian)
     missing = sorted(set(names.values()) - set(weights))
     if missing:
@@ -61,7 +65,8 @@ def convert(
         path: weights[name].T if path.endswith("kernel") else weights[name]
         for path, name in names.items()
     }
-    bias = weights.get(_BIAS, np.zeros(len(tables[1]), np.float32)).reshape(-1)[target_rows].copy()
+    no_bias = np.zeros(len(tables[1]), np.float32)
+    bias = weights.get("final_logits_bias", no_bias).reshape(-1)[target_rows]
     bias[BOS_ID] = BANNED_BIAS  # the imported model has no such token
     # The search skips padding and the unknown token without renormalising the probabilities.
     is_skipped = np.arange(len(bias)) <= UNK_ID
@@ -82,11 +87,9 @@ def _tables(
     weights: Mapping[str, np.ndarray], marian: MarianConfig
 ) -> tuple[np.ndarray, np.ndarray]:
     """Embeddings of source and target."""
-    if marian.is_shared:
-        sides: Sequence[tuple[str, ...]] = (_SHARED, _SHARED)
-    else:
-        tied = _SHARED[2:] if marian["tie_word_embeddings"] else _SHARED[2:3]
-        sides = (_SHARED[:2], tied)
+    sides: list[tuple[str, ...]] = [_SHARED, _SHARED]
+    if not marian.is_shared:
+        sides = [_SHARED[:2], _SHARED[2:] if marian["tie_word_embeddings"] else _SHARED[2:3]]
     found = [next((name for name in side if name in weights), None) for side in sides]
     tables = [weights[name] for name in found if name is not None]
     if len(tables) < len(sides):
@@ -94,28 +97,41 @@ def _tables(
     return tables[0], tables[1]
 
 
-def _names_of_blocks(marian: MarianConfig) -> Iterator[tuple[str, str]]:
-    """Our path and the name in transformers of each weight of the blocks."""
-    for side in ("encoder", "decoder"):
-        attentions = list(_ATTENTION.items())[: 1 if side == "encoder" else 2]
-        for number in range(marian[f"{side}_layers"]):
+def names_in_blocks(*depths: int) -> Iterator[tuple[str, str, str]]:
+    """Name of each weight of the blocks: in our models, in transformers, and in Marian.
+
+    `depths` are the numbers of encoder blocks and of decoder blocks.
+    """
+    for side, depth in zip(("encoder", "decoder"), depths, strict=True):
+        for number in range(depth):
             ours, theirs = f"{side}/block_{number}", f"model.{side}.layers.{number}"
-            for attention, name in attentions:
-                for projection, part in _PROJECTIONS.items():
-                    yield from _dense(f"{ours}/{attention}/{projection}", f"{theirs}.{name}.{part}")
-                yield from _norm(f"{ours}/around_{attention}", f"{theirs}.{name}_layer_norm")
-            for layer, part in (("inner", "fc1"), ("outer", "fc2")):
-                yield from _dense(f"{ours}/feed_forward/{layer}", f"{theirs}.{part}")
-            yield from _norm(f"{ours}/around_feed_forward", f"{theirs}.final_layer_norm")
-    if not marian["tie_word_embeddings"]:
-        yield "decoder/logits/kernel", "lm_head.weight"
+            marian = f"{side}_l{number + 1}"
+            for attention, name, word in _ATTENTIONS[: 1 if side == "encoder" else 2]:
+                for projection, part, letter in _PROJECTIONS:
+                    yield from _dense(
+                        f"{ours}/{attention}/{projection}",
+                        f"{theirs}.{name}.{part}",
+                        (f"{marian}_{word}", letter),
+                    )
+                yield from _norm(
+                    f"{ours}/around_{attention}",
+                    f"{theirs}.{name}_layer_norm",
+                    f"{marian}_{word}_Wo",
+                )
+            for layer, part, digit in _FEED_FORWARD:
+                yield from _dense(
+                    f"{ours}/feed_forward/{layer}", f"{theirs}.{part}", (f"{marian}_ffn", digit)
+                )
+            around = f"{ours}/around_feed_forward"
+            yield from _norm(around, f"{theirs}.final_layer_norm", f"{marian}_ffn_ffn")
 
 
-def _dense(ours: str, theirs: str) -> Iterator[tuple[str, str]]:
-    yield f"{ours}/kernel", f"{theirs}.weight"
-    yield f"{ours}/bias", f"{theirs}.bias"
+def _dense(ours: str, theirs: str, marian: tuple[str, str]) -> Iterator[tuple[str, str, str]]:
+    part, letter = marian
+    yield f"{ours}/kernel", f"{theirs}.weight", f"{part}_W{letter}"
+    yield f"{ours}/bias", f"{theirs}.bias", f"{part}_b{letter}"
 
 
-def _norm(ours: str, theirs: str) -> Iterator[tuple[str, str]]:
-    yield f"{ours}/norm/gamma", f"{theirs}.weight"
-    yield f"{ours}/norm/beta", f"{theirs}.bias"
+def _norm(ours: str, theirs: str, marian: str) -> Iterator[tuple[str, str, str]]:
+    yield f"{ours}/norm/gamma", f"{theirs}.weight", f"{marian}_ln_scale"
+    yield f"{ours}/norm/beta", f"{theirs}.bias", f"{marian}_ln_bias"
