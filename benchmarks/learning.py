@@ -144,6 +144,7 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
         steps += 1
 
     def tell(batch: int, logs: Any) -> None:
+        trainer.schedule.done.assign((batch + 1) / steps)
         trainer.schedule.left.assign(1 - batch / steps)
 
     start = time.monotonic()

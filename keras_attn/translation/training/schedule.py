@@ -62,7 +62,7 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
         self.warmup_steps = warmup_steps
         self.cooldown_fraction = cooldown_fraction
         self.inverse_sqrt_start = inverse_sqrt_start
-        self.done = keras.Variable(0.0, dtype="float32", trainable=False)
+        self.done = keras.Variable(1.0, dtype="float32", trainable=False)
         self.left = keras.Variable(1.0, dtype="float32", trainable=False)
 
     def __call__(self, step):
