@@ -78,9 +78,6 @@ def _encode_in_batches(encode: Encode, text: tf.Tensor) -> tuple[tf.Tensor, tf.T
     ordered = tf.gather(text, order)
     num_texts = tf.size(text)
 
-    def is_unfinished(done, ids, counts):
-        return done < num_texts
-
     def encode_next(done, ids, counts):
         batch = ordered[done : done + NUM_TEXTS[-1]]
         widths = _padded(tf.strings.length(batch), NUM_BYTES)
@@ -95,7 +92,7 @@ def _encode_in_batches(encode: Encode, text: tf.Tensor) -> tuple[tf.Tensor, tf.T
 
     none, shape = tf.zeros([0], tf.int32), tf.TensorShape([None])
     _, ids, counts = tf.while_loop(
-        is_unfinished,
+        lambda done, *_: done < num_texts,
         encode_next,
         (0, none, none),
         shape_invariants=(tf.TensorShape([]), shape, shape),

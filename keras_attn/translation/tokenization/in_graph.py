@@ -27,10 +27,6 @@ class GraphTokenizer:
     Args:
         proto: Serialized unigram model of SentencePiece, as `Tokenizer` reads it.
 
-    Attributes:
-        is_rare: Whether each id is unknown, or a byte of a character without a piece, boolean
-            `(V,)`.
-
     Raises:
         ValueError: If the model is of another kind or has unsupported options.
 
@@ -57,6 +53,7 @@ class GraphTokenizer:
         self._ids = np.array([i if i < len(vocabulary) else UNK_ID for i in normal], np.int32)
         self._pieces = [piece.piece.encode() for piece in vocabulary]
         self._bytes = np.array(list(map(_byte, vocabulary)), np.int32)
+        # Whether each id is unknown, or a byte of a character without a piece, boolean `(V,)`.
         self.is_rare = np.array([piece.type in (_BYTE, _UNKNOWN) for piece in vocabulary])
         # Text of each id, and text of each id at the beginning of a text.
         self._texts = [_text(piece, spec.unk_surface) for piece in vocabulary]
@@ -79,28 +76,14 @@ class GraphTokenizer:
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
-        """Piece ids of each text.
-
-        Args:
-            text: Strings `(B,)`.
-
-        Returns:
-            Int32 `(B, pieces)`.
-        """
+        """Piece ids of each text, int32 `(B, pieces)`."""
         if not self._is_imported:
             return encode_all(self._encode, unify_in_graph(text))
         token, text = language_tokens.split_in_graph(text)
         return tf.concat([self.language_ids(token), encode_all(self._encode, text)], axis=1)
 
     def language_ids(self, token: tf.Tensor) -> tf.RaggedTensor:
-        """Id of each language token; none for an empty string.
-
-        Args:
-            token: Strings `(B,)`.
-
-        Returns:
-            Int32 `(B, 0 or 1)`.
-        """
+        """Id of each language token, int32 `(B, 0 or 1)`; none for an empty string."""
         names = tf.constant(["", *self._language_ids])
         numbers = tf.constant([NO_ID, *self._language_ids.values()])
         is_name = token[:, None] == names
@@ -110,14 +93,7 @@ class GraphTokenizer:
 
     @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)], autograph=False)
     def detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
-        """Text of each row of ids; bytes that form no character become U+FFFD.
-
-        Args:
-            ids: Int32 `(B, pieces)`.
-
-        Returns:
-            Strings `(B,)`.
-        """
+        """Text of each row of ids; bytes that form no character become U+FFFD."""
         rows = ids.to_tensor(NO_ID)
         is_id = rows != NO_ID
         rows = tf.maximum(rows, 0)

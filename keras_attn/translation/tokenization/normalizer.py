@@ -17,32 +17,19 @@ MARK = 0x2581  # SentencePiece writes U+2581 for a space
 
 
 class Normalized(NamedTuple):
-    """Normalised texts.
+    """Normalised texts, truncated if they need more than `L + 1` code points."""
 
-    Attributes:
-        code_points: Int32 `(B, L + 1)`.
-        lengths: Number of valid code points of each text, int32 `(B,)`.
-        needed: Length that the complete result needs, int32 `(B,)`; more than `L + 1` if the result
-            is truncated.
-    """
-
-    code_points: tf.Tensor
-    lengths: tf.Tensor
-    needed: tf.Tensor
+    code_points: tf.Tensor  # int32 `(B, L + 1)`
+    lengths: tf.Tensor  # number of valid code points of each text, int32 `(B,)`
+    needed: tf.Tensor  # number of code points of each complete text, int32 `(B,)`
 
 
 class _Chunks(NamedTuple):
-    """Chunks, by the byte at which each begins. A chunk is a rule match or a single character.
+    """Chunks, by the byte at which each begins. A chunk is a rule match or a single character."""
 
-    Attributes:
-        count: Number of code points of the output; 0 where no chunk begins.
-        is_trimmed: Whether the first code point is dropped: a space after a space.
-        before: 1 + position of the previous chunk with output, or 0.
-    """
-
-    count: tf.Tensor
-    is_trimmed: tf.Tensor
-    before: tf.Tensor
+    count: tf.Tensor  # number of code points of the output; 0 where no chunk begins
+    is_trimmed: tf.Tensor  # whether the first code point is dropped: a space after a space
+    before: tf.Tensor  # 1 + position of the previous chunk with output, or 0
 
 
 class Normalizer:
@@ -90,25 +77,20 @@ class Normalizer:
     def __call__(self, rows: tf.Tensor, lengths: tf.Tensor) -> Normalized:
         """Normalise rows of UTF-8; a byte that belongs to no character becomes U+FFFD.
 
-        Args:
-            rows: Bytes as int32 `(B, L)`, padded with `utf8.NONE`.
-            lengths: Number of bytes of each row, int32 `(B,)`.
-
-        Returns:
-            Normalised texts, truncated to `L + 1` code points.
+        Bytes are int32 `(B, L)`, padded with `utf8.NONE`; `lengths` `(B,)` are their numbers.
         """
         places = tf.shape(rows)[1]
-        read = utf8.characters(rows)
+        characters, num_bytes = utf8.characters(rows)
         num_replaced, value = self._longest_rule(rows)
         has_rule = num_replaced > 0
         first = value // (self._most + 1)
         count = tf.where(has_rule, value % (self._most + 1), 1)
         table = tf.constant(self._code_points)
-        begins = tf.where(has_rule, tf.gather(table, first), read.code_points) == SPACE
+        begins = tf.where(has_rule, tf.gather(table, first), characters) == SPACE
         last = tf.gather(table, tf.maximum(first + count - 1, 0))
-        ends = tf.where(has_rule, last, read.code_points) == SPACE
+        ends = tf.where(has_rule, last, characters) == SPACE
         chunks = _walk(
-            tf.where(has_rule, num_replaced, read.num_bytes),
+            tf.where(has_rule, num_replaced, num_bytes),
             tf.where(tf.range(places) < lengths[:, None], count, 0),
             begins,
             ends,
@@ -131,7 +113,7 @@ class Normalizer:
         skipped = of_owner(tf.cast(chunks.is_trimmed, tf.int32))
         offset = tf.range(places + 1) - of_owner(start) + skipped
         index = tf.clip_by_value(of_owner(first) + offset, 0, len(self._code_points) - 1)
-        output = tf.where(of_owner(has_rule), tf.gather(table, index), of_owner(read.code_points))
+        output = tf.where(of_owner(has_rule), tf.gather(table, index), of_owner(characters))
         output = tf.where((output == SPACE) | (tf.range(places + 1) == 0), MARK, output)
         needed = tf.reduce_sum(chunks.count, axis=1) + 1
         is_text = (tf.range(places + 1) < needed[:, None]) & (output != MARK)
@@ -183,9 +165,6 @@ def _walk(num_bytes: tf.Tensor, count: tf.Tensor, begins: tf.Tensor, ends: tf.Te
         for dtype in (tf.int32, tf.bool, tf.int32)
     ]
 
-    def is_inside(place, until, before, is_after_space, outputs):
-        return place < places
-
     def step(place, until, before, is_after_space, outputs):
         num_bytes, count, begins, ends = (values[place] for values in by_place)
         is_here = place >= until
@@ -206,5 +185,5 @@ def _walk(num_bytes: tf.Tensor, count: tf.Tensor, begins: tf.Tensor, ends: tf.Te
 
     nothing = tf.zeros([batch], tf.int32)
     start = (0, nothing, nothing, tf.fill([batch], True), outputs)
-    *_, written = tf.while_loop(is_inside, step, start)
+    *_, written = tf.while_loop(lambda place, *_: place < places, step, start)
     return _Chunks(*(tf.transpose(output.stack()) for output in written))

@@ -56,10 +56,6 @@ class Tokenizer:
         proto: Serialized SentencePiece model with the special ids `PAD_ID`, `UNK_ID`, `BOS_ID` and
             `EOS_ID`.
 
-    Attributes:
-        vocab_size: Number of pieces, special pieces included.
-        is_imported: Whether another program made the model.
-
     Raises:
         ValueError: If `proto` cannot be read or has other special ids.
 
@@ -115,11 +111,7 @@ class Tokenizer:
 
         One of the `NUM_BEST` likeliest segmentations is drawn with probability proportional to
         `p ** alpha`, where `p` is the probability of the segmentation (Kudo 2018, section 3.2).
-
-        Args:
-            texts: Texts to tokenize.
-            alpha: Sampling parameter, above 0, at most 1. Larger values mean less randomness.
-            seed: Random seed, from 0 to 2**32 - 1. The same seed and texts give the same ids.
+        `alpha` is above 0, at most 1. The same seed and texts give the same ids.
         """
         random = np.random.default_rng(seed)
         ids = []
@@ -142,8 +134,7 @@ class Tokenizer:
     @cached_property
     def _scores(self) -> np.ndarray:
         """Log probabilities of the pieces."""
-        numbers = range(self._processor.vocab_size())
-        return np.array([self._processor.get_score(i) for i in numbers])
+        return np.array(self._processor.get_score(list(range(self._processor.vocab_size()))))
 
     def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
         """Text of each sequence of ids; control ids (padding, BOS, EOS) are skipped."""
@@ -160,11 +151,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: Path) -> Tokenizer:
-        """Load a tokenizer that `save` wrote.
-
-        Raises:
-            ValueError: If the file does not exist or is not a usable SentencePiece model.
-        """
+        """Load a tokenizer that `save` wrote; `ValueError` if there is none that can be used."""
         if not path.is_file():
             raise ValueError(f"There is no tokenizer at `{path}`.")
         try:
@@ -180,22 +167,17 @@ class Tokenizers(NamedTuple):
     target: Tokenizer
 
 
-def train(
-    sentences: Iterable[str],
-    vocab_size: int,
-    character_coverage: float,
-) -> Tokenizer:
+def train(sentences: Iterable[str], vocab_size: int, character_coverage: float) -> Tokenizer:
     """Train a unigram tokenizer (Kudo 2018) with byte fallback; equal sentences give equal ones.
 
     Args:
         sentences: Training text. With more than `MAX_SENTENCES` sentences, every n-th is used.
-        vocab_size: Maximum number of pieces, at least `MIN_VOCAB_SIZE`, including 4 special
-            pieces, 256 byte pieces and the placeholders. A small text may give fewer.
+        vocab_size: Maximum number of pieces, at least `MIN_VOCAB_SIZE`. A small text may give
+            fewer.
         character_coverage: Share of the characters that get a piece, above 0.98, at most 1.
 
     Raises:
-        ValueError: If there is no text, or if `vocab_size` is too small for the characters of the
-            text.
+        ValueError: If there is no text, or `vocab_size` is too small for its characters.
     """
     texts = [text for text in map(unify, sentences) if text.strip()]
     if not texts:
@@ -257,15 +239,11 @@ def _with_placeholders_first(proto: bytes) -> bytes:
 
 
 def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokenizers:
-    """Load the tokenizers in `folder`; train and save the ones that are missing.
+    """Load `source.model` and `target.model` of a folder.
 
-    Args:
-        folder: Folder of `source.model` and `target.model`.
-        pairs: Pairs of the training split only.
-        config: Configuration: languages, `vocab_size` and `shared_vocab`.
+    The ones that are missing are trained on `pairs`, of the training split only, and saved.
     """
-    languages = (config.source, config.target)
-    coverages = [read_language(code).coverage for code in languages]
+    coverages = [read_language(code).coverage for code in (config.source, config.target)]
     paths = [folder / f"{name}.model" for name in Tokenizers._fields]
     for side, path in enumerate(paths):
         if path.exists():

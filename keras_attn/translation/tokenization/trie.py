@@ -38,11 +38,7 @@ class Trie:
             self._symbols[self._pages[code_point // _PAGE] * _PAGE + code_point % _PAGE] = symbol
 
     def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-        """Find the pieces in each text.
-
-        Args:
-            code_points: Int32 `(B, M)`.
-            lengths: Number of code points of each text, int32 `(B,)`.
+        """Find the pieces in texts of code points `(B, M)`, of which `lengths` `(B,)` are valid.
 
         Returns:
             Int32 `(longest, B, M)`: at `[n - 1]`, the index of the piece of `n` characters that
@@ -52,9 +48,6 @@ class Trie:
         page = tf.gather(tf.constant(self._pages), code_points // _PAGE)
         symbols = tf.gather(tf.constant(self._symbols), page * _PAGE + code_points % _PAGE)
         symbols = tf.where(tf.range(tf.shape(symbols)[1]) < lengths[:, None], symbols, 0)
-
-        def is_left(size, node, found):
-            return size < self.longest
 
         # At each position, `node` is the node of the characters before it: one more in each step. A
         # loop, because XLA would compile each step of an unrolled one by itself.
@@ -66,7 +59,9 @@ class Trie:
             return size + 1, tf.ensure_shape(node[:, :-1], symbols.shape), found
 
         found = tf.TensorArray(tf.int32, size=self.longest, element_shape=[None, None])
-        *_, found = tf.while_loop(is_left, descend, (0, tf.zeros_like(symbols), found))
+        *_, found = tf.while_loop(
+            lambda size, *_: size < self.longest, descend, (0, tf.zeros_like(symbols), found)
+        )
         return found.stack()
 
 
@@ -76,23 +71,15 @@ class DoubleArray(NamedTuple):
     Reference: Aoe 1989, "An efficient digital search algorithm by using a double-array structure".
     Node 0 is the root. The child of node `n` for symbol `s >= 1` is `c = base[n] + s`, if
     `check[c] == n`; otherwise there is no such child.
-
-    Attributes:
-        base: Offset of the children of each node.
-        check: Parent of each node, `NONE` for unused cells.
-        value: Index of the key that ends at each node, or `NONE`.
     """
 
-    base: np.ndarray
-    check: np.ndarray
-    value: np.ndarray
+    base: np.ndarray  # offset of the children of each node
+    check: np.ndarray  # parent of each node, `NONE` for unused cells
+    value: np.ndarray  # index of the key that ends at each node, or `NONE`
 
 
 def build(keys: Sequence[Sequence[int]]) -> DoubleArray:
-    """Build the trie of `keys`.
-
-    Args:
-        keys: Distinct, non-empty sequences of symbols. Each symbol is at least 1.
+    """Build the trie of distinct, non-empty sequences of symbols, each of which is at least 1.
 
     Example:
 
@@ -101,30 +88,25 @@ def build(keys: Sequence[Sequence[int]]) -> DoubleArray:
     >>> int(trie.value[one]), int(trie.value[trie.base[one] + 2]), int(trie.check[one])
     (1, 0, 0)
     """
-    children: list[dict[int, int]] = [{}]
-    keys_at = [NONE]
+    root: dict = {}  # children by symbol; `NONE` stands for the end of a key
+    num_nodes = 1
     for number, key in enumerate(keys):
-        node = 0
+        node = root
         for symbol in key:
-            if symbol not in children[node]:
-                children[node][symbol] = len(children)
-                children.append({})
-                keys_at.append(NONE)
-            node = children[node][symbol]
-        keys_at[node] = number
-    widest = max((symbol for symbols in children for symbol in symbols), default=0)
-    size = 2 * len(children) + widest + 1
+            num_nodes += symbol not in node
+            node = node.setdefault(symbol, {})
+        node[NONE] = number
+    widest = max((symbol for key in keys for symbol in key), default=0)
+    size = 2 * num_nodes + widest + 1
     base, check, value = (np.full(size, NONE, np.int32) for _ in range(3))
     is_free = np.ones(size, bool)
     is_free[0] = False
     first_free = 1
-    cells = {0: 0}
     # Breadth first, because nodes with many children are easiest to place while the array is empty.
-    nodes = [0]
-    for node in nodes:
-        cell = cells[node]
-        value[cell] = keys_at[node]
-        symbols = np.array(sorted(children[node]))
+    nodes = [(root, 0)]
+    for node, cell in nodes:
+        value[cell] = node.pop(NONE, NONE)
+        symbols = np.array(sorted(node))
         if not len(symbols):
             continue
         candidate = first_free
@@ -132,11 +114,10 @@ def build(keys: Sequence[Sequence[int]]) -> DoubleArray:
             candidate += 1
         base[cell] = candidate - symbols[0]
         for symbol in symbols:
-            child = children[node][symbol]
-            cells[child] = base[cell] + symbol
-            check[cells[child]] = cell
-            is_free[cells[child]] = False
-            nodes.append(child)
+            child = base[cell] + symbol
+            check[child] = cell
+            is_free[child] = False
+            nodes.append((node[symbol], child))
         while not is_free[first_free]:
             first_free += 1
     used = int(np.flatnonzero(~is_free)[-1]) + 1 + widest

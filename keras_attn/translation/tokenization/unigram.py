@@ -32,11 +32,7 @@ class Unigram:
         self._unknown = np.float32(self._scores.min() - np.float32(UNKNOWN_PENALTY))
 
     def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-        """Segment each text into pieces.
-
-        Args:
-            code_points: Int32 `(B, M)`.
-            lengths: Number of code points of each text, int32 `(B,)`.
+        """Segment texts of code points `(B, M)`, of which `lengths` `(B,)` are valid.
 
         Returns:
             The piece that ends at each position, int32 `(B, M)`: 1 + its index, `UNKNOWN` for a
@@ -64,9 +60,6 @@ def _best(scores: tf.Tensor, longest: tf.Tensor) -> tf.Tensor:
     places, batch, num_sizes = tf.unstack(tf.shape(scores))
     chosen = tf.TensorArray(tf.int32, size=places, element_shape=[None])
 
-    def is_inside(place, before, chosen):
-        return place < longest
-
     def step(place, before, chosen):
         totals = scores[place] + before
         sums = tf.concat([before[:, 1:], tf.reduce_max(totals, axis=1, keepdims=True)], axis=1)
@@ -75,7 +68,7 @@ def _best(scores: tf.Tensor, longest: tf.Tensor) -> tf.Tensor:
 
     # Best sums up to each of the previous `num_sizes` positions.
     start = (0, tf.zeros([batch, num_sizes]), chosen)
-    *_, chosen = tf.while_loop(is_inside, step, start)
+    *_, chosen = tf.while_loop(lambda place, *_: place < longest, step, start)
     return chosen.stack()
 
 
@@ -87,14 +80,11 @@ def _trace_back(pieces: tf.Tensor, sizes: tf.Tensor, lengths: tf.Tensor) -> tf.T
     """
     output = tf.TensorArray(tf.int32, size=tf.shape(pieces)[0], element_shape=[None])
 
-    def is_inside(place, end, output):
-        return place >= 0
-
     def step(place, end, output):
         is_end = end == place + 1
         output = output.write(place, tf.where(is_end, pieces[place], NOTHING))
         return place - 1, tf.where(is_end, end - sizes[place], end), output
 
     start = (tf.reduce_max(lengths) - 1, lengths, output)
-    *_, output = tf.while_loop(is_inside, step, start)
+    *_, output = tf.while_loop(lambda place, *_: place >= 0, step, start)
     return output.stack()

@@ -15,13 +15,9 @@ from keras_attn.translation.tokenization.trie import NONE, Trie
 
 
 class ByteFallback:
-    """Ids of the UTF-8 bytes of each character, int32 `(B, M, 4)`.
+    """Ids of the UTF-8 bytes of each character, int32 `(B, M, 4)`."""
 
-    Args:
-        values: Byte of each id, int32 `(V,)`; `utf8.NONE` for other ids.
-    """
-
-    def __init__(self, values: np.ndarray):
+    def __init__(self, values: np.ndarray):  # byte of each id, `utf8.NONE` for other ids
         self._ids = np.zeros(256, np.int32)
         is_byte = values != utf8.NONE
         self._ids[values[is_byte]] = np.flatnonzero(is_byte)
@@ -36,10 +32,7 @@ class RunsOfUnknown:
     """Id of each run of characters without a piece, at its end, int32 `(B, M, 1)`.
 
     A run is unknown, unless the other language of an imported model has a piece of this name.
-
-    Args:
-        known: Pieces of this language.
-        unused: Pieces of the other language, with their ids.
+    `known` are the pieces of this language, `unused` those of the other one with their ids.
     """
 
     def __init__(self, known: Sequence[str], unused: dict[str, int]):

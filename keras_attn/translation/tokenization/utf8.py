@@ -2,58 +2,36 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import tensorflow as tf
 
 # Code point for a byte that belongs to no character.
 REPLACEMENT = 0xFFFD
 NONE = -1  # padding after the end of a row
 
-
-class Characters(NamedTuple):
-    """Code point of the character that begins at each byte, and its length in bytes."""
-
-    code_points: tf.Tensor
-    num_bytes: tf.Tensor
+# Characters of several bytes (RFC 3629, section 3): number of bytes, smallest first byte, and the
+# smallest and the largest code point. Smaller ones would be overlong forms.
+_FORMS = ((2, 0xC0, 0x80, 0x7FF), (3, 0xE0, 0x800, 0xFFFF), (4, 0xF0, 0x10000, 0x10FFFF))
 
 
-def characters(rows: tf.Tensor) -> Characters:
-    """Decode the character that begins at each byte; `REPLACEMENT` where no character begins.
+def characters(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Code point of the character that begins at each byte, and its length in bytes (1 to 4).
 
-    Surrogates and overlong forms are not characters (RFC 3629, section 3).
-
-    Args:
-        rows: Bytes as int32 `(B, L)`, padded with `NONE`.
-
-    Returns:
-        Code points and lengths in bytes (1 to 4), both int32 `(B, L)`.
+    Bytes are int32 `(B, L)`, padded with `NONE`; so are the results. Where no character begins, the
+    code point is `REPLACEMENT`.
     """
-    first, second, third, fourth = (following(rows, k) for k in range(4))
-    tails = [(byte >= 0x80) & (byte < 0xC0) for byte in (second, third, fourth)]
-    lows = [byte & 0x3F for byte in (second, third, fourth)]
-
-    two = (first & 0x1F) * 64 + lows[0]
-    is_two = (first >= 0xC2) & (first < 0xE0) & tails[0]
-
-    three = ((first & 0x0F) * 64 + lows[0]) * 64 + lows[1]
-    is_surrogate = (three >= 0xD800) & (three < 0xE000)
-    is_three = (first >= 0xE0) & (first < 0xF0) & tails[0] & tails[1]
-    is_three &= (three >= 0x800) & ~is_surrogate
-
-    four = (((first & 0x07) * 64 + lows[0]) * 64 + lows[1]) * 64 + lows[2]
-    is_four = (first >= 0xF0) & (first < 0xF5) & tails[0] & tails[1] & tails[2]
-    is_four &= (four >= 0x10000) & (four <= 0x10FFFF)
-
-    one = tf.where((first >= 0) & (first < 0x80), first, REPLACEMENT)
-    code_points = tf.where(is_two, two, tf.where(is_three, three, tf.where(is_four, four, one)))
-    longer = tf.cast(is_two, tf.int32) + 2 * tf.cast(is_three, tf.int32)
-    return Characters(code_points, 1 + longer + 3 * tf.cast(is_four, tf.int32))
-
-
-def following(rows: tf.Tensor, distance: int) -> tf.Tensor:
-    """Rows shifted left by `distance`, filled with `NONE` at the end."""
-    return tf.pad(rows, [[0, 0], [0, distance]], constant_values=NONE)[:, distance:]
+    code_points = tf.where((rows >= 0) & (rows < 0x80), rows, REPLACEMENT)
+    lengths = tf.ones_like(rows)
+    bits, is_continued = rows, tf.ones_like(rows, tf.bool)
+    for length, first, smallest, largest in _FORMS:
+        tail = tf.pad(rows, [[0, 0], [0, length - 1]], constant_values=NONE)[:, length - 1 :]
+        is_continued &= (tail >= 0x80) & (tail < 0xC0)
+        bits = bits * 64 + (tail & 0x3F)
+        code_point = bits - first * 64 ** (length - 1)
+        is_surrogate = (code_point >= 0xD800) & (code_point < 0xE000)
+        is_form = (code_point >= smallest) & (code_point <= largest) & ~is_surrogate & is_continued
+        code_points = tf.where(is_form, code_point, code_points)
+        lengths = tf.where(is_form, length, lengths)
+    return code_points, lengths
 
 
 def encode(code_points: tf.Tensor) -> tf.Tensor:
@@ -81,10 +59,10 @@ def encode(code_points: tf.Tensor) -> tf.Tensor:
 
 def is_in_character(rows: tf.Tensor) -> tf.Tensor:
     """Whether each byte belongs to a complete character, boolean `(B, L)`."""
-    read = characters(rows)
-    begins = (read.num_bytes > 1) | ((rows >= 0) & (rows < 0x80))
+    _, lengths = characters(rows)
+    begins = (lengths > 1) | ((rows >= 0) & (rows < 0x80))
     belongs = begins
     for distance in (1, 2, 3):
-        reaches = begins & (read.num_bytes > distance)
+        reaches = begins & (lengths > distance)
         belongs |= tf.pad(reaches, [[0, 0], [distance, 0]])[:, : tf.shape(rows)[1]]
     return belongs

@@ -11,5 +11,5 @@ def test_characters_at_the_borders_are_encoded_as_by_python_and_read_back():
     for code_point, row in zip(code_points, found, strict=True):
         data = bytes(row[row != NONE].astype(np.uint8))
         assert data == chr(code_point).encode()
-        read = utf8.characters(tf.constant([[*data, NONE]]))
-        assert (read.code_points[0, 0], read.num_bytes[0, 0]) == (code_point, len(data))
+        read, lengths = utf8.characters(tf.constant([[*data, NONE]]))
+        assert (read[0, 0], lengths[0, 0]) == (code_point, len(data))
