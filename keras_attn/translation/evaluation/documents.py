@@ -33,15 +33,9 @@ def export_and_score(
 ) -> tuple[Path, Report | None]:
     """Export a model, load it from disk, score it, and write figures, report and model card.
 
-    The version is complete without its documents, so whatever fails after the export is a warning
-    on standard error that names what is missing.
-
-    Args:
-        model, tokenizers, config, folder: See `export`.
-        examples, corpora, held_out, history, details: See `evaluate`.
-
-    Returns:
-        Folder of the new version; the report, or None if the version could not be scored.
+    Returns the folder of the new version, and the report, or None if it could not be scored. The
+    version is complete without its documents, so whatever fails after the export is a warning on
+    standard error that names what is missing. For the arguments see `export` and `evaluate`.
 
     Raises:
         OSError: If the version cannot be written.

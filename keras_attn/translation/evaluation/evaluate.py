@@ -9,14 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from keras_attn.translation.corpus.splits import Example, HeldOut
+from keras_attn.translation.evaluation import metrics
 from keras_attn.translation.evaluation.exactness import exactness
-from keras_attn.translation.evaluation.metrics import (
-    Comparison,
-    bleu,
-    compare,
-    score,
-    sentence_chrf,
-)
 from keras_attn.translation.evaluation.report import (
     EpochRecord,
     LengthGroup,
@@ -48,27 +42,23 @@ def evaluate(
     """Translate the sources of the examples and score the translations.
 
     Args:
-        translate: Function from texts to translations in the same order.
-        examples: Sources with references.
-        target_language: Language code of the translations.
         baseline: Folder of an earlier report. The comparison is skipped if the report is on other
-            sentences. Defaults to None.
+            sentences.
         corpora: Positions in `examples` of the sentences of each corpus, by name. If there are
-            several corpora, each one is scored. Defaults to None.
-        held_out: Further test sets, each scored by its name. Defaults to none.
-        history: One record for each validation of a training. Defaults to none.
-        details: Additional entries of the report. Defaults to None.
+            several corpora, each one is scored.
+        held_out: Further test sets, each scored by its name.
+        history: One record for each validation of a training.
+        details: Additional entries of the report.
 
     Raises:
-        ValueError: If there are no examples, or if `translate` does not return one string for each
-            text.
+        ValueError: If there are no examples, or not one translation for each text.
     """
     start = time.monotonic()
     translated = _translated(translate, examples)
     seconds = time.monotonic() - start
     whole = _set_scores("", translated, target_language)
     samples = [Sample(one.source, text, one.references[0]) for one, text in translated]
-    ranks = [sentence_chrf(text, one.references) for one, text in translated]
+    ranks = [metrics.sentence_chrf(text, one.references) for one, text in translated]
     ranked = [samples[i] for i in sorted(range(len(samples)), key=lambda i: -ranks[i])]
     count = min(NUM_SAMPLES, len(samples))
     return Report(
@@ -117,7 +107,7 @@ def _set_scores(name: str, translated: Translated, target_language: str) -> SetS
     return SetScores(
         name,
         len(translated),
-        score(translations, references, target_language),
+        metrics.score(translations, references, target_language),
         exactness(sources, translations, references),
     )
 
@@ -129,15 +119,17 @@ def _by_length(translated: Translated, target_language: str) -> list[LengthGroup
         if group:
             name = f"more than {low}" if high == math.inf else f"{low + 1} to {high}"
             _, translations, references = _columns(group)
-            group_bleu = bleu(translations, references, target_language)
+            group_bleu = metrics.bleu(translations, references, target_language)
             groups.append(LengthGroup(name, len(group), group_bleu))
     return groups
 
 
-def _comparison(baseline: Path, translated: Translated, target_language: str) -> Comparison | None:
+def _comparison(
+    baseline: Path, translated: Translated, target_language: str
+) -> metrics.Comparison | None:
     sources, translations, references = _columns(translated)
     earlier = earlier_translations(baseline, sources)
     if not earlier:
         return None
     name = f"version {baseline.name}"
-    return compare(name, earlier, translations, references, target_language)
+    return metrics.compare(name, earlier, translations, references, target_language)

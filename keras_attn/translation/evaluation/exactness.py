@@ -38,17 +38,10 @@ class Share(NamedTuple):
 
 
 class Exactness(NamedTuple):
-    """Accuracy of numbers and of copied text.
+    """Accuracy of numbers, in sentences with digits in a reference, and of text to be copied."""
 
-    Attributes:
-        numbers: Sentences with digits in a reference. A translation is right if it has the same
-            numbers as one reference (`same_numbers`).
-        copies: Sentences with text that a translation copies. A translation is right if it has
-            all of this text unchanged (`holds_copies`).
-    """
-
-    numbers: Share
-    copies: Share
+    numbers: Share  # right with the same numbers as one reference (`same_numbers`)
+    copies: Share  # right with all of the text to be copied unchanged (`holds_copies`)
 
 
 def exactness(

@@ -11,7 +11,7 @@ from typing import Any
 from keras_attn.translation.config import Config
 from keras_attn.translation.evaluation.exactness import Exactness
 from keras_attn.translation.evaluation.metrics import Scores
-from keras_attn.translation.evaluation.report import Report
+from keras_attn.translation.evaluation.report import EpochRecord, Report
 
 # Included in the report if the files exist.
 FIGURES = ("learning.png", "attention.png")
@@ -51,21 +51,11 @@ TRAINING = {
     "validation_bleu": "best validation BLEU",
     "parameters": "weights",
 }
-LEARNING = {
-    "step": "batches",
-    "seconds": "seconds",
-    "loss": "training loss",
-    "bleu": "validation BLEU",
-}
+# Columns of the fields of `EpochRecord`.
+LEARNING = ("batches", "seconds", "training loss", "validation BLEU")
 # Digits after the point of numbers that need fewer than all.
-_DIGITS = {
-    "epochs": 1,
-    "seconds": 0,
-    "tokens_per_second": 0,
-    "validation_bleu": 1,
-    "loss": 3,
-    "bleu": 1,
-}
+_DIGITS = {"epochs": 1, "validation_bleu": 1, "loss": 3, "bleu": 1}
+_DIGITS |= {"seconds": 0, "tokens_per_second": 0}
 
 
 def report_lines(report: Report, folder: Path) -> list[str]:
@@ -79,6 +69,10 @@ def report_lines(report: Report, folder: Path) -> list[str]:
     lengths = [
         (one.characters, f"{one.sentences:,}", f"{one.bleu:.1f}") for one in report.by_length
     ]
+    validations = [
+        [str(number), *map(readable, EpochRecord._fields, record)]
+        for number, record in enumerate(report.history, start=1)
+    ]
     figures = (name for name in FIGURES if (folder / name).is_file())
     return [
         "# Evaluation",
@@ -89,7 +83,7 @@ def report_lines(report: Report, folder: Path) -> list[str]:
         *section("Translations evenly spaced over the test sentences", columns, report.samples),
         *section("Best translations, by chrF", columns, report.best),
         *section("BLEU by length of the source", ("characters", "sentences", "BLEU"), lengths),
-        *section("Learning", ("validation", *LEARNING.values()), _validations(report)),
+        *section("Learning", ("validation", *LEARNING), validations),
         *(line for name in figures for line in ("", f"![{_title(Path(name).stem)}]({name})")),
         *section("Corpus", ("what", "number"), _spelled_out(corpus, CORPUS)),
         *section("Training", ("what", "number"), _spelled_out(training, TRAINING)),
@@ -132,13 +126,6 @@ def _values(scores: Scores, exactness: Exactness) -> tuple[str, ...]:
         str(exactness.numbers),
         str(exactness.copies),
     )
-
-
-def _validations(report: Report) -> list[list[str]]:
-    return [
-        [str(number), *map(readable, LEARNING, record)]
-        for number, record in enumerate(report.history, start=1)
-    ]
 
 
 def _spelled_out(values: Mapping[str, Any], names: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -14,42 +14,24 @@ NUM_RESAMPLES = 1000
 
 @dataclass(frozen=True)
 class Scores:
-    """Corpus scores, each with its sacreBLEU signature.
+    """Corpus scores, each with its sacreBLEU signature."""
 
-    Attributes:
-        bleu: BLEU, from 0 to 100; higher is better.
-        bleu_interval: Half the width of the 95% confidence interval of BLEU, by bootstrap
-            resampling.
-        bleu_signature: sacreBLEU signature of BLEU.
-        chrf: chrF, from 0 to 100; higher is better.
-        chrf_signature: sacreBLEU signature of chrF.
-        ter: TER, edits for each 100 words of the reference; lower is better.
-        ter_signature: sacreBLEU signature of TER.
-    """
-
-    bleu: float
-    bleu_interval: float
+    bleu: float  # 0 to 100; higher is better
+    bleu_interval: float  # half the width of the 95% confidence interval, by bootstrap resampling
     bleu_signature: str
-    chrf: float
+    chrf: float  # 0 to 100; higher is better
     chrf_signature: str
-    ter: float
+    ter: float  # edits for each 100 words of the reference; lower is better
     ter_signature: str
 
 
 class Comparison(NamedTuple):
-    """Paired comparison with earlier translations of the same sentences.
+    """Paired comparison with earlier translations of the same sentences."""
 
-    Attributes:
-        baseline: Name of the earlier translations.
-        baseline_bleu: BLEU of the earlier translations.
-        gain: BLEU of the new translations minus `baseline_bleu`.
-        p_value: Probability of a difference at least this large by chance (paired bootstrap, Koehn
-            2004).
-    """
-
-    baseline: str
+    baseline: str  # name of the earlier translations
     baseline_bleu: float
-    gain: float
+    gain: float  # BLEU of the new translations minus `baseline_bleu`
+    # Probability of a difference at least this large by chance (paired bootstrap, Koehn 2004).
     p_value: float
 
 
@@ -58,8 +40,7 @@ def bleu(
 ) -> float:
     """Corpus BLEU (Papineni et al. 2002); equals the BLEU of `score`."""
     _check(hypotheses, references)
-    metric = _bleu_metric(target_language)
-    return metric.corpus_score(hypotheses, streams(references)).score
+    return _bleu_metric(target_language).corpus_score(hypotheses, _by_place(references)).score
 
 
 def score(
@@ -71,10 +52,7 @@ def score(
     chrF: Popović, "chrF: character n-gram F-score for automatic MT evaluation" (2015).
     TER: Snover et al., "A Study of Translation Edit Rate with Targeted Human Annotation" (2006).
 
-    Args:
-        hypotheses: Translations.
-        references: One or more reference translations of each hypothesis.
-        target_language: Language code of hypotheses and references; determines the tokenization.
+    Each hypothesis has one or more references. The language determines the tokenization.
 
     Raises:
         ValueError: If there are no hypotheses, or if a hypothesis has no reference.
@@ -83,7 +61,7 @@ def score(
     from sacrebleu.metrics import CHRF, TER
 
     _check(hypotheses, references)
-    by_place = streams(references)
+    by_place = _by_place(references)
     bleu_metric, chrf = _bleu_metric(target_language), CHRF()
     ter = TER(normalized=True, asian_support=read_language(target_language).bleu == "char")
     found = bleu_metric.corpus_score(hypotheses, by_place, n_bootstrap=NUM_RESAMPLES)
@@ -118,9 +96,8 @@ def compare(
     _check(hypotheses, references)
     systems: list[tuple[str, Sequence[str]]] = [("baseline", baseline), ("now", hypotheses)]
     metrics = {"BLEU": _bleu_metric(target_language)}
-    test = PairedTest(
-        systems, metrics, streams(references), test_type="bs", n_samples=NUM_RESAMPLES
-    )
+    by_place = _by_place(references)
+    test = PairedTest(systems, metrics, by_place, test_type="bs", n_samples=NUM_RESAMPLES)
     found: dict[str, Any] = test()[1]
     before, now = found["BLEU"]
     return Comparison(name, before.score, now.score - before.score, now.p_value)
@@ -132,7 +109,7 @@ def _bleu_metric(target_language: str) -> Any:
     return BLEU(tokenize=read_language(target_language).bleu)
 
 
-def streams(references: Sequence[Sequence[str]]) -> list[Any]:
+def _by_place(references: Sequence[Sequence[str]]) -> list[Any]:
     """References by rank: the first of each sentence, the second of each, ...; None if missing."""
     most = max(map(len, references))
     return [[row[i] if i < len(row) else None for row in references] for i in range(most)]

@@ -18,19 +18,12 @@ class Sample(NamedTuple):
 
 
 class EpochRecord(NamedTuple):
-    """Training state at a validation, after an epoch.
-
-    Attributes:
-        step: Global step.
-        seconds: Training time so far.
-        loss: Averaged training loss.
-        bleu: Validation BLEU.
-    """
+    """Training state at a validation, after an epoch."""
 
     step: int
-    seconds: float
-    loss: float
-    bleu: float
+    seconds: float  # training time so far
+    loss: float  # averaged training loss
+    bleu: float  # validation BLEU
 
 
 class LengthGroup(NamedTuple):
@@ -61,38 +54,22 @@ class SetScores(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """Results of an evaluation.
-
-    Attributes:
-        scores: BLEU, chrF and TER.
-        exactness: Accuracy of numbers and of copied text.
-        num_sentences: Number of sentences scored.
-        seconds: Translation time of all sentences, in seconds.
-        samples: Samples evenly spaced over the test sentences.
-        best: Samples with the highest chrF.
-        worst: Samples with the lowest chrF.
-        by_length: BLEU by source length.
-        by_corpus: Scores of the sentences of each corpus, if there are several.
-        held_out: Scores of further test sets, which training left out.
-        translations: All test sentences with translations.
-        comparison: Comparison with an earlier version, or None.
-        history: One record for each validation of a training.
-        details: Additional numbers and strings by name; a dict becomes a section.
-    """
+    """Results of an evaluation."""
 
     scores: Scores
     exactness: Exactness
     num_sentences: int
-    seconds: float
-    samples: list[Sample]
-    best: list[Sample] = field(default_factory=list)
+    seconds: float  # translation time of all sentences
+    samples: list[Sample]  # evenly spaced over the test sentences
+    best: list[Sample] = field(default_factory=list)  # by chrF
     worst: list[Sample] = field(default_factory=list)
     by_length: list[LengthGroup] = field(default_factory=list)
-    by_corpus: list[SetScores] = field(default_factory=list)
+    by_corpus: list[SetScores] = field(default_factory=list)  # if there are several corpora
     held_out: list[SetScores] = field(default_factory=list)
-    translations: list[Sample] = field(default_factory=list)
-    comparison: Comparison | None = None
+    translations: list[Sample] = field(default_factory=list)  # all test sentences
+    comparison: Comparison | None = None  # with an earlier version
     history: list[EpochRecord] = field(default_factory=list)
+    # Additional numbers and strings by name; a dict becomes a section.
     details: dict[str, Any] = field(default_factory=dict)
 
     def summary(self) -> str:
@@ -108,12 +85,8 @@ class Report:
             *(f"Held out, {found}" for found in self.held_out),
             "Samples (= translation, ~ reference):",
         ]
-        for sample in self.samples:
-            lines += [
-                f"  {sample.source}",
-                f"    = {sample.translation}",
-                f"    ~ {sample.reference}",
-            ]
+        for source, translation, reference in self.samples:
+            lines += [f"  {source}", f"    = {translation}", f"    ~ {reference}"]
         return "\n".join(lines)
 
     def remarks(self) -> list[str]:

@@ -39,11 +39,7 @@ def earlier_translations(folder: Path, sources: Sequence[str]) -> list[str] | No
 
 
 def check_baseline(folder: Path, sources: Sequence[str]) -> None:
-    """Check that a folder holds earlier translations of `sources`.
-
-    Raises:
-        ValueError: If there are no such translations.
-    """
+    """Raise a `ValueError` unless a folder holds earlier translations of `sources`."""
     if earlier_translations(folder, sources) is None:
         path = folder / TRANSLATIONS
         received = "of other sentences" if path.is_file() else "which does not exist"

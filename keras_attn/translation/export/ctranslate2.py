@@ -25,9 +25,7 @@ def convert(model: Path, out: Path) -> None:
     `target.model`. The translations of single sentences are those of the exported model. The caller
     splits longer texts, and puts placeholders in the place of spans (`placeholders.mask`).
 
-    Args:
-        model: Folder of an exported version, or of all versions.
-        out: Folder to write. Must not exist.
+    `model` is the folder of an exported version, or of all versions.
 
     Raises:
         ValueError: If there is no model, it has options that are not the default, `out` exists,

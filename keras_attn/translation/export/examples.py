@@ -63,8 +63,7 @@ def choose(
 
 def write(folder: Path, examples: Sequence[SentenceExample]) -> None:
     """Write examples to `FILE` in a folder."""
-    record = [example._asdict() for example in examples]
-    text = json.dumps(record, ensure_ascii=False, indent=2)
+    text = json.dumps([example._asdict() for example in examples], ensure_ascii=False, indent=2)
     (folder / FILE).write_text(text + "\n", encoding="utf-8")
 
 

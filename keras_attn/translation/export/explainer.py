@@ -8,11 +8,8 @@ import tensorflow as tf
 
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
+from keras_attn.translation.decoding import teacher_forcing
 from keras_attn.translation.decoding.parallel import in_groups
-from keras_attn.translation.decoding.teacher_forcing import (
-    forward_with_attention,
-    likeliest_tokens,
-)
 from keras_attn.translation.special_ids import PAD_ID
 from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
@@ -24,17 +21,9 @@ NUM_ALTERNATIVES = 5
 class Explainer:
     """Pieces, attention weights and probabilities of given translations.
 
-    Call arguments:
-        source_ids: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        target_ids: Piece ids with EOS, int32 `(B, T)`, padded with id 0.
-        values: Value of each placeholder, strings `(B, placeholders)`; see `mask`.
-
-    Returns:
-        `source_pieces (B, S)` and `target_pieces (B, T)`, padded with empty strings;
-        `weights (B, layers, H, T, S)` of cross-attention, `encoder_weights (B, layers, H, S, S)`
-        and `decoder_weights (B, layers, H, T, T)` of self-attention, padded with zeros;
-        `probabilities (B, T)` of the target pieces; `alternatives (B, T, 5)`, the likeliest pieces
-        at each position, and `alternative_probabilities (B, T, 5)`.
+    A call takes ids with EOS, int32 `(B, S)` and `(B, T)`, padded with id 0, and the value of each
+    placeholder, strings `(B, placeholders)`. It returns the outputs of the signature `attend` but
+    the translation; pieces are padded with empty strings, weights with zeros.
     """
 
     def __init__(
@@ -51,7 +40,9 @@ class Explainer:
         ids = tf.TensorSpec((None, None), tf.int32)
         # `tf.function`, so that the signatures of a SavedModel share one graph of the model.
         graph = partial(tf.function, autograph=False)
-        self._forward = graph(partial(forward_with_attention, model), input_signature=[ids, ids])
+        self._forward = graph(
+            partial(teacher_forcing.forward_with_attention, model), input_signature=[ids, ids]
+        )
         values = tf.TensorSpec((None, None), tf.string)
         self._describe = graph(self._outputs, input_signature=[ids, ids, values])
 
@@ -85,7 +76,7 @@ class Explainer:
     ) -> dict[str, tf.Tensor]:
         forward = self._forward(source_ids, target_ids)
         distributions = tf.nn.softmax(tf.cast(forward.logits, tf.float32))  # (B, T, V)
-        alternatives, likelihoods = likeliest_tokens(
+        alternatives, likelihoods = teacher_forcing.likeliest_tokens(
             distributions,
             source_ids,
             target_ids,

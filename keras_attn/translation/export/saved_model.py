@@ -29,12 +29,7 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
     translated a text. So a server that watches `folder` never sees an incomplete version or one
     that cannot translate. If the export fails, no files are left.
 
-    Args:
-        model, tokenizers, config: Trained model, its tokenizers and its configuration.
-        folder: Folder of all versions, for example `saved_models/ja-en`.
-
-    Returns:
-        The new version as it was loaded from disk.
+    Returns the new version as it was loaded from disk.
 
     Raises:
         OSError: If the version cannot be written.
@@ -44,11 +39,15 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
     try:
         with versions.temporary_folder(folder, ".export-") as aside:
             _write_graph(model, tokenizers, config, aside)
-            _write_extra(tokenizers, config, aside / EXTRA)
+            extra = aside / EXTRA
+            extra.mkdir(exist_ok=True)
+            config.save(extra / CONFIG)
+            for name, tokenizer in tokenizers._asdict().items():
+                tokenizer.save(extra / f"{name}.model")
+            warmup_requests.write(extra, tokenizers.source, config.max_length)
             versions.write_sizes(aside)
             translator = _load_and_try(aside, warmup_requests.text(tokenizers.source, TRIED_PIECES))
-            chosen = examples.choose(translator, config.source, config.target)
-            examples.write(aside / EXTRA, chosen)
+            examples.write(extra, examples.choose(translator, config.source, config.target))
             translator.folder = versions.next_version(folder)
             os.rename(aside, translator.folder)
     except tf.errors.OpError as error:
@@ -107,14 +106,6 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
         experimental_variable_policy="save_variable_devices",
     )
     tf.saved_model.save(saved, str(folder), signatures=traced, options=options)
-
-
-def _write_extra(tokenizers: Tokenizers, config: Config, extra: Path) -> None:
-    extra.mkdir(exist_ok=True)
-    config.save(extra / CONFIG)
-    tokenizers.source.save(extra / "source.model")
-    tokenizers.target.save(extra / "target.model")
-    warmup_requests.write(extra, tokenizers.source, config.max_length)
 
 
 def _load_and_try(folder: Path, text: str) -> Translator:

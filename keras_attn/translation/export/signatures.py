@@ -39,13 +39,6 @@ class Signatures:
     """Functions of a SavedModel; the signatures have the same names, except two.
 
     `translate` is `serving_default`, and `continue_` is `continue`.
-
-    Attributes:
-        source: Source tokenizer in the graph.
-        target: Target tokenizer in the graph.
-        model: Trained model in the precision of serving.
-        num_shards: Number of shards of a large batch (`in_shards`), which a program that loads the
-            SavedModel may change.
     """
 
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
@@ -59,6 +52,7 @@ class Signatures:
         self._search_ids = Search(self.model, config, placeholder_ids)
         self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
         self._explain = Explainer(self.model, config, self.source, self.target, placeholder_ids)
+        # A program that loads the SavedModel may change the number.
         self.num_shards = tf.Variable(NUM_SHARDS, trainable=False, name="num_shards")
         # `tf.function`, so that the signatures of a SavedModel share these graphs.
         graph = partial(tf.function, autograph=False)
@@ -120,12 +114,8 @@ class Signatures:
         def log_probabilities(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
             return log_probabilities_of(self._explain.logits(source_ids, target_ids), target_ids)
 
-        found = in_groups(
-            log_probabilities,
-            (source_ids, target_ids),
-            tf.shape(target_ids)[1],
-            tf.TensorSpec([], tf.float32),
-        )
+        ids, output = (source_ids, target_ids), tf.TensorSpec([], tf.float32)
+        found = in_groups(log_probabilities, ids, tf.shape(target_ids)[1], output)
         return {"log_probability": found}
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -212,8 +202,8 @@ class Signatures:
         given, values = self._mask_texts(given, term, term_translation)
         pieces = self.source.tokenize(given)
         limit = self._config.max_length - 1
-        # With room for a language token.
-        limit = max(limit - 1, 1) if self._is_imported else limit
+        if self._is_imported:  # with room for a language token
+            limit = max(limit - 1, 1)
         parts, owners = sentences.parts(pieces, limit)
         if self._is_imported:
             of_part = tf.gather(tf.gather(token, found.owner), owners)

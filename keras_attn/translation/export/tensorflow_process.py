@@ -33,9 +33,8 @@ def call(function: Callable, *arguments: Any) -> Any:
         connection.send((function, arguments))
         result, error = connection.recv()
     except (EOFError, BrokenPipeError, ConnectionResetError) as lost:
-        raise OSError(
-            "The process with TensorFlow has ended, perhaps for lack of memory."
-        ) from lost
+        message = "The process with TensorFlow has ended, perhaps for lack of memory."
+        raise OSError(message) from lost
     if error:
         raise error
     return result

@@ -21,10 +21,10 @@ MAIN, OTHER = "serving_default", "nbest"
 
 
 def write(extra: Path, tokenizer: Tokenizer, max_length: int) -> None:
-    """Write one request for each shape for which the exported functions are compiled.
+    """Write one request for each shape of the compiled functions.
 
-    The search is compiled for single texts of each of `LENGTHS`, the tokenizer for each
-    `compiled_shape`.
+    These are single texts of each of `LENGTHS` for the search, each `compiled_shape` for the
+    tokenizer.
     """
     lengths = [length for length in LENGTHS if length < 2 * max_length]
     requests = [text(tokenizer, min(length, max_length)) for length in lengths]
