@@ -36,6 +36,7 @@ import tensorflow as tf
 from machine import describe_machine
 
 from keras_attn import Transformer
+from keras_attn.languages import read_language
 from keras_attn.translation import presets
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
@@ -48,7 +49,6 @@ from keras_attn.translation.model import make_model
 from keras_attn.translation.runtime import allocator, precision, threads
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.text.noise import add_noise
-from keras_attn.translation.text.sentences import joiner
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import WeightAveraging
@@ -182,8 +182,8 @@ def joined(examples: Sequence[Example], source: str, target: str) -> list[Exampl
     """Each two examples, with their first references, as one."""
     return [
         Example(
-            joiner(source).join((one.source, other.source)),
-            (joiner(target).join((one.references[0], other.references[0])),),
+            read_language(source).joiner.join((one.source, other.source)),
+            (read_language(target).joiner.join((one.references[0], other.references[0])),),
         )
         for one, other in zip(examples[::2], examples[1::2], strict=False)
     ]

@@ -18,7 +18,7 @@ from machine import describe_machine
 
 from keras_attn.languages import read_language
 from keras_attn.translation.corpus.sources import Sources
-from keras_attn.translation.text.characters import unify_in_graph
+from keras_attn.translation.text.characters import REPLACEMENTS, replace_in_graph
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
@@ -76,7 +76,8 @@ def compare(name: str, proto: bytes, texts: list[bytes]) -> int:
     for begin in range(0, len(texts), BATCH):
         batch = texts[begin : begin + BATCH]
         start = time.perf_counter()
-        expected = package.encode(list(unify_in_graph(tf.constant(batch)).numpy()))
+        unified = replace_in_graph(tf.constant(batch), REPLACEMENTS)
+        expected = package.encode(list(unified.numpy()))
         back = [text.encode() for text in package.decode(expected)]
         middle = time.perf_counter()
         ids = graph.tokenize(tf.constant(batch))

@@ -8,7 +8,7 @@ from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.evaluation.metrics import score
 from keras_attn.translation.text.noise import rates
 from keras_attn.translation.text.placeholders import mask
-from keras_attn.translation.text.sentences import is_in_language, joiner
+from keras_attn.translation.text.sentences import is_in_language
 
 
 def test_a_code_means_one_language_with_or_without_a_region():
@@ -33,7 +33,7 @@ def test_a_new_language_is_a_row(monkeypatch):
     assert not has_wrong_script("yes", "ka")
     row = Language("Georgian", ("Georgian",), (), "", "char", 0.999, "english", "chinese")
     monkeypatch.setitem(LANGUAGES, "ka", row)
-    assert joiner("ka-GE") == ""
+    assert read_language("ka-GE").joiner == ""
     assert is_in_language(tf.constant([text, "yes", "12"]), "ka").numpy().tolist() == [True, 0, 0]
     assert has_wrong_script("yes", "ka") and not has_wrong_script(text, "ka")
     assert "tok:char" in score([text], [(text,)], "ka").bleu_signature

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from keras_attn.languages import read_language
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.libretranslate import Question
@@ -51,7 +52,8 @@ def split(text: str, target: str) -> tuple[list[str], list[str]]:
     found = sentences.split(tf.constant(to_array([text], tf.string)))
     # No sentence holds a separator, so this marks the places of the translations.
     marks = tf.where(found.text == "", "", sentences.SEPARATOR)[:, None]
-    (whole,) = sentences.join(found, marks, tf.constant(1), sentences.joiner(target)).numpy()[0]
+    between = read_language(target).joiner
+    (whole,) = sentences.join(found, marks, tf.constant(1), between).numpy()[0]
     around = whole.decode("utf-8", "replace").split(sentences.SEPARATOR)
     return [one.decode("utf-8", "replace") for one in found.text.numpy() if one], around
 

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
+from keras_attn.languages import read_language
 from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
-from keras_attn.translation.text.sentences import joiner
 
 # End of a sentence that another may follow. Without one, two sentences would read as one.
 _END = re.compile(r"[。.!?…][」』）)\"'”’]*$")
@@ -69,7 +69,8 @@ def joined_pairs(
         if lengths[chosen].sum(axis=0).max() <= max_length:
             texts = zip(*(part.pairs[i] for i in chosen), strict=True)
             source, target = (
-                joiner(code).join(side) for code, side in zip(languages, texts, strict=True)
+                read_language(code).joiner.join(side)
+                for code, side in zip(languages, texts, strict=True)
             )
             pairs.append(Pair(source, target))
     return WeightedPairs(pairs, [1 / ways] * len(pairs))

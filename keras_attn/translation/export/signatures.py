@@ -6,6 +6,7 @@ from functools import partial
 
 import tensorflow as tf
 
+from keras_attn.languages import read_language
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import LengthPenalty
@@ -43,7 +44,7 @@ class Signatures:
 
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
         self._config = config
-        self._joiner = sentences.joiner(config.target)
+        self._joiner = read_language(config.target).joiner
         self._length_penalty = LengthPenalty.of(config)
         # The tokenizers of imported models have language tokens, and no placeholders.
         self._is_imported = tokenizers.source.is_imported

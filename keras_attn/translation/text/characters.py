@@ -45,11 +45,6 @@ def unify(text: str) -> str:
     return text if _USUAL.fullmatch(text) else replace(text, REPLACEMENTS)
 
 
-def unify_in_graph(texts: tf.Tensor) -> tf.Tensor:
-    """Replace characters as `unify` does, in strings of any shape."""
-    return replace_in_graph(texts, REPLACEMENTS)
-
-
 def replace(text: str, replacements: Replacements) -> str:
     """Replace all matches of each pattern, one pattern after the other."""
     for pattern, replacement in replacements:

@@ -8,17 +8,17 @@ from __future__ import annotations
 import re
 
 from keras_attn.translation.text.characters import Replacements, replace
+from keras_attn.translation.text.numbers import DIGIT, KANJI_TO_DIGITS
 
 # Regular expressions for Python and RE2 alike.
-_DIGIT = "[一二三四五六七八九]"
-_NUMBER = rf"(?:[0-9]{{1,2}}|[一二三四五六七八九]?十{_DIGIT}?|{_DIGIT})"
+_NUMBER = rf"(?:[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})"
 _TIME = rf"午[前後]{_NUMBER}時(?:{_NUMBER}分|半)?|{_NUMBER}時(?:{_NUMBER}分|半)"
 # Patterns by the text that stays after the placeholder of such a date. It tells the model which
 # preposition to use.
 PATTERNS = {
     "月日": rf"(?:[0-9]{{4}}年)?{_NUMBER}月{_NUMBER}日",
     "年月": rf"[0-9]{{4}}年{_NUMBER}月",
-    "月": "(?:[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月",
+    "月": rf"(?:[0-9]{{1,2}}|十[一二]?|{DIGIT})月",
     "時分": _TIME,
 }
 # Left in the text: "three hours in the afternoon", and words written with the kanji of a month.
@@ -32,7 +32,7 @@ _VALID_MONTH = "1[0-2]|[1-9]"
 # How a span is written in English: pattern and replacement, one after the other. The spaces are
 # there because Python reads "\\10" as group 10.
 IN_ENGLISH: Replacements = (
-    *((kanji, str(digit)) for digit, kanji in enumerate(_DIGIT[1:-1], start=1)),
+    *KANJI_TO_DIGITS,
     ("([1-9])十([1-9])", r"\1\2"),
     ("([1-9])十", r"\1 0"),
     ("十([1-9])", r"1\1"),
@@ -66,9 +66,7 @@ _ORDINALS += [f"twenty-{word}" for word in _ORDINALS[:9]] + ["thirtieth", "thirt
 
 
 def ways_to_write(date: str) -> str:
-    """Regular expression of the ways to write a date or time in English.
-
-    A match is no part of a longer word or number.
+    """Regular expression of the ways to write a date or time in English, as whole words.
 
     Example:
 

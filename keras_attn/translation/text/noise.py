@@ -202,15 +202,8 @@ def rates(language: str) -> Mapping[Kind, float]:
 def add_noise(text: str, language: str, random: Random) -> str:
     """Make one change to a text, of a kind drawn by the rates of its language.
 
-    Kinds that find nothing to change are drawn again without them.
-
-    Args:
-        text: Normalised text (`corpus.cleaning.clean_text`).
-        language: Language code of the text.
-        random: Random generator. The same state and text give the same result.
-
-    Returns:
-        The changed text, never empty; `text` itself if no kind applies.
+    Kinds that find nothing to change are drawn again without them. The changed text is never
+    empty; it is `text` itself if no kind applies.
 
     Example:
 

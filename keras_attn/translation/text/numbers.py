@@ -6,19 +6,22 @@ import re
 
 from keras_attn.translation.text.characters import Replacements, replace
 
+DIGIT = "[一二三四五六七八九]"
+KANJI_TO_DIGITS: Replacements = tuple(
+    (kanji, str(digit)) for digit, kanji in enumerate(DIGIT[1:-1], start=1)
+)
 # Numbers of several digits, and percentages, as a regular expression for Python and RE2 alike. The
 # model itself translates single digits, mostly to words.
-_DIGIT = "[一二三四五六七八九]"
-_TENS = f"{_DIGIT}?十{_DIGIT}?"
-_HUNDREDS = f"{_DIGIT}?百(?:{_TENS}|{_DIGIT})?"
-_REST = f"(?:{_HUNDREDS}|{_TENS}|{_DIGIT})"
-_BELOW_MYRIAD = f"{_DIGIT}?千{_REST}?|{_HUNDREDS}|{_TENS}"
+_TENS = f"{DIGIT}?十{DIGIT}?"
+_HUNDREDS = f"{DIGIT}?百(?:{_TENS}|{DIGIT})?"
+_REST = f"(?:{_HUNDREDS}|{_TENS}|{DIGIT})"
+_BELOW_MYRIAD = f"{DIGIT}?千{_REST}?|{_HUNDREDS}|{_TENS}"
 # 十, 百 and 千 alone are more often parts of words.
 _SEVERAL_KANJI = "|".join(
     (
-        f"{_DIGIT}千{_REST}?|千{_REST}",
-        f"{_DIGIT}百(?:{_TENS}|{_DIGIT})?|百(?:{_TENS}|{_DIGIT})",
-        f"{_DIGIT}十{_DIGIT}?|十{_DIGIT}",
+        f"{DIGIT}千{_REST}?|千{_REST}",
+        f"{DIGIT}百(?:{_TENS}|{DIGIT})?|百(?:{_TENS}|{DIGIT})",
+        f"{DIGIT}十{DIGIT}?|十{DIGIT}",
     )
 )
 NUMBER = "|".join(
@@ -30,20 +33,20 @@ NUMBER = "|".join(
         r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?",
         r"[A-Za-z]+[0-9][0-9A-Za-z]*|[0-9]+[A-Za-z][0-9A-Za-z]*",  # A4, 20km
         r"[0-9]{2,}",
-        rf"(?:{_BELOW_MYRIAD}|{_DIGIT})万(?:{_BELOW_MYRIAD}|{_DIGIT})?|{_SEVERAL_KANJI}",
+        rf"(?:{_BELOW_MYRIAD}|{DIGIT})万(?:{_BELOW_MYRIAD}|{DIGIT})?|{_SEVERAL_KANJI}",
     )
 )
 # Left in the text: months have names, ordinal numbers have other forms, and some words are written
 # with numbers.
 IN_WORDS = (
-    rf"[0-9]{{1,2}}月|(?:十[一二]?|{_DIGIT})月|[0-9]+(?:st|nd|rd|th)\b|八百[屋長]|五十嵐|十中八九"
+    rf"[0-9]{{1,2}}月|(?:十[一二]?|{DIGIT})月|[0-9]+(?:st|nd|rd|th)\b|八百[屋長]|五十嵐|十中八九"
 )
 
 # How the number in a span is written in digits: pattern of the span, and replacement. Kanji become
 # eight digits with "|" between them. The spaces are there because Python reads "\\10" as group 10.
 _PLACES = "".join(f"(?:([1-9]){place})?" for place in "千百十")
 IN_DIGITS: Replacements = (
-    *((kanji, str(digit)) for digit, kanji in enumerate(_DIGIT[1:-1], start=1)),
+    *KANJI_TO_DIGITS,
     *((("(^|[十百千万])([十百千])"), r"\1 1\2"), (" ", "")) * 2,
     (
         rf"^(?:{_PLACES}([1-9])?万)?{_PLACES}([1-9])?$",

@@ -32,28 +32,19 @@ EMOJI = (
 
 
 class Kind(NamedTuple):
-    """Kind of spans: what it looks like, and what becomes of it.
+    """Kind of spans: what it looks like, and what becomes of it."""
 
-    Attributes:
-        name: Name, for readers and tests.
-        pattern: Regular expression, for Python and RE2 alike.
-        ways: Function from a span to a regular expression of its translations; training masks a
-            span that has one translation. None for spans that are left in the text: they are found
-            so that no part of them is another span. Defaults to the span itself.
-        replacements: How a language writes the span, by `Language.numbers` of the language. Other
-            languages copy the span.
-        mark: Text that stays after the placeholder.
-        before: Regular expression of the beginning of the text after the span.
-        targets: `Language.numbers` of the target languages that have this kind. Empty for all.
-    """
-
-    name: str
-    pattern: str
+    name: str  # for readers and tests
+    pattern: str  # regular expression, for Python and RE2 alike
+    # Function from a span to a regular expression of its translations; training masks a span that
+    # has one translation. None for spans that are left in the text: they are found so that no part
+    # of them is another span.
     ways: Callable[[str], str] | None = numbers.whole
+    # How a language writes the span, by `Language.numbers`. Other languages copy the span.
     replacements: Mapping[str, Replacements] = {}
-    mark: str = ""
-    before: str = ""
-    targets: str = ""
+    mark: str = ""  # text that stays after the placeholder
+    before: str = ""  # regular expression of the beginning of the text after the span
+    targets: str = ""  # `Language.numbers` of the target languages that have this kind; or all
 
 
 _COPIED = (
@@ -189,10 +180,7 @@ def mask(
 def unmask(texts: tf.Tensor, values: tf.Tensor, target: str) -> tf.Tensor:
     """Replace placeholders by their values; a value whose placeholder is missing is appended.
 
-    Args:
-        texts: Translations with placeholders, strings `(B,)`.
-        values: Value of each placeholder, strings `(B, placeholders)`; see `mask`.
-        target: Language code of the translation.
+    Texts are translations `(B,)`; values, `(B, placeholders)`, are those of `mask`.
     """
     import tensorflow as tf
 
@@ -210,12 +198,7 @@ def unmask(texts: tf.Tensor, values: tf.Tensor, target: str) -> tf.Tensor:
 
 
 def mask_translations(translations: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
-    """Replace values in given translations by their placeholders, the opposite of `unmask`.
-
-    Args:
-        translations: Strings `(B,)`.
-        values: Value of each placeholder, strings `(B, placeholders)`; see `mask`.
-    """
+    """Replace values in given translations by their placeholders, the opposite of `unmask`."""
     import tensorflow as tf
 
     def of_row(row: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:

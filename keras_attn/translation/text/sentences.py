@@ -38,24 +38,12 @@ _WITH_BREAK = r"(?s).*[\r\n].*"
 
 
 class Sentences(NamedTuple):
-    """Sentences of several texts, in their order.
+    """Sentences of several texts, in their order; each field is `(N,)`."""
 
-    Attributes:
-        text: Sentences without the space and emoji around them, strings `(N,)`.
-        before: Line breaks and emoji before each sentence, as given, strings `(N,)`.
-        after: Line breaks and emoji after each sentence, as given, strings `(N,)`.
-        owner: Index of the text of each sentence, int64 `(N,)`, in ascending order.
-    """
-
-    text: tf.Tensor
-    before: tf.Tensor
-    after: tf.Tensor
-    owner: tf.Tensor
-
-
-def joiner(language: str) -> str:
-    """String between two sentences of a language: empty or a space."""
-    return read_language(language).joiner
+    text: tf.Tensor  # sentences without the space and emoji around them
+    before: tf.Tensor  # line breaks and emoji before each sentence, as given
+    after: tf.Tensor  # line breaks and emoji after each sentence, as given
+    owner: tf.Tensor  # index of the text of each sentence, int64, in ascending order
 
 
 def split(texts: tf.Tensor) -> Sentences:
@@ -63,9 +51,6 @@ def split(texts: tf.Tensor) -> Sentences:
 
     Numbers, abbreviations, addresses and file names are not split, and text in Japanese brackets
     stays with the sentence around it.
-
-    Args:
-        texts: Strings `(B,)`.
 
     Example:
 
@@ -88,16 +73,9 @@ def split(texts: tf.Tensor) -> Sentences:
 def join(
     sentences: Sentences, translations: tf.Tensor, num_texts: tf.Tensor, between: str
 ) -> tf.Tensor:
-    """Join the translations of sentences to translations of the texts.
+    """Join `K` translations of each sentence, `(N, K)`, to those of the texts, `(num_texts, K)`.
 
-    Args:
-        sentences: Sentences of the texts.
-        translations: Translations of each sentence, strings `(N, K)`.
-        num_texts: Number of texts, int32 `()`.
-        between: String between two sentences without a line break between them.
-
-    Returns:
-        Strings `(num_texts, K)`.
+    `between` separates two sentences without a line break between them.
     """
     text, before, after, owner = sentences
     # The text after the last mark of a text is empty, and so is text between two line breaks.
@@ -122,11 +100,7 @@ def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
 
 
 def parts(pieces: tf.RaggedTensor, limit: int) -> tuple[tf.RaggedTensor, tf.Tensor]:
-    """Split sentences of more than `limit` pieces every `limit` pieces.
-
-    Args:
-        pieces: Piece ids `(N, pieces)`.
-        limit: Maximum number of pieces of a part, at least 1.
+    """Split sentences of piece ids `(N, pieces)` every `limit` pieces, which is at least 1.
 
     Returns:
         Piece ids `(parts, pieces)` and the index of the sentence of each part, int64 `(parts,)`,

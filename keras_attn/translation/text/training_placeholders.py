@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 
-from keras_attn.translation.text import names
+from keras_attn.languages import code_of
 from keras_attn.translation.text.numbers import whole
 from keras_attn.translation.text.placeholders import PLACEHOLDERS, Kind, find, kinds_of
 
@@ -16,6 +16,23 @@ from keras_attn.translation.text.placeholders import PLACEHOLDERS, Kind, find, k
 # them, the model would know placeholders only where a corpus has addresses, numbers and dates.
 SHARE = 0.15
 
+# Names in Japanese and English, which training pairs hold as users hold a glossary.
+_NAMES = """
+トム=Tom メアリー=Mary ジョン=John マイク=Mike アンナ=Anna リサ=Lisa ジム=Jim ケン=Ken ビル=Bill
+ボブ=Bob ジェーン=Jane アン=Ann ベティ=Betty エミ=Emi マリア=Maria 田中=Tanaka 鈴木=Suzuki
+佐藤=Sato 高橋=Takahashi 伊藤=Ito 山本=Yamamoto 中村=Nakamura 小林=Kobayashi 加藤=Kato 吉田=Yoshida
+山田=Yamada 松本=Matsumoto 井上=Inoue 木村=Kimura 林=Hayashi 清水=Shimizu 森=Mori 石川=Ishikawa
+前田=Maeda 藤田=Fujita 岡田=Okada 村上=Murakami 健太=Kenta 花子=Hanako 太郎=Taro 由美=Yumi
+東京=Tokyo 京都=Kyoto 大阪=Osaka 奈良=Nara 札幌=Sapporo 福岡=Fukuoka 名古屋=Nagoya 横浜=Yokohama
+神戸=Kobe 広島=Hiroshima 仙台=Sendai 北海道=Hokkaido 沖縄=Okinawa ボストン=Boston ロンドン=London
+パリ=Paris ニューヨーク=New_York アメリカ=America ドイツ=Germany フランス=France イタリア=Italy
+カナダ=Canada オーストラリア=Australia
+"""
+_IN_ENGLISH = dict(name.replace("_", " ").split("=") for name in _NAMES.split())
+_TRANSLATIONS = {
+    ("ja", "en"): _IN_ENGLISH,
+    ("en", "ja"): {english: japanese for japanese, english in _IN_ENGLISH.items()},
+}
 _WORD = "[A-Z][0-9A-Za-z]+"
 _ORDINAL = re.compile("^(?:st|nd|rd)\\b")
 
@@ -23,7 +40,7 @@ _ORDINAL = re.compile("^(?:st|nd|rd)\\b")
 @functools.cache
 def _kinds(source: str, target: str) -> tuple[Kind, ...]:
     """Kinds of spans in training pairs; the last is names and words."""
-    translations = names.translations(source, target)
+    translations = _TRANSLATIONS.get((code_of(source), code_of(target)), {})
     longest_first = sorted(map(re.escape, translations), key=len, reverse=True)
 
     def translation(span: str) -> str:
@@ -39,12 +56,6 @@ def mask_pair(
 
     Spans that a translation copies, numbers and dates are always masked; names, and words with a
     capital letter that are written alike on both sides, with probability `SHARE`.
-
-    Args:
-        source: Sentence.
-        target: Its translation.
-        languages: Language codes of both sides. Names are known in Japanese and English.
-        random: Random generator.
 
     Example:
 

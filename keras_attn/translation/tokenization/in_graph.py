@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_attn.translation.special_ids import UNK_ID
-from keras_attn.translation.text.characters import unify_in_graph
+from keras_attn.translation.text.characters import REPLACEMENTS, replace_in_graph
 from keras_attn.translation.tokenization import language_tokens, utf8
 from keras_attn.translation.tokenization.fixed_shapes import NO_ID, encode_all
 from keras_attn.translation.tokenization.normalizer import MARK, Normalizer
@@ -78,7 +78,7 @@ class GraphTokenizer:
     def tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Piece ids of each text, int32 `(B, pieces)`."""
         if not self._is_imported:
-            return encode_all(self._encode, unify_in_graph(text))
+            return encode_all(self._encode, replace_in_graph(text, REPLACEMENTS))
         token, text = language_tokens.split_in_graph(text)
         return tf.concat([self.language_ids(token), encode_all(self._encode, text)], axis=1)
 
