@@ -44,8 +44,8 @@ class BeamSearch:
     """Beam search with length penalty, early stopping and constraints.
 
     Each step extends every hypothesis by every token and keeps the best candidates. A hypothesis is
-    finished when its candidate with EOS is among the `beam_size` best. `early_stopping` decides when
-    a row is finished:
+    finished when its candidate with EOS is among the `beam_size` best. `early_stopping` decides
+    when a row is finished:
 
     - `"exact"`: when no unfinished hypothesis can still beat the `num_best` finished ones, even if
       all its remaining tokens had probability 1. This does not change the result.
