@@ -15,33 +15,17 @@ def keep_freed_memory() -> bool:
     """Make the C library keep freed memory, up to 1 GiB, instead of returning it to the system.
 
     By default, glibc returns large blocks to the system, and each training step spends about 5 % of
-    its time on page faults (benchmarks/results/training.md).
-
-    Returns:
-        True if the settings were applied; False if the C library is not glibc.
-
-    Example:
-
-    >>> keep_freed_memory() in (True, False)
-    True
+    its time on page faults (benchmarks/results/training.md). False if it is not glibc.
     """
     mallopt = _of_c_library("mallopt")
     return mallopt is not None and all(mallopt(*setting) == 1 for setting in _PARAMETERS.items())
 
 
 def return_freed_memory() -> bool:
-    """Return to the system what the C library keeps of freed memory.
+    """Return to the system what the C library keeps of freed memory; whether there was any.
 
     A server that has compiled its programs would hold about 0.3 GiB that it no longer needs
     (benchmarks/results/serving.md).
-
-    Returns:
-        True if memory was returned; False if there was none, or if the C library is not glibc.
-
-    Example:
-
-    >>> return_freed_memory() in (True, False)
-    True
     """
     malloc_trim = _of_c_library("malloc_trim")
     return malloc_trim is not None and malloc_trim(0) == 1

@@ -1,9 +1,10 @@
-"""Devices of TensorFlow, and a description of the machine."""
+"""Devices of the backend, functions compiled for them, and a description of the machine."""
 
 from __future__ import annotations
 
 import platform
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import keras
@@ -17,11 +18,6 @@ def open_devices() -> int:
 
     Otherwise TensorFlow does so before its first operation, and prints lines about it. Settings of
     threads have no effect afterwards.
-
-    Example:
-
-    >>> open_devices() >= 1
-    True
     """
     # oneDNN prints a line about the first integers that it cannot transpose.
     tf.transpose(tf.zeros((1, 1), tf.int64))
@@ -29,13 +25,7 @@ def open_devices() -> int:
 
 
 def accelerators() -> list[str]:
-    """Names of the graphics cards and other accelerators of all processes that train together.
-
-    Example:
-
-    >>> "CPU" in "".join(accelerators())
-    False
-    """
+    """Names of the graphics cards and other accelerators of all processes that train together."""
     if keras.backend.backend() == "jax":
         import jax  # an optional dependency
 
@@ -45,14 +35,17 @@ def accelerators() -> list[str]:
     return [details.get("device_name", "GPU") for details in found]
 
 
+def compiled(call: Callable) -> Callable:
+    """Compile a function of tensors by the backend."""
+    if keras.backend.backend() == "jax":
+        import jax  # an optional dependency
+
+        return jax.jit(call)
+    return tf.function(call, autograph=False)
+
+
 def describe() -> str:
-    """Processor, number of cores and graphics cards, for reports.
-
-    Example:
-
-    >>> describe().count(" CPU core")
-    1
-    """
+    """Processor, number of cores and graphics cards, for reports."""
     cores = num_cores()
     parts = [f"{_processor()}, {cores} CPU core{'s' * (cores != 1)}"]
     counts = Counter(accelerators())

@@ -68,8 +68,6 @@ def _through_program(mode: str) -> Iterator[int]:
 def records(lines: Iterable[bytes]) -> Iterator[str]:
     """JSON line for each line that is not empty.
 
-    Example:
-
     >>> record = next(records([b"E0000 00:00:1 7 util.cc:131] oneDNN is off.\\n"]))
     >>> json.loads(record)["level"], json.loads(record)["message"]
     ('ERROR', 'oneDNN is off.')

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from keras import ops
 
 from keras_attn.translation.config import PRECISIONS
-from keras_attn.translation.runtime import compiled, devices, threads
+from keras_attn.translation.runtime import devices, threads
 
 # Smallest speed-up of matrix products for which bfloat16 is used: casts between types cost time.
 WORTHWHILE_SPEEDUP = 1.3
@@ -19,19 +19,12 @@ def measure_speeds() -> dict[str, float]:
 
     The speed is measured, because processors report bfloat16 support in many ways, and processors
     without support compute bfloat16 slowly instead of failing.
-
-    Example:
-
-    >>> sorted(measure_speeds())
-    ['bfloat16', 'float32']
     """
     return {name: _operations_per_second(name) for name in PRECISIONS}
 
 
 def fastest(speeds: Mapping[str, float]) -> str:
     """Return bfloat16 if its matrix products are clearly faster than in float32, else float32.
-
-    Example:
 
     >>> fastest({"float32": 1.5e11, "bfloat16": 4e11})
     'bfloat16'
@@ -45,7 +38,7 @@ def _operations_per_second(dtype: str) -> float:
     size = 8192 if devices.accelerators() else 1024
     # A product on each core that training uses so, at the same time: cores may share units.
     matrices = [ops.ones((size, size), dtype) for _ in range(threads.num_parallel_operations())]
-    multiply = compiled.function(
+    multiply = devices.compiled(
         lambda matrices: [ops.max(ops.matmul(matrix, matrix)) for matrix in matrices]
     )
     multiply(matrices)

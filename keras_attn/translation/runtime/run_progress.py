@@ -22,14 +22,9 @@ _OVERTIME = 0.1
 class RunProgress:
     """Share, speed and remaining time of a run in stages, such as training, export and scoring.
 
-    As a context, it draws a bar in the last line of the terminal. Lines that the program prints
-    meanwhile appear above the bar.
-
-    Args:
-        stages: Expected seconds of each stage, by name, in order.
-        start: Start of the run, as `time.monotonic()` gives it. Defaults to now.
-
-    Example:
+    `stages` are expected seconds by name, in order; `start` is of `time.monotonic()`. As a context,
+    it draws a bar in the last line of the terminal. Lines that the program prints meanwhile appear
+    above the bar.
 
     >>> progress = RunProgress({"training": 60, "export": 20}, start=time.monotonic() - 20)
     >>> progress.begin("training")

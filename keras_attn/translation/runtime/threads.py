@@ -39,13 +39,8 @@ def num_parallel_operations() -> int:
 
 
 def one_core_for_each_shard(loaded: Any, cores: int | None = None) -> None:
-    """Let a loaded translator divide a batch among the cores of this process (`in_shards`).
-
-    Args:
-        loaded: SavedModel, as `tf.saved_model.load` returns it. Nothing changes if it is no
-            translator or an earlier version of keras_attn exported it.
-        cores: Number of cores. Defaults to all, up to `MAX_CORES`.
-    """
+    """Let a loaded translator divide a batch among cores, by default all up to `MAX_CORES`."""
+    # Another SavedModel, and one of an earlier version of keras_attn, has no such variable.
     if hasattr(loaded, "num_shards"):
         loaded.num_shards.assign(cores or min(num_cores(), MAX_CORES))
 

@@ -17,12 +17,20 @@ CHECKPOINT_SECONDS = 120.0
 
 
 class StepCounter(keras.callbacks.Callback):
-    """Callback that counts the steps of the model.
+    """Callback that counts the steps of the model, and acts every `every` steps.
 
     Reading the step of the model instead would wait for an accelerator at each batch.
     """
 
     step_number = 0
+
+    def __init__(self, every: int):
+        super().__init__()
+        self._every = every
+
+    @property
+    def is_turn(self) -> bool:
+        return self.step_number % self._every == 0
 
     def on_train_begin(self, logs=None):
         self.step_number = int(self.model.step.numpy())
@@ -32,26 +40,17 @@ class StepCounter(keras.callbacks.Callback):
 
 
 class Budget(StepCounter):
-    """Callback that stops training when the budget of steps or minutes is used up.
+    """Callback that stops training when the budget of `steps`, or of `minutes`, is used up.
 
-    Place it after `Validation` in the list of callbacks: the time of validation counts.
-
-    Args:
-        config: Configuration with the budget: `steps`, or `minutes` if `steps` is 0.
-        state: Training state with the steps and seconds of earlier runs.
-        schedule: Learning-rate schedule. Its `done` and `left` are assigned before each batch.
-        every: Number of batches, at least 1, after which several processes agree on the minutes
-            left. A single process looks at each batch.
-
-    Attributes:
-        reserve_seconds: Seconds reserved for the validation after the last batch.
+    It assigns `done` and `left` of the schedule before each batch. Place it after `Validation`:
+    the time of validation counts. Several processes agree on the minutes left every `every`
+    batches; a single process looks at each batch.
     """
 
     def __init__(
         self, config: Config, state: TrainingState, schedule: WarmUpStableDecay, every: int
     ):
-        super().__init__()
-        self._every = 1 if config.steps or processes.count() == 1 else every
+        super().__init__(1 if config.steps or processes.count() == 1 else every)
         self._steps = config.steps
         self._budget = 60 * config.minutes
         self._state = state
@@ -61,7 +60,7 @@ class Budget(StepCounter):
         self._start: float | None = None  # of this run; what is prepared before is not training
         # Seconds of the first step, which traces or compiles the graph. A resumed run is past it.
         self._first_seconds = 0.0 if self._step_before else math.inf
-        self.reserve_seconds = 0.0
+        self.reserve_seconds = 0.0  # for the validation after the last batch
         self._common_done, self._common_left = 0.0, 1.0  # of all processes
 
     @property
@@ -116,7 +115,7 @@ class Budget(StepCounter):
     def on_train_batch_end(self, batch, logs=None):
         super().on_train_batch_end(batch, logs)
         self._first_seconds = min(self._first_seconds, self.seconds)
-        if self.step_number % self._every == 0 and self.is_used_up():
+        if self.is_turn and self.is_used_up():
             self.model.stop_training = True
 
     def on_epoch_end(self, epoch, logs=None):
@@ -127,22 +126,17 @@ class Budget(StepCounter):
 class TerminateOnNonFinite(StepCounter):
     """Callback that ends a training whose loss or weights are no longer finite.
 
-    Place it first: such weights are then neither averaged, validated nor saved.
-
-    Args:
-        state: Training state to check.
-        every: Number of batches between two checks of the loss, at least 1. A check waits for an
-            accelerator.
+    Place it first: such weights are then neither averaged, validated nor saved. The loss is checked
+    every `every` batches, because a check waits for an accelerator.
     """
 
     def __init__(self, state: TrainingState, every: int):
-        super().__init__()
+        super().__init__(every)
         self._state = state
-        self._every = every
 
     def on_train_batch_end(self, batch, logs=None):
         super().on_train_batch_end(batch, logs)
-        if self.step_number % self._every == 0 and not math.isfinite(logs["loss"]):
+        if self.is_turn and not math.isfinite(logs["loss"]):
             self._state.check_finite(logs["loss"])
 
     def on_epoch_end(self, epoch, logs=None):
@@ -155,20 +149,12 @@ class Checkpointing(StepCounter):
     Place it after all callbacks that change the training state. No checkpoint is saved between the
     last batch of an epoch and the validation: a resumed training would skip that validation.
 
-    Args:
-        state: Training state to save.
-        budget: Callback that measures the training time.
-        every: Number of batches, at least 1, after which several processes look at `interrupted` of
-            each other. A single process looks at each batch.
-
-    Attributes:
-        interrupted: Set this to True to save a checkpoint after the current batch, then raise
-            `KeyboardInterrupt`; with several processes, in all of them.
+    Set `interrupted` to save a checkpoint after the current batch, then raise `KeyboardInterrupt`.
+    Several processes look at `interrupted` of each other every `every` batches.
     """
 
     def __init__(self, state: TrainingState, budget: Budget, every: int):
-        super().__init__()
-        self._every = 1 if processes.count() == 1 else every
+        super().__init__(1 if processes.count() == 1 else every)
         self._state = state
         self._budget = budget
         self._last_save = time.monotonic()
@@ -178,9 +164,7 @@ class Checkpointing(StepCounter):
         super().on_train_batch_end(batch, logs)
         if self.model.stop_training or batch + 1 == self.params["steps"]:
             return  # the epoch ends
-        is_interrupted = self.step_number % self._every == 0 and processes.any_process(
-            self.interrupted
-        )
+        is_interrupted = self.is_turn and processes.any_process(self.interrupted)
         if is_interrupted or time.monotonic() - self._last_save > CHECKPOINT_SECONDS:
             self._save(logs["loss"], is_interrupted)
 
@@ -201,20 +185,15 @@ class WeightAveraging(StepCounter):
     """Callback that updates the moving average every `every` batches and after each epoch.
 
     An update reads all weights and writes all averages, so frequent updates take time.
-
-    Args:
-        average: Moving average of the weights.
-        every: Number of batches between two updates, at least 1.
     """
 
     def __init__(self, average: WeightAverage, every: int):
-        super().__init__()
+        super().__init__(every)
         self._average = average
-        self._every = every
 
     def on_train_batch_end(self, batch, logs=None):
         super().on_train_batch_end(batch, logs)
-        if self.step_number % self._every == 0:
+        if self.is_turn:
             self._average.update(self.model.step)
 
     def on_epoch_end(self, epoch, logs=None):

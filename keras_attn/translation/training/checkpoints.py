@@ -87,25 +87,7 @@ def _in_tensorflow(variable: keras.Variable | tf.Variable) -> tf.Variable:
 
 
 class TrainingState:
-    """Complete state of a training, saved and restored as one checkpoint.
-
-    Args:
-        model: Built model.
-        optimizer: Built optimizer of the model.
-        average: Moving average of the trainable weights of the model.
-        step: Number of batches trained on, a Keras variable.
-        folder: Folder of the checkpoints.
-
-    Attributes:
-        step: Number of batches trained on.
-        seconds: Training time in seconds, validation included.
-        best_bleu: Highest validation BLEU; -1 before the first validation.
-        best: Averaged weights that reached `best_bleu` last.
-        num_worse: Number of validations since `best_bleu` was first reached.
-    """
-
-    # One row for each validation.
-    _HISTORY = tf.TensorShape([None, len(EpochRecord._fields)])
+    """Complete state of a training, saved to and restored from one checkpoint in `folder`."""
 
     def __init__(
         self,
@@ -115,14 +97,16 @@ class TrainingState:
         step: keras.Variable,
         folder: Path,
     ):
-        self.step = step
-        self.seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
+        self.step = step  # number of batches trained on
+        self.seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)  # validation included
+        # The highest of all validations, and the number of validations since it was first reached.
         self.best_bleu = tf.Variable(-1.0, dtype=tf.float64, trainable=False)
         self.num_worse = tf.Variable(0, dtype=tf.int64, trainable=False)
+        width = len(EpochRecord._fields)  # one row for each validation
         self._history = tf.Variable(
-            tf.zeros([0, self._HISTORY[1]], tf.float64), shape=self._HISTORY, trainable=False
+            tf.zeros([0, width], tf.float64), shape=[None, width], trainable=False
         )
-        self.best = [
+        self.best = [  # averaged weights that reached `best_bleu` last
             keras.Variable(ops.copy(value), dtype=value.dtype, trainable=False)
             for value in average.values
         ]
@@ -268,10 +252,7 @@ class TrainingState:
         return {name: variable.numpy() for name, variable in held.items()}
 
     def keep_if_best(self, bleu: float, averages: Sequence[keras.Variable]) -> bool:
-        """Copy the averaged weights to `best` unless an earlier BLEU is higher.
-
-        Returns whether the weights were copied.
-        """
+        """Copy the averaged weights to `best` unless an earlier BLEU is higher; whether copied."""
         best_bleu = float(self.best_bleu.numpy())
         self.num_worse.assign(0 if bleu > best_bleu else self.num_worse + 1)
         if bleu < best_bleu:

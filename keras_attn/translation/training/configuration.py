@@ -19,21 +19,13 @@ from keras_attn.translation.training.jax import processes
 
 
 class Asked(NamedTuple):
-    """Request of the command, as `read_arguments` completes it.
+    """Request of the command, as `read_arguments` completes it."""
 
-    Attributes:
-        fields: Given fields of the configuration, and those of the model of a warm start.
-        out: Folder of the exported versions.
-        earlier: Folder of the model of a warm start, or None.
-        board: Folder of curves for TensorBoard, or None.
-        model_devices: Number of devices that hold a copy of the weights together.
-    """
-
-    fields: dict[str, Any]
-    out: Path
-    earlier: Path | None
-    board: Path | None
-    model_devices: int
+    fields: dict[str, Any]  # given fields of the configuration, and those of a warm start
+    out: Path  # folder of the exported versions
+    earlier: Path | None  # folder of the model of a warm start
+    board: Path | None  # folder of curves for TensorBoard
+    model_devices: int  # number of devices that hold a copy of the weights together
 
     @property
     def work(self) -> Path:
@@ -42,14 +34,7 @@ class Asked(NamedTuple):
 
 
 def read_arguments(arguments: dict[str, Any]) -> Asked:
-    """Check the arguments of the command, and prepare the output.
-
-    Args:
-        arguments: Flags of the command by name, without those that were not given.
-
-    Raises:
-        ValueError: If an argument is invalid.
-    """
+    """Check the given flags of the command, by name, and prepare the output."""
     given = dict(arguments)
     out, board = given.pop("out", None), given.pop("tensorboard", None)
     model_devices = given.pop("model_devices", 1)
@@ -69,11 +54,6 @@ def choose(asked: Asked, corpus: str, num_pairs: int) -> Config:
     """Configuration for a corpus on this machine, as the first process chooses it for all.
 
     A resumed training keeps what was chosen at its start.
-
-    Args:
-        asked: Result of `read_arguments`.
-        corpus: Name of the corpus.
-        num_pairs: Number of training pairs.
     """
     num_accelerators = len(devices.accelerators())
     shapes: dict[str, Any] = {}

@@ -29,6 +29,7 @@ from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.jax import processes
 from keras_attn.translation.training.progress import Progress
 from keras_attn.translation.training.step import make_trainer
+from keras_attn.translation.training.trainer import Trainer
 from keras_attn.translation.training.validation import Validation
 from keras_attn.translation.training.weight_average import WeightAverage
 
@@ -78,6 +79,22 @@ def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
     return not budget.is_used_up() or float(state.best_bleu.numpy()) < 0
 
 
+def _fit_from(
+    step: int, trainer: Trainer, batches: Batches, callbacks: list[keras.callbacks.Callback]
+) -> None:
+    epoch, done = divmod(step, batches.steps_per_epoch)
+    trainer.fit(
+        batches.dataset(step),
+        initial_epoch=epoch,
+        # A resumed training finishes the interrupted epoch in a call of its own.
+        epochs=epoch + 1 if done else 1_000_000,
+        steps_per_epoch=batches.steps_per_epoch - done,
+        callbacks=callbacks,
+        shuffle=False,  # the dataset is shuffled already
+        verbose=0,
+    )
+
+
 def fit(
     model: Transformer,
     batches: Batches,
@@ -91,19 +108,8 @@ def fit(
     """Train `model` within a budget and give it the best averaged weights.
 
     An interrupted training is resumed from the newest readable checkpoint in `folder`. Ctrl-C and
-    SIGTERM raise `KeyboardInterrupt` after a checkpoint is saved.
-
-    Args:
-        model: Model with its initial weights.
-        batches: Training data.
-        tokenizers: Tokenizers of the validation sentences.
-        validation: Validation sentences. The weights with the highest BLEU on them are kept.
-        config: Configuration with the budget (`minutes` or `steps`, and `patience`).
-        folder: Folder of the checkpoints.
-        callbacks: Further Keras callbacks, called before a checkpoint is saved. Their logs hold
-            `val_bleu` after each validation. A callback that sets `stop_training` ends training.
-        run_progress: Progress of the whole run, to be updated after each step. Defaults to one of
-            this training alone.
+    SIGTERM raise `KeyboardInterrupt` after a checkpoint is saved. Further `callbacks` are called
+    before that; their logs hold `val_bleu` after each validation, and they may set `stop_training`.
     """
     trainer = make_trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
@@ -120,33 +126,21 @@ def fit(
     run_progress = run_progress or RunProgress({"training": budget.seconds_left})
     if processes.is_primary():
         run_progress.begin("training")
-    progress = Progress(batches, budget, first_step, run_progress, loss_every=every)
-    checking = Validation(model, tokenizers, validation, config, average, state, budget)
+    progress = Progress(batches, budget, run_progress, every)
     saving = Checkpointing(state, budget, every)
     all_callbacks = [
         *trainer.own_callbacks,
         TerminateOnNonFinite(state, every),
         WeightAveraging(average, every),
         *([progress] if processes.is_primary() else []),
-        checking,
+        Validation(model, tokenizers, validation, config, average, state, budget),
         *callbacks,
         budget,
         saving,
     ]
     with _obeying_signals(saving), trainer.compiling(batches, first_step):
         while not trainer.stop_training and _has_to_go_on(budget, state, config):
-            step = int(state.step.numpy())
-            epoch, done = divmod(step, batches.steps_per_epoch)
-            trainer.fit(
-                batches.dataset(step),
-                initial_epoch=epoch,
-                # A resumed training finishes the interrupted epoch in a call of its own.
-                epochs=epoch + 1 if done else 1_000_000,
-                steps_per_epoch=batches.steps_per_epoch - done,
-                callbacks=all_callbacks,
-                shuffle=False,  # the dataset is shuffled already
-                verbose=0,
-            )
+            _fit_from(int(state.step.numpy()), trainer, batches, all_callbacks)
     # Keras leaves its iterator over the batches in a reference cycle. At the end of the process,
     # TensorFlow would print errors about it.
     gc.collect()

@@ -10,38 +10,23 @@ from keras_attn.translation.training import backend
 
 
 class Sample(NamedTuple):
-    """Weighted sample of `C` pieces that represents a vocabulary of `V` pieces.
+    """Weighted sample of `C` pieces that represents a vocabulary of `V` pieces."""
 
-    Attributes:
-        pieces: Ids of the sampled pieces, int32 `(C,)`.
-        counts: Number of vocabulary pieces that each sampled piece represents, float32 `(C,)`.
-        places: Index in `pieces` of each vocabulary piece, int32 `(V,)`; undefined for a piece that
-            is not sampled.
-    """
-
-    pieces: Any
-    counts: Any
-    places: Any
+    pieces: Any  # ids, int32 `(C,)`
+    counts: Any  # number of vocabulary pieces that each represents, float32 `(C,)`
+    places: Any  # index in `pieces` of each vocabulary piece, int32 `(V,)`; only of sampled ones
 
 
 def draw_sample(targets: Any, size: int, num_sampled: int, seed: Any) -> Sample:
-    """Sample all target pieces, and other pieces uniformly without replacement.
+    """Sample all target pieces, and other pieces of the `size` uniformly without replacement.
 
-    The sample has `num_sampled` pieces. A target represents itself. Each other sampled piece
-    represents `c` pieces, so that the estimates of the sums over the vocabulary in
-    `smoothed_cross_entropy` are unbiased. This is importance sampling (Bengio and Senécal 2003);
-    Jean et al. 2015, section 3, sample for translation from the targets of a part of the corpus.
-    The variance is small: frequent pieces are targets in nearly every batch.
+    A target represents itself. Each other sampled piece represents `c` pieces, so that the
+    estimates of the sums over the vocabulary in `smoothed_cross_entropy` are unbiased. This is
+    importance sampling (Bengio and Senécal 2003; Jean et al. 2015, section 3). The variance is
+    small: frequent pieces are targets in nearly every batch.
 
-    Args:
-        targets: Piece ids, integers of any shape.
-        size: Number of pieces in the vocabulary.
-        num_sampled: Number of pieces to draw, at most `size`. If there are at least as many
-            distinct targets, the sample is the whole vocabulary. On a backend with fixed shapes,
-            the sample has at least one piece more than `targets` has elements.
-        seed: Seed of the sample, integers `(2,)`.
-
-    Example:
+    If at least `num_sampled` pieces are targets, the sample is the whole vocabulary. On a backend
+    with fixed shapes, it has at least one piece more than `targets` has elements.
 
     >>> sample = draw_sample(ops.array([4, 5]), 8, num_sampled=3, seed=backend.make_seed(1, 2))
     >>> counts = ops.convert_to_numpy(sample.counts)
@@ -86,19 +71,8 @@ def smoothed_cross_entropy(
 
         cost = log(sum_v(c[v] * exp(l[v]))) - (1 - e) * l[y] - e / V * sum_v(c[v] * l[v])
 
-    Args:
-        rows: Decoder states `(N, D)`. Products are computed in this dtype.
-        kernel: Kernel of the logits `(D, C)`, one column for each piece, with the dtype of `rows`.
-        bias: Bias of the logits, float32 `(C,)`.
-        targets: Column of the target of each row, integers `(N,)`.
-        label_smoothing: `e`, from 0 to 1.
-        counts: `c`, float32 `(C,)`, 1 for each target. Defaults to None, the whole vocabulary.
-        weights: Weight of each row in the sum, float32 `(N,)`. Defaults to None, 1 for all.
-
-    Returns:
-        The sum over all rows, a float32 scalar.
-
-    Example:
+    Rows are decoder states `(N, D)` and have the dtype of `kernel` `(D, C)`; all else is float32.
+    `targets` `(N,)` are columns of the kernel, and `weights` `(N,)` the weights of the rows.
 
     >>> rows, kernel, targets = ops.zeros((2, 3)), ops.zeros((3, 8)), ops.array([4, 5])
     >>> cost = smoothed_cross_entropy(rows, kernel, ops.zeros(8), targets, 0.1)

@@ -27,19 +27,9 @@ class Muon(keras.optimizers.Muon):
     `every=n`, momentum is updated every step, each matrix every n-th step with an n-times larger
     step. The matrices take turns.
 
-    Embeddings, vectors and layers in `exclude_layers` are updated by Adam (Kingma and Ba 2015).
-
-    Args:
-        learning_rate: Learning rate of the matrices, a number or a schedule. Defaults to 0.001.
-        adam_lr_ratio: Learning rate of the other weights divided by `learning_rate`. Defaults to 1.
-        dtype: Precision of `orthogonal`, `"float32"` or `"bfloat16"`. Defaults to `"float32"`.
-        every: Number of steps between two updates of a matrix, at least 1. Defaults to 1.
-        **options: Further arguments of `keras.optimizers.Muon`. Weight decay defaults to none.
-
-    Raises:
-        ValueError: If `dtype` is neither of the two, or `every` is less than 1.
-
-    Example:
+    Embeddings, vectors and layers in `exclude_layers` are updated by Adam (Kingma and Ba 2015) with
+    `adam_lr_ratio` times the rate. `dtype` is the precision of `orthogonal`. Weight decay defaults
+    to none.
 
     >>> weight = keras.Variable([1.0])
     >>> Muon(learning_rate=0.5, adam_lr_ratio=0.5).apply([ops.array([3.0])], [weight])

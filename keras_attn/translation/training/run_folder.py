@@ -77,10 +77,7 @@ def prepare_folder(config: Config, folder: Path) -> IO:
 
 
 def remove(folder: Path, lock: IO) -> None:
-    """Remove the folder of a finished training, which has nothing to resume.
-
-    A folder that cannot be removed is a warning on standard error.
-    """
+    """Remove the folder of a finished training, or warn that it cannot be removed."""
     lock.close()
     try:
         shutil.rmtree(folder)

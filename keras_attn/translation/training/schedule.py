@@ -27,21 +27,7 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
             is a twelfth of the budget: `n / warmup` is then `done / WARMUP_FRACTION`.
         cooldown_fraction: Share of the budget over which the rate decays to 0 at the end, above 0,
             at most 1.
-        inverse_sqrt_start: Step after which the rate decays, at least 1. Defaults to
-            `Config.inverse_sqrt_start` (benchmarks/results/learning.md).
-
-    Call arguments:
-        step: Step counted from 0.
-
-    Attributes:
-        done: Share of the budget that is used after the step, a Keras variable from 0 to 1.
-        left: Remaining share of the budget before the step, a Keras variable from 1 to 0. The
-            training loop assigns both before each step.
-
-    Returns:
-        The learning rate, a float32 scalar.
-
-    Example:
+        inverse_sqrt_start: Step after which the rate decays (benchmarks/results/learning.md).
 
     >>> schedule = WarmUpStableDecay(peak=1.0, warmup_steps=4, cooldown_fraction=0.2)
     >>> [float(schedule(step)) for step in (0, 3, 15)]
@@ -62,10 +48,12 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
         self.warmup_steps = warmup_steps
         self.cooldown_fraction = cooldown_fraction
         self.inverse_sqrt_start = inverse_sqrt_start
+        # Share of the budget that is used after the step, and share that is left before it. The
+        # training loop assigns both before each step.
         self.done = keras.Variable(1.0, dtype="float32", trainable=False)
         self.left = keras.Variable(1.0, dtype="float32", trainable=False)
 
-    def __call__(self, step):
+    def __call__(self, step):  # counted from 0
         number = ops.cast(step, "float32") + 1.0
         if self.warmup_steps:
             rise = number / self.warmup_steps

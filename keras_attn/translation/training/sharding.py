@@ -17,12 +17,10 @@ MIN_SHARD_TOKENS = 64
 
 
 def num_shards(batch_tokens: int) -> int:
-    """Number of shards of a batch: one for each core that this process may use.
+    """Number of shards of a batch of at most `batch_tokens`: one for each core, one on a GPU.
 
     The number does not depend on the thread settings of TensorFlow. Training in a notebook
-    therefore has the same shards as `train.py`, and the same dropout. With a GPU, or with more
-    cores than `threads.MAX_CORES`, there is one shard. `batch_tokens` is the maximum number of
-    source and target tokens in a batch.
+    therefore has the same shards as `train.py`, and the same dropout.
     """
     return max(1, min(threads.num_parallel_operations(), batch_tokens // MIN_SHARD_TOKENS))
 

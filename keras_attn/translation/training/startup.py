@@ -9,12 +9,7 @@ from keras_attn.translation.runtime import native_output
 
 
 def open_backend() -> None:
-    """Choose and open the backend of the training; all else runs on TensorFlow.
-
-    Raises:
-        ValueError: If JAX is chosen and not installed, or several processes are to train without.
-        OSError: If the other processes cannot be reached.
-    """
+    """Choose and open the backend of the training; all else runs on TensorFlow."""
     on_jax = os.environ.get("KERAS_BACKEND") == "jax"
     os.environ["KERAS_BACKEND"] = "jax" if on_jax else "tensorflow"
     if on_jax and find_spec("jax") is None:

@@ -17,13 +17,8 @@ class Curves(keras.callbacks.Callback):
     """Callback that writes the logs of Keras and the learning rate for TensorBoard.
 
     The curves are `loss` (mean of the epoch so far), `tokens_per_second`, `learning_rate` and,
-    after each validation, `val_bleu`. The horizontal axis is the optimizer step.
-
-    Args:
-        folder: Folder for `tensorboard --logdir`. A resumed training adds a file to it.
-
-    Raises:
-        ValueError: If TensorBoard is not installed.
+    after each validation, `val_bleu`. The horizontal axis is the optimizer step. A resumed training
+    adds a file to the folder.
     """
 
     def __init__(self, folder: Path):

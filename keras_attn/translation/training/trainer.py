@@ -15,23 +15,13 @@ from keras_attn.translation.training.schedule import WarmUpStableDecay
 
 
 class Trainer(keras.Model):
-    """Keras model whose `fit` trains a `Transformer`; `make_trainer` makes it.
+    """Keras model whose `fit` trains a built `Transformer`; `make_trainer` makes it.
 
-    Args:
-        model: Built model.
-        schedule: Learning-rate schedule of the optimizer. Assign `done` and `left`
-            before each batch.
-        optimizer: Optimizer of the model.
-        loss_and_gradients: Function from `source`, `target_in` and `target_out`, and a seed, to the
-            mean loss per token and a gradient for each trainable weight.
-        seed: Seed of dropout and of the sample of the vocabulary.
-
-    Attributes:
-        schedule: Learning-rate schedule.
-        step: Number of batches trained on, a Keras variable.
-        own_callbacks: Callbacks that `fit` needs on this backend, before all others.
+    `loss_and_gradients` maps a batch (`source`, `target_in`, `target_out`) and a seed to the mean
+    loss per token and a gradient for each trainable weight.
     """
 
+    # Those that `fit` needs on this backend, before all others.
     own_callbacks: Sequence[keras.callbacks.Callback] = ()
 
     def __init__(
@@ -44,7 +34,7 @@ class Trainer(keras.Model):
     ):
         super().__init__()
         self.model = model
-        self.step = keras.Variable(0, dtype="int32", trainable=False)
+        self.step = keras.Variable(0, dtype="int32", trainable=False)  # batches trained on
         self._seed = seed
         self._loss_and_gradients = loss_and_gradients
         self._mean_loss = keras.metrics.Mean(name="loss")

@@ -15,17 +15,11 @@ from keras_attn.translation.training.loss import Sample, draw_sample, smoothed_c
 
 
 class Shared(NamedTuple):
-    """Tensors that all shards of a batch share, computed once from the weights.
+    """Tensors that all shards of a batch share, computed once from the weights."""
 
-    Attributes:
-        weights: Values of the trainable weights, kernels in the dtype of the products.
-        kernel: Kernel of the logits `(D, C)`.
-        bias: Bias of the logits `(C,)`.
-    """
-
-    weights: list[Any]
-    kernel: Any
-    bias: Any
+    weights: list[Any]  # trainable ones, kernels in the dtype of the products
+    kernel: Any  # of the logits, `(D, C)`
+    bias: Any  # of the logits, `(C,)`
 
 
 class TranslationLoss:
@@ -36,25 +30,11 @@ class TranslationLoss:
     of a batch is the mean over the tokens, padding not counted.
 
     The layers of the model are called as a function of weights, batch and seed: dropout depends on
-    the seed only. Logits are computed for real tokens, not for padding.
+    the seed only. Logits are computed for real tokens, not for padding. With `num_sampled` pieces
+    of the vocabulary (`draw_sample`), loss and gradients are estimates.
 
-    Args:
-        model: Built model.
-        label_smoothing: `e`, the probability mass spread over the vocabulary, from 0 to 1.
-        num_sampled: Number of vocabulary pieces whose logits are computed for a batch
-            (`draw_sample`); loss and gradients are then estimates. Defaults to None, the whole
-            vocabulary.
-
-    Call arguments:
-        source: Piece ids with EOS, int32 `(B, S)`, padded with id 0.
-        target_in: BOS and piece ids, int32 `(B, T)`, padded with id 0.
-        target_out: Piece ids and EOS, int32 `(B, T)`, padded with id 0.
-        seed: Seed of dropout and sample, integers `(2,)`.
-
-    Returns:
-        The mean loss per token, or an estimate with `num_sampled`; a float32 scalar.
-
-    Example:
+    The model is built. Ids are int32 `(B, S)` and `(B, T)`, padded with 0: `source` with EOS,
+    `target_in` with BOS, `target_out` with EOS.
 
     >>> model = Transformer.from_sizes(8, 8, 1, 1, 4, 8, 2)
     >>> model.build(((None, None), (None, None)))
@@ -93,10 +73,7 @@ class TranslationLoss:
         return self.of_shard(*shared, source, target_in, target_out, second)
 
     def share(self, target_out: Any, seed: Any) -> tuple[Shared, Sample | None]:
-        """Inputs common to all shards of a batch: weights, and the sample of the vocabulary.
-
-        The sample is None for the whole vocabulary.
-        """
+        """Weights, and the sample of the vocabulary or None for all of it, common to all shards."""
         weights = [
             ops.cast(weight.value, dtype)
             for weight, dtype in zip(self._weights, self._dtypes, strict=True)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -37,9 +37,8 @@ def translate_with(
 ) -> Callable[[Sequence[str]], list[str]]:
     """Function from texts to greedy translations with the current weights of `model`.
 
-    It is that of the export, with all that stands around the search, so what is validated is what
-    will be served. It runs on TensorFlow: in a process of its own if training runs on another
-    backend.
+    It is the function of the export, so what is validated is what will be served. It runs on
+    TensorFlow: in a process of its own if training runs on another backend.
     """
     if keras.backend.backend() == "tensorflow":
         return _translate_here_with(model, tokenizers, config)
@@ -83,16 +82,9 @@ class Validation(keras.callbacks.Callback):
 
     Validation runs after each epoch, and after the last batch of a training. With a budget in
     minutes, epochs that are short beside a validation are passed over: at most a fifth of the time
-    goes into validation. A sample is printed again only if its translation has changed. Training
-    stops after `config.patience` validations without a higher BLEU; 0 is no limit.
-
-    Args:
-        model, tokenizers, config: As of `fit`.
-        examples: Validation sentences. At most `config.validation_sentences` of them are
-            translated, evenly spaced.
-        average: Moving average of the weights. Validation swaps it with the weights of the model.
-        state: Keeps the best averaged weights and the history of the training.
-        budget: Budget of the training. Validation assigns its own duration to `reserve_seconds`.
+    goes into validation. At most `config.validation_sentences` of the examples are translated,
+    evenly spaced. Training stops after `config.patience` validations without a higher BLEU; 0 is
+    no limit.
     """
 
     def __init__(
@@ -139,21 +131,25 @@ class Validation(keras.callbacks.Callback):
         self._budget.reserve_seconds = self._last - start
         if self._patience and int(self._state.num_worse.numpy()) >= self._patience:
             self.model.stop_training = True
-        if not processes.is_primary():
-            return
-        lines = [
-            f"epoch {epoch + 1}: loss {loss:.3f}, validation BLEU {reached:.1f}"
-            + (" (best so far)" if is_best else "")
-        ]
+        if processes.is_primary():
+            best = " (best so far)" if is_best else ""
+            print(
+                f"epoch {epoch + 1}: loss {loss:.3f}, validation BLEU {reached:.1f}{best}",
+                *self._changed_samples(translations),
+                sep="\n",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def _changed_samples(self, translations: Sequence[str]) -> Iterator[str]:
+        """Lines of sample translations, without those that are the same as before."""
         spacing = max(1, len(self._examples) // NUM_SAMPLES)
         samples = list(zip(self._examples, translations, strict=True))[::spacing][:NUM_SAMPLES]
         for example, translation in samples:
             if self._shown.get(example.source) != translation:
                 self._shown[example.source] = translation
-                lines += [
-                    f"    {example.source}  →  {translation}  (reference: {example.references[0]})"
-                ]
-        print("\n".join(lines), file=sys.stderr, flush=True)
+                reference = example.references[0]
+                yield f"    {example.source}  →  {translation}  (reference: {reference})"
 
     def _is_too_early(self) -> bool:
         """Whether a validation now would exceed its share of the time since the last one."""

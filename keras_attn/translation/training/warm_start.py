@@ -31,12 +31,9 @@ DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4}
 
 
 def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
-    """Find the model of a warm start and complete the given fields of the configuration.
+    """Folder of the model of a warm start, if any, and the completed fields of the configuration.
 
-    Returns:
-        The folder of an exported version or of a training, and the completed fields. Without
-        `start_from`: None and the given fields. A warning names the test sets that the earlier
-        training did not hold out.
+    A warning names the test sets that the earlier training did not hold out.
     """
     if not given.get("start_from"):
         return None, given

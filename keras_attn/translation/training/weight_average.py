@@ -17,14 +17,6 @@ class WeightAverage:
     `average = d^k * average + (1 - d^k) * weight` with `d = min(decay, n / (n + 9))`. Here `n` is
     the number of batches at the last update and `k` the number of batches since. The decay is small
     at first, so the random initial weights are forgotten quickly.
-
-    Args:
-        variables: Keras variables to average.
-        decay: Largest decay `d` per batch, from 0 to 1.
-
-    Attributes:
-        values: Averages, Keras variables.
-        num_batches: `n`, a Keras variable.
     """
 
     def __init__(self, variables: Sequence[keras.Variable], decay: float):
@@ -34,7 +26,7 @@ class WeightAverage:
             keras.Variable(ops.copy(variable), dtype=variable.dtype, trainable=False)
             for variable in variables
         ]
-        self.num_batches = keras.Variable(0, dtype="int32", trainable=False)
+        self.num_batches = keras.Variable(0, dtype="int32", trainable=False)  # `n`
         self._update = compile_update(self._move, [*self._followed, *self.values, self.num_batches])
         self._swap = compile_update(self._exchange, [*self._followed, *self.values])
 

@@ -12,7 +12,7 @@ def test_step_loss_speed_and_time_left_are_shown_and_the_first_step_is_not_timed
     run = RunProgress({"training": 60.0, "export": 40.0})
     run.begin("training")
     budget = SimpleNamespace(seconds_left=125.0)
-    callback = progress.Progress(TEN_TOKENS, budget, 0, run, 2)
+    callback = progress.Progress(TEN_TOKENS, budget, run, 2)
     logs = {"loss": 1.25}
 
     def end_batch(after):

@@ -18,13 +18,8 @@ class CompiledSteps:
     Compilation uses one core for most of its time, and for an accelerator it takes longer than
     hundreds of steps, so shapes that are known before are compiled side by side.
 
-    Args:
-        step: Function from state and batch, both nested arrays, to the result of the step and the
-            next state. The arrays of the state are not usable after a call.
-        shardings: Shardings of the next state over several devices, nested like it. Defaults to
-            None, one device.
-
-    Example:
+    `step` maps a state and a batch to the result of the step and the next state. The arrays of the
+    state are not usable after a call. `shardings` are of the next state, for several devices.
 
     >>> steps = CompiledSteps(lambda state, batch: (batch.sum(), state + batch.size))
     >>> steps.begin(jax.numpy.zeros(()), jax.ShapeDtypeStruct((3,), "float32"))

@@ -69,11 +69,7 @@ def check_model_devices(num_parts: int) -> None:
 
 
 def split_model(num_parts: int, model: Config, num_logits: int) -> None:
-    """Split each copy of the weights over `num_parts` devices, which compute the same rows.
-
-    Call this before the model is made. A ValueError says that the devices, or the sizes of the
-    model, cannot be divided so.
-    """
+    """Split each copy of the weights of a model to be made over `num_parts` devices."""
     check_model_devices(num_parts)
     if num_parts == 1:
         return

@@ -37,11 +37,7 @@ def loss_and_gradients(
 
 
 class JaxTrainer(Trainer):
-    """`Trainer` whose `fit` passes the state through compiled steps.
-
-    Args:
-        *arguments: Arguments of `Trainer`.
-    """
+    """`Trainer` whose `fit` passes the state through compiled steps."""
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
