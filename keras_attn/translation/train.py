@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -22,6 +23,7 @@ from keras_attn.translation.model import make_model
 from keras_attn.translation.runtime.devices import describe
 from keras_attn.translation.runtime.run_progress import RunProgress
 from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training import configuration, run_folder, tensorboard, warm_start
 from keras_attn.translation.training.fit import Run, fit
 from keras_attn.translation.training.jax import devices, processes
@@ -37,9 +39,7 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     callbacks = [tensorboard.Curves(asked.board)] if asked.board else []
 
     # Text
-    wanted = Config(**asked.fields)
-    read = partial(load_corpus, wanted.data) if "data" in asked.fields else load_default_corpus
-    pairs = read(source=wanted.source, target=wanted.target, hold_out=wanted.hold_out)
+    pairs = _read_corpus(asked.fields)
     print(pairs.summary())
     config = configuration.choose(asked, pairs.name, pairs.num_train)
     print(presets.summary(config, asked.fields))
@@ -58,10 +58,7 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     print(batches.summary())
 
     # Model
-    keras.utils.set_random_seed(config.seed)
-    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
-    if asked.earlier:
-        warm_start.copy_weights(asked.earlier, model)
+    model = _start_model(tokenizers, config, asked.earlier)
 
     with RunProgress(_expected_seconds(config, pairs), start_time) as progress:
         # Training
@@ -87,6 +84,20 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     minutes = (time.monotonic() - start_time) / 60
     print(f"Exported to {version} in {minutes:.1f} minutes in all.")
     print(next_steps(version, pairs.test[0].source))
+
+
+def _read_corpus(fields: dict[str, Any]) -> Corpus:
+    wanted = Config(**fields)
+    read = partial(load_corpus, wanted.data) if "data" in fields else load_default_corpus
+    return read(source=wanted.source, target=wanted.target, hold_out=wanted.hold_out)
+
+
+def _start_model(tokenizers: Tokenizers, config: Config, earlier: Path | None) -> keras.Model:
+    keras.utils.set_random_seed(config.seed)
+    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
+    if earlier:
+        warm_start.copy_weights(earlier, model)
+    return model
 
 
 def _expected_seconds(config: Config, pairs: Corpus) -> dict[str, float]:

@@ -114,13 +114,12 @@ def fit(
     trainer = make_trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
     state = TrainingState(model, trainer.optimizer, average, trainer.step, folder)
-    warnings = state.restore()
+    for warning in state.restore():
+        print(f"warning: {warning}", file=sys.stderr)
 
     every = config.average_interval
     budget = Budget(config, state, trainer.schedule, every)
     first_step = int(state.step.numpy())
-    for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
     if first_step:
         print(f"Resuming from step {first_step}.", file=sys.stderr)
     run_progress = run_progress or RunProgress({"training": budget.seconds_left})

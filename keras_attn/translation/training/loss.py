@@ -79,9 +79,9 @@ def smoothed_cross_entropy(
     >>> round(float(cost), 4)  # 2 log 8
     4.1589
     """
-    # TensorFlow does not compile this by XLA: in TensorFlow 2.21, two threads that run the same
-    # compiled reduction for the first time crash, and shards would do so
-    # (benchmarks/results/training.md). The gradient is written here to save passes over the logits.
+    # Not compiled by XLA: two threads that run the same compiled reduction for the first time crash
+    # in TensorFlow 2.21 (benchmarks/results/training.md). The gradient is
+    # written here to save passes over the logits.
     counts = ops.ones_like(bias) if counts is None else counts
     log_counts = ops.log(counts)
     smooth = label_smoothing / ops.sum(counts) * counts
@@ -92,8 +92,7 @@ def smoothed_cross_entropy(
         products = ops.cast(ops.matmul(rows, kernel), "float32")
         weighted = products + (bias + log_counts)
         shares = ops.softmax(weighted)
-        # The largest share is at least 1 / C. The share of the target may underflow to 0, so its
-        # logarithm is not used.
+        # The share of the target may underflow to 0, the largest share is at least 1 / C.
         # With `initial`, TensorFlow needs no check that there are rows.
         largest, share = (ops.max(x, axis=-1, initial=-1e9) for x in (weighted, shares))
         log_totals = largest - ops.log(share)
@@ -110,17 +109,21 @@ def smoothed_cross_entropy(
             of_logits = ops.scatter_update(of_logits, places, wanted)
             if weights is not None:
                 of_logits = weights[:, None] * of_logits
+            found = _gradients(ops.cast(of_logits, rows.dtype), rows, kernel)
             # Scaled after the products: these have fewer elements than the logits.
-            of_logits = ops.cast(of_logits, rows.dtype)
-            # The bias gradient is a product: TensorFlow's sum over rows is slow in bfloat16.
-            ones = ops.ones((1, ops.shape(rows)[0]), rows.dtype)
-            found = (
-                ops.matmul(of_logits, ops.transpose(kernel)),
-                ops.matmul(ops.transpose(rows), of_logits),
-                ops.cast(ops.matmul(ones, of_logits)[0], "float32"),
-            )
             return tuple(part * ops.cast(upstream, part.dtype) for part in found)
 
         return cost, gradient
 
     return cost_of(rows, kernel, bias)
+
+
+def _gradients(of_logits: Any, rows: Any, kernel: Any) -> tuple[Any, Any, Any]:
+    """Gradients of rows, kernel and bias from those of the logits `(N, C)`."""
+    # The bias gradient is a product: TensorFlow's sum over rows is slow in bfloat16.
+    ones = ops.ones((1, ops.shape(rows)[0]), rows.dtype)
+    return (
+        ops.matmul(of_logits, ops.transpose(kernel)),
+        ops.matmul(ops.transpose(rows), of_logits),
+        ops.cast(ops.matmul(ones, of_logits)[0], "float32"),
+    )

@@ -111,10 +111,7 @@ class Muon(keras.optimizers.Muon):
 def _orthogonal(
     matrix: Any, steps: int, coefficients: tuple[float, float, float], dtype: str
 ) -> Any:
-    """Move the singular values of matrices `(..., m, n)` towards 1 by Newton-Schulz iterations.
-
-    Each iteration maps a singular value `s` to `a s + b s^3 + c s^5`.
-    """
+    """Matrices `(..., m, n)` after iterations that map singular values to `a s + b s^3 + c s^5`."""
     a, b, c = coefficients
     is_tall = matrix.shape[-2] > matrix.shape[-1]
     x = ops.swapaxes(matrix, -2, -1) if is_tall else matrix
