@@ -5,8 +5,7 @@ from keras_attn.translation.runtime.devices import compiled, describe, open_devi
 
 
 def test_devices_are_open_afterwards():
-    assert open_devices() >= 1
-    assert tf.config.list_logical_devices("CPU")
+    assert open_devices() >= len(tf.config.list_logical_devices("CPU")) >= 1
 
 
 def test_cards_of_one_kind_are_counted(monkeypatch):

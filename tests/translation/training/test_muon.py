@@ -39,12 +39,6 @@ def test_takes_the_steps_of_keras_muon():
         assert np.abs(np.asarray(one) - start).max() > 0.5
 
 
-def test_a_matrix_without_gradient_stays():
-    weight = keras.Variable(np.ones((4, 6), np.float32))
-    FusedMuon(1.0).apply([tf.zeros((4, 6))], [weight])
-    np.testing.assert_array_equal(weight, 1)
-
-
 def test_matrices_go_by_turns_and_as_many_times_as_far():
     random = np.random.default_rng(6)
     shapes = [(4, 6), (5,), (6, 4), (3, 3)]
@@ -68,12 +62,13 @@ def test_matrices_go_by_turns_and_as_many_times_as_far():
 
 def test_bfloat16_is_near_float32_whatever_the_size_of_the_gradient():
     gradient = np.random.default_rng(4).normal(size=(64, 256)).astype(np.float32)
-    for size in (1e-12, 1.0, 1e12):
+    for size in (0.0, 1e-12, 1.0, 1e12):  # a matrix without gradient stays
         exact, rounded = zeros(gradient.shape, gradient.shape)
         FusedMuon(1.0).apply([tf.constant(size * gradient)], [exact])
         FusedMuon(1.0, dtype="bfloat16").apply([tf.constant(size * gradient)], [rounded])
         error = np.linalg.norm(np.asarray(rounded) - exact)
-        assert error < 0.1 * np.linalg.norm(exact), size
+        norm = np.linalg.norm(exact)
+        assert error < 0.1 * norm if size else error == norm == 0, size
 
 
 def test_accumulates():
