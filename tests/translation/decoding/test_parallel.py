@@ -23,7 +23,7 @@ def test_each_row_has_its_own_outputs_in_its_place():
     for num_rows in (0, 1, 2, 3, 8, 17):
         ids = np.random.default_rng(0).integers(1, 100, [num_rows, 5]).astype(np.int32)
         for num_shards in (1, 2, 3, 7):
-            texts, numbers = search(tf.constant(ids), tf.constant(num_shards))
+            texts, numbers = search(ids, num_shards)
             assert [int(text) for text in texts.numpy()] == ids.sum(1).tolist()
             np.testing.assert_array_equal(numbers[:, 0], ids.sum(1))
 

@@ -11,18 +11,12 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID
 SOURCES = np.array([[4, 9, EOS_ID, 0], [7, EOS_ID, 0, 0], [12, 5, 5, EOS_ID]], np.int32)
 
 
-def begin(steps, sources, room):
-    """Memory, and a cache with room."""
-    memory = steps.encode(tf.constant(sources))
-    cache = steps.make_cache(memory)
-    paddings = [[0, 0], [0, 0], [0, room], [0, 0]]
-    return memory, tf.nest.map_structure(lambda part: tf.pad(part, paddings), cache)
-
-
 def follow(steps, said, ancestors, sources=SOURCES):
     """Logits `(T, B, N, V)` of hypotheses that say `said (T, B, N)`."""
     room = ancestors.shape[-1]
-    memory, cache = begin(steps, sources, room)
+    memory = steps.encode(tf.constant(sources))
+    paddings = [[0, 0], [0, 0], [0, room], [0, 0]]
+    cache = tf.nest.map_structure(lambda part: tf.pad(part, paddings), steps.make_cache(memory))
     found = []
     for t in range(len(said)):
         seen = np.where(np.arange(room) <= t, ancestors[t], -1)
@@ -58,10 +52,11 @@ def expected_logits(model, said, ancestors):
     return of_last.reshape(*said.shape, -1)
 
 
-def assert_follows(model, beam_size=2, in_place=(False, True)):
+def assert_follows(model, beam_size=2, in_place=(False, True), more_room=0):
     """Logits of the steps are those of whole hypotheses."""
     said, ancestors = hypotheses(beam_size)
     expected = expected_logits(model, said, ancestors)
+    ancestors = np.pad(ancestors, [(0, 0)] * 3 + [(0, more_room)], constant_values=-1)
     for way in in_place:
         found = follow(DecoderSteps(model, beam_size, way), said, ancestors)
         np.testing.assert_allclose(found, expected, atol=1e-3)
@@ -115,11 +110,7 @@ def test_a_model_with_a_call_of_its_own_is_refused(tiny_model):
 
 @pytest.mark.parametrize("position", [keras_attn.LearnedPositionalEncoding(4), POSITIONS["t5"]])
 def test_room_may_be_longer_than_a_learned_table(position):
-    model = strong(position=position)
-    said, ancestors = hypotheses()
-    roomy = np.pad(ancestors, [(0, 0)] * 3 + [(0, 12)], constant_values=-1)
-    found = follow(DecoderSteps(model, 2), said, roomy)
-    np.testing.assert_allclose(found, expected_logits(model, said, ancestors), atol=1e-3)
+    assert_follows(strong(position=position), in_place=[False], more_room=12)
 
 
 def test_a_window_holds_tokens_of_the_hypothesis():
