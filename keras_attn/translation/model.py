@@ -13,14 +13,7 @@ from keras_attn.translation.decoding.search import num_positions
 
 
 def make_model(source_vocab_size: int, target_vocab_size: int, config: Config) -> Transformer:
-    """Return a built model with initial weights.
-
-    Args:
-        source_vocab_size: Number of source pieces.
-        target_vocab_size: Number of target pieces.
-        config: Sizes, options and precision of the model.
-
-    Example:
+    """Return a built model with initial weights, for numbers of source and target pieces.
 
     >>> config = Config(num_hiddens=8, num_heads=2, ffn_num_hiddens=8, position="rotary")
     >>> make_model(10, 12, config).encoder.block_0.position.base
@@ -47,12 +40,6 @@ def make_model(source_vocab_size: int, target_vocab_size: int, config: Config) -
 
 def in_dtype(model: Transformer, dtype: str) -> Transformer:
     """Return a built model with the same weights that computes and keeps them in a dtype.
-
-    Args:
-        model: Built model.
-        dtype: `"float32"` or `"bfloat16"`.
-
-    Example:
 
     >>> model = make_model(10, 12, Config(num_hiddens=8, num_heads=2, ffn_num_hiddens=8))
     >>> {weight.dtype for weight in in_dtype(model, "bfloat16").weights}

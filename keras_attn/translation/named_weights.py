@@ -21,8 +21,6 @@ _SIGNATURE = "score"
 def of_model(model: Transformer) -> dict[str, np.ndarray]:
     """Weights of a built model.
 
-    Example:
-
     >>> model = Transformer.from_sizes(5, 6, 1, 1, 4, 8, 2)
     >>> model.build(((None, None), (None, None)))
     >>> of_model(model)["decoder/block_0/cross_attention/query/kernel"].shape
@@ -32,22 +30,14 @@ def of_model(model: Transformer) -> dict[str, np.ndarray]:
 
 
 def of_version(version: Path) -> dict[str, np.ndarray]:
-    """Weights of an exported version, in float32.
-
-    Raises:
-        ValueError: If the version cannot be loaded, as `versions.load` says.
-    """
+    """Weights of an exported version, in float32."""
     loaded = versions.load(version, [_SIGNATURE])
     variables = loaded.signatures[_SIGNATURE].variables
     return {path_in_model(v.name): np.asarray(v, np.float32) for v in variables}
 
 
 def by_path(variables: Iterable[keras.Variable]) -> dict[str, keras.Variable]:
-    """Variables of a built model by their paths.
-
-    Raises:
-        ValueError: If two variables have the same path.
-    """
+    """Variables of a built model by their paths, which must differ."""
     variables = list(variables)
     found = {path_in_model(variable.path): variable for variable in variables}
     if len(found) < len(variables):
@@ -61,16 +51,7 @@ def by_path(variables: Iterable[keras.Variable]) -> dict[str, keras.Variable]:
 
 
 def assign(variables: Iterable[keras.Variable], values: Mapping[str, np.ndarray]) -> None:
-    """Give the variables of a built model the values of the same paths.
-
-    Args:
-        variables: Variables to assign.
-        values: A value for each of them, by `path_in_model`.
-
-    Raises:
-        ValueError: If a path is missing or unknown, or a value has another shape. Nothing is
-            assigned then.
-    """
+    """Give the variables of a built model the values of the same paths, all or none."""
     ours = by_path(variables)
     check_paths("The weights", ours, values)
     shapes = [

@@ -84,14 +84,10 @@ _TOKENS_IN_A_MINUTE_ON_ACCELERATOR = 40_000_000
 def for_corpus(
     num_pairs: int, speeds: Mapping[str, float], num_accelerators: int = 0, **given: Any
 ) -> Config:
-    """Configuration for a corpus and this machine.
+    """Configuration for a number of training pairs on this machine.
 
-    Args:
-        num_pairs: Number of training pairs.
-        speeds: Operations per second of matrix products in each precision; see
-            `runtime.precision.measure_speeds`.
-        num_accelerators: Number of accelerators that share a batch. Defaults to 0, a processor.
-        **given: Values that the user set; they are kept.
+    The machine has the `speeds` of `runtime.precision.measure_speeds`, and accelerators that share
+    a batch, or none. Values that the user has given are kept.
     """
     is_small = num_pairs < SMALL_CORPUS_PAIRS
     usual_values = SMALL_CORPUS if is_small else LARGE_CORPUS
@@ -155,12 +151,8 @@ def seconds_of_a_token(config: Config, speeds: Mapping[str, float]) -> float:
 def summary(config: Config, given: Collection[str]) -> str:
     """Sizes and budget in one line, for the terminal.
 
-    Args:
-        config: Configuration of a training.
-        given: Names of the fields that the user set. Others whose default depends on the corpus,
-            the time or the machine are marked by an asterisk.
-
-    Example:
+    An asterisk marks fields that the user has not given, if their defaults depend on the corpus,
+    the time or the machine.
 
     >>> config = for_corpus(5000, {"float32": 2e11}, dropout=0.2, minutes=3.0)
     >>> summary(config, ["dropout", "minutes"])[:56]

@@ -51,9 +51,6 @@ def newest_version(path: Path) -> Path:
     """Folder of a SavedModel: `path`, or the whole version in `path` with the highest number.
 
     A warning names newer folders that are not whole, for example after a copy that was cut off.
-
-    Raises:
-        ValueError: If `path` holds no exported translator.
     """
     if not path.is_dir():
         raise ValueError(f"The model must be a folder that `train.py` wrote. Received: {path}.")
@@ -107,12 +104,8 @@ def write_sizes(version: Path) -> None:
 def fault(version: Path, of_translator: bool = True) -> str:
     """Why a folder is no whole version, in a few words; empty if it is whole.
 
-    Sizes are checked if the version has a record of them; older versions do not.
-
-    Args:
-        version: Folder of the version.
-        of_translator: Whether the version must be a translator. Else any SavedModel is whole.
-            Defaults to True.
+    Sizes are checked if the version has a record of them; older versions do not. Any SavedModel is
+    whole if it need not be `of_translator`.
     """
     needed: dict[str, int | None] = dict.fromkeys(_NEEDED if of_translator else _NEEDED[:1])
     for name in (f"{EXTRA}/{SIZES}", f"{EXTRA}/{CONFIG}"):
@@ -139,14 +132,8 @@ def fault(version: Path, of_translator: bool = True) -> str:
 def load(version: Path, signatures: Iterable[str] = (), cores: int | None = None) -> Any:
     """The SavedModel of a version, loaded by TensorFlow, with a shard of each batch for each core.
 
-    Args:
-        version: Folder of the version.
-        signatures: Names of the signatures that the caller requires. Defaults to none.
-        cores: See `Translator.load`.
-
-    Raises:
-        ValueError: If the SavedModel is damaged, or an older version of keras_attn exported it
-            without one of the signatures or with operations that TensorFlow lacks.
+    It must have the `signatures`. An older version of keras_attn may have exported it without one,
+    or with operations that TensorFlow lacks.
     """
     import tensorflow as tf  # takes seconds
 

@@ -44,23 +44,9 @@ class Batches:
     can resume at any step. All epochs have the same number of batches as the first: some batches of
     a later part are skipped or repeated.
 
-    Args:
-        parts: Training pairs in parts, which may be read when they are asked for.
-        tokenizers: Source and target tokenizers.
-        config: Languages, seed, and the settings of the batches. Subword regularization may exceed
-            `batch_tokens`; noise may exceed it by a tenth.
-        shard: Share of this process in batches of fixed shapes, which a compiler needs: rows of
-            padding fill each batch, and nothing exceeds its shape. Defaults to None, whole batches
-            of any shape.
-
-    Raises:
-        ValueError: If no pair is short enough.
-
-    Attributes:
-        steps_per_epoch: Number of batches of an epoch.
-        shapes: Padded shapes `(S, T)` of the first part.
-        num_too_long: Number of pairs dropped from the first part.
-        padding: Share of padding in the first part.
+    Subword regularization may exceed `batch_tokens`; noise may exceed it by a tenth. With a `shard`
+    of this process, batches have fixed shapes, which a compiler needs: rows of padding fill each
+    batch, and nothing exceeds its shape.
 
     Example:
 

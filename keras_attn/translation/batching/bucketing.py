@@ -61,19 +61,9 @@ def masked_part(
 class BucketedCorpus:
     """Pairs of a part and pairs joined from them, as ids, in buckets of equal padded shape.
 
-    Args:
-        number: Index of the part. Which pairs are joined depends on it and on the seed.
-        fixed_shapes: Whether noise must not make a batch larger or longer. Defaults to False.
-
-    Raises:
-        ValueError: If no pair has at most `config.max_length` pieces.
-
-    Attributes:
-        pairs: Pairs of at most `config.max_length` pieces; those of the part come first.
-        sides: Source ids and target ids of each pair.
-        lengths: Length of each side of each pair, EOS included, `(N, 2)`.
-        num_too_long: Number of pairs of the part that are longer.
-        shapes: Padded shape `(S, T)` of each bucket.
+    The pairs, of at most `config.max_length` pieces, begin with those of the part. Which ones are
+    joined depends on the `number` of the part and on the seed. With `fixed_shapes`, noise does not
+    make a batch larger or longer.
     """
 
     def __init__(
@@ -88,8 +78,8 @@ class BucketedCorpus:
         self._fixed_shapes = fixed_shapes
         self._config = config
         self.pairs: list[Pair] = []
-        self.sides: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-        self.lengths = np.zeros((0, 2), int)
+        self.sides: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])  # source and target ids
+        self.lengths = np.zeros((0, 2), int)  # of each side, EOS included
         self._weights = np.zeros(0)
         languages = config.source, config.target
         # The tokenizers of imported models have no placeholders, and their exports put in none.
@@ -213,14 +203,8 @@ def plan_buckets(lengths: np.ndarray, max_padding: float) -> list[np.ndarray]:
     """Divide pairs into buckets with a share of padding of at most `max_padding`.
 
     Each bucket is padded to its longest source and its longest target. The search is greedy: it
-    starts with one bucket and repeats the split, by side and length, that saves most padding.
-
-    Args:
-        lengths: Source and target length of each pair, at least 1, integers `(N, 2)`.
-        max_padding: Maximum share of padding in all padded tokens.
-
-    Returns:
-        Index arrays into `lengths`, a partition of its rows.
+    starts with one bucket and repeats the split, by side and length, that saves most padding. The
+    buckets are indices of rows of `lengths` `(N, 2)`.
     """
     groups = [np.arange(len(lengths))]
     splits = [_best_split(lengths, groups[0])]

@@ -31,20 +31,8 @@ def joined_pairs(
     """Join random pairs of a part by twos and threes.
 
     The sentences are drawn by the weights of the pairs. All but the last of a joined pair end with
-    punctuation on both sides.
-
-    Args:
-        part: Training pairs.
-        lengths: Length of each side of each pair in tokens, EOS included, `(N, 2)`.
-        share: Number of joined pairs in an epoch, as a share of all other pairs.
-        languages: Language codes of both sides.
-        max_length: Largest sum of the lengths of a side. Combinations above it are left out.
-        random: Random generator.
-
-    Returns:
-        Joined pairs with weights.
-
-    Example:
+    punctuation on both sides. `lengths` `(N, 2)` are those of each side in tokens, EOS included; no
+    sum of them is above `max_length`. An epoch has `share` times as many joined pairs as others.
 
     >>> part = WeightedPairs([Pair("はい。", "Yes."), Pair("猫?", "A cat?")], weights=[1, 1])
     >>> joined = joined_pairs(

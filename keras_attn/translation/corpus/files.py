@@ -14,11 +14,7 @@ from keras_attn.translation.corpus.pairs import Pair
 
 
 def read_files(paths: list[Path]) -> list[Pair | None]:
-    """Pairs of the lines of a file, or of two files; None for a broken line.
-
-    Raises:
-        ValueError: If a file cannot be read, holds no pair, or has not as many lines as the other.
-    """
+    """Pairs of the lines of a file, or of two files; None for a broken line."""
     name = ",".join(map(str, paths))
     sides = [_read_lines(path) for path in paths]
     counts = [len(lines) for lines in sides]
@@ -49,11 +45,6 @@ def utf8_lines(file: Iterable[bytes]) -> Iterator[bytes]:
     Text in UTF-16 that begins with a byte order mark is converted, as Windows programs write it.
     A CR ends a line only in text without any LF, as old Mac programs wrote it. Elsewhere it is a
     character of the line, so that lines correspond to lines of other programs.
-
-    Args:
-        file: Lines that end in LF, as a file in binary mode yields them.
-
-    Example:
 
     >>> list(utf8_lines([b"one\\r\\n", b"two"])), list(utf8_lines([b"one\\rtwo\\r"]))
     ([b'one', b'two'], [b'one', b'two'])

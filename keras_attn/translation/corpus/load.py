@@ -37,35 +37,21 @@ MIN_TELLING_TEST = 100
 
 @dataclass(frozen=True)
 class Corpus:
-    """Training pairs, and validation and test sentences with references.
+    """Training pairs, and validation and test sentences with references."""
 
-    Attributes:
-        name: The name given to `load_corpus`.
-        train: Training pairs of the first part.
-        parts: Training pairs with weights, in one part, or in several parts that are read when they
-            are asked for, if large sets of TensorFlow Datasets are among the corpora.
-        validation: One sentence of each validation group, with references.
-        test: One sentence of each test group, with references.
-        test_corpora: Positions in `test` of the sentences of each corpus, by name without folder.
-        counts: Numbers of lines or pairs in the first part: `read`; dropped, by reason (`broken`,
-            then `cleaning.REASONS`); `kept`. `kept` is the sum of `train`, `validation`, `test`,
-            `withheld` (`splits.Splits`) and, with held-out test sets, `held_out`. `groups`
-            is the number of groups of kept pairs.
-        held_out: Test sets that share no sentence with the three splits.
-        credit: Attribution that the licence of the corpus requires, or an empty string.
-        warnings: Problems of the corpus that the user should know, one sentence each.
-    """
-
-    name: str
-    train: list[Pair]
+    name: str  # as given to `load_corpus`
+    train: list[Pair]  # of the first part
+    # One part, or several that are read when asked for, with large sets of TensorFlow Datasets.
     parts: Sequence[WeightedPairs] = field(repr=False)
-    validation: list[Example]
+    validation: list[Example]  # one sentence of each group
     test: list[Example]
-    test_corpora: dict[str, list[int]]
+    test_corpora: dict[str, list[int]]  # positions in `test` of each corpus, without folder
+    # Lines or pairs of the first part: `read`; dropped, by reason (`broken`, `cleaning.REASONS`);
+    # `kept`, the sum of the splits, `withheld` (`Splits`) and `held_out`; `groups` of kept pairs.
     counts: dict[str, int]
     held_out: list[HeldOut]
-    credit: str
-    warnings: tuple[str, ...]
+    credit: str  # attribution that the licence requires, or empty
+    warnings: tuple[str, ...]  # one sentence each
 
     @property
     def num_train(self) -> int:
@@ -101,13 +87,11 @@ def load_corpus(
             of a translation set of TensorFlow Datasets; or several of these, joined by ` + `, each
             with an optional weight: `tatoeba + own.tsv=3` repeats each pair of `own.tsv` three
             times an epoch.
-        source: Language code of the source side. Defaults to `"ja"`.
-        target: Language code of the target side. Defaults to `"en"`.
-        max_characters: Maximum length of a side, in characters, at least 1. Defaults to
-            `MAX_CHARACTERS`.
-        hold_out: Test sets in the form that `load_test_set` accepts, joined by ` + `. What shares a
-            sentence with one of them is left out of all three splits (`splits.leave_out`).
-            Defaults to none.
+        source: Language code of the source side.
+        target: Language code of the target side.
+        max_characters: Maximum length of a side, in characters, at least 1.
+        hold_out: Test sets, joined by ` + `. What shares a sentence with one of them is left out
+            of all three splits (`splits.leave_out`).
 
     Raises:
         ValueError: If the corpus or a held-out test set does not exist or cannot be read, or the
@@ -233,9 +217,6 @@ def load_default_corpus(source: str = "ja", target: str = "en", hold_out: str = 
     """Corpus of a training without `--data`: `Config.data`, or `everyday` without a network.
 
     The `name` of the corpus tells which one it is.
-
-    Raises:
-        ValueError: If the corpora are not of these languages, or a test set cannot be read.
     """
     try:
         return load_corpus(Config.data, source, target, hold_out=hold_out)
@@ -249,16 +230,10 @@ def load_default_corpus(source: str = "ja", target: str = "en", hold_out: str = 
 
 
 def load_test_set(name: str, source: str = "ja", target: str = "en") -> list[Example]:
-    """All pairs of a corpus without cleaning: one example with one reference for each line.
+    """All pairs of a corpus (see `load_corpus`) without cleaning, one example for each line.
 
     A sentence that the corpus holds twice is an example twice, as in the published scores of public
     test sets.
-
-    `name` is one or several corpora, in the form that `load_corpus` accepts.
-
-    Raises:
-        ValueError: If the corpus does not exist or holds no pair.
-        OSError: If a corpus cannot be downloaded.
     """
     sources = Sources(name, source, target)
     entries = [entry for part in range(sources.num_parts) for entry in sources.read(part).entries]

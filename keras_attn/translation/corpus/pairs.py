@@ -13,19 +13,12 @@ class Pair(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A pair of a corpus.
-
-    Attributes:
-        pair: Sentence and translation.
-        corpus: Name of the corpus.
-        weight: Number of times that an epoch shows the pair, on average.
-        combination: Pairs with equal combinations must be in the same split; empty for none.
-    """
+    """A pair of a corpus."""
 
     pair: Pair
     corpus: str = ""
-    weight: float = 1.0
-    combination: str = ""
+    weight: float = 1.0  # number of times that an epoch shows the pair, on average
+    combination: str = ""  # pairs with equal ones must be in the same split
 
 
 class WeightedPairs(NamedTuple):

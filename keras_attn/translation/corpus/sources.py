@@ -20,17 +20,11 @@ from keras_attn.translation.corpus.pairs import Entry, Pair
 
 
 class BuiltIn(NamedTuple):
-    """A corpus of `keras_attn_data`: its module, and the licence of what is made of it.
+    """A corpus of `keras_attn_data`, and the licence of what is made of it."""
 
-    Attributes:
-        module: Module with a function `examples`.
-        licence: Identifier of the licence on model hubs.
-        credit: Attribution that the licence requires.
-    """
-
-    module: str
-    licence: str
-    credit: str = ""
+    module: str  # with a function `examples`
+    licence: str  # identifier on model hubs
+    credit: str = ""  # attribution that the licence requires
 
 
 BUILT_IN = {
@@ -66,15 +60,8 @@ class Raw(NamedTuple):
 class Sources:
     """One or several corpora, opened by name.
 
-    Attributes:
-        weights: Weight of each corpus, by name.
-        sets: Those of TensorFlow Datasets, by name.
-        num_parts: Number of parts in which they are read. It is above 1 if the sets of TensorFlow
-            Datasets have more than `PART_PAIRS` pairs.
-
-    Raises:
-        ValueError: If a name or weight is wrong.
-        OSError: If a set of TensorFlow Datasets cannot be downloaded.
+    `weights` are those of each corpus, `sets` are the sets of TensorFlow Datasets. `num_parts` is
+    above 1 if these have more than `PART_PAIRS` pairs together.
     """
 
     def __init__(self, name: str, source: str, target: str):
@@ -162,12 +149,7 @@ def _paths(name: str) -> list[Path]:
 
 
 class TranslationSet:
-    """Split `train` of a translation set of TensorFlow Datasets, read one slice at a time.
-
-    Raises:
-        ValueError: If the set does not exist, lacks one of the languages, or has no split `train`.
-        OSError: If the set cannot be downloaded.
-    """
+    """Split `train` of a translation set of TensorFlow Datasets, read one slice at a time."""
 
     def __init__(self, name: str, source: str, target: str):
         # Imported here because only sets of TensorFlow Datasets need it.

@@ -65,14 +65,7 @@ def leave_out(
     Sentences are compared in normalised form, each side with the same side of the test set. A whole
     group leaves the corpus (`split` says which pairs are connected): near copies of a test
     sentence are neither in training, nor in validation, which may choose the model, nor in the test
-    split. The splits of the other groups do not change.
-
-    Returns:
-        The entries that are left, and the test sets with the numbers of pairs that each one left
-        out. A pair may count for several test sets.
-
-    Raises:
-        ValueError: If no pair is left.
+    split. The splits of the other groups do not change. A pair may count for several test sets.
     """
     keys = _keys(entries)
     sentences = [_normalised_sentences(test_set.examples) for test_set in held_out]
@@ -106,14 +99,8 @@ def split(entries: Sequence[Entry], anchor: int = 0) -> Splits:
     equal. All pairs of a connected group are in the same split. The split is chosen by the sha256
     of the smallest normalised anchor sentence of the group. If validation or test would be empty,
     it gets the group with the lowest hash. The result does not depend on the order of the pairs,
-    nor on the direction of translation if the anchor is on the same language.
-
-    Args:
-        entries: Cleaned entries, without duplicates.
-        anchor: Side that chooses the split of a group: 0 for source, 1 for target. Defaults to 0.
-
-    Raises:
-        ValueError: If the pairs form fewer than three groups.
+    nor on the direction of translation if the anchor is on the same language. It is the side that
+    chooses the split of a group, 0 for source or 1 for target.
     """
     keys = _keys(entries)
     groups = connected(keys)
