@@ -165,33 +165,29 @@ def leave_out_apostrophes(text: str, random: Random) -> str:
     return _APOSTROPHE.sub("", text)
 
 
-# Relative rate of each kind.
-_JAPANESE: dict[Kind, float] = {
-    leave_out_end: 2,
-    change_end: 1,
-    write_ascii: 1,
-    change_commas: 1,
-    mistype_kana: 2,
-    insert_spaces: 1,
-    write_kana: 2,
-    write_other_kana: 1,
+# Relative rate of each kind, by `Language.noise`.
+_RATES: dict[str, dict[Kind, float]] = {
+    "japanese": {
+        leave_out_end: 2,
+        change_end: 1,
+        write_ascii: 1,
+        change_commas: 1,
+        mistype_kana: 2,
+        insert_spaces: 1,
+        write_kana: 2,
+        write_other_kana: 1,
+    },
+    "chinese": {leave_out_end: 3, change_end: 1, write_ascii: 1, change_commas: 1},
+    "alphabetic": {
+        leave_out_end: 3,
+        change_end: 1,
+        leave_out_commas: 1,
+        mistype_letters: 3,
+        leave_out_apostrophes: 1,
+        write_lower_case: 2,
+        write_capitals: 1,
+    },
 }
-_CHINESE: dict[Kind, float] = {
-    leave_out_end: 3,
-    change_end: 1,
-    write_ascii: 1,
-    change_commas: 1,
-}
-_ALPHABETIC: dict[Kind, float] = {
-    leave_out_end: 3,
-    change_end: 1,
-    leave_out_commas: 1,
-    mistype_letters: 3,
-    leave_out_apostrophes: 1,
-    write_lower_case: 2,
-    write_capitals: 1,
-}
-_RATES = {"japanese": _JAPANESE, "chinese": _CHINESE, "alphabetic": _ALPHABETIC}
 
 
 def rates(language: str) -> Mapping[Kind, float]:

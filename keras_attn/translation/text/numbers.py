@@ -73,9 +73,7 @@ IN_DIGITS: Replacements = (
 WITH_COMMAS: Replacements = (
     *IN_DIGITS,
     (r"^([1-9][0-9]*)([0-9]{3})$", r"\1,\2"),
-    (r"^([0-9]+)([0-9]{3}),", r"\1,\2,"),
-    (r"^([0-9]+)([0-9]{3}),", r"\1,\2,"),
-    (r"^([0-9]+)([0-9]{3}),", r"\1,\2,"),
+    *((r"^([0-9]+)([0-9]{3}),", r"\1,\2,"),) * 3,
 )
 # Endings of English ordinal numbers: training writes "th" after each placeholder.
 ORDINAL_ENDINGS: Replacements = (

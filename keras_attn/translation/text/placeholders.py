@@ -51,9 +51,8 @@ _COPIED = (
     Kind("web address", r"(?:https?://|www\.)[!-~]*[0-9A-Za-z/#=_-]"),
     Kind("e-mail address", r"[0-9A-Za-z._%+-]+@[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)+"),
     Kind("mention", r"[@#][0-9A-Za-z_]+"),  # and hashtag
-    Kind(
-        "template", r"\{\{[^{}\r\n]{1,60}\}\}|\$?\{[^{}\r\n]{0,60}\}"
-    ),  # {{name}}, ${name}, {name}
+    # {{name}}, ${name}, {name}
+    Kind("template", r"\{\{[^{}\r\n]{1,60}\}\}|\$?\{[^{}\r\n]{0,60}\}"),
     Kind("format", r"%(?:\([0-9A-Za-z_]+\)|[0-9]+\$)?[0-9.]*[sdifx@]"),  # %s, %(name)s, %1$d
     Kind("tag", r"</?[A-Za-z][^<>\r\n]{0,200}>|&[A-Za-z]{2,8};|&#[0-9]{1,7};"),  # and entity
     Kind("code", r"`[^`\r\n]{1,200}`"),

@@ -102,9 +102,8 @@ def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
 def parts(pieces: tf.RaggedTensor, limit: int) -> tuple[tf.RaggedTensor, tf.Tensor]:
     """Split sentences of piece ids `(N, pieces)` every `limit` pieces, which is at least 1.
 
-    Returns:
-        Piece ids `(parts, pieces)` and the index of the sentence of each part, int64 `(parts,)`,
-        in ascending order. A sentence without pieces has no parts.
+    Returns piece ids `(parts, pieces)` and the index of the sentence of each part, int64
+    `(parts,)`, in ascending order. A sentence without pieces has no parts.
     """
     lengths = pieces.row_lengths()
     counts = (lengths + limit - 1) // limit

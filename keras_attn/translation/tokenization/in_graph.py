@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from keras_attn.translation.special_ids import UNK_ID
 from keras_attn.translation.text.characters import REPLACEMENTS, replace_in_graph
 from keras_attn.translation.tokenization import language_tokens, utf8
 from keras_attn.translation.tokenization.fixed_shapes import NO_ID, encode_all
-from keras_attn.translation.tokenization.normalizer import MARK, Normalizer
+from keras_attn.translation.tokenization.normalizer import MARK, Normalized, Normalizer
 from keras_attn.translation.tokenization.tokenizer import ModelProto
+from keras_attn.translation.tokenization.trie import NONE, Trie
 from keras_attn.translation.tokenization.unigram import NOTHING, UNKNOWN, Unigram
-from keras_attn.translation.tokenization.unknown import ByteFallback, RunsOfUnknown
 
 _REPLACEMENT = "\ufffd".encode()
 # `ModelProto.SentencePiece.Type`
@@ -62,13 +63,12 @@ class GraphTokenizer:
             for text, piece in zip(self._texts, vocabulary, strict=True)
         ]
         self._is_imported = not spec.byte_fallback
-        self._language_ids = {}
-        self._unknown: ByteFallback | RunsOfUnknown = ByteFallback(self._bytes)
+        self._language_ids: dict[str, int] = {}
         if self._is_imported:
             ids = {piece.piece: i for i, piece in enumerate(vocabulary)}
             self._language_ids = {token: ids[token] for token in language_tokens.among(ids)}
             unused = {name: i for name, i in ids.items() if vocabulary[i].type == _UNUSED}
-            self._unknown = RunsOfUnknown(names, unused)
+            self._runs = _RunsOfUnknown(names, unused)
         rows, lengths = tf.TensorSpec([None, None], tf.uint8), tf.TensorSpec([None], tf.int32)
         self._encode = tf.function(
             self._encode_rows, input_signature=[rows, lengths], jit_compile=True, autograph=False
@@ -127,12 +127,53 @@ class GraphTokenizer:
         rows = tf.where(is_byte, tf.cast(rows, tf.int32), utf8.NONE)
         normalized = self._normalizer(rows, lengths)
         ends = self._unigram(normalized.code_points, normalized.lengths)[..., None]
-        unknown = self._unknown(normalized, ends[..., 0] == UNKNOWN)
+        if self._is_imported:
+            unknown = self._runs(normalized, ends[..., 0] == UNKNOWN)
+        else:
+            unknown = self._byte_ids(normalized.code_points)
         known = tf.gather(tf.constant(self._ids), tf.maximum(ends - 1, 0))
         more = [[0, 0], [0, 0], [0, unknown.shape[-1] - 1]]
         known = tf.pad(known, more, constant_values=NO_ID)
         ids = tf.where(ends == NOTHING, NO_ID, tf.where(ends == UNKNOWN, unknown, known))
         return ids, tf.reduce_max(normalized.needed)
+
+    def _byte_ids(self, code_points: tf.Tensor) -> tf.Tensor:
+        """Ids of the UTF-8 bytes of each character, int32 `(B, M, 4)`."""
+        is_byte = self._bytes != utf8.NONE
+        ids = np.zeros(256, np.int32)
+        ids[self._bytes[is_byte]] = np.flatnonzero(is_byte)
+        values = utf8.encode(code_points)
+        return tf.where(values == utf8.NONE, NO_ID, tf.gather(ids, tf.maximum(values, 0)))
+
+
+class _RunsOfUnknown:
+    """Id of each run of characters without a piece, at its end, int32 `(B, M, 1)`.
+
+    A run is unknown, unless the other language of an imported model has a piece of this name.
+    `known` are the pieces of this language, `unused` those of the other one with their ids.
+    """
+
+    def __init__(self, known: Sequence[str], unused: dict[str, int]):
+        letters = set(known)
+        runs = {piece: i for piece, i in unused.items() if letters.isdisjoint(piece)}
+        self._ids = list(runs.values())
+        self._trie = Trie(list(runs)) if runs else None
+
+    def __call__(self, normalized: Normalized, is_unknown: tf.Tensor) -> tf.Tensor:
+        places = tf.shape(is_unknown)[1]
+        following = tf.pad(is_unknown, [[0, 0], [0, 1]])[:, 1:]
+        ids = tf.where(is_unknown & ~following, UNK_ID, NO_ID)
+        if self._trie is None:
+            return ids[..., None]
+        pieces = self._trie(normalized.code_points, normalized.lengths)
+        is_run = is_unknown
+        for size in range(1, self._trie.longest + 1):
+            is_longer = tf.pad(is_unknown, [[0, 0], [size, 0]])[:, :places]
+            piece = pieces[size - 1]
+            is_found = is_run & ~is_longer & (ids == UNK_ID) & (piece != NONE)
+            ids = tf.where(is_found, tf.gather(self._ids, tf.maximum(piece, 0)), ids)
+            is_run &= is_longer
+        return ids[..., None]
 
 
 def _check(model: Any) -> None:

@@ -34,11 +34,5 @@ def split_in_graph(texts: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def among(pieces: Iterable[str]) -> list[str]:
-    """Pieces that are language tokens.
-
-    Example:
-
-    >>> among([">>por<<", "a", ">>"])
-    ['>>por<<']
-    """
+    """Pieces that are language tokens."""
     return [piece for piece in pieces if piece.startswith(">>") and piece.endswith("<<")]

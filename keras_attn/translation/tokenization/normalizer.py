@@ -24,14 +24,6 @@ class Normalized(NamedTuple):
     needed: tf.Tensor  # number of code points of each complete text, int32 `(B,)`
 
 
-class _Chunks(NamedTuple):
-    """Chunks, by the byte at which each begins. A chunk is a rule match or a single character."""
-
-    count: tf.Tensor  # number of code points of the output; 0 where no chunk begins
-    is_trimmed: tf.Tensor  # whether the first code point is dropped: a space after a space
-    before: tf.Tensor  # 1 + position of the previous chunk with output, or 0
-
-
 class Normalizer:
     """Normaliser: replaces the longest match of a rule at each position, then cleans white space.
 
@@ -89,7 +81,7 @@ class Normalizer:
         begins = tf.where(has_rule, tf.gather(table, first), characters) == SPACE
         last = tf.gather(table, tf.maximum(first + count - 1, 0))
         ends = tf.where(has_rule, last, characters) == SPACE
-        chunks = _walk(
+        size, is_trimmed, before = _walk(
             tf.where(has_rule, num_replaced, num_bytes),
             tf.where(tf.range(places) < lengths[:, None], count, 0),
             begins,
@@ -97,11 +89,11 @@ class Normalizer:
         )
         # Each output position belongs to the last chunk that begins at or before it. The sum of
         # `step` up to a position is 1 + the index of this chunk.
-        start = tf.cumsum(chunks.count, axis=1, exclusive=True) + 1
+        start = tf.cumsum(size, axis=1, exclusive=True) + 1
         row = tf.broadcast_to(tf.range(tf.shape(rows)[0])[:, None], tf.shape(start))
-        has_output = chunks.count > 0
+        has_output = size > 0
         target = tf.where(has_output & (start <= places), start, places + 1)
-        step = tf.where(has_output, tf.range(1, places + 1) - chunks.before, 0)
+        step = tf.where(has_output, tf.range(1, places + 1) - before, 0)
         steps = tf.scatter_nd(
             tf.stack([row, target], -1), step, tf.stack([tf.shape(rows)[0], places + 2])
         )
@@ -110,12 +102,12 @@ class Normalizer:
         def of_owner(values: tf.Tensor) -> tf.Tensor:
             return tf.gather(values, owner, batch_dims=1)
 
-        skipped = of_owner(tf.cast(chunks.is_trimmed, tf.int32))
+        skipped = of_owner(tf.cast(is_trimmed, tf.int32))
         offset = tf.range(places + 1) - of_owner(start) + skipped
         index = tf.clip_by_value(of_owner(first) + offset, 0, len(self._code_points) - 1)
         output = tf.where(of_owner(has_rule), tf.gather(table, index), of_owner(characters))
         output = tf.where((output == SPACE) | (tf.range(places + 1) == 0), MARK, output)
-        needed = tf.reduce_sum(chunks.count, axis=1) + 1
+        needed = tf.reduce_sum(size, axis=1) + 1
         is_text = (tf.range(places + 1) < needed[:, None]) & (output != MARK)
         length = tf.reduce_max(tf.where(is_text, tf.range(1, places + 2), 0), axis=1)
         return Normalized(output, length, needed)
@@ -152,11 +144,16 @@ def _offset(unit):
     return unit // 1024 * (unit // 512 % 2 * 255 + 1)
 
 
-def _walk(num_bytes: tf.Tensor, count: tf.Tensor, begins: tf.Tensor, ends: tf.Tensor) -> _Chunks:
-    """Walk through each text, chunk by chunk, to find the positions at which chunks begin.
+def _walk(
+    num_bytes: tf.Tensor, count: tf.Tensor, begins: tf.Tensor, ends: tf.Tensor
+) -> list[tf.Tensor]:
+    """Walk through each text, chunk by chunk: a chunk is a rule match or a single character.
 
     For the chunk that would begin at each position, `num_bytes` and `count` are the numbers of its
-    bytes and of its output code points; it begins and ends with a space or not; all `(B, L)`.
+    bytes and of its output code points; it begins and ends with a space or not. Returns for each
+    position the number of output code points, 0 where no chunk begins; whether the first one is
+    dropped, a space after a space; and 1 + the position of the chunk with output before it, or 0.
+    All are `(B, L)`.
     """
     by_place = [tf.transpose(values) for values in (num_bytes, count, begins, ends)]
     places, batch = tf.unstack(tf.shape(by_place[0]))
@@ -186,4 +183,4 @@ def _walk(num_bytes: tf.Tensor, count: tf.Tensor, begins: tf.Tensor, ends: tf.Te
     nothing = tf.zeros([batch], tf.int32)
     start = (0, nothing, nothing, tf.fill([batch], True), outputs)
     *_, written = tf.while_loop(lambda place, *_: place < places, step, start)
-    return _Chunks(*(tf.transpose(output.stack()) for output in written))
+    return [tf.transpose(output.stack()) for output in written]

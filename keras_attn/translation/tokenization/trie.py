@@ -13,21 +13,14 @@ _PAGE = 256  # code points
 
 
 class Trie:
-    """Trie of a vocabulary; finds all pieces in all texts in parallel.
-
-    Args:
-        pieces: Distinct strings of at least one character.
-
-    Attributes:
-        longest: Length of the longest piece, in characters.
-    """
+    """Trie of distinct pieces of at least one character; finds all in all texts in parallel."""
 
     def __init__(self, pieces: Sequence[str]):
         characters = sorted({ord(character) for piece in pieces for character in piece})
         symbols = {code_point: number for number, code_point in enumerate(characters, start=1)}
         keys = [[symbols[ord(character)] for character in piece] for piece in pieces]
         self._nodes = build(keys)
-        self.longest = max(map(len, pieces))
+        self.longest = max(map(len, pieces))  # in characters
         # Two-level table from code points to symbols. Pages without a character of the vocabulary
         # share page 0, in which every symbol is 0.
         used = sorted({code_point // _PAGE for code_point in characters})
@@ -40,9 +33,8 @@ class Trie:
     def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
         """Find the pieces in texts of code points `(B, M)`, of which `lengths` `(B,)` are valid.
 
-        Returns:
-            Int32 `(longest, B, M)`: at `[n - 1]`, the index of the piece of `n` characters that
-            ends at each position, or `NONE`.
+        Returns int32 `(longest, B, M)`: at `[n - 1]`, the index of the piece of `n` characters
+        that ends at each position, or `NONE`.
         """
         base, check, value = map(tf.constant, self._nodes)
         page = tf.gather(tf.constant(self._pages), code_points // _PAGE)

@@ -18,12 +18,9 @@ NOTHING, UNKNOWN = 0, -1
 class Unigram:
     """Unigram segmentation: finds the pieces with the highest sum of scores (Viterbi 1967).
 
-    Sums are float32 and added from left to right, so they equal the sums of the package
-    sentencepiece bit for bit. Among equal sums, the segmentation with the longer last piece wins.
-
-    Args:
-        pieces: Distinct pieces of at least one character.
-        scores: Log probability of each piece.
+    Scores are log probabilities. Sums are float32 and added from left to right, so they equal the
+    sums of the package sentencepiece bit for bit. Among equal sums, the segmentation with the
+    longer last piece wins.
     """
 
     def __init__(self, pieces: Sequence[str], scores: Sequence[float]):
@@ -34,9 +31,8 @@ class Unigram:
     def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
         """Segment texts of code points `(B, M)`, of which `lengths` `(B,)` are valid.
 
-        Returns:
-            The piece that ends at each position, int32 `(B, M)`: 1 + its index, `UNKNOWN` for a
-            character without a piece, `NOTHING` if no piece ends there.
+        Returns the piece that ends at each position, int32 `(B, M)`: 1 + its index, `UNKNOWN` for
+        a character without a piece, `NOTHING` if no piece ends there.
         """
         # `(M, B, longest)`: the pieces that end at each position, by length. The longest is first,
         # which is the order in which sentencepiece compares them.
