@@ -61,11 +61,6 @@ def test_what_is_not_once_on_both_sides_stays(monkeypatch):
 def test_numbers_and_tags_always_become_placeholders():
     many = " ".join(f"{{a{i}}}" for i in range(9))
     for source, target, number in (
-        ("このペンは1900円です。", "This pen is 1,900 yen.", 1),
-        ("23万人がいる。", "There are 230,000 people.", 1),
-        ("10時半に起きる。", "I get up at half past ten.", 1),
-        ("5パーセント増えた。", "It rose by 5%.", 1),
-        ("3対1で勝った。", "We won 3 to 1.", 1),
         ("12人いる。", "There are twelve.", 0),
         ("120円と12円", "120 yen and 12 yen", 2),
         (many, many, 8),
