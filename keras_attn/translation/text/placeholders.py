@@ -130,18 +130,12 @@ def mask(
     terms: tf.Tensor | None = None,
     translations: tf.Tensor | None = None,
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Replace the first spans of each text by placeholders, as many as there are `PLACEHOLDERS`.
+    """Replace the first spans of each text `(B,)` by placeholders, as many as `PLACEHOLDERS`.
 
-    Args:
-        texts: Strings `(B,)`.
-        target: Language code of the translation. It decides how numbers and dates are written.
-        terms: Terms with a given translation, strings `(G,)`. A longer term is found before a
-            shorter one, and before other spans. Defaults to none.
-        translations: Translations of `terms`, strings `(G,)`.
-
-    Returns:
-        Masked texts, strings `(B,)`, and the value of each placeholder, which takes its place in
-        the translation, strings `(B, placeholders)`, empty for placeholders that a text lacks.
+    The language `target` decides how numbers and dates are written. `terms` have given
+    `translations`, both `(G,)`: a longer term is found before a shorter one, and before other
+    spans. Returns the masked texts and the value of each placeholder in the translation, strings
+    `(B, placeholders)`, empty for placeholders that a text lacks.
     """
     import tensorflow as tf
 

@@ -25,11 +25,7 @@ _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 class GraphTokenizer:
     """Tokenizer and detokenizer in the graph, with the same ids as `Tokenizer`.
 
-    Args:
-        proto: Serialized unigram model of SentencePiece, as `Tokenizer` reads it.
-
-    Raises:
-        ValueError: If the model is of another kind or has unsupported options.
+    `ValueError` if the model of `proto` is not a unigram model or has unsupported options.
 
     Example:
 

@@ -30,13 +30,9 @@ class Normalizer:
     Runs of spaces become one space, and spaces at the end are removed. Each space becomes `MARK`,
     and a `MARK` is added at the beginning.
 
-    Args:
-        charsmap: Rules in the format of a SentencePiece model (`precompiled_charsmap`): size of
-            the trie in bytes, trie, NUL-terminated replacements. The trie is a double array of
-            32-bit units in the format of the library Darts-clone. Empty for no rules.
-
-    Raises:
-        ValueError: If `charsmap` is not of this format.
+    Rules are in the format of a SentencePiece model (`precompiled_charsmap`): size of the trie in
+    bytes, trie, NUL-terminated replacements. The trie is a double array of 32-bit units in the
+    format of the library Darts-clone. Empty for no rules; `ValueError` for another format.
     """
 
     def __init__(self, charsmap: bytes):

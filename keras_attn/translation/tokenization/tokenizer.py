@@ -52,12 +52,8 @@ class Tokenizer:
     - Pieces from `trainer_spec.vocab_size` on have no id; they are unknown too.
     - A language token before the text is one piece (`language_tokens`).
 
-    Args:
-        proto: Serialized SentencePiece model with the special ids `PAD_ID`, `UNK_ID`, `BOS_ID` and
-            `EOS_ID`.
-
-    Raises:
-        ValueError: If `proto` cannot be read or has other special ids.
+    `proto` is a serialized SentencePiece model; `ValueError` if it cannot be read or has other
+    special ids than `special_ids.py`.
 
     Example:
 
@@ -170,14 +166,9 @@ class Tokenizers(NamedTuple):
 def train(sentences: Iterable[str], vocab_size: int, character_coverage: float) -> Tokenizer:
     """Train a unigram tokenizer (Kudo 2018) with byte fallback; equal sentences give equal ones.
 
-    Args:
-        sentences: Training text. With more than `MAX_SENTENCES` sentences, every n-th is used.
-        vocab_size: Maximum number of pieces, at least `MIN_VOCAB_SIZE`. A small text may give
-            fewer.
-        character_coverage: Share of the characters that get a piece, above 0.98, at most 1.
-
-    Raises:
-        ValueError: If there is no text, or `vocab_size` is too small for its characters.
+    With more than `MAX_SENTENCES` sentences, every n-th is used. A small text may give fewer pieces
+    than `vocab_size`. `character_coverage` is the share of the characters that get a piece, above
+    0.98, at most 1. `ValueError` without text, or if `vocab_size` is too small for its characters.
     """
     texts = [text for text in map(unify, sentences) if text.strip()]
     if not texts:
