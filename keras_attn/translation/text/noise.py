@@ -45,19 +45,12 @@ _WORD_START = re.compile(f"(?<=[{_HIRAGANA}])(?=[ァ-ヺ{_KANJI}])")
 _INSIDE_JAPANESE = re.compile(f"(?<=[{_JAPANESE_LETTERS}])(?=[{_JAPANESE_LETTERS}])")
 _KATAKANA_WORD = re.compile(f"[{_KATAKANA}]{{2,}}")
 _HIRAGANA_WORD = re.compile("|".join(sorted(OFTEN_IN_KATAKANA, key=len, reverse=True)))
-
-
-def _kanji_words() -> re.Pattern:
-    """Pattern of the longest words of `KANA_OF_KANJI` that are not parts of other words."""
-    longest_first = sorted(KANA_OF_KANJI, key=len, reverse=True)
-    words = (
-        word if re.search(f"[{_HIRAGANA}]$", word) else f"{word}(?![{_KANJI}])"
-        for word in longest_first
-    )
-    return re.compile(rf"(?<![{_KANJI}{_KATAKANA}\d])(?:{'|'.join(words)})")
-
-
-_KANJI_WORD = _kanji_words()
+# The longest words of `KANA_OF_KANJI` that are not parts of other words.
+_WORDS = "|".join(
+    word if re.search(f"[{_HIRAGANA}]$", word) else f"{word}(?![{_KANJI}])"
+    for word in sorted(KANA_OF_KANJI, key=len, reverse=True)
+)
+_KANJI_WORD = re.compile(rf"(?<![{_KANJI}{_KATAKANA}\d])(?:{_WORDS})")
 
 # Distance between a katakana and the same sound in hiragana.
 _BETWEEN_KANA = ord("ァ") - ord("ぁ")
