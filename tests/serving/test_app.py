@@ -47,8 +47,9 @@ def test_a_request_with_a_glossary_is_translated_with_it(client):
     for rows in (texts, [{"text": text} for text in texts]):
         answer = client.post(PREDICT, json={"instances": rows, "glossary": terms})
         assert answer.json() == {"predictions": expected}
-    columns = client.post(PREDICT, json={"inputs": texts, "glossary": terms})
-    assert columns.json() == {"outputs": expected}
+    for columns in (texts, {"text": texts}):
+        answer = client.post(PREDICT, json={"inputs": columns, "glossary": terms})
+        assert answer.json() == {"outputs": expected}
 
     def said(glossary, text="a", **signature):
         body = {"instances": [text], "glossary": glossary, **signature}
