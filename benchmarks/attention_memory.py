@@ -7,8 +7,6 @@ scores are requested), and the layer of Keras. A process that needs more than `-
 stopped and reported.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import resource

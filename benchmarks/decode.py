@@ -9,8 +9,6 @@ above 1 means that our SavedModel is faster. CTranslate2 is skipped if it is not
 `--old VERSION` compares two exported versions instead, each as it is, MODEL and `VERSION`.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import importlib.util

@@ -5,8 +5,6 @@ an exported model, `{"texts": [...]}` translates a batch of strings, `{}` does n
 has the seconds and the peak memory of the process.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

@@ -6,8 +6,6 @@ on the machine affects all of them. A ratio above 1 means that `keras_attn` is f
 skipped if it is not installed.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import statistics

@@ -4,8 +4,6 @@ Reads one JSON request from each line and writes one JSON line as answer. All li
 weights, inputs and output gradients, so that their results can be compared.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import time

@@ -16,8 +16,6 @@ A setting is one of the following; `train.py` chooses all others for this number
 effects of a long training on all pairs, in which each pair is repeated as often.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

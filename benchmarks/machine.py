@@ -1,7 +1,5 @@
 """Description of the machine and of package versions, and memory measurements."""
 
-from __future__ import annotations
-
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version

@@ -7,8 +7,6 @@ greedy search and by a beam of 4. Prints a line for each shape; the exit code is
 differs.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

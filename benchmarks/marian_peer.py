@@ -8,8 +8,6 @@
   `TEXTS` is a JSON object with these three lists.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """Number of useful operations of batches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -7,8 +7,6 @@ themselves, starting from MODEL, and starting from MODEL with each pair three ti
 forgotten.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

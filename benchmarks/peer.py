@@ -1,7 +1,5 @@
 """Comparison of libraries, each in a separate process, and in an environment if necessary."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ text on sentences written for it (`tests/data`), and, for test sentences joined 
 six with and without line breaks, the share of sentences that are translated as alone.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ Trains twice for the same number of steps: once without interruption, and once k
 moments and resumed. Compares all weights of the two exported models bit for bit.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

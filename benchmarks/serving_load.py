@@ -10,8 +10,6 @@ Then holds many connections for `--minutes`. Prints the memory of the server, it
 number of programs that XLA compiled after the warm-up, over time.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import statistics

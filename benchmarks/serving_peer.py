@@ -5,8 +5,6 @@ NAME` opens connections to a server. Reads one JSON request from each line and w
 as answer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

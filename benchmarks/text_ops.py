@@ -5,8 +5,6 @@ random strings with both implementations. Prints the number of differences and t
 implementation.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

@@ -13,8 +13,6 @@ smoothing and averaged weights. Results are added to a file with the machine, so
 be spread over days. `--png` draws the results of machines like this one (extra `plots`).
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

@@ -3,8 +3,6 @@
 Runs in an environment with PyTorch; used by `training_peer.py`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

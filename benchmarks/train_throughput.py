@@ -12,8 +12,6 @@ backward. Their share is relative to the speed of a large float32 matrix product
 same turns.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import statistics

@@ -11,8 +11,6 @@ on all cores. Reads one JSON request from each line and writes one JSON line as 
 - `{"product": SIZE}` returns the operations/s of a product of square matrices.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import sys

@@ -7,8 +7,6 @@ sizes of a model. "Of the peak" is the share of useful operations (`train_throug
 speed of a large product of the same precision. Programs run one after another.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import itertools

@@ -1,7 +1,5 @@
 """Cache folder of the user for downloaded archives and prepared data sets."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

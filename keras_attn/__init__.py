@@ -1,7 +1,5 @@
 """Attention for Keras 3: the layers. The translator is `keras_attn.translation`."""
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Any

@@ -3,8 +3,6 @@
 It imports the standard library only, because `--help` must not wait for Keras.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -4,8 +4,6 @@ A new language is a row of `LANGUAGES`. One without a row is translated too, but
 checked or known.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

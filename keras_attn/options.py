@@ -4,8 +4,6 @@ The configuration of a training and the settings of the server are such dataclas
 imports the standard library only, because `--help` must not wait for TensorFlow.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import math

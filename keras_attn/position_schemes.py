@@ -4,8 +4,6 @@ A new scheme is a class in `keras_attn/layers/`, and a row here. Keras is not im
 would take seconds from `--help`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 # Name of the class, and its arguments. `max_len` is the owner's, where the owner knows it. Shaw et

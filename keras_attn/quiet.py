@@ -5,8 +5,6 @@
 TensorFlow is imported before the script, with its lines hidden unless the import fails.
 """
 
-from __future__ import annotations
-
 import runpy
 import sys
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Download, verification and reading of the archive with the Tatoeba sentences."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import html

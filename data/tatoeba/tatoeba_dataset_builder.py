@@ -1,7 +1,5 @@
 """TensorFlow Datasets builder of the Japanese-English sentences of the Tatoeba project."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Attention of several heads: at once, in blocks, or by the kernel of a backend."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import keras

@@ -1,7 +1,5 @@
 """The same attention in blocks of queries: memory grows with `T + S` and not with `T * S`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cache of projected keys and values, for decoding step by step."""
 
-from __future__ import annotations
-
 import functools
 import numbers
 from typing import Any

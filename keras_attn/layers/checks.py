@@ -1,7 +1,5 @@
 """Checks of arguments, with the same wording in every layer. A check that fails is a ValueError."""
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections.abc import Callable, Mapping

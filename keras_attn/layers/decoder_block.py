@@ -1,7 +1,5 @@
 """Decoder block: self-attention, attention to a memory, feed-forward network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

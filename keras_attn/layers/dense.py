@@ -1,7 +1,5 @@
 """Dense sub-layers and tables, and the settings of their weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import keras

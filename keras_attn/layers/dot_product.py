@@ -1,7 +1,5 @@
 """Scaled dot-product attention of several heads: scores, weights, sums."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import keras

@@ -1,7 +1,5 @@
 """Dropout that takes one random byte for each number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import keras

@@ -1,7 +1,5 @@
 """Embedding of token ids and their positions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import keras

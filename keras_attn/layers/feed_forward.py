@@ -1,7 +1,5 @@
 """Feed-forward network, applied to each position separately."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import keras

@@ -1,7 +1,5 @@
 """Layers with the options and weights of layers of Keras and KerasHub; Keras's call order."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Attention by distance: kernel regression with a Gaussian."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

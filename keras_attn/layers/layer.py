@@ -1,7 +1,5 @@
 """Base class of all layers: state of sub-layers, checks of inputs, seeds of dropout."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import re

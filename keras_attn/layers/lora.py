@@ -1,7 +1,5 @@
 """Low-rank adapters (LoRA) of a layer's or model's projections."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

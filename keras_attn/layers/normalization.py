@@ -1,7 +1,5 @@
 """Normalisation of the last axis in few operations."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Values for each offset from a query to a key, in place of each pair."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from keras import ops

@@ -1,7 +1,5 @@
 """Dtypes of intermediate results, and operations that keep float64 on every backend."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from keras import backend, ops

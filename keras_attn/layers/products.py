@@ -1,7 +1,5 @@
 """Products of tensors `(B, H, T, K)`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

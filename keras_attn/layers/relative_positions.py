@@ -1,7 +1,5 @@
 """Positions inside the scores: schemes for `MultiHeadAttention(position=...)`."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

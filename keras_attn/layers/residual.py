@@ -1,7 +1,5 @@
 """Residual connection with normalisation and dropout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

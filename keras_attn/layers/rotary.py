@@ -1,7 +1,5 @@
 """Positions as rotations of queries and keys."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Attention with one head: a score for each query and key, and the pooling all scores share."""
 
-from __future__ import annotations
-
 import abc
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Layout of weights over several devices, for `keras.distribution`."""
 
-from __future__ import annotations
-
 import keras
 
 # Projections whose columns are split over the devices, and those whose rows are: each product with

@@ -1,7 +1,5 @@
 """Softmax that is exactly zero behind a mask."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import keras

@@ -1,7 +1,5 @@
 """Common parts of encoder and decoder: options, blocks, stacks of blocks."""
 
-from __future__ import annotations
-
 import abc
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plot of attention weights: a grid of heat maps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any

@@ -1,7 +1,5 @@
 """Plots of positional encodings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from numbers import Integral

@@ -1,7 +1,5 @@
 """Heat maps with matplotlib: Japanese font, colour bar and axis ticks."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path

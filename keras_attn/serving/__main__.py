@@ -1,7 +1,5 @@
 """The command `keras-attn serve saved_models/ja-en`, also `python -m keras_attn.serving`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

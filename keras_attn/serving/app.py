@@ -4,8 +4,6 @@ The REST APIs are those of TensorFlow Serving (`paths`, `protocol`), KServe (`ks
 LibreTranslate (`libretranslate`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping

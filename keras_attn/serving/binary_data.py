@@ -5,8 +5,6 @@ data follow the JSON of a request or response; a header tells the size of the JS
 little-endian, and each string follows its size in 4 bytes.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 

@@ -1,7 +1,5 @@
 """Request bodies, plain or gzip, with limits, and cancellation when a client disconnects."""
 
-from __future__ import annotations
-
 import asyncio
 import zlib
 from collections.abc import Coroutine

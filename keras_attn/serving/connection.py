@@ -1,7 +1,5 @@
 """A connection of the server: HTTP/1.1 by h11."""
 
-from __future__ import annotations
-
 import asyncio
 
 import h11

@@ -1,7 +1,5 @@
 """Model status and metadata documents of the REST API of TensorFlow Serving."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

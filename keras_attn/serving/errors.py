@@ -1,7 +1,5 @@
 """Error for requests that the server refuses."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 
 CLIENT_CLOSED_REQUEST = 499  # as in TensorFlow Serving; visible only in logs and metrics

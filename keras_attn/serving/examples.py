@@ -1,7 +1,5 @@
 """Example sentences that an exported model brings: sentences that it translates well."""
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path

@@ -5,8 +5,6 @@ request names it, as for any signature, or has the member `glossary` beside `ins
 `{"instances": ["..."], "glossary": {"木村": "Kimura"}}`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Outputs of a model's signature within the limits of the server."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Coroutine, Mapping

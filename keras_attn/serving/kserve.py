@@ -5,8 +5,6 @@ is JSON, or binary as Triton's clients send it (`binary_data`). The parameter `s
 request chooses a signature of the SavedModel.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Mapping

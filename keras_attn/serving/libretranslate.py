@@ -7,8 +7,6 @@ Two members of a request for translation are this server's own: `glossary`, as i
 `scores`, which adds `scores` (of the translation and its alternatives) and `isUncertain`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs

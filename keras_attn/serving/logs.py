@@ -1,7 +1,5 @@
 """Structured logs: one JSON object for each line."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator

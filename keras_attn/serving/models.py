@@ -4,8 +4,6 @@ The file has the form of TensorFlow Serving's option `--model_config_file`: the 
 `ModelServerConfig`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

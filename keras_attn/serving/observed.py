@@ -1,7 +1,5 @@
 """ASGI middleware: metrics, log line and `X-Content-Type-Options` header for each request."""
 
-from __future__ import annotations
-
 import logging
 import time
 

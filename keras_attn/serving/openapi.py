@@ -3,8 +3,6 @@
 https://spec.openapis.org/oas/v3.1.1
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """URL paths of the REST API of TensorFlow Serving."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from http import HTTPStatus

@@ -4,8 +4,6 @@ Messages and services are those of `tensorflow-serving-api`, so its clients work
 `Predict`, `GetModelMetadata` and `GetModelStatus` are answered; the others are unimplemented.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

@@ -4,8 +4,6 @@ Formats and error messages follow the documentation of TensorFlow Serving (`api_
 API") and the answers of the original server.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 from collections.abc import Mapping

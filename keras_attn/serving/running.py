@@ -1,7 +1,5 @@
 """Start and graceful shutdown of the server."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON Schemas of the bodies of requests and responses, for the OpenAPI document."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Schema = dict[str, Any]

@@ -1,7 +1,5 @@
 """Loaded version of a model, and calls of its signatures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

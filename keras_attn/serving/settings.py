@@ -1,7 +1,5 @@
 """Settings of the server."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ batches.
 https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping

@@ -4,8 +4,6 @@ Rules and error messages follow the documentation of TensorFlow Serving (`api_re
 mapping") and the answers of the original server.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -10,8 +10,6 @@ As in TensorFlow Serving, a version is a folder whose name is a number.
 - A replaced version stays loaded until its last request is answered.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import logging

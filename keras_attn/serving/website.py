@@ -1,7 +1,5 @@
 """Pages of the server: one to translate, and one that shows the OpenAPI document."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from pathlib import Path

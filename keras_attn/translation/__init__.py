@@ -1,7 +1,5 @@
 """Japanese-English translator; one folder for each stage from corpus to exported SavedModel."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from keras_attn.cli import missing

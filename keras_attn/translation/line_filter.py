@@ -1,7 +1,5 @@
 """One line of output for each line of input, as the commands `translate` and `score` write them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice

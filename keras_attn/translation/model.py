@@ -1,7 +1,5 @@
 """The model that a configuration describes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import keras

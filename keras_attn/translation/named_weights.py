@@ -3,8 +3,6 @@
 The query, key and value kernels have one shape, so a copy by order could exchange them unnoticed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 

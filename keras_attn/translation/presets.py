@@ -1,7 +1,5 @@
 """Values of `Config` that follow from the size of the corpus and the training time."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any

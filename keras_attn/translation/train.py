@@ -1,7 +1,5 @@
 """Training of a translator, from a corpus to a scored SavedModel: `keras-attn train`."""
 
-from __future__ import annotations
-
 import platform
 import time
 from functools import partial

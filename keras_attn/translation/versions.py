@@ -1,7 +1,5 @@
 """Numbered version folders of an exported translator."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Training batches: pairs of similar length, in a few fixed shapes, with a token budget."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Pairs as ids, in buckets of similar length, and the batches of each epoch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random

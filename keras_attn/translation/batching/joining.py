@@ -1,7 +1,5 @@
 """Pairs of several sentences, joined from training pairs; the model learns to read them."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

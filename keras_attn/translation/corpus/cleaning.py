@@ -1,7 +1,5 @@
 """Cleaning of sentence pairs: text normalisation, filters, and counts of the pairs left out."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Corpora in text files: a TSV file, or two files line by line."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import io

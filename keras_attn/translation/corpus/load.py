@@ -1,7 +1,5 @@
 """Loading of corpora by name or path: read, clean, leave out and split, weigh."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Sources of a corpus: built-in names, text files, TensorFlow Datasets."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import math

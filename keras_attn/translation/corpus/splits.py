@@ -1,7 +1,5 @@
 """Splits without leakage: pairs that share a sentence are in the same split, or left out."""
 
-from __future__ import annotations
-
 import hashlib
 import unicodedata
 from collections.abc import Sequence

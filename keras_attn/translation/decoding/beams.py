@@ -1,7 +1,5 @@
 """State of beam search between two steps."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import tensorflow as tf

@@ -1,7 +1,5 @@
 """Best candidates for the next hypotheses of a beam: each hypothesis and each next token."""
 
-from __future__ import annotations
-
 import tensorflow as tf
 
 from keras_attn.translation.decoding.beams import Beam, Rows

@@ -5,8 +5,6 @@ for each operation and a shard for each core, no core waits (benchmarks/results/
 keep memory small: it does not grow with a batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

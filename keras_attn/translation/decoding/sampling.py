@@ -1,7 +1,5 @@
 """Sampling of translations in the graph."""
 
-from __future__ import annotations
-
 import tensorflow as tf
 
 from keras_attn.layers.transformer import Transformer

@@ -1,7 +1,5 @@
 """Search for the best translations of a batch: compiled by XLA for a single source."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

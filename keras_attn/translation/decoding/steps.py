@@ -1,7 +1,5 @@
 """Memory of source sentences and single decoder steps of several hypotheses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

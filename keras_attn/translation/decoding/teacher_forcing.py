@@ -3,8 +3,6 @@
 Ids of sources `(B, S)` and of targets `(B, T)` end with EOS and are padded with 0.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import tensorflow as tf

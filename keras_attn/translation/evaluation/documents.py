@@ -1,7 +1,5 @@
 """Export of a trained model, with its scores and documents: figures, report and model card."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

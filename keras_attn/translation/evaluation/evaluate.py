@@ -1,7 +1,5 @@
 """Evaluation of an exported translator on the test sentences."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Accuracy of what a translation must carry over exactly: numbers, and text to be copied."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """Figures of the report: learning curve, and attention weights of one translation."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Evaluation report as Markdown: scores with a legend, the worst translations first."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

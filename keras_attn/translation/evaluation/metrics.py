@@ -1,7 +1,5 @@
 """BLEU, chrF and TER of translations by sacreBLEU, with confidence intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

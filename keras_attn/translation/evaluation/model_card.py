@@ -1,7 +1,5 @@
 """Model card of an exported version, in the form of model hubs: front matter, then Markdown."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Evaluation report: scores, samples and training history."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Files of an evaluation report: JSON, Markdown, and all translations as TSV."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Conversion of an exported translator to CTranslate2."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -3,8 +3,6 @@
 The page, the server and the model card show these, so that a first look is true to the model.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Pieces, attention weights and probabilities of a translation: outputs of two signatures."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import tensorflow as tf

@@ -1,7 +1,5 @@
 """Export of a trained model as a SavedModel that maps strings to strings."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

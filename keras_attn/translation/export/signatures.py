@@ -1,7 +1,5 @@
 """Signatures of the SavedModel, from strings to strings and numbers, entirely in the graph."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import tensorflow as tf

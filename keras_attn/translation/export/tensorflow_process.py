@@ -1,7 +1,5 @@
 """Process with TensorFlow for what only TensorFlow can do, where training runs on JAX."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import multiprocessing

@@ -1,7 +1,5 @@
 """Warm-up requests: TensorFlow Serving sends them to a new version before users' requests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Configuration of an imported Marian model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from keras_attn.translation.config import Config

@@ -1,7 +1,5 @@
 """Files of a Marian model, in the form that transformers writes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Import of Marian models, such as those of OPUS-MT."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 

@@ -4,8 +4,6 @@ OPUS-MT publishes its models so, and converts a part of them for transformers. W
 the names of transformers, so that both kinds of folder go the same way from there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

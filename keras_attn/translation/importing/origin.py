@@ -1,7 +1,5 @@
 """Origin of an imported model: name, licence and citations, as its folder states them."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Reader of tensors in the format safetensors."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

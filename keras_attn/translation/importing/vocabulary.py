@@ -1,7 +1,5 @@
 """Tokenizers of an imported model: SentencePiece models with the ids of its vocabulary."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Weights of an imported Marian model by the paths of our models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

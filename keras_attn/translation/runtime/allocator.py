@@ -1,7 +1,5 @@
 """Memory allocator: reuse memory between training steps, return what a start leaves behind."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from typing import Any

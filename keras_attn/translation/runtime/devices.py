@@ -1,7 +1,5 @@
 """Devices of the backend, functions compiled for them, and a description of the machine."""
 
-from __future__ import annotations
-
 import platform
 from collections import Counter
 from collections.abc import Callable

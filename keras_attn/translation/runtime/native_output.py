@@ -6,8 +6,6 @@ process, which runs this file, so that the last lines of a program that crashes 
 file imports the standard library only.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Speed of matrix products on this machine, and the precision that is faster for training."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 

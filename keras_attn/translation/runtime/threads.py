@@ -1,7 +1,5 @@
 """Thread settings of TensorFlow for this machine."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from typing import Any

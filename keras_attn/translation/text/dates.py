@@ -3,8 +3,6 @@
 A date is one span, so no number of it can take the place of another one: 10月28日 is "October 28".
 """
 
-from __future__ import annotations
-
 import re
 
 from keras_attn.translation.text.characters import Replacements, replace

@@ -1,7 +1,5 @@
 """Frequent Japanese words in the other spelling that people write."""
 
-from __future__ import annotations
-
 # Kanji and their reading, in pairs. A stem stands for all its inflections.
 _READINGS = """
 私 わたし 私たち わたしたち 私達 わたしたち 僕 ぼく 君 きみ 彼 かれ 彼女 かのじょ 彼ら かれら

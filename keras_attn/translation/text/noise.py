@@ -4,8 +4,6 @@ Each kind of noise is a function `(text, random) -> text` that makes one change.
 itself where it finds nothing to change. No kind changes a digit.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from random import Random

@@ -1,7 +1,5 @@
 """Numbers of several digits: found in text, and written as the target language writes them."""
 
-from __future__ import annotations
-
 import re
 
 from keras_attn.translation.text.characters import Replacements, replace

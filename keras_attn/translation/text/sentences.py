@@ -1,7 +1,5 @@
 """Segmentation of text into sentences, and of sentences into parts that the model can read."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import tensorflow as tf

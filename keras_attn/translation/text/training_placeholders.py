@@ -1,7 +1,5 @@
 """Placeholders in training pairs: the model learns to carry to its place what it must copy."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ XLA compiles the function for each shape of its input. To limit the number of co
 are padded to one of a few batch sizes and lengths.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import tensorflow as tf

@@ -1,7 +1,5 @@
 """SentencePiece tokenizer in the graph, built from core TensorFlow operations only."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

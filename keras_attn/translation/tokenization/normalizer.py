@@ -1,7 +1,5 @@
 """SentencePiece normalisation in the graph: longest-match replacement, then white space."""
 
-from __future__ import annotations
-
 import struct
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Trie lookup in the graph: all pieces of a vocabulary that end at each position of a text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

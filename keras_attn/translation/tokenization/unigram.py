@@ -1,7 +1,5 @@
 """Most probable segmentation of text by a unigram model, in the graph (Kudo 2018, section 3.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

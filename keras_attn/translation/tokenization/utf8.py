@@ -1,7 +1,5 @@
 """UTF-8 in the graph: decoding of bytes to code points, and encoding of code points."""
 
-from __future__ import annotations
-
 import tensorflow as tf
 
 # Code point for a byte that belongs to no character.

@@ -1,7 +1,5 @@
 """Operations of a training step that Keras has not: those of TensorFlow, or of JAX (`jax/`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Keras callbacks of training: budget, checkpoints, moving average of the weights."""
 
-from __future__ import annotations
-
 import math
 import time
 

@@ -4,8 +4,6 @@ Variables are saved by path, not by order. A version of the code that creates th
 order restores them correctly.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import shutil
@@ -64,7 +62,7 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
         raise ValueError(f"The checkpoint `{path}` cannot be read: {error}") from error
 
 
-def _keys_by_name(reader: tf.train.CheckpointReader) -> dict[str, str]:
+def _keys_by_name(reader: Any) -> dict[str, str]:
     """Keys of the variables in a checkpoint by group and path, such as `best/encoder/norm/beta`."""
     keys = (key for key in reader.get_variable_to_shape_map() if key.endswith(_KEY_END))
     return {key.removesuffix(_KEY_END).replace(".S", "/"): key for key in keys}
@@ -234,9 +232,7 @@ class TrainingState:
             )
         return {}, warnings
 
-    def _read(
-        self, path: Path, reader: tf.train.CheckpointReader, keys: dict[str, str]
-    ) -> dict[str, np.ndarray]:
+    def _read(self, path: Path, reader: Any, keys: dict[str, str]) -> dict[str, np.ndarray]:
         """Values by name. Unlike the reader, `tf.train.Checkpoint` notices damaged files."""
         shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
         for name, key in keys.items():

@@ -1,7 +1,5 @@
 """Configuration of a training: from the arguments, a warm start, the corpus and this machine."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Training with Keras `fit` within a budget, resumed from checkpoints."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import sys

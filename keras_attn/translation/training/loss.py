@@ -1,7 +1,5 @@
 """Cross-entropy over the whole vocabulary or a sample, in few passes over the logits."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from keras import ops

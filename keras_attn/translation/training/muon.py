@@ -1,7 +1,5 @@
 """Optimizer: Muon for the matrices inside a model, Adam for all other weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import keras

@@ -1,7 +1,5 @@
 """Progress of training: loss, tokens/s and remaining time."""
 
-from __future__ import annotations
-
 import time
 
 from keras_attn.translation.batching.batches import Batches

@@ -1,7 +1,5 @@
 """Folder of an unfinished training: configuration, lock and checkpoints."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

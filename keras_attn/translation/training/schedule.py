@@ -1,7 +1,5 @@
 """Learning-rate schedule."""
 
-from __future__ import annotations
-
 import keras
 from keras import ops
 

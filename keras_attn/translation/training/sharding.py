@@ -1,7 +1,5 @@
 """Data-parallel training on one CPU: each core processes a shard of the batch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

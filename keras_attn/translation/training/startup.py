@@ -1,7 +1,5 @@
 """Backend, threads and devices of a training. This module imports Keras only when it opens them."""
 
-from __future__ import annotations
-
 import os
 from importlib.util import find_spec
 

@@ -1,7 +1,5 @@
 """Training step of the configured loss and optimizer, for TensorFlow or JAX."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Model that Keras `fit` trains: loss and gradients of a batch, then an update of the optimizer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any

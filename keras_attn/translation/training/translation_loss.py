@@ -1,7 +1,5 @@
 """Training loss of a Transformer, computed by its own layers."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

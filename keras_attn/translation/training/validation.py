@@ -1,7 +1,5 @@
 """Validation after epochs: BLEU of the averaged weights."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import sys

@@ -1,7 +1,5 @@
 """Warm start from the weights of an exported model or of a checkpoint."""
 
-from __future__ import annotations
-
 import shutil
 import warnings
 from dataclasses import fields

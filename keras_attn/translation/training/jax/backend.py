@@ -1,7 +1,5 @@
 """Operations of a training step on JAX, for `training/backend.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Training steps on JAX, compiled for several shapes of batches at the same time."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

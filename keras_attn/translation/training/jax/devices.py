@@ -7,8 +7,6 @@ The environment variables of `keras.distribution.initialize` tell a process of t
     KERAS_DISTRIBUTION_PROCESS_ID=0
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

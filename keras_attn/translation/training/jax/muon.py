@@ -1,7 +1,5 @@
 """Muon for JAX."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import keras

@@ -1,7 +1,5 @@
 """Processes that train one model together: one or several on JAX, always one on TensorFlow."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import sys

@@ -1,7 +1,5 @@
 """Data-parallel training on JAX: each device processes a shard of the batch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

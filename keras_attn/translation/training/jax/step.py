@@ -1,7 +1,5 @@
 """Training step on JAX: a function of the state, compiled once for each shape of a batch."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator, Sequence
