@@ -45,5 +45,6 @@ def test_every_extra_that_is_named_in_the_source_exists():
     for path in (ROOT / "keras_attn").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         named |= set(re.findall(r"missing\([^()]*(?:\([^()]*\))?[^()]*, [\"'](\w+)[\"']\)", text))
+        named |= set(re.findall(r"extra=\"(\w+)\"", text))
     assert named >= {"plots", "serving", "tensorboard", "translation"}
     assert named <= set(SETUP["options.extras_require"])

@@ -51,7 +51,7 @@ BATCH_TOKENS_ON_ACCELERATOR = 32_768
 # training. A short training learns more with fewer layers, because it processes more tokens.
 # Measured for 10, 20, 40 and 60 minutes of two cores; the bounds are between these
 # (benchmarks/results/learning.md).
-LAYERS_UP_TO_OPERATIONS = {60e12: (1, 1), 175e12: (2, 1), 335e12: (3, 1)}
+LAYERS_UP_TO_OPERATIONS = {80e12: (1, 1), 175e12: (2, 1), 335e12: (3, 1)}
 
 # `adam_lr_ratio` of small corpora, and of large ones up to this number of operations. Longer
 # trainings overfit less with the default (benchmarks/results/learning.md).
