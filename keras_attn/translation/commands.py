@@ -213,8 +213,8 @@ def add_evaluate(commands: Any) -> None:
 def evaluate(model: Path, data: str, all: bool, baseline: Path | None, out: Path | None) -> None:
     translator = _translator_class().load(model)
     from keras_attn.translation.corpus.load import load_corpus, load_test_set
-    from keras_attn.translation.evaluation.evaluate import evaluate
-    from keras_attn.translation.evaluation.report_files import check_baseline, write
+    from keras_attn.translation.evaluation.documents import write_report
+    from keras_attn.translation.evaluation.evaluate import check_baseline, evaluate
 
     languages = translator.config.source, translator.config.target
     if all:
@@ -245,7 +245,7 @@ def evaluate(model: Path, data: str, all: bool, baseline: Path | None, out: Path
     )
     try:
         if out:
-            write(report, out)
+            write_report(report, out)
     finally:
         print(report.summary())
 

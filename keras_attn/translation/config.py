@@ -359,9 +359,6 @@ class Config:
 
         Fields that the file lacks take their defaults. Fields that are unknown here are left out,
         with a warning that names them.
-
-        Raises:
-            ValueError: If the file is not a configuration, or a newer version wrote it.
         """
         try:
             record = json.loads(path.read_text(encoding="utf-8"))

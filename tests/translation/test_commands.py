@@ -11,7 +11,7 @@ import pytest
 from keras_attn.__main__ import COMMANDS, main
 from keras_attn.cli import parse
 from keras_attn.translation.config import Config
-from keras_attn.translation.evaluation.report_files import TRANSLATIONS
+from keras_attn.translation.evaluation.evaluate import TRANSLATIONS
 from keras_attn.translation.export.translator import Hypothesis, Translator
 
 

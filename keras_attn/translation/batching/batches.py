@@ -46,8 +46,6 @@ class Batches:
     of this process, batches have fixed shapes, which a compiler needs: rows of padding fill each
     batch, and nothing exceeds its shape.
 
-    Example:
-
     >>> from keras_attn.translation.corpus.pairs import Pair
     >>> from keras_attn.translation.tokenization.tokenizer import train
     >>> cut = train(["a b", "a", "b a b"], vocab_size=300, character_coverage=1.0)

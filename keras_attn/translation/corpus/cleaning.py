@@ -39,8 +39,6 @@ def clean_text(text: str) -> str:
     Each run of white space or control characters becomes one space. The tokenizers normalise text
     in the same way, so this changes no ids; equal sentences become equal strings.
 
-    Example:
-
     >>> clean_text("  Ｆｕｌｌ\\u3000width\\t１２ \\n")
     'Full width 12'
     """
@@ -71,8 +69,6 @@ def share_of_script(text: str, language: str) -> float:
 
     The result is 0 for text without letters and for languages without known scripts.
 
-    Example:
-
     >>> [share_of_script("これはtext", language) for language in ("ja", "en")]
     [0.42857142857142855, 0.5714285714285714]
     """
@@ -83,8 +79,6 @@ def share_of_script(text: str, language: str) -> float:
 
 def wrong_script_message(pairs: Sequence[Pair], source_language: str, target_language: str) -> str:
     """Sentences about pairs of which most have a side in a wrong script; empty without a fault.
-
-    Example:
 
     >>> wrong_script_message([Pair("A river.", "川。")], "ja", "en")[:26]
     'The columns look swapped: '

@@ -90,11 +90,6 @@ def load_corpus(
         max_characters: Maximum length of a side, in characters, at least 1.
         hold_out: Test sets, joined by ` + `. What shares a sentence with one of them is left out
             of all three splits (`splits.leave_out`).
-
-    Raises:
-        ValueError: If the corpus or a held-out test set does not exist or cannot be read, or the
-            corpus has too few usable pairs.
-        OSError: If a corpus cannot be downloaded.
     """
     if max_characters < 1:
         raise ValueError(

@@ -46,8 +46,6 @@ def normalise(text: str) -> str:
 
     The key of a text without letters and digits is its NFKC form.
 
-    Example:
-
     >>> normalise("It's  ＯＫ!")
     'itsok'
     """
@@ -132,8 +130,6 @@ def split(entries: Sequence[Entry], anchor: int = 0) -> Splits:
 def without_shared(entries: Sequence[Entry], examples: Sequence[Example]) -> list[Entry]:
     """Entries that share no normalised sentence with examples, on either side.
 
-    Example:
-
     >>> from keras_attn.translation.corpus.pairs import Pair
     >>> entries = [Entry(Pair("犬。", "A dog.")), Entry(Pair("猫。", "A cat."))]
     >>> [entry.pair.target for entry in without_shared(entries, [Example("犬", ("Dog",))])]
@@ -151,8 +147,6 @@ def connected(keys: Sequence[tuple[str, ...]]) -> list[list[int]]:
     """Groups of positions of connected keys, by union-find.
 
     Two keys are connected if strings in the same place are equal and not empty.
-
-    Example:
 
     >>> connected([("a", "b", ""), ("c", "d", ""), ("e", "b", "")])
     [[0, 2], [1]]

@@ -1,5 +1,7 @@
 """Export of a trained model, with its scores and documents: figures, report and model card."""
 
+import dataclasses
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,8 +12,9 @@ from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example, HeldOut
-from keras_attn.translation.evaluation import figures, model_card, report_files
-from keras_attn.translation.evaluation.evaluate import evaluate
+from keras_attn.translation.evaluation import figures, model_card
+from keras_attn.translation.evaluation.evaluate import TRANSLATIONS, evaluate
+from keras_attn.translation.evaluation.markdown import report_lines
 from keras_attn.translation.evaluation.report import EpochRecord, Report
 from keras_attn.translation.export.saved_model import export
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
@@ -34,10 +37,6 @@ def export_and_score(
     Returns the folder of the new version, and the report, or None if it could not be scored. The
     version is complete without its documents, so whatever fails after the export is a warning on
     standard error that names what is missing. For the arguments see `export` and `evaluate`.
-
-    Raises:
-        OSError: If the version cannot be written.
-        ValueError: If the exported model cannot translate.
     """
     translator = export(model, tokenizers, config, folder)
     version, report = translator.folder, None
@@ -51,10 +50,31 @@ def export_and_score(
             figures.draw(version, translator, examples[0].source, history)
     if report:
         with _warning(version, "report"):
-            report_files.write(report, version)
+            write_report(report, version)
         with _warning(version, "model card"):
             model_card.write(version, config, report)
     return version, report
+
+
+def write_report(report: Report, folder: Path) -> None:
+    """Write `report.json`, `report.md` and `translations.tsv` (all translations)."""
+    record = {name: _plain(value) for name, value in vars(report).items()}
+    del record["translations"]
+    text = json.dumps(record, indent=2, ensure_ascii=False, default=str)
+    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    markdown = "\n".join(report_lines(report, folder)) + "\n"
+    (folder / "report.md").write_text(markdown, encoding="utf-8")
+    lines = ("\t".join(" ".join(text.split()) for text in row) for row in report.translations)
+    (folder / TRANSLATIONS).write_text("".join(f"{x}\n" for x in lines), encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    """Convert named tuples and dataclasses to dicts, so that JSON keeps the field names."""
+    if hasattr(value, "_asdict"):
+        return {name: _plain(part) for name, part in value._asdict().items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return [_plain(part) for part in value] if isinstance(value, list) else value
 
 
 @contextmanager

@@ -16,12 +16,12 @@ from keras_attn.translation.evaluation.report import (
     Sample,
     SetScores,
 )
-from keras_attn.translation.evaluation.report_files import earlier_translations
 
 # Upper bounds, in characters, of the groups by source length; a last group has no upper bound.
 LENGTHS = (10, 20, 40, 80)
 NUM_EXTREMES = 5
 NUM_SAMPLES = 10
+TRANSLATIONS = "translations.tsv"  # file of all translations of a report
 
 Translate = Callable[[list[str]], Sequence[str]]
 Translated = list[tuple[Example, str]]  # examples, each with its translation
@@ -39,17 +39,9 @@ def evaluate(
 ) -> Report:
     """Translate the sources of the examples and score the translations.
 
-    Args:
-        baseline: Folder of an earlier report. The comparison is skipped if the report is on other
-            sentences.
-        corpora: Positions in `examples` of the sentences of each corpus, by name. If there are
-            several corpora, each one is scored.
-        held_out: Further test sets, each scored by its name.
-        history: One record for each validation of a training.
-        details: Additional entries of the report.
-
-    Raises:
-        ValueError: If there are no examples, or not one translation for each text.
+    `baseline` is the folder of an earlier report, compared with if it is on the same sentences.
+    `corpora` are the positions in `examples` of each corpus; if there are several, each one is
+    scored. `history` has a record for each validation of a training.
     """
     start = time.monotonic()
     translated = _translated(translate, examples)
@@ -131,3 +123,26 @@ def _comparison(
         return None
     name = f"version {baseline.name}"
     return metrics.compare(name, earlier, translations, references, target_language)
+
+
+def earlier_translations(folder: Path, sources: Sequence[str]) -> list[str] | None:
+    """Translations of an earlier report, or None if its sources differ from `sources`."""
+    path = folder / TRANSLATIONS
+    if not path.is_file():
+        return None
+    text = path.read_text(encoding="utf-8", errors="replace")
+    rows = [line.split("\t") for line in text.splitlines()]
+    if [row[0] for row in rows] != [" ".join(source.split()) for source in sources]:
+        return None
+    return [row[1] for row in rows] if all(len(row) > 1 for row in rows) else None
+
+
+def check_baseline(folder: Path, sources: Sequence[str]) -> None:
+    """Raise a `ValueError` unless a folder holds earlier translations of `sources`."""
+    if earlier_translations(folder, sources) is None:
+        path = folder / TRANSLATIONS
+        received = "of other sentences" if path.is_file() else "which does not exist"
+        raise ValueError(
+            "The baseline must be a folder with translations of the same sentences, as train.py "
+            f"and `evaluate --out` write them. Received: `{path}`, {received}."
+        )

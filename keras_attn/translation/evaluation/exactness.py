@@ -69,8 +69,6 @@ def same_numbers(text: str, other: str) -> bool:
     - The words `two` to `twelve` are numbers. The word `one` may stand for 1 or for no number.
     - Other number words, `first` or `twenty`, and the characters 一, 二, 三 are no numbers.
 
-    Example:
-
     >>> same_numbers("Two tickets cost 1,900 yen.", "The 2 tickets cost 1900 yen.")
     True
     >>> same_numbers("at 10:30", "at 10:03")
@@ -84,8 +82,6 @@ def same_numbers(text: str, other: str) -> bool:
 
 def holds_copies(source: str, translation: str) -> bool:
     """Whether a translation holds all text of the source that a translation copies, each as often.
-
-    Example:
 
     >>> holds_copies("{name}さん、<b>ようこそ</b>", "<b>Welcome</b>, {name}")
     True

@@ -168,8 +168,6 @@ def _bullets(values: Mapping[str, Any]) -> list[str]:
 def readable(name: str, value: object) -> str:
     """A value as text, with separators of thousands and as many digits as tell something.
 
-    Example:
-
     >>> [readable("seconds", 3211.7), readable("loss", 4.0 / 3), readable("learning_rate", 4e-3)]
     ['3,212', '1.333', '0.004']
     """

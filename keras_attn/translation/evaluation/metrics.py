@@ -51,9 +51,6 @@ def score(
     TER: Snover et al., "A Study of Translation Edit Rate with Targeted Human Annotation" (2006).
 
     Each hypothesis has one or more references. The language determines the tokenization.
-
-    Raises:
-        ValueError: If there are no hypotheses, or if a hypothesis has no reference.
     """
     # Imported here to keep the import of this module fast.
     from sacrebleu.metrics import CHRF, TER

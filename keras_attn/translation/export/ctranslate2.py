@@ -24,10 +24,6 @@ def convert(model: Path, out: Path) -> None:
     splits longer texts, and puts placeholders in the place of spans (`placeholders.mask`).
 
     `model` is the folder of an exported version, or of all versions.
-
-    Raises:
-        ValueError: If there is no model, it has options that are not the default, `out` exists,
-            or ctranslate2 is not installed.
     """
     try:
         from ctranslate2.specs import TransformerSpec

@@ -38,8 +38,6 @@ def choose(
 
     None are returned for languages without a written list.
 
-    Example:
-
     >>> choose(lambda texts: ["How much's this"] * len(texts), "ja", "en")
     []
     >>> choose(lambda texts: ["What time is it now?"] * len(texts), "ja", "en")

@@ -28,10 +28,6 @@ def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: P
     that cannot translate. If the export fails, no files are left.
 
     Returns the new version as it was loaded from disk.
-
-    Raises:
-        OSError: If the version cannot be written.
-        ValueError: If a weight is not finite, or if the exported model cannot translate.
     """
     _check_weights(model)
     try:

@@ -134,11 +134,7 @@ class Translator:
     def score(
         self, texts: Sequence[str], translations: Sequence[str], batch_size: int = 64
     ) -> list[float]:
-        """Log probability of each translation, given its text.
-
-        Raises:
-            ValueError: If `texts` and `translations` differ in length.
-        """
+        """Log probability of each translation, given its text."""
         texts, translations = _strings("texts", texts), _strings("translations", translations)
         if len(texts) != len(translations):
             raise ValueError(

@@ -33,11 +33,7 @@ _NEEDED = (
 
 
 class MarianConfig(dict[str, Any]):
-    """Entries of `config.json` and `generation_config.json`, the second before the first.
-
-    Raises:
-        ValueError: If the model is no Marian model, or has an option that is not supported.
-    """
+    """Entries of `config.json` and `generation_config.json`, the second before the first."""
 
     def __init__(self, config: dict[str, Any], generation: dict[str, Any]):
         super().__init__(_DEFAULTS)

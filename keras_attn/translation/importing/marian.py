@@ -35,11 +35,6 @@ def import_marian(
         source, target: Language codes. Default to those of `tokenizer_config.json`.
         language_token: Token of a model with several target languages, such as `">>por<<"`, that
             is read before each text without one. Defaults to none.
-
-    Raises:
-        ValueError: If a file is missing or cannot be read, or the model has options that are not
-            supported.
-        OSError: If the version cannot be written.
     """
     has_own_form = (path / npz.DECODER).is_file() and not (path / folder.CONFIG).is_file()
     files = npz.read(path) if has_own_form else folder.read(path)

@@ -33,12 +33,8 @@ def convert(
     with the padding token, so the row of `BOS_ID` is that of padding: padding is masked, but the
     start is attended to. All other tokens follow in the order of their ids. Tokens that this
     SentencePiece model does not have, such as those of the other language, are unused pieces. Its
-    pieces that the vocabulary lacks come last; they have no id (`Tokenizer`).
-
-    `name` is the name of the file of `vocabulary`, for messages.
-
-    Raises:
-        ValueError: If the SentencePiece model is of another kind, or `vocabulary` is not complete.
+    pieces that the vocabulary lacks come last; they have no id (`Tokenizer`). `name` is the file of
+    `vocabulary`, for messages.
     """
     model = _unigram(proto, name)
     _check(vocabulary, special, name)

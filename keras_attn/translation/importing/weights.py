@@ -38,11 +38,7 @@ def convert(
     source_rows: np.ndarray,
     target_rows: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """Weights by our paths; `source_rows` has the row of the embedding of each of our ids.
-
-    Raises:
-        ValueError: If a weight is missing, or the vocabulary does not fit.
-    """
+    """Weights by our paths; `source_rows` has the row of the embedding of each of our ids."""
     depths = marian["encoder_layers"], marian["decoder_layers"]
     names = {ours: theirs for ours, theirs, _ in names_in_blocks(*depths)}
     if not marian["tie_word_embeddings"]:

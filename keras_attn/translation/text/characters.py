@@ -37,8 +37,6 @@ _USUAL = re.compile("[ -~\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5d]*")
 def unify(text: str) -> str:
     """Replace characters as `REPLACEMENTS` say.
 
-    Example:
-
     >>> unify("co\\u00adop\\ufeff 辻\\U000e0100～")
     'coop 辻〜'
     """

@@ -66,8 +66,6 @@ _ORDINALS += [f"twenty-{word}" for word in _ORDINALS[:9]] + ["thirtieth", "thirt
 def ways_to_write(date: str) -> str:
     """Regular expression of the ways to write a date or time in English, as whole words.
 
-    Example:
-
     >>> bool(re.fullmatch(ways_to_write("5月3日"), "the third of May"))
     True
     """

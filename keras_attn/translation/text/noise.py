@@ -192,8 +192,6 @@ def add_noise(text: str, language: str, random: Random) -> str:
     Kinds that find nothing to change are drawn again without them. The changed text is never
     empty; it is `text` itself if no kind applies.
 
-    Example:
-
     >>> add_noise("12:30", "ja", Random(0))
     '12:30'
     """

@@ -91,8 +91,6 @@ def ways_to_write(span: str) -> str:
 
     A percentage is written with a sign or a word, and a score with a hyphen or a word.
 
-    Example:
-
     >>> [bool(re.fullmatch(ways_to_write("23万"), way)) for way in ("230000", "230,000", "23")]
     [True, True, False]
     >>> bool(re.fullmatch(ways_to_write("3対1"), "3 to 1"))

@@ -88,8 +88,6 @@ _SEPARATOR = "\x1e"
 def copied_spans(text: str) -> list[str]:
     """Spans of a text that a translation copies, in their order.
 
-    Example:
-
     >>> copied_spans("{name}さん、https://example.com/a を見てください。")
     ['{name}', 'https://example.com/a']
     """

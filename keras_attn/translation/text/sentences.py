@@ -50,8 +50,6 @@ def split(texts: tf.Tensor) -> Sentences:
     Numbers, abbreviations, addresses and file names are not split, and text in Japanese brackets
     stays with the sentence around it.
 
-    Example:
-
     >>> found = split(tf.constant(["猫だ。「はい。」と言う。\\n3.5 cm."]))
     >>> [text.decode() for text in found.text.numpy()], found.after.numpy()[1]
     (['猫だ。', '「はい。」と言う。', '3.5 cm.', ''], b'\\n')

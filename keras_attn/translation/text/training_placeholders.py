@@ -55,8 +55,6 @@ def mask_pair(
     Spans that a translation copies, numbers and dates are always masked; names, and words with a
     capital letter that are written alike on both sides, with probability `SHARE`.
 
-    Example:
-
     >>> pair = ("{name}さん、おはよう。", "Good morning, {name}.")
     >>> source, target = mask_pair(*pair, ("ja", "en"), np.random.default_rng(0))
     >>> source[0] in PLACEHOLDERS, source[0] == target[-2], source[1:]

@@ -32,8 +32,6 @@ def encode_all(encode: Encode, text: tf.Tensor) -> tf.RaggedTensor:
 def compiled_shape(texts: Sequence[str]) -> tuple[int, int] | None:
     """Batch size and length in bytes to which texts are padded; None if they are divided.
 
-    Example:
-
     >>> compiled_shape(["dog"] * 5), compiled_shape(["a long text" * 50] * 128)
     ((8, 64), None)
     """

@@ -21,11 +21,7 @@ _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 
 
 class GraphTokenizer:
-    """Tokenizer and detokenizer in the graph, with the same ids as `Tokenizer`.
-
-    `ValueError` if the model of `proto` is not a unigram model or has unsupported options.
-
-    Example:
+    """Tokenizer and detokenizer of a unigram model in the graph, with the ids of `Tokenizer`.
 
     >>> from keras_attn.translation.tokenization.tokenizer import train
     >>> tokenizer = train(["the cat", "the dog"], vocab_size=300, character_coverage=1.0)

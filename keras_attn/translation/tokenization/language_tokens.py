@@ -16,8 +16,6 @@ _BEFORE_TEXT = r"(?s)^(>>.*?<<)?(.*)$"
 def split(text: str) -> tuple[str, str]:
     """Language token at the beginning of a text, or an empty string, and the rest of the text.
 
-    Example:
-
     >>> split(">>por<< Good morning."), split("Good morning.")
     (('>>por<<', ' Good morning.'), ('', 'Good morning.'))
     """

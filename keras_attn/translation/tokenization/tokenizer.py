@@ -52,10 +52,7 @@ class Tokenizer:
     - Pieces from `trainer_spec.vocab_size` on have no id; they are unknown too.
     - A language token before the text is one piece (`language_tokens`).
 
-    `proto` is a serialized SentencePiece model; `ValueError` if it cannot be read or has other
-    special ids than `special_ids.py`.
-
-    Example:
+    `proto` is a serialized SentencePiece model with the special ids of `special_ids.py`.
 
     >>> tokenizer = train(["the cat", "the dog"], vocab_size=300, character_coverage=1.0)
     >>> tokenizer.decode(tokenizer.encode(["the cat"]))

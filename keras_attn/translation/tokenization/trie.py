@@ -71,8 +71,6 @@ class DoubleArray(NamedTuple):
 def build(keys: Sequence[Sequence[int]]) -> DoubleArray:
     """Build the trie of distinct, non-empty sequences of symbols, each of which is at least 1.
 
-    Example:
-
     >>> trie = build([[1, 2], [1], [3]])
     >>> one = trie.base[0] + 1
     >>> int(trie.value[one]), int(trie.value[trie.base[one] + 2]), int(trie.check[one])

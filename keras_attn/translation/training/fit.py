@@ -20,12 +20,12 @@ from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training.callbacks import (
     Budget,
     Checkpointing,
+    Progress,
     TerminateOnNonFinite,
     WeightAveraging,
 )
 from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.jax import processes
-from keras_attn.translation.training.progress import Progress
 from keras_attn.translation.training.step import make_trainer
 from keras_attn.translation.training.trainer import Trainer
 from keras_attn.translation.training.validation import Validation

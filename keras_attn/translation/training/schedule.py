@@ -17,15 +17,9 @@ class WarmUpStableDecay(keras.optimizers.schedules.LearningRateSchedule):
     and `left` the remaining share of the budget. This is the schedule of Hu et al. 2024
     (arXiv:2404.06395) with a linear cool-down. From step `start` on, the rate decays with the
     inverse square root of the step as in Vaswani et al. 2017 (section 5.3). Warm-up and cool-down
-    follow the budget, also if it is in minutes and the speed is not known before.
-
-    Args:
-        peak: Highest learning rate, reached at the end of the warm-up.
-        warmup_steps: Number of warm-up steps. With gradient accumulation, each batch is a step. 0
-            is a twelfth of the budget: `n / warmup` is then `done / WARMUP_FRACTION`.
-        cooldown_fraction: Share of the budget over which the rate decays to 0 at the end, above 0,
-            at most 1.
-        inverse_sqrt_start: Step after which the rate decays (benchmarks/results/learning.md).
+    follow the budget, also if it is in minutes and the speed is not known before: with
+    `warmup_steps` 0, `n / warmup` is `done / WARMUP_FRACTION`, and the rate falls over the last
+    `cooldown_fraction` of the budget. With gradient accumulation, each batch is a step.
 
     >>> schedule = WarmUpStableDecay(peak=1.0, warmup_steps=4, cooldown_fraction=0.2)
     >>> [float(schedule(step)) for step in (0, 3, 15)]

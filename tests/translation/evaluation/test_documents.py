@@ -1,3 +1,6 @@
+import dataclasses
+import json
+from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
@@ -6,7 +9,7 @@ import pytest
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.evaluation import documents, figures, model_card
-from keras_attn.translation.evaluation.report import EpochRecord
+from keras_attn.translation.evaluation.report import EpochRecord, Sample, SetScores
 from keras_attn.translation.export.translator import Attention
 
 EXAMPLES = [Example(f"文{i}", (f"the sentence number {i} here",)) for i in range(9)]
@@ -67,7 +70,7 @@ def test_what_fails_is_named_in_one_warning_but_an_interrupt_is_none(
         (figures, "draw", "figures"),
         (figures, "can_be_drawn", "figures"),
         (model_card, "write", "model card"),
-        (documents.report_files, "write", "report"),
+        (documents, "write_report", "report"),
         (documents, "evaluate", "scores"),
     ):
         with monkeypatch.context() as patched:
@@ -88,3 +91,39 @@ def test_what_fails_is_named_in_one_warning_but_an_interrupt_is_none(
     monkeypatch.setattr(documents, "evaluate", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         export_and_score()
+
+
+def test_the_summary_shows_scores_first_and_no_signature(report_with):
+    summary = report_with(Sample("これ", "this", "that")).summary()
+    assert summary.splitlines() == [
+        "BLEU 41.3 ± 1.5",
+        "chrF 63.0",
+        "TER 44.0",
+        "Number accuracy 93.1% (1,000 sentences)",
+        "Copy accuracy n/a (0 sentences)",
+        "1,771 sentences translated in 12.5 s",
+        "Samples (= translation, ~ reference):",
+        "  これ",
+        "    = this",
+        "    ~ that",
+    ]
+
+
+def test_the_json_report_holds_everything(report_with, tmp_path):
+    details = {"corpus": {"read": 307}, "credit": "Somebody", "where": Path("x")}
+    report = report_with(Sample("文|", "translation", "reference"), **details)
+    held_out = [SetScores("c", 1200, report.scores, report.exactness)]
+    documents.write_report(dataclasses.replace(report, held_out=held_out), tmp_path)
+    text = (tmp_path / "report.json").read_text(encoding="utf-8")
+    assert "文|" in text
+    record = json.loads(text)
+    assert record["scores"]["bleu"] == 41.257
+    assert record["scores"]["bleu_signature"] == "nrefs:1|tok:13a"
+    assert record["num_sentences"] == 1771
+    sample = {"source": "文|", "translation": "translation", "reference": "reference"}
+    assert record["samples"] == [sample]
+    assert record["details"] == {"corpus": {"read": 307}, "credit": "Somebody", "where": "x"}
+    (found,) = record["held_out"]
+    assert (found["name"], found["num_sentences"]) == ("c", 1200)
+    assert found["scores"]["chrf_signature"] == "nrefs:1|nc:6"
+    assert found["exactness"]["numbers"] == {"right": 931, "sentences": 1000}

@@ -1,9 +1,14 @@
 import pytest
 
 from keras_attn.translation.corpus.splits import Example, HeldOut
-from keras_attn.translation.evaluation.evaluate import evaluate
+from keras_attn.translation.evaluation.documents import write_report
+from keras_attn.translation.evaluation.evaluate import (
+    TRANSLATIONS,
+    check_baseline,
+    earlier_translations,
+    evaluate,
+)
 from keras_attn.translation.evaluation.report import Sample
-from keras_attn.translation.evaluation.report_files import TRANSLATIONS, write
 
 
 def examples(count):
@@ -45,7 +50,7 @@ def test_report_shows_the_best_the_worst_and_scores_by_length():
 def test_report_compares_with_an_earlier_one_of_the_same_sentences(tmp_path):
     folder = tmp_path / "1"
     folder.mkdir()
-    write(evaluate(upper_case_odd, examples(30), "en"), folder)
+    write_report(evaluate(upper_case_odd, examples(30), "en"), folder)
     assert len((folder / TRANSLATIONS).read_text(encoding="utf-8").splitlines()) == 30
     found = evaluate(all_good, examples(30), "en", baseline=folder)
     assert found.comparison.baseline == "version 1"
@@ -78,3 +83,17 @@ def test_each_of_several_corpora_and_held_out_test_sets_is_scored_by_name():
     assert (own.name, own.num_sentences, own.exactness.numbers) == ("own.tsv", 2, (1, 2))
     assert (two.name, two.num_sentences, two.exactness.numbers) == ("two.tsv", 3, (3, 3))
     assert "Held out, own.tsv, 2 sentences: BLEU " in report.summary()
+
+
+def test_a_baseline_is_of_the_same_sentences_and_whole(tmp_path):
+    with pytest.raises(ValueError, match="The baseline must be .*tsv`, which does not"):
+        check_baseline(tmp_path, ["猫 が"])
+    path = tmp_path / TRANSLATIONS
+    path.write_text("猫 が\ta cat\tcats\n", encoding="utf-8")
+    check_baseline(tmp_path, ["猫　が "])
+    with pytest.raises(ValueError, match="same sentences, .* of other sentences."):
+        check_baseline(tmp_path, ["犬"])
+    for content in (b"", b"\xff", "猫".encode(), "猫\ta\tb\n犬".encode()):
+        path.write_bytes(content)
+        assert earlier_translations(tmp_path, ["猫"]) is None, content
+        assert earlier_translations(tmp_path, ["猫", "犬"]) is None, content
