@@ -152,8 +152,7 @@ class Config:
     position: str = _model(
         "sinusoidal",
         "positions: added to the embeddings (sinusoidal, sinusoidal_halves with all sines before "
-        "all cosines, learned) or inside the scores; shaw, t5 and alibi are exported with a slow "
-        "beam search",
+        "all cosines, learned) or inside the scores (shaw, t5, alibi, rotary)",
         choices=tuple(SCHEMES),
     )
     norm: str = _model("layer", "kind of normalisation", choices=NORMS)
