@@ -32,11 +32,11 @@ from keras_attn.serving import (
     protocol,
     streaming,
 )
+from keras_attn.serving.access_log import AccessLog
 from keras_attn.serving.errors import CLIENT_CLOSED_REQUEST, RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.models import Models
-from keras_attn.serving.observed import Observed
 from keras_attn.serving.prediction_service import PredictionService, served
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
@@ -70,7 +70,7 @@ class Server:
         self._metrics = Metrics()
         self._inference = Inference(settings, self._metrics)
 
-    def app(self) -> Observed:
+    def app(self) -> AccessLog:
         """ASGI application."""
         origins = self._settings.cors_origins
         cross_origin = Middleware(
@@ -87,7 +87,7 @@ class Server:
                 Exception: _failed,
             },
         )
-        return Observed(app, self._metrics)
+        return AccessLog(app, self._metrics)
 
     def routes(self) -> list[BaseRoute]:
         """HTTP routes, which `openapi` describes."""
@@ -143,11 +143,9 @@ class Server:
                     f"Expected {_METHODS[target.verb]} signature method_name to be "
                     f"tensorflow/serving/{target.verb}. Was: tensorflow/serving/predict"
                 )
-            name, question = _question(protocol.read(content), servable)
-            outputs = await self._inference.answer(
-                request, servable, name, question.inputs, arrived
-            )
-        answer = await asyncio.to_thread(protocol.answer, outputs, question.form)
+            name, parsed = _parse_request(protocol.read(content), servable)
+            outputs = await self._inference.answer(request, servable, name, parsed.inputs, arrived)
+        answer = await asyncio.to_thread(protocol.to_response, outputs, parsed.form)
         return Response(answer, media_type="application/json")
 
     async def _kserve(self, request: Request) -> Response:
@@ -160,9 +158,9 @@ class Server:
             content, binary = binary_data.split(await self._body(request), json_size)
             document = protocol.read(content)
             with versions.use(target.version) as servable:
-                name, inputs = kserve.question(document, servable, binary)
+                name, inputs = kserve.parse_request(document, servable, binary)
                 outputs = await self._inference.answer(request, servable, name, inputs, arrived)
-                answer = kserve.answer(document, outputs, versions.name, servable)
+                answer = kserve.to_response(document, outputs, versions.name, servable)
             return _inferred(answer)
         if target.verb == "ready" and target.version is None and not versions.is_warm:
             return JSONResponse({"status": "loading"}, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -182,18 +180,18 @@ class Server:
         arrived = time.monotonic()
         document = await self._members(request)
         translators = self.models.translators()
-        asked = libretranslate.question(document, translators)
+        asked = libretranslate.parse_request(document, translators)
         with translators[asked.pair].use(None) as servable:
             outputs = await self._inference.answer(
                 request, servable, asked.signature, asked.inputs, arrived
             )
-        return JSONResponse(libretranslate.answer(asked, outputs, translators))
+        return JSONResponse(libretranslate.to_response(asked, outputs, translators))
 
     async def _stream(self, request: Request) -> Response:
         """Translation of one text sentence by sentence."""
         document = await self._members(request)
         translators = self.models.translators()
-        asked = libretranslate.question(document, translators)
+        asked = libretranslate.parse_request(document, translators)
         limits = self._settings
         events = streaming.events(
             asked,
@@ -259,19 +257,21 @@ def _raw_path(request: Request) -> str:
 _METHODS = {"classify": "classification", "regress": "regression"}
 
 
-def _question(document: Mapping[str, Any], servable: Servable) -> tuple[str, protocol.Question]:
+def _parse_request(
+    document: Mapping[str, Any], servable: Servable
+) -> tuple[str, protocol.PredictRequest]:
     """Name of the signature that a request uses, and its inputs."""
     terms = glossary.from_member(document)
     if not terms:
         name = protocol.signature_name(document)
-        return name, protocol.question(document, servable.signature(name).inputs)
+        return name, protocol.parse_request(document, servable.signature(name).inputs)
     specs = glossary.signature(servable).inputs
     others = {name: spec for name, spec in specs.items() if name not in terms}
-    question = protocol.question(document, others)
-    return glossary.SIGNATURE, question._replace(inputs={**question.inputs, **terms})
+    parsed = protocol.parse_request(document, others)
+    return glossary.SIGNATURE, parsed._replace(inputs={**parsed.inputs, **terms})
 
 
-def _inferred(answer: kserve.Answer) -> Response:
+def _inferred(answer: kserve.InferResponse) -> Response:
     content = protocol.as_json(answer.document)
     if not answer.binary:
         return Response(content, media_type="application/json")

@@ -80,7 +80,7 @@ class Batcher:
         """Number of waiting rows."""
         return sum(request.num_rows for request in self._waiting)
 
-    async def ask(
+    async def predict(
         self, servable: Servable, signature: str, inputs: Tensors, num_rows: int
     ) -> Tensors:
         """Compute the outputs of a signature, possibly in a batch with other requests.
@@ -198,7 +198,7 @@ def _joined(batch: list[_Request]) -> Iterator[Tensors]:
     """Outputs of each request, computed by one call of the model."""
     first = batch[0]
     if len(batch) == 1:
-        yield first.servable.ask(first.signature, first.inputs)
+        yield first.servable.predict(first.signature, first.inputs)
         return
     shared = first.servable.signature(first.signature).shared
     inputs = {
@@ -207,7 +207,7 @@ def _joined(batch: list[_Request]) -> Iterator[Tensors]:
         else np.concatenate([request.inputs[name] for request in batch])
         for name, array in first.inputs.items()
     }
-    outputs = first.servable.ask(first.signature, inputs)
+    outputs = first.servable.predict(first.signature, inputs)
     start = 0
     for request in batch:
         end = start + request.num_rows

@@ -73,7 +73,7 @@ def _decompressed(body: bytearray, max_bytes: int) -> bytearray:
     return content
 
 
-async def unless_gone(request: Request, answering: Coroutine[Any, Any, Answer]) -> Answer:
+async def cancel_on_disconnect(request: Request, answering: Coroutine[Any, Any, Answer]) -> Answer:
     """Await an answer; cancel it if the client disconnects.
 
     Raises:

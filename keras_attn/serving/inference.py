@@ -56,7 +56,7 @@ class Inference:
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             )
         self.check_lengths(inputs)
-        return await self._batcher.ask(servable, name, inputs, num_rows)
+        return await self._batcher.predict(servable, name, inputs, num_rows)
 
     async def answer(
         self,
@@ -80,7 +80,7 @@ class Inference:
             ClientDisconnect: If the client disconnects.
         """
         request.state.rows = servable.signature(name).num_rows(inputs)
-        asking = body.unless_gone(request, self.compute(servable, name, inputs))
+        asking = body.cancel_on_disconnect(request, self.compute(servable, name, inputs))
         return await self.in_time(asking, arrived)
 
     async def in_time(

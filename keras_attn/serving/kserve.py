@@ -97,7 +97,7 @@ def _described(name: str, spec: tf.TensorSpec) -> dict[str, Any]:
     return {"name": name, "datatype": _DATATYPES[spec.dtype], "shape": shape}
 
 
-def question(
+def parse_request(
     document: Mapping[str, Any], servable: Servable, binary: bytes = b""
 ) -> tuple[str, dict[str, np.ndarray]]:
     """Name of the signature that a request uses, and its inputs.
@@ -176,19 +176,19 @@ def _member(document: Mapping[str, Any], name: str, kind: type, default: Any = N
     return value
 
 
-class Answer(NamedTuple):
+class InferResponse(NamedTuple):
     """Response to a request: its JSON, and the binary data that follow."""
 
     document: dict[str, Any]
     binary: bytes
 
 
-def answer(
+def to_response(
     document: Mapping[str, Any],
     outputs: Mapping[str, np.ndarray],
     model: str,
     servable: Servable,
-) -> Answer:
+) -> InferResponse:
     """Response to a request.
 
     Args:
@@ -232,4 +232,4 @@ def answer(
         else:
             output["data"] = to_json(array.ravel(), name)
         response["outputs"].append(output)
-    return Answer(response, binary)
+    return InferResponse(response, binary)

@@ -17,7 +17,7 @@ import tensorflow as tf
 from keras_attn.languages import read_language
 from keras_attn.serving import glossary
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.models import Pair
+from keras_attn.serving.models import LanguagePair
 from keras_attn.serving.protocol import DEFAULT_SIGNATURE
 from keras_attn.serving.tensors import shown, to_array, to_json
 from keras_attn.translation.corpus.cleaning import share_of_script
@@ -26,7 +26,7 @@ AUTO = "auto"
 NBEST = "nbest"
 
 
-class Question(NamedTuple):
+class TranslateRequest(NamedTuple):
     """A request for translation.
 
     Attributes:
@@ -42,7 +42,7 @@ class Question(NamedTuple):
 
     texts: list[str]
     is_list: bool
-    pair: Pair
+    pair: LanguagePair
     alternatives: int
     has_scores: bool
     terms: dict[str, np.ndarray]
@@ -73,7 +73,7 @@ def form(content: bytes) -> dict[str, Any]:
     return {name: texts if len(texts) > 1 else texts[0] for name, texts in members.items()}
 
 
-def question(document: Mapping[str, Any], pairs: Collection[Pair]) -> Question:
+def parse_request(document: Mapping[str, Any], pairs: Collection[LanguagePair]) -> TranslateRequest:
     """Read a request for translation.
 
     Args:
@@ -103,10 +103,12 @@ def question(document: Mapping[str, Any], pairs: Collection[Pair]) -> Question:
             "gives one translation with a glossary."
         )
     is_auto = document["source"] == AUTO
-    return Question(texts, is_list, pair, alternatives, has_scores, terms, is_auto)
+    return TranslateRequest(texts, is_list, pair, alternatives, has_scores, terms, is_auto)
 
 
-def _pair(document: Mapping[str, Any], texts: list[str], pairs: Collection[Pair]) -> Pair:
+def _pair(
+    document: Mapping[str, Any], texts: list[str], pairs: Collection[LanguagePair]
+) -> LanguagePair:
     """Source and target language of a request; `auto` is the source with the most letters."""
     known = {"source": {AUTO, *(source for source, _ in pairs)}, "target": {t for _, t in pairs}}
     offer = "This server translates " + ", ".join(f"{source} to {to}" for source, to in pairs) + "."
@@ -137,8 +139,8 @@ def _texts(document: Mapping[str, Any]) -> tuple[list[str], bool]:
     return texts, isinstance(document["q"], list)
 
 
-def answer(
-    asked: Question, outputs: Mapping[str, np.ndarray], pairs: Collection[Pair]
+def to_response(
+    asked: TranslateRequest, outputs: Mapping[str, np.ndarray], pairs: Collection[LanguagePair]
 ) -> dict[str, Any]:
     """Response to a request for translation.
 
@@ -172,7 +174,7 @@ def answer(
     return found if asked.is_list else {name: values[0] for name, values in found.items()}
 
 
-def languages(pairs: Collection[Pair]) -> list[dict[str, Any]]:
+def languages(pairs: Collection[LanguagePair]) -> list[dict[str, Any]]:
     """Languages of the translators, and into which each is translated."""
     return [
         {
@@ -184,7 +186,7 @@ def languages(pairs: Collection[Pair]) -> list[dict[str, Any]]:
     ]
 
 
-def detect(document: Mapping[str, Any], pairs: Collection[Pair]) -> list[dict[str, Any]]:
+def detect(document: Mapping[str, Any], pairs: Collection[LanguagePair]) -> list[dict[str, Any]]:
     """Response to a request for the language of a text, most likely first.
 
     Raises:
@@ -194,7 +196,7 @@ def detect(document: Mapping[str, Any], pairs: Collection[Pair]) -> list[dict[st
     return detected(" ".join(texts), pairs)
 
 
-def detected(text: str, pairs: Collection[Pair]) -> list[dict[str, Any]]:
+def detected(text: str, pairs: Collection[LanguagePair]) -> list[dict[str, Any]]:
     """Languages of the translators by the share of letters in their scripts, in percent.
 
     Languages that are written in the same letters share the percents of these letters.
@@ -215,6 +217,6 @@ def detected(text: str, pairs: Collection[Pair]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda one: -one["confidence"])
 
 
-def _codes(pairs: Collection[Pair]) -> list[str]:
+def _codes(pairs: Collection[LanguagePair]) -> list[str]:
     """Languages of pairs, sources first."""
     return list(dict.fromkeys([source for source, _ in pairs] + [target for _, target in pairs]))

@@ -19,7 +19,7 @@ from keras_attn.serving.versions import Versions
 from keras_attn.translation.versions import newest_version
 
 _log = logging.getLogger(__name__)
-Pair = tuple[str, str]
+LanguagePair = tuple[str, str]
 
 
 class Models(Mapping[str, Versions]):
@@ -64,13 +64,13 @@ class Models(Mapping[str, Versions]):
         """Number of the served version of each model that has one."""
         return {name: one.current.version for name, one in self.items() if one.current}
 
-    def translators(self) -> dict[Pair, Versions]:
+    def translators(self) -> dict[LanguagePair, Versions]:
         """Served translators by source and target language; the first of each pair.
 
         Raises:
             RequestError: If there is none, or none yet.
         """
-        found: dict[Pair, Versions] = {}
+        found: dict[LanguagePair, Versions] = {}
         for one in self.translators_by_name().values():
             if one.current and (config := one.current.config):
                 found.setdefault((config.source, config.target), one)

@@ -19,7 +19,7 @@ DEFAULT_SIGNATURE = "serving_default"
 Form = Literal["row", "column"]
 
 
-class Question(NamedTuple):
+class PredictRequest(NamedTuple):
     """Inputs of a request, and the format of the answer: rows or columns."""
 
     inputs: dict[str, np.ndarray]
@@ -67,7 +67,9 @@ def signature_name(document: Mapping[str, Any]) -> str:
     return name or DEFAULT_SIGNATURE
 
 
-def question(document: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]) -> Question:
+def parse_request(
+    document: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]
+) -> PredictRequest:
     """Inputs of a request in row format (`instances`) or column format (`inputs`).
 
     Args:
@@ -83,9 +85,9 @@ def question(document: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]) ->
             "or 'instances' keys to exist "
         )
     if "instances" in document:
-        parsed = Question(_from_rows(document, document["instances"], specs), "row")
+        parsed = PredictRequest(_from_rows(document, document["instances"], specs), "row")
     elif "inputs" in document:
-        parsed = Question(_from_columns(document["inputs"], specs), "column")
+        parsed = PredictRequest(_from_columns(document["inputs"], specs), "column")
     else:
         raise RequestError("Missing 'inputs' or 'instances' key")
     for name, spec in specs.items():
@@ -176,7 +178,7 @@ def _from_columns(inputs: Any, specs: Mapping[str, tf.TensorSpec]) -> dict[str, 
     return {name: to_array(inputs[name], spec.dtype) for name, spec in specs.items()}
 
 
-def answer(outputs: Mapping[str, np.ndarray], form: Form) -> bytes:
+def to_response(outputs: Mapping[str, np.ndarray], form: Form) -> bytes:
     """Serialize the body of a response.
 
     Args:

@@ -103,7 +103,7 @@ class Servable:
             raise RequestError(f'Serving signature name: "{name}" not found in signature def')
         return self.signatures[name]
 
-    def ask(self, name: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def predict(self, name: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Call a signature and return its outputs, by name.
 
         Raises:

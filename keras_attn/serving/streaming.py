@@ -19,7 +19,7 @@ import tensorflow as tf
 from keras_attn.languages import read_language
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
-from keras_attn.serving.libretranslate import Question
+from keras_attn.serving.libretranslate import TranslateRequest
 from keras_attn.serving.tensors import to_array, to_json
 from keras_attn.serving.versions import Versions
 from keras_attn.translation.text import sentences
@@ -57,7 +57,7 @@ def split(text: str, target: str) -> tuple[list[str], list[str]]:
 
 
 async def events(
-    asked: Question, versions: Versions, inference: Inference, most_at_once: int
+    asked: TranslateRequest, versions: Versions, inference: Inference, most_at_once: int
 ) -> AsyncIterator[bytes]:
     """An event `sentence` for each sentence, in order, and an event `done`.
 

@@ -98,20 +98,20 @@ class Versions:
             yield servable
         finally:
             self._num_users[servable] -= 1
-            self._let_go(servable)
+            self._release(servable)
 
     async def watch(self) -> None:
         """Serve the newest version until cancelled."""
         while True:
             try:
-                await self.look()
+                await self.poll()
             except OSError as error:
                 extra = {"model": self.name, "error": str(error)}
                 _log.warning("The folder cannot be read.", extra=extra)
             self.is_settled = True
             await asyncio.sleep(self._poll_seconds)
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Load the newest loadable version, unless it is already served.
 
         Raises:
@@ -122,7 +122,7 @@ class Versions:
                 continue
             if self._current and self._current.version == number:
                 break
-            if number in self._broken and self._broken[number] == _looks(folder):
+            if number in self._broken and self._broken[number] == _fingerprint(folder):
                 continue
             if reason := fault(folder, of_translator=False):
                 self._skip(number, folder, reason)
@@ -130,13 +130,13 @@ class Versions:
                 break
 
     def _skip(self, number: int, folder: Path, reason: str) -> None:
-        self._broken[number] = _looks(folder)
+        self._broken[number] = _fingerprint(folder)
         self._statuses[number] = VersionStatus(number, "END", reason)
         extra = {"model": self.name, "version": number, "reason": reason}
         _log.warning("A version is not whole and is not loaded.", extra=extra)
 
     async def _load(self, number: int, folder: Path) -> bool:
-        looks = _looks(folder)
+        fingerprint = _fingerprint(folder)
         self._statuses[number] = VersionStatus(number, "LOADING")
         servable = None
         try:
@@ -145,12 +145,12 @@ class Versions:
                 self._serve(servable)
             # One thread call for each request, so that a shutdown does not wait for all requests.
             for request in servable.warm_up_requests():
-                await asyncio.to_thread(servable.ask, *request)
+                await asyncio.to_thread(servable.predict, *request)
         except Exception as error:  # TensorFlow raises many types for an invalid SavedModel
             if servable and servable is self._current:
                 self._current = None
                 self._retire(servable)
-            self._broken[number] = looks
+            self._broken[number] = fingerprint
             self._statuses[number] = VersionStatus(number, "END", str(error))
             extra = {"model": self.name, "version": number}
             _log.exception("A version cannot be loaded.", extra=extra)
@@ -172,9 +172,9 @@ class Versions:
     def _retire(self, servable: Servable) -> None:
         self._statuses[servable.version] = VersionStatus(servable.version, "UNLOADING")
         del self._servables[servable.version]
-        self._let_go(servable)
+        self._release(servable)
 
-    def _let_go(self, servable: Servable) -> None:
+    def _release(self, servable: Servable) -> None:
         """Release a version that is neither served nor in use."""
         if servable is self._current or self._num_users[servable]:
             return
@@ -188,7 +188,7 @@ class Versions:
         _log.info(message, extra={"model": self.name, "version": servable.version})
 
 
-def _looks(folder: Path) -> object:
+def _fingerprint(folder: Path) -> object:
     """Fingerprint of the files of a version: sizes and modification times."""
     files = [path.stat() for path in folder.rglob("*") if path.is_file()]
     return sorted((file.st_size, file.st_mtime_ns) for file in files)

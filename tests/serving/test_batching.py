@@ -20,7 +20,7 @@ class Doubler:
     def signature(self, name):
         return self
 
-    def ask(self, name, inputs):
+    def predict(self, name, inputs):
         self.batches.append(inputs["x"].tolist())
         self.has_begun.release()
         assert self.may_go_on.wait(10)
@@ -31,7 +31,7 @@ class Doubler:
 
 async def ask(batcher, model, *numbers, signature="double", **others):
     inputs = {"x": np.array(numbers), **others}
-    return (await batcher.ask(model, signature, inputs, len(numbers)))["y"].tolist()
+    return (await batcher.predict(model, signature, inputs, len(numbers)))["y"].tolist()
 
 
 def run(scenario, **settings):

@@ -60,9 +60,9 @@ def test_the_languages_choose_the_model():
         ("12", "auto", "en", ("ja", "en")),
     ):
         document = {"q": text, "source": source, "target": target}
-        assert libretranslate.question(document, PAIRS).pair == pair
+        assert libretranslate.parse_request(document, PAIRS).pair == pair
     with pytest.raises(RequestError, match="zh is not available .* from de. .* ja to en, de to en"):
-        libretranslate.question({"q": "a", "source": "de", "target": "zh"}, PAIRS)
+        libretranslate.parse_request({"q": "a", "source": "de", "target": "zh"}, PAIRS)
     assert libretranslate.languages([("ja", "xx")]) == [
         {"code": "ja", "name": "Japanese", "targets": ["xx"]},
         {"code": "xx", "name": "xx", "targets": []},

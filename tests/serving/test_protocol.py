@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.protocol import answer, question, read
+from keras_attn.serving.protocol import parse_request, read, to_response
 
 TEXT = {"text": tf.TensorSpec([None], tf.string)}
 PAIR = {**TEXT, "seed": tf.TensorSpec([], tf.int32)}
@@ -20,7 +20,7 @@ JSON = st.recursive(
 @given(JSON, st.sampled_from(["instances", "inputs"]), st.sampled_from([TEXT, PAIR]), st.binary())
 def test_whatever_is_asked_is_taken_or_refused_in_a_sentence(value, key, specs, body):
     try:
-        asked = question({key: value}, specs)
+        asked = parse_request({key: value}, specs)
     except RequestError as error:
         assert error.status == 400
         assert len(error.message) < 2000
@@ -33,10 +33,10 @@ def test_whatever_is_asked_is_taken_or_refused_in_a_sentence(value, key, specs, 
 
 
 def test_a_scalar_input_is_given_in_columns():
-    asked = question({"inputs": {"text": ["a"], "seed": 3}}, PAIR)
+    asked = parse_request({"inputs": {"text": ["a"], "seed": 3}}, PAIR)
     assert asked.inputs["seed"].shape == ()
     with pytest.raises(RequestError, match=r"Tensor seed has shape \[1\], expected \[\]"):
-        question({"instances": [{"text": "a", "seed": 3}]}, PAIR)
+        parse_request({"instances": [{"text": "a", "seed": 3}]}, PAIR)
 
 
 def test_outputs_that_are_no_rows_are_refused_as_rows():
@@ -46,5 +46,5 @@ def test_outputs_that_are_no_rows_are_refused_as_rows():
         ({"y": np.array([1]), "z": np.array([1, 2])}, unequal),
     ):
         with pytest.raises(RequestError, match=says):
-            answer(outputs, "row")
-        answer(outputs, "column")
+            to_response(outputs, "row")
+        to_response(outputs, "column")

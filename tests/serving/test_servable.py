@@ -37,7 +37,7 @@ def test_what_the_model_refuses_is_said_in_a_line(tmp_path):
     tf.saved_model.save(tf.Module(), str(tmp_path / "1"), signatures=inverse)
     servable = Servable(tmp_path / "1")
     with pytest.raises(RequestError, match="x must be above 0") as caught:
-        servable.ask("serving_default", {"x": np.array([0])})
+        servable.predict("serving_default", {"x": np.array([0])})
     assert "\n" not in caught.value.message
 
 
@@ -53,5 +53,5 @@ def test_the_requests_that_came_with_the_model_are_those_it_was_written_with(ech
             file.write(log.SerializeToString())
     first, second = servable.warm_up_requests()
     assert (first[0], second[0]) == ("serving_default", "nbest")
-    assert servable.ask(*first)["translation"].tolist() == [b"1: a", b"1: b"]
-    assert servable.ask(*second)["translations"].shape == (2, 3)
+    assert servable.predict(*first)["translation"].tolist() == [b"1: a", b"1: b"]
+    assert servable.predict(*second)["translations"].shape == (2, 3)

@@ -93,7 +93,7 @@ def test_a_client_that_hangs_up_ends_the_stream_and_frees_the_version(echo, writ
     async def scenario():
         server = Server(echo, Settings(batch_wait=0.1))
         versions = server.models["ja-en"]
-        await versions.look()
+        await versions.poll()
         hangs_up, parts = asyncio.Event(), []
         body = json.dumps({"q": "犬。" * 100, **PAIR}).encode()
         messages = [{"type": "http.request", "body": body, "more_body": False}]
@@ -114,7 +114,7 @@ def test_a_client_that_hangs_up_ends_the_stream_and_frees_the_version(echo, writ
         scope |= {"method": "POST", "path": path, "raw_path": path.encode()}
         await server.app()({**scope, "query_string": b"", "headers": []}, receive, send)
         write_echo(echo, 2)
-        await versions.look()
+        await versions.poll()
         assert len(parts) < 10
         assert {one.version: one.state for one in versions.seen()} == {2: "AVAILABLE", 1: "END"}
 

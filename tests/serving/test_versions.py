@@ -24,7 +24,7 @@ def test_the_highest_number_is_served_and_other_folders_are_no_versions(echo, ve
     (echo / "12").touch()
     for name in ("9", "10", "20-old", "x30", ".40", "５０", "0080"):
         shutil.copytree(echo / "1", echo / name)
-    asyncio.run(versions.look())
+    asyncio.run(versions.poll())
     assert versions.current.version == 10
     assert states(versions) == {10: "AVAILABLE"}
     with pytest.raises(RequestError, match="Could not find version 7 of model ja-en"):
@@ -33,10 +33,10 @@ def test_the_highest_number_is_served_and_other_folders_are_no_versions(echo, ve
 
 def test_an_old_version_stays_until_its_last_request_ends(echo, write_echo, versions):
     async def scenario():
-        await versions.look()
+        await versions.poll()
         with versions.use(None) as first:
             write_echo(echo, 2)
-            await versions.look()
+            await versions.poll()
             assert states(versions) == {2: "AVAILABLE", 1: "UNLOADING"}
             with versions.use(None) as second:
                 assert (first.version, second.version) == (1, 2)
@@ -45,7 +45,7 @@ def test_an_old_version_stays_until_its_last_request_ends(echo, write_echo, vers
         assert states(versions) == {2: "AVAILABLE", 1: "END"}
         for number in (1, 2):
             shutil.rmtree(echo / str(number))
-        await versions.look()
+        await versions.poll()
         assert versions.current.version == 2  # when all are taken away, the last goes on
 
     asyncio.run(scenario())
@@ -59,22 +59,22 @@ def test_a_cut_off_copy_waits_for_its_rest(echo, write_echo, versions, caplog, t
 
     async def scenario():
         if has_sizes:  # the server is running
-            await versions.look()
+            await versions.poll()
         shutil.copytree(whole, echo / "2")
         (data,) = (echo / "2").glob("variables/variables.data*")
         content = data.read_bytes()
         data.unlink()
-        await versions.look()
+        await versions.poll()
         data.write_bytes(content[: len(content) // 2])
-        await versions.look()
-        await versions.look()
+        await versions.poll()
+        await versions.poll()
         assert versions.current.version == 1
         assert states(versions) == {1: "AVAILABLE", 2: "END"}
         warnings = [record for record in caplog.records if record.levelname != "INFO"]
         assert len(warnings) == 2 and {record.version for record in warnings} == {2}
         assert "variables.data is missing" in f"{warnings[0].reason}".replace("-00000-of-00001", "")
         data.write_bytes(content)
-        await versions.look()
+        await versions.poll()
         assert versions.current.version == 2
 
     asyncio.run(scenario())
@@ -88,17 +88,17 @@ def test_only_the_first_is_served_before_it_is_warm(echo, write_echo, versions, 
         yield "serving_default", {"text": np.array([b"a"], object)}
 
     monkeypatch.setattr(Servable, "warm_up_requests", requests)
-    asyncio.run(versions.look())
+    asyncio.run(versions.poll())
     assert versions.current.version == 1 and versions.is_warm
     write_echo(echo, 2)
-    asyncio.run(versions.look())
+    asyncio.run(versions.poll())
     assert versions.current.version == 2
     assert seen == [1, 1]
 
 
 def test_a_version_that_cannot_answer_its_own_requests_is_not_served(versions, monkeypatch):
     monkeypatch.setattr(Servable, "warm_up_requests", lambda servable: [("steal", {})])
-    asyncio.run(versions.look())
+    asyncio.run(versions.poll())
     assert versions.current is None and not versions.is_warm
     (status,) = versions.statuses(None)
     assert status.state == "END" and '"steal" not found' in status.error
@@ -108,7 +108,7 @@ def test_who_is_told_to_stop_does_not_answer_the_rest_of_the_requests(versions, 
     asked = []
 
     async def scenario():
-        looking = asyncio.create_task(versions.look())
+        looking = asyncio.create_task(versions.poll())
 
         def requests(servable):
             for number in range(1000):

@@ -4,20 +4,20 @@ import { inList, rove } from "./roving.js";
 
 /**
  * The probability of each piece of a translation and, for a chosen piece, the alternatives of the
- * model. `goOn(place, piece)` is called with the alternative that the reader chooses.
+ * model. `continueFrom(place, piece)` is called with the alternative that the reader chooses.
  */
 export class Alternatives {
   #box;
   #code;
-  #goOn;
+  #continueFrom;
   #attention = null;
   #pieces = []; // a button for each target piece
   #panel = element("div", { class: "instead", id: "instead" });
 
-  constructor(box, { code }, goOn) {
+  constructor(box, { code }, continueFrom) {
     this.#box = box;
     this.#code = code;
-    this.#goOn = goOn;
+    this.#continueFrom = continueFrom;
     this.#panel.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       const opened = this.#pieces.find(isOpen);
@@ -68,7 +68,7 @@ export class Alternatives {
         button.setAttribute("aria-current", "true");
         button.disabled = true;
       } else {
-        button.addEventListener("click", () => this.#goOn(place, piece));
+        button.addEventListener("click", () => this.#continueFrom(place, piece));
       }
       return button;
     });

@@ -15,7 +15,7 @@ const DRAWINGS = { lines: Lines, "heat-map": HeatMap };
  * alternatives of the model.
  *
  * `languages` is `{source, target}`, each `{code, name}`; `maxPieces` is the number of pieces that the
- * model reads at once. `goOn(pieces)` is called with the pieces that another translation begins with.
+ * model reads at once. `continueFrom(pieces)` is called with the pieces that another translation begins with.
  */
 export class AttentionView {
   #languages;
@@ -32,7 +32,7 @@ export class AttentionView {
   #multiples;
   #alternatives;
 
-  constructor(languages, maxPieces, goOn) {
+  constructor(languages, maxPieces, continueFrom) {
     this.#languages = languages;
     this.#maxPieces = maxPieces;
     this.#multiples = new Multiples(byId("multiples"), (layer, head) => {
@@ -45,7 +45,7 @@ export class AttentionView {
       languages.target,
       (place, piece) => {
         const before = this.#attention.targets.slice(0, place);
-        goOn([...before, piece].map(({ raw }) => raw));
+        continueFrom([...before, piece].map(({ raw }) => raw));
       },
     );
     byId("alternative").querySelector("button").addEventListener("click", () => {

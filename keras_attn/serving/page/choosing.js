@@ -3,7 +3,7 @@
  * stands for. A pointer over one calls `pointAt`, with null when it is gone; focus, so also a touch,
  * calls `choose`, and Escape or a click beside all of them takes the choice back.
  */
-export function follow(container, choices, { choose, pointAt }) {
+export function trackPointer(container, choices, { choose, pointAt }) {
   const choiceOf = (node) => {
     for (let at = node; at && at !== container; at = at.parentElement) {
       if (choices.has(at)) return choices.get(at);

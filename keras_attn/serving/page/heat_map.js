@@ -1,4 +1,4 @@
-import { follow } from "./choosing.js";
+import { trackPointer } from "./choosing.js";
 import { element } from "./element.js";
 import { languageOf } from "./pieces.js";
 import { inGrid, rove } from "./roving.js";
@@ -30,7 +30,7 @@ export class HeatMap {
       element("tbody", {}, ...rows.map((cells) => element("tr", {}, ...cells))),
     );
     rove(table, this.#rows.flat(), inGrid(this.#rows.length, sources.length + 1));
-    follow(table, this.#choices(), handlers);
+    trackPointer(table, this.#choices(), handlers);
     this.element = element("div", { class: "scroll" }, table);
   }
 

@@ -1,4 +1,4 @@
-import { follow } from "./choosing.js";
+import { trackPointer } from "./choosing.js";
 import { drawing, element } from "./element.js";
 import { languageOf } from "./pieces.js";
 import { inList, rove } from "./roving.js";
@@ -37,7 +37,7 @@ export class Lines {
       ...this.#sources.map((item, source) => [item, { target: null, source }]),
       ...this.#targets.map((item, target) => [item, { target, source: null }]),
     ]);
-    follow(this.#inner, choices, handlers);
+    trackPointer(this.#inner, choices, handlers);
     // Also called once at first, and when the section is opened.
     new ResizeObserver(() => this.#draw()).observe(this.#inner);
   }

@@ -32,7 +32,7 @@ const announcer = new Announcer(byId("announcement"));
 const translationView = new TranslationView(settings.target, announcer);
 const attentionProblem = new Problem(byId("attention-problem"));
 const sentenceChoice = new SentenceChoice(settings.source);
-const attentionView = new AttentionView(languages, settings.max_length, goOn);
+const attentionView = new AttentionView(languages, settings.max_length, continueFrom);
 const latest = new Latest();
 let timer = 0;
 let shown = null; // {text, best, attended} of the translation that is shown; `attended` is a sentence
@@ -40,7 +40,7 @@ let shown = null; // {text, best, attended} of the translation that is shown; `a
 introduce();
 listen();
 source.value = sharedText() || source.value; // or what the browser kept when the page was loaded again
-follow(0);
+onInput(0);
 
 function language(code) {
   return { code, name: languageName(code) };
@@ -79,8 +79,8 @@ function example(sentence) {
 }
 
 function listen() {
-  source.addEventListener("input", (event) => follow(event.isComposing ? PAUSE_COMPOSING : PAUSE));
-  source.addEventListener("compositionend", () => follow(PAUSE));
+  source.addEventListener("input", (event) => onInput(event.isComposing ? PAUSE_COMPOSING : PAUSE));
+  source.addEventListener("compositionend", () => onInput(PAUSE));
   byId("clear").addEventListener("click", () => {
     write("");
     source.focus(); // the button that had the focus is disabled
@@ -90,12 +90,12 @@ function listen() {
     // A running translation checks at its end whether the section is open.
     if (shown && !latest.running) latest.run(attend, attentionFailed);
   });
-  byId("sentence").addEventListener("change", () => follow(0));
+  byId("sentence").addEventListener("change", () => onInput(0));
 }
 
 function write(text) {
   source.value = text;
-  follow(0);
+  onInput(0);
 }
 
 function share() {
@@ -104,7 +104,7 @@ function share() {
 }
 
 /** Translate the text, if it does not change for `pause` milliseconds. */
-function follow(pause) {
+function onInput(pause) {
   const text = source.value;
   clearTimeout(timer);
   latest.stop(); // its answer would be of an older text
@@ -188,7 +188,7 @@ async function attend(signal) {
 }
 
 /** Continue the translation after these pieces, the last of which was chosen. */
-function goOn(pieces) {
+function continueFrom(pieces) {
   const go = async (signal) => {
     attentionView.stale = true;
     const answer = await model.continueFrom(shown.attended, pieces, { signal, waiting });
@@ -202,7 +202,7 @@ function goOn(pieces) {
   };
   latest.run(go, (error) => {
     attentionView.stale = false; // the pieces that one can choose from stay
-    attentionFailed(error, () => goOn(pieces));
+    attentionFailed(error, () => continueFrom(pieces));
   });
 }
 
@@ -215,7 +215,7 @@ function failed(error) {
   attentionView.stale = false; // it belongs to the translation, which stays, too
   problem.show(error.message, () => {
     source.focus(); // the button that had the focus is removed
-    follow(0);
+    onInput(0);
   });
 }
 

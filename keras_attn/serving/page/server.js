@@ -25,7 +25,7 @@ export class ServerError extends Error {}
  */
 export async function readSettings(name) {
   const query = name ? `?model=${encodeURIComponent(name)}` : "";
-  return answered(await patiently(`${PAGE}/settings.json${query}`, {}));
+  return answered(await fetchWithRetry(`${PAGE}/settings.json${query}`, {}));
 }
 
 /**
@@ -60,7 +60,7 @@ export class Model {
   async stream(text, grown, { signal, waiting }) {
     const body = JSON.stringify({ q: wellFormed(text), scores: true, ...this.#pair });
     const options = { method: "POST", headers: JSON_BODY, body, signal };
-    const response = await patiently(`${SERVER}/translate/stream`, options, waiting);
+    const response = await fetchWithRetry(`${SERVER}/translate/stream`, options, waiting);
     if (!response.ok) return answered(response); // which throws
     let [translation, isUncertain] = ["", false];
     try {
@@ -97,7 +97,7 @@ export class Model {
   async #predict(signature, instance, { signal, waiting }) {
     const body = JSON.stringify({ signature_name: signature, instances: [instance] });
     const options = { method: "POST", headers: JSON_BODY, body, signal };
-    const { predictions } = await answered(await patiently(this.#url, options, waiting));
+    const { predictions } = await answered(await fetchWithRetry(this.#url, options, waiting));
     return predictions[0];
   }
 }
@@ -117,7 +117,7 @@ export function readJson(text) {
 }
 
 /** A response; a server that is busy or loading is asked again after the time that it names. */
-async function patiently(url, options, waiting = () => {}) {
+async function fetchWithRetry(url, options, waiting = () => {}) {
   for (let tries = 1; ; tries++) {
     const response = await asked(url, options);
     if (response.status !== 503 || tries === TRIES) return response;

@@ -63,12 +63,9 @@ def smoothed_cross_entropy(
 
     With logits `l = row @ kernel + bias`, target `y`, smoothing `e` and a vocabulary of `V` pieces:
 
-        cost = log(sum_v(exp(l[v]))) - (1 - e) * l[y] - e / V * sum_v(l[v])
-
-    With a sample in which piece `v` represents `c[v]` pieces, the result is an estimate:
-
         cost = log(sum_v(c[v] * exp(l[v]))) - (1 - e) * l[y] - e / V * sum_v(c[v] * l[v])
 
+    `c[v]` is 1. In a sample, piece `v` represents `c[v]` pieces, and the cost is an estimate.
     Rows are decoder states `(N, D)` and have the dtype of `kernel` `(D, C)`; all else is float32.
     `targets` `(N,)` are columns of the kernel, and `weights` `(N,)` the weights of the rows.
 
@@ -78,8 +75,7 @@ def smoothed_cross_entropy(
     4.1589
     """
     # Not compiled by XLA: two threads that run the same compiled reduction for the first time crash
-    # in TensorFlow 2.21 (benchmarks/results/training.md). The gradient is
-    # written here to save passes over the logits.
+    # in TensorFlow 2.21 (benchmarks/results/training.md). A gradient of our own is faster.
     counts = ops.ones_like(bias) if counts is None else counts
     log_counts = ops.log(counts)
     smooth = label_smoothing / ops.sum(counts) * counts

@@ -14,7 +14,7 @@ _KINDS = ("/v1/", "/v2/", "/translate", "/page/", "/healthz", "/livez", "/metric
 _PROBES = ("/healthz", "/livez", "/health", "/metrics", "/v2/health/live", "/v2/health/ready")
 
 
-class Observed:
+class AccessLog:
     """ASGI application that counts and logs the requests of another; bodies are not logged.
 
     Args:
