@@ -137,21 +137,26 @@ def add_old_flags(parser: argparse.ArgumentParser, options: type, renamed: dict[
 
 
 def add_help_all(parser: argparse.ArgumentParser, common: tuple[str, ...]) -> None:
-    """Hide all options but those in `common` in the help, and add `--help-all`, which shows all."""
-    shown = (*common, "help", "version")
+    """List only `common` options in the help, without headings, and add `--help-all` for all."""
+    shown = ("help", "version", "help_all", *common)
     hidden = {action: action.help for action in parser._actions if action.dest not in shown}
+    groups = parser._action_groups
 
     class HelpAll(argparse.Action):
         def __call__(self, parser, namespace, values, option_string=None):
+            parser._action_groups = groups
             for action, text in hidden.items():
                 action.help = text
             parser.print_help()
             parser.exit()
 
-    for action in hidden:
-        action.help = argparse.SUPPRESS
     text = "show all options and exit"
     parser.add_argument("--help-all", action=HelpAll, nargs=0, default=argparse.SUPPRESS, help=text)
+    page = argparse.ArgumentParser(add_help=False).add_argument_group("options")
+    page._group_actions += [action for action in parser._actions if action.dest in shown]
+    parser._action_groups = [page]
+    for action in hidden:
+        action.help = argparse.SUPPRESS
 
 
 def flag(name: str) -> str:

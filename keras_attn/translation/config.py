@@ -70,8 +70,8 @@ class Config:
     )
     hold_out: str = _text(
         "",
-        "test set, in the form of --data without weight: no pair that shares a sentence with it is "
-        "trained or validated on, and the report scores it by name; may be given several times",
+        "test set, as --data without weight: what shares a sentence with it is neither trained nor "
+        "validated on, and the report scores it; may be given several times",
         "TEST_SET",
         separator=AND,
     )
@@ -151,8 +151,8 @@ class Config:
     )
     position: str = _model(
         "sinusoidal",
-        "positions: added to the embeddings (sinusoidal, sinusoidal_halves with all sines before "
-        "all cosines, learned) or inside the scores (shaw, t5, alibi, rotary)",
+        "positions: sinusoidal and learned ones are added to the embeddings, the others are inside "
+        "the scores; sinusoidal_halves has all sines before all cosines",
         choices=tuple(SCHEMES),
     )
     norm: str = _model("layer", "kind of normalisation", choices=NORMS)

@@ -89,13 +89,17 @@ def test_somebody_who_types_gets_each_answer_before_the_next_line(monkeypatch, c
     assert seen == ["", first, first + second]
 
 
-def test_flags_of_train_are_the_fields_of_a_trainer_the_folders_and_the_devices(capsys):
+def test_flags_of_train_are_the_fields_of_a_trainer_and_the_common_ones_fit_on_a_screen(
+    capsys, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "120")
     pages = []
     for option in ("--help", "--help-all"):
         with pytest.raises(SystemExit):
             main(["train", option])
         pages.append(capsys.readouterr().out)
-    assert pages[0].count("\n  --") <= 24 and "--newton-schulz-steps" not in pages[0]
+    assert pages[0].count("\n  --") <= 24 and pages[0].count("\n") <= 50
+    assert "--newton-schulz-steps" not in pages[0]
     fields = [field.name for field in dataclasses.fields(Config) if field.metadata["has_flag"]]
     flags = {f"--{name.replace('_', '-')}" for name in fields}
     flags |= {"--version", "--help-all", "--out", "--tensorboard", "--model-devices"}
