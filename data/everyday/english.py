@@ -1,80 +1,19 @@
 """English grammar: agreement, tenses, negation, questions, articles, numbers."""
 
 import re
+from importlib import resources
 from typing import NamedTuple
 
-_IRREGULAR_VERBS = {
-    line.split()[0]: tuple(line.split()[1:])
-    for line in """
-    be was been
-    become became become
-    begin began begun
-    borrow borrowed borrowed
-    break broke broken
-    bring brought brought
-    build built built
-    buy bought bought
-    catch caught caught
-    choose chose chosen
-    come came come
-    cost cost cost
-    cut cut cut
-    do did done
-    draw drew drawn
-    drink drank drunk
-    drive drove driven
-    eat ate eaten
-    fall fell fallen
-    feel felt felt
-    find found found
-    forget forgot forgotten
-    get got got
-    give gave given
-    go went gone
-    grow grew grown
-    have had had
-    hear heard heard
-    hurt hurt hurt
-    keep kept kept
-    know knew known
-    leave left left
-    lend lent lent
-    lose lost lost
-    make made made
-    meet met met
-    pay paid paid
-    put put put
-    read read read
-    ride rode ridden
-    run ran run
-    say said said
-    see saw seen
-    sell sold sold
-    send sent sent
-    shut shut shut
-    sing sang sung
-    sit sat sat
-    sleep slept slept
-    speak spoke spoken
-    spend spent spent
-    stand stood stood
-    steal stole stolen
-    swim swam swum
-    take took taken
-    teach taught taught
-    tell told told
-    think thought thought
-    throw threw thrown
-    wake woke woken
-    wear wore worn
-    win won won
-    withdraw withdrew withdrawn
-    write wrote written
-    """.strip().splitlines()
-}
+with (resources.files("keras_attn_data.everyday") / "irregular_verbs.tsv").open(
+    encoding="utf-8"
+) as _lines:
+    _IRREGULAR_VERBS = {verb: forms for verb, *forms in map(str.split, list(_lines)[1:])}
+# Verbs of one syllable that end in one vowel and one consonant, and these, double the consonant.
 _DOUBLED = frozenset(
-    "knit stop plan shop jog chat drop rub hug get put cut run sit swim win begin".split()
+    "admit begin commit compel control equip expel forget occur omit overlap permit prefer quit "
+    "rebel refer regret squat submit transfer upset".split()
 )
+_SHORT_VERB = re.compile(r"[^aeiou]*[aeiou][bdgklmnprt]")
 _IRREGULAR_PLURALS = {
     "child": "children",
     "grandchild": "grandchildren",
@@ -131,11 +70,15 @@ def third_person(verb: str) -> str:
 def past(verb: str) -> str:
     if verb in _IRREGULAR_VERBS:
         return _IRREGULAR_VERBS[verb][0]
-    if verb in _DOUBLED:
+    if _doubles(verb):
         return verb + verb[-1] + "ed"
     if _CONSONANT_Y.search(verb):
         return verb[:-1] + "ied"
     return verb + ("d" if verb.endswith("e") else "ed")
+
+
+def _doubles(verb: str) -> bool:
+    return verb in _DOUBLED or _SHORT_VERB.fullmatch(verb) is not None
 
 
 def participle(verb: str) -> str:
@@ -143,8 +86,10 @@ def participle(verb: str) -> str:
 
 
 def ing(verb: str) -> str:
-    if verb in _DOUBLED:
+    if _doubles(verb):
         return verb + verb[-1] + "ing"
+    if verb.endswith("ie"):
+        return verb[:-2] + "ying"
     if verb.endswith("e") and not verb.endswith(("ee", "ye", "oe")) and verb != "be":
         return verb[:-1] + "ing"
     return verb + "ing"

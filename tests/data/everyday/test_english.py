@@ -23,6 +23,9 @@ knit knits knitted knitted knitting
 open opens opened opened opening
 order orders ordered ordered ordering
 withdraw withdraws withdrew withdrawn withdrawing
+lie lies lay lain lying
+prefer prefers preferred preferred preferring
+step steps stepped stepped stepping
 """
 # noun and article, plural
 NOUNS = """
