@@ -206,6 +206,8 @@ def _auxiliary(person: Person, verb: str, tense: str) -> tuple[str, str]:
         have = "has" if person.is_third else "have"
         main = participle(verb) if tense == "perfect" else "been " + ing(verb)
         return have, main
+    if tense in ("have", "had"):
+        return ("has" if person.is_third and tense == "have" else tense), verb
     if tense not in ("present", "past"):
         raise ValueError(f"`tense` must be a tense of this grammar. Received: {tense=}")
     if verb == "be":

@@ -1,5 +1,8 @@
 """Inflection of Japanese verbs and adjectives."""
 
+import re
+from functools import cache
+from importlib import resources
 from typing import NamedTuple
 
 # Godan endings in the order of the kana table: negative, stem, conditional, volitional.
@@ -43,6 +46,50 @@ class Word(NamedTuple):
 
     def after(self, prefix: str) -> "Word":
         return Word(prefix + self.text, self.kind)
+
+
+# る after these is an ichidan verb, unless it ends one of the exceptions.
+_ICHIDAN = re.compile("[えけげせぜてでねへべめれいきぎしじちにひびみり見着寝出得煮似経居]る$")
+_GODAN_IN_KANA = re.compile("(かえ|はい|はし|しゃべ|すべ|にぎ|まい)る$")
+
+
+@cache
+def _na_adjectives() -> tuple[str, ...]:
+    """Adjectives with な, without which だ is after a noun."""
+    path = resources.files("keras_attn_data.everyday") / "na_adjectives.tsv"
+    return tuple(path.read_text(encoding="utf-8").split()[1:])
+
+
+def word(text: str) -> Word:
+    """Word of a dictionary form: 飲む, 高い, 静かだ, 学生だ; a verb in ない is an adjective.
+
+    Raises:
+        ValueError: If the text ends in no dictionary form.
+    """
+    if text.endswith("だ"):
+        base = text[:-1]
+        return Word(base, "na" if base.endswith(_na_adjectives()) else "noun")
+    if text.endswith("する"):
+        return Word(text, "suru")
+    if text.endswith("来る"):
+        return Word(text, "kuru")
+    if text.endswith(("行く", "いく")):
+        return Word(text, "iku")
+    if text.endswith("ある"):
+        return Word(text, "aru")
+    if text.endswith("いい") and not text.endswith("かわいい"):
+        return Word(text, "ii")
+    if text.endswith("い"):
+        return Word(text, "i")
+    if text.endswith("る"):
+        ichidan = _ICHIDAN.search(text) and not _GODAN_IN_KANA.search(text)
+        return Word(text, "ichidan" if ichidan else "godan")
+    if text[-1:] in _ROWS:
+        return Word(text, "godan")
+    raise ValueError(
+        "A predicate must be a dictionary form: a verb, an adjective in い, or a noun or adjective "
+        f"with だ. Received: {text!r}."
+    )
 
 
 def is_verb(word: Word) -> bool:

@@ -256,6 +256,19 @@ def _table(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
+def tables(folder: str) -> list[tuple[str, list[dict[str, str]]]]:
+    """Tables of a folder by file name, in the order of the names; lines with # are comments."""
+    found = []
+    paths = (resources.files("keras_attn_data.everyday") / folder).iterdir()
+    for path in sorted(paths, key=lambda path: path.name):
+        if path.name.endswith(".tsv"):
+            text = path.read_text(encoding="utf-8")
+            lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+            rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, restval="")
+            found.append((path.name.removesuffix(".tsv"), list(rows)))
+    return found
+
+
 def _tags(text: str) -> frozenset[str]:
     return frozenset(text.split()) - {"-"}
 

@@ -1,0 +1,29 @@
+"""Examples of patterns: `python -m keras_attn_data.everyday [FILE or PATTERN ...]`."""
+
+import random
+import sys
+from collections import defaultdict
+
+from keras_attn_data.everyday import grammar
+
+
+def main(names: list[str]) -> None:
+    """Print the number of pairs of each pattern, some of them, and Japanese with two English."""
+    english: dict[str, set[str]] = defaultdict(set)
+    for name, (file, rows) in grammar.patterns().items():
+        if names and name not in names and file not in names:
+            continue
+        found = list(grammar.sentences(name, (file, rows)))
+        groups = len({sentence.combination for sentence in found})
+        print(f"\n{file}: {name}, {len(rows)} rows, {len(found)} pairs, {groups} combinations")
+        for sentence in random.Random(name).sample(found, min(8, len(found))):
+            print(f"  {sentence.ja}  |  {sentence.en}")
+        for sentence in found:
+            english[grammar.spoken(sentence.ja)].add(sentence.en)
+    for ja, translations in english.items():
+        if len({grammar.spoken(en) for en in translations}) > 1:
+            print("two translations:", ja, sorted(translations))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

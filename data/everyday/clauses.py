@@ -1,0 +1,97 @@
+"""English clauses of the pattern tables in the tense, negation and question of a sentence."""
+
+import re
+
+from keras_attn_data.everyday import english
+from keras_attn_data.everyday.english import I, Person, Phrase
+from keras_attn_data.everyday.moods import Mood
+
+_PRONOUNS = {
+    "i": I,
+    "you": english.YOU,
+    "we": english.WE,
+    "it": english.IT,
+    "he": Person("he", "3m", "him"),
+    "she": Person("she", "3f", "her"),
+    "they": Person("they", "3p", "them"),
+}
+_ADVERBS = frozenset(
+    "always often usually sometimes occasionally rarely never ever already still just also really "
+    "probably finally almost only".split()
+)
+_AUXILIARIES = {**{modal: modal for modal in english.MODALS}, "'ve": "have", "'d": "had"}
+# Verbs that stay in the present with a time in the future: "I want to go tomorrow".
+_NOW = frozenset("want intend plan need hope think like know wish".split())
+_ASKING = frozenset("who what which whose".split())
+_SINGULAR_S = re.compile(r"(ss|us|is|news|'s)$")
+_PLURALS = frozenset("people children men women these those".split())
+# The speaker in a question is the listener.
+_ASKED = {"I": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself"}
+_ASKED |= {"I'm": "you're", "I'll": "you'll", "I've": "you've", "I'd": "you'd"}
+_SPEAKER = re.compile(r"\b(I'm|I'll|I've|I'd|I|me|my|mine|myself)\b")
+
+
+def person(text: str) -> Person:
+    """Subject that is written out; a plural noun or two nouns with "and" are plural."""
+    if text.lower() in _PRONOUNS:
+        return _PRONOUNS[text.lower()]
+    last = text.split()[-1]
+    singular = text.startswith(("this ", "that ", "every ", "each ")) or _SINGULAR_S.search(last)
+    many = " and " in text or last in _PLURALS or (last.endswith("s") and not singular)
+    return Person(text, "3p" if many else "3n")
+
+
+def clause(who: Person, predicate: str, tense: str, negative: bool, question: bool) -> str:
+    """Clause without capital letter and mark.
+
+    Args:
+        who: Subject.
+        predicate: Auxiliary, adverb, verb in the base form and the rest, of which auxiliary,
+            adverb and "not" may be missing: "will not often eat out".
+        tense: Tense of `english.say`, or "auto": the auxiliary of the predicate, or the present.
+        negative: Whether to negate the clause.
+        question: Whether to ask.
+    """
+    words = predicate.split()
+    auxiliary = _AUXILIARIES[words.pop(0)] if words[0] in _AUXILIARIES else ""
+    if words[0] == "not":
+        negative = not negative
+        words.pop(0)
+    adverb = ""
+    if words[0] in _ADVERBS or (words[0] == "a" and auxiliary):
+        adverb = words.pop(0)
+    verb, rest = words[0], " ".join(words[1:])
+    tense = _tense(tense, auxiliary, verb, rest)
+    if negative:
+        rest = re.sub(r"^some\b", "any", rest)
+        rest = re.sub(r", too\b", ", either", rest)
+    phrase = Phrase(verb, rest)
+    if question and who.text not in _ASKING:
+        asked = english.YOU if who == I else who
+        return english.ask(asked, phrase, tense, negative, adverb)
+    return english.say(who, phrase, tense, negative, adverb)
+
+
+def _tense(tense: str, auxiliary: str, verb: str, rest: str) -> str:
+    if tense == "past":
+        known = {"will": "past", "can": "could", "have": "had", "may": "past"}
+        return known.get(auxiliary, auxiliary or "past")
+    if tense == "will":
+        stays = verb in _NOW or (verb == "have" and rest.startswith("to "))
+        stays = stays or (verb == "be" and re.match(r"(\w+ing|going)\b", rest) is not None)
+        return auxiliary or ("present" if stays else "will")
+    if tense in ("present", "auto"):
+        return auxiliary or "present"
+    return tense
+
+
+def asked(sentence: str) -> str:
+    """Sentence about the listener: "I" becomes "you", "my" becomes "your"."""
+    return _SPEAKER.sub(lambda match: _ASKED[match[1]], sentence)
+
+
+def tense_of(form: str, mood: Mood, future: bool) -> str:
+    """Tense of `clause` for a form of a template; without a form, that of the sentence."""
+    if form in ("", "tense"):
+        return "past" if mood.past else "will" if future else "auto"
+    return form
