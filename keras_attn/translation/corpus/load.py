@@ -11,9 +11,9 @@ from keras_attn.translation.corpus import cleaning, splits
 from keras_attn.translation.corpus.cleaning import Cleaned
 from keras_attn.translation.corpus.pairs import Entry, Pair, WeightedPairs
 from keras_attn.translation.corpus.sources import (
-    BUILT_IN,
     Raw,
     Sources,
+    rights,
     split_names,
     without_folders,
 )
@@ -39,7 +39,7 @@ class Corpus:
 
     name: str  # as given to `load_corpus`
     train: list[Pair]  # of the first part
-    # One part, or several that are read when asked for, with large sets of TensorFlow Datasets.
+    # One part, or several that are read when asked for, with published and other large sets.
     parts: Sequence[WeightedPairs] = field(repr=False)
     validation: list[Example]  # one sentence of each group
     test: list[Example]
@@ -80,11 +80,11 @@ def load_corpus(
     """Read, clean, split and weigh one or several corpora.
 
     Args:
-        name: A built-in corpus (`everyday`, `tatoeba`), the path of a file with lines
-            `source TAB target`, the paths of two files joined by a comma, or `tfds:` and the name
-            of a translation set of TensorFlow Datasets; or several of these, joined by ` + `, each
-            with an optional weight: `tatoeba + own.tsv=3` repeats each pair of `own.tsv` three
-            times an epoch.
+        name: A built-in corpus (`everyday`, `tatoeba`), a published corpus (`jesc`, `kftt`,
+            `opus:` and a name in OPUS), the path of a file with lines `source TAB target`, the
+            paths of two files joined by a comma, or `tfds:` and the name of a translation set of
+            TensorFlow Datasets; or several of these, joined by ` + `, each with an optional
+            weight: `tatoeba + own.tsv=3` repeats each pair of `own.tsv` three times an epoch.
         source: Language code of the source side.
         target: Language code of the target side.
         max_characters: Maximum length of a side, in characters, at least 1.
@@ -186,7 +186,7 @@ def _weigh(
         test_corpora=test_corpora,
         counts=counts,
         held_out=held_out,
-        credit=" ".join(BUILT_IN[one].credit for one in sources.weights if one in BUILT_IN).strip(),
+        credit=" ".join(filter(None, (rights(one)[1] for one in sources.weights))),
         warnings=(*warnings, *_rough_scores(test_corpora)),
     )
 

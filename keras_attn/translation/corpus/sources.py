@@ -1,4 +1,4 @@
-"""Sources of a corpus: built-in names, text files, TensorFlow Datasets."""
+"""Sources of a corpus: built-in and published names, text files, TensorFlow Datasets."""
 
 import importlib
 import io
@@ -9,12 +9,17 @@ from collections.abc import Iterable
 from contextlib import redirect_stdout
 from hashlib import md5
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from keras_attn_data.published import table
 
 from keras_attn.languages import code_of
 from keras_attn.translation.config import AND
 from keras_attn.translation.corpus.files import read_files
 from keras_attn.translation.corpus.pairs import Entry, Pair
+
+if TYPE_CHECKING:
+    from keras_attn_data.published.corpus import PublishedCorpus
 
 
 class BuiltIn(NamedTuple):
@@ -38,7 +43,7 @@ BUILT_IN = {
 # Prefix of the name of a set of TensorFlow Datasets.
 TFDS = "tfds:"
 
-# Number of pairs of TensorFlow Datasets that are in memory at a time.
+# Number of pairs of published corpora and TensorFlow Datasets that are in memory at a time.
 PART_PAIRS = 200_000
 
 # Pattern of a name with a weight (`own.tsv=3`).
@@ -58,28 +63,29 @@ class Raw(NamedTuple):
 class Sources:
     """One or several corpora, opened by name.
 
-    `weights` are those of each corpus, `sets` are the sets of TensorFlow Datasets. `num_parts` is
-    above 1 if these have more than `PART_PAIRS` pairs together.
+    `weights` are those of each corpus, `sets` are the published corpora and the sets of TensorFlow
+    Datasets. `num_parts` is above 1 if these have more than `PART_PAIRS` pairs together.
     """
 
     def __init__(self, name: str, source: str, target: str):
         self._languages = source, target
         self.weights = _weights(name)
-        self.sets = {
-            one: TranslationSet(one.removeprefix(TFDS), source, target)
-            for one in self.weights
-            if one.startswith(TFDS)
-        }
+        self.sets: dict[str, TranslationSet | PublishedCorpus] = {}
+        for one in self.weights:
+            if one.startswith(TFDS):
+                self.sets[one] = TranslationSet(one.removeprefix(TFDS), source, target)
+            elif table.is_published(one):
+                self.sets[one] = _published(one, source, target)
         self.num_parts = max(1, -(-sum(map(len, self.sets.values())) // PART_PAIRS))
 
     def read(self, part: int = 0) -> Raw:
-        """A slice of each set of TensorFlow Datasets; in part 0 also all other corpora."""
+        """A slice of each large set; in part 0 also all other corpora."""
         entries: list[Entry] = []
         broken: dict[str, list[int]] = {}
         for name, weight in self.weights.items():
             if name in self.sets:
                 pairs = self.sets[name].read(part, self.num_parts)
-                entries += [Entry(pair, name, weight) for pair in pairs]
+                entries += [Entry(Pair(*pair), name, weight) for pair in pairs]
             elif part == 0 and name in BUILT_IN:
                 read = _read_built_in(name, *self._languages)
                 entries += [entry._replace(weight=weight * entry.weight) for entry in read]
@@ -88,6 +94,15 @@ class Sources:
                 entries += [Entry(pair, name, weight) for pair in lines if pair is not None]
                 broken[name] = [i for i, pair in enumerate(lines, start=1) if pair is None]
         return Raw(entries, broken)
+
+
+def rights(name: str) -> tuple[str, str]:
+    """Licence of a corpus, as model hubs name it, and the credit that it requires, or nothing."""
+    if name in BUILT_IN:
+        return BUILT_IN[name].licence, BUILT_IN[name].credit
+    if table.is_published(name):
+        return table.rights(name)
+    return "other", ""
 
 
 def split_names(name: str) -> list[str]:
@@ -138,9 +153,10 @@ def _paths(name: str) -> list[Path]:
             f"Received: data={name!r}, of which there is no `{missing[0]}`."
         )
     if missing or len(paths) > 2:
+        names = ", ".join([*sorted([*BUILT_IN, *table.PUBLISHED]), f"{table.OPUS}CORPUS"])
         raise ValueError(
-            f"There is no corpus of this name and no such file. Expected one of "
-            f"{', '.join(sorted(BUILT_IN))}, the path of a TSV file, or two paths and a comma. "
+            f"There is no corpus of this name and no such file. Expected one of {names}, "
+            f"{TFDS}NAME, the path of a TSV file, or two paths and a comma. "
             f"Received: data={name!r}."
         )
     return paths
@@ -201,6 +217,15 @@ class TranslationSet:
         )
         sides = ([text.decode("utf-8") for text in rows[side]] for side in self._languages)
         return list(map(Pair, *sides))
+
+
+def _published(name: str, source: str, target: str) -> "PublishedCorpus":
+    # Imported here because only these need the libraries for downloads.
+    from keras_attn_data.published.corpus import PublishedCorpus
+
+    # OPUS tells apart variants such as `zh_cn`.
+    codes = [code if "_" in code else code_of(code) for code in (source, target)]
+    return PublishedCorpus(name, *codes)
 
 
 def _prepare(builder: Any, name: str) -> None:

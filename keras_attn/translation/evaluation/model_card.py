@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from keras_attn.translation.config import AND, Config
-from keras_attn.translation.corpus.sources import BUILT_IN
+from keras_attn.translation.corpus.sources import rights
 from keras_attn.translation.evaluation.markdown import (
     CORPUS,
     escape,
@@ -19,6 +19,9 @@ from keras_attn.translation.versions import EXTRA
 
 FILE = "README.md"
 NUM_WORST = 5
+
+# Licences of corpora as model hubs name them; a model has the first that one of its corpora has.
+LICENCES = ("other", "cc-by-sa-4.0", "cc-by-sa-3.0", "cc-by-2.0", "apache-2.0")
 
 _INTENDED_USE = """\
 ## Intended use and limits
@@ -131,8 +134,8 @@ def _corpus_names(config: Config) -> list[str]:
 def _licence_id(config: Config) -> str:
     """Identifier on model hubs of the strictest licence; `other` for corpora of unknown licence."""
     names = [name.partition("=")[0] for name in _corpus_names(config)]
-    found = {BUILT_IN[name].licence if name in BUILT_IN else "other" for name in names}
-    return next(one for one in ("other", "cc-by-2.0", "apache-2.0") if one in found)
+    found = {rights(name)[0] for name in names}
+    return next(one for one in LICENCES if one in found)
 
 
 def _licence(config: Config) -> str:

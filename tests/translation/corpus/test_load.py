@@ -120,7 +120,7 @@ def test_swapped_columns_get_a_hint(write):
 def test_what_leaves_too_little_and_languages_that_a_named_corpus_lacks_are_refused(write):
     refuse(r"No pair.*too_long 307, [^)]*\)\.$", write(LINES), max_characters=3)
     refuse("`max_characters` must be at least 1. Received: max_ch", "everyday", max_characters=0)
-    refuse("no such file. Expected one of everyday, tatoeba, the.*'tatoeva'", "tatoeva")
+    refuse("no such file. Expected one of everyday.* opus:CORPUS, .*'tatoeva'", "tatoeva")
     for languages in (("ja", "ja"), ("ja", "de"), ("en", "en")):
         refuse("`tatoeba` translates from ja to en or from en to ja", "tatoeba", *languages)
 

@@ -73,6 +73,9 @@ def test_licence_follows_from_the_corpora(tmp_path):
         ("tatoeba + everyday=0.4", "cc-by-2.0"),
         ("tatoeba + own.tsv", "other"),
         ("tfds:opus", "other"),
+        ("kftt=2 + everyday", "cc-by-sa-3.0"),
+        ("kftt + tatoeba + jesc", "cc-by-sa-4.0"),
+        ("opus:Books", "other"),
     ):
         model_card.write(tmp_path, Config(data=data), report)
         card = (tmp_path / "README.md").read_text(encoding="utf-8")
