@@ -24,7 +24,14 @@ TIMEOUT = (20, 60)  # seconds to connect, and between two blocks
 BLOCK = 1 << 16
 
 # A failure that another try may mend, besides refused connections.
-_BUSY = Retry(total=3, connect=1, backoff_factor=1, status_forcelist=(429, 500, 502, 503, 504))
+_BUSY = Retry(
+    total=3,
+    connect=1,
+    backoff_factor=1,
+    status_forcelist=(429, 500, 502, 503, 504),
+    raise_on_status=False,
+    respect_retry_after_header=False,  # which may be an hour
+)
 
 
 class DownloadError(OSError):
@@ -140,7 +147,9 @@ def _complete(session: Any, url: str, path: Path, part: Path, sha256: str) -> No
 
 
 def _failure(url: str, path: Path, error: Exception) -> DownloadError:
-    unanswered = "" if getattr(error, "response", None) is not None else ", or there is no network"
+    unanswered = (
+        "" if getattr(error, "response", None) is not None else " (perhaps there is no network)"
+    )
     return DownloadError(
         f"{path.name} cannot be downloaded from {urlsplit(url).netloc}: {reason(error)}{unanswered}"
         f". Run again to go on, or download {url} elsewhere and copy it to {path}."

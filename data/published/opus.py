@@ -85,7 +85,7 @@ def _rows(name: str, first: str, second: str, archive: Path) -> list[dict[str, A
             return [row for row in rows if {row["source"], row["target"]} == {first, second}]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OSError(
-            f"The list of OPUS at {API} cannot be read, or there is no network: "
+            f"The list of OPUS at {API} cannot be read, perhaps because there is no network: "
             f"{download.reason(error)}. Run again later, or copy the Moses archive of `{name}` in "
             f"`{first}` and `{second}` to {archive}."
         ) from error

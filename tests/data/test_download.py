@@ -37,6 +37,11 @@ def test_an_interrupted_download_is_resumed(site, path, headers):
     if "Last-Modified" not in headers:
         assert site.asked == [("/file", "bytes=1000-")]
     download.fetch("http://127.0.0.1:9/file", path)  # which is there already
+    path.unlink()
+    interrupt(site, path)
+    site.files["/other"] = "", OTHER[:500]  # another address, and shorter
+    download.fetch(f"{site.url}/other", path)
+    assert path.read_bytes() == OTHER[:500]
 
 
 @pytest.mark.parametrize("ranges", [True, False])
@@ -48,13 +53,6 @@ def test_two_versions_of_a_file_are_not_joined(site, path, ranges, etag):
     site.files["/file"] = "", OTHER + b"longer"
     download.fetch(f"{site.url}/file", path)
     assert path.read_bytes() == OTHER + b"longer"
-
-
-def test_a_part_of_another_address_or_longer_than_the_file_is_dropped(site, path):
-    interrupt(site, path)
-    site.files["/short"] = "", OTHER[:500]
-    download.fetch(f"{site.url}/short", path)
-    assert path.read_bytes() == OTHER[:500]
 
 
 def test_a_published_hash_decides_on_a_part_that_nothing_is_known_of(site, path):
@@ -76,6 +74,8 @@ def test_one_sentence_names_the_reason_and_leaves_nothing_behind(site, path, mon
         assert not list(path.parent.iterdir())
 
     refuse("127.0.0.1.*: the server answered 404 Not Found. Run again", f"{site.url}/gone")
-    refuse("127.0.0.1:9: Connection refused, or there is no network", "http://127.0.0.1:9/file")
+    refuse(
+        "127.0.0.1:9: Connection refused .perhaps there is no network", "http://127.0.0.1:9/file"
+    )
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=len(CONTENT) - 1))
     refuse("is full: file.tar.gz is not complete.*KERAS_ATTN_CACHE")

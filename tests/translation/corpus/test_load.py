@@ -221,20 +221,6 @@ def test_the_default_is_real_and_everyday_sentences_without_a_network_the_latter
     assert "on `everyday` alone. There is no network." in corpus.summary()
 
 
-@pytest.mark.slow  # makes the whole corpus
-def test_everyday_is_there_without_a_network(monkeypatch, tmp_path):
-    def fail():
-        raise OSError("There is no network.")
-
-    monkeypatch.setenv("KERAS_ATTN_CACHE", str(tmp_path))
-    monkeypatch.setattr(archive, "fetch", fail)
-    corpus = load.load_default_corpus()
-    part = corpus.parts[0]
-    weights = {pair.source: weight for pair, weight in zip(*part, strict=True)}
-    assert weights["おはようございます"] == 12.0 and min(weights.values()) == 1.0
-    assert corpus.name == "everyday" and len(corpus.train) > 80_000
-
-
 GATES = [f"門{i}を閉める\tI close gate {i}." for i in range(900)]
 
 
