@@ -12,7 +12,7 @@ from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example, HeldOut
-from keras_attn.translation.evaluation import figures, model_card
+from keras_attn.translation.evaluation import acceptability, figures, model_card
 from keras_attn.translation.evaluation.evaluate import TRANSLATIONS, evaluate
 from keras_attn.translation.evaluation.markdown import report_lines
 from keras_attn.translation.evaluation.report import EpochRecord, Report
@@ -45,6 +45,12 @@ def export_and_score(
         report = evaluate(
             translator, examples, config.target, before, corpora, held_out, history, details
         )
+    if report and (config.source, config.target) == ("ja", "en"):
+        with _warning(version, "share of acceptable translations"):
+            rows = acceptability.read(acceptability.in_the_wild())
+            rows = [row for row in rows if row.split == acceptability.DEVELOPMENT]
+            found = acceptability.share(translator([row.source for row in rows]), rows)
+            report = dataclasses.replace(report, acceptable=found)
     with _warning(version, "figures"):
         if figures.can_be_drawn():
             figures.draw(version, translator, examples[0].source, history)

@@ -9,8 +9,12 @@ from typing import Any
 from keras_attn.translation.config import Config
 from keras_attn.translation.evaluation.exactness import Exactness
 from keras_attn.translation.evaluation.metrics import Scores
-from keras_attn.translation.evaluation.report import EpochRecord, Report
+from keras_attn.translation.evaluation.report import UNSEEN, EpochRecord, Report
 
+ACCEPTABLE = (
+    "sentences of `in_the_wild.tsv`, which people type into a translator and training never sees, "
+    "whose translation passes the hand-written checks"
+)
 # Included in the report if the files exist.
 FIGURES = ("learning.png", "attention.png")
 # Names of the numbers in a report, spelled out.
@@ -102,6 +106,8 @@ def score_lines(report: Report) -> list[str]:
     """Table of the scores with their meaning, comparison, and a table of the test sets."""
     values = _values(report.scores, report.exactness)
     meanings = [(name, value, SCORES[name]) for name, value in zip(SCORES, values, strict=True)]
+    if share := report.acceptable_share():
+        meanings.insert(1, (f"acceptable {UNSEEN}", share, ACCEPTABLE))
     sets = [
         (f"{one.name}{remark}", f"{one.num_sentences:,}", *_values(one.scores, one.exactness))
         for found, remark in ((report.by_corpus, ""), (report.held_out, ", held out"))

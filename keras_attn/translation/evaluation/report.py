@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from keras_attn.translation.evaluation.exactness import Exactness
+from keras_attn.translation.evaluation.exactness import Exactness, Share
 from keras_attn.translation.evaluation.metrics import Comparison, Scores
+
+UNSEEN = "on unseen sentences"
 
 
 class Sample(NamedTuple):
@@ -64,6 +66,7 @@ class Report:
     by_length: list[LengthGroup] = field(default_factory=list)
     by_corpus: list[SetScores] = field(default_factory=list)  # if there are several corpora
     held_out: list[SetScores] = field(default_factory=list)
+    acceptable: Share | None = None  # of the development half of `in_the_wild.tsv`
     translations: list[Sample] = field(default_factory=list)  # all test sentences
     comparison: Comparison | None = None  # with an earlier version
     history: list[EpochRecord] = field(default_factory=list)
@@ -74,6 +77,7 @@ class Report:
         """Scores of all test sets, then samples, for the terminal."""
         lines = [
             f"BLEU {self.scores.bleu:.1f} ± {self.scores.bleu_interval:.1f}",
+            *([f"Acceptable {UNSEEN}: {self.acceptable_share()}"] if self.acceptable else []),
             f"chrF {self.scores.chrf:.1f}",
             f"TER {self.scores.ter:.1f}",
             f"Number accuracy {self.exactness.numbers}",
@@ -86,6 +90,12 @@ class Report:
         for source, translation, reference in self.samples:
             lines += [f"  {source}", f"    = {translation}", f"    ~ {reference}"]
         return "\n".join(lines)
+
+    def acceptable_share(self) -> str:
+        """Acceptable translations of sentences that people type; empty if not measured."""
+        if not self.acceptable:
+            return ""
+        return f"{self.acceptable.right} of {self.acceptable.sentences} (development half)"
 
     def remarks(self) -> list[str]:
         """Translation time, and the comparison with an earlier version, one line each."""

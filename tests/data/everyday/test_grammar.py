@@ -233,6 +233,7 @@ def test_sentences_to_test_with_are_distinct_and_have_an_accepted_english(corpus
     known = {normalise(s.ja) for s in corpus}
     unseen = [*sentences("numerals"), *sentences("copied")]
     assert [row[0] for row in unseen if normalise(row[0]) in known] == []
+    assert known.isdisjoint(normalise(row[2]) for row in sentences("in_the_wild"))
     for ja, en, *_ in sentences("copied"):
         assert literals(ja) == literals(en) != []
     held = [row for row in sentences("first_sentences") if row[0] in english]

@@ -54,7 +54,11 @@ def export_and_score(tmp_path, monkeypatch):
 
 def test_a_version_gets_a_report_figures_and_a_card(export_and_score, tmp_path, capsys):
     pytest.importorskip("matplotlib_fontja")
-    assert export_and_score().scores.bleu == pytest.approx(100)
+    report = export_and_score()
+    assert report.scores.bleu == pytest.approx(100)
+    assert "\nAcceptable on unseen sentences: 0 of 200 (development half)\n" in report.summary()
+    card = (tmp_path / "1" / "README.md").read_text(encoding="utf-8")
+    assert "| acceptable on unseen sentences | 0 of 200 (development half) |" in card
     names = {path.name for path in (tmp_path / "1").iterdir()}
     assert names >= {"report.json", "report.md", "README.md"}
     for name in ("learning.png", "attention.png"):

@@ -1,0 +1,221 @@
+"""Acceptability of translations: what an answer must hold, and must not, by hand-written checks.
+
+Checks are groups separated by ` ; `, and a group is alternatives separated by ` | `:
+
+- `rain* | wet`: the answer must hold one of the words or phrases; `*` stands for any ending.
+- `! not | never`: it must hold none of them.
+- `=text`: it must hold exactly this text; several of these groups must occur in the given order.
+- `^=text`: it must begin with exactly this text.
+- `!=text`: it must not hold exactly this text.
+- `==`: it must be equal to the source.
+
+Words and phrases are compared after `normalised`. Japanese alternatives may be parts of words.
+"""
+
+import csv
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from keras_attn.translation.evaluation import metrics
+from keras_attn.translation.evaluation.exactness import Share
+
+MARKS = ("==", "!=", "^=", "=", "!")
+DEVELOPMENT, RELEASE = "development", "release"  # the halves of `in_the_wild.tsv`
+
+_ACCENTS = "[\u0300-\u036f]"
+_JAPANESE = "぀-ヿ一-鿿々〆"
+_CONTRACTIONS = (
+    (r"\bwon't\b", "will not"),
+    (r"\bcan(?:'t|not)\b", "can not"),
+    (r"\bshan't\b", "shall not"),
+    (r"n't\b", " not"),
+    (r"'m\b", " am"),
+    (r"'re\b", " are"),
+    (r"'ve\b", " have"),
+    (r"'ll\b", " will"),
+    (r"'d\b", " would"),
+    (r"\b(it|he|she|that|there|here|this|what|who|where|when|how)'s\b", r"\1 is"),
+    (r"\blet's\b", "lets"),
+)
+_FIGURES = (
+    (r"(?<=\d),(?=\d{3})", ""),  # 1,200
+    (r"(?<=\d):00(?!\d)", ""),  # 8:00
+    (r"(?<=\d) ?([ap])\.?m\b\.?", r" \1.m."),  # 5pm
+    (r"\b(?![ap]\.m\.)(?:[a-z]\.){2,}", lambda found: found[0].replace(".", "")),  # u.s.
+)
+_WORD = re.compile(
+    rf"(?:\d+(?:[.:/]\d+)+|[ap]\.m\.|[{_JAPANESE}]+|(?:(?![{_JAPANESE}])[^\W_])+|[$¥€£%°])\*?"
+)
+
+
+class Answer(Protocol):
+    """Translation as `Translator.nbest` returns it."""
+
+    translation: str
+    score: float
+    is_uncertain: bool
+
+
+class Row(NamedTuple):
+    """Text with its reference translations and the checks of an acceptable one."""
+
+    split: str
+    situation: str
+    source: str
+    references: tuple[str, ...]
+    checks: str
+    direction: str = "ja-en"
+
+
+def in_the_wild() -> Path:
+    """File of 400 sentences that people type, Japanese to English; nothing of it is trained on."""
+    import keras_attn_data
+
+    return Path(next(iter(keras_attn_data.__path__))) / "in_the_wild.tsv"
+
+
+def read(path: Path) -> list[Row]:
+    """Rows of a file whose header names the columns `split`, `situation`, `ja`, ..., `checks`."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Row(
+                row["split"],
+                row["situation"],
+                row["ja"],
+                tuple(filter(None, (row["reference_1"], row["reference_2"]))),
+                row["checks"],
+                row.get("direction") or "ja-en",
+            )
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        ]
+
+
+def is_acceptable(translation: str, checks: str, source: str = "") -> bool:
+    """Whether a translation passes all groups of its checks.
+
+    >>> is_acceptable("I didn't go anywhere, it was raining.", "rain* ; not | nowhere ; go | went")
+    True
+    """
+    text, position = normalised(translation.replace("*", " ")), 0
+    for mark, alternatives in _parsed(checks):
+        if mark == "=":
+            ends = [
+                start + len(one)
+                for one in alternatives
+                if (start := translation.find(one, position)) >= 0
+            ]
+            passed, position = bool(ends), min(ends, default=position)
+        elif mark == "^=":
+            passed = translation.startswith(alternatives)
+        elif mark == "!=":
+            passed = not any(one in translation for one in alternatives)
+        elif mark == "==":
+            passed = translation == source
+        else:
+            passed = any(_holds(text, one) for one in alternatives) != (mark == "!")
+        if not passed:
+            return False
+    return True
+
+
+def acceptable(translations: Sequence[str], rows: Sequence[Row]) -> list[bool]:
+    """Whether the translation of each row is acceptable."""
+    return [
+        is_acceptable(text, row.checks, row.source)
+        for text, row in zip(translations, rows, strict=True)
+    ]
+
+
+def share(translations: Sequence[str], rows: Sequence[Row]) -> Share:
+    """Number of acceptable translations, and of rows."""
+    return Share(sum(acceptable(translations, rows)), len(rows))
+
+
+def table(answers: Sequence[Answer], rows: Sequence[Row], show: bool = False) -> list[str]:
+    """Lines of a table: acceptable answers by situation and in all, chrF2, and uncertainty.
+
+    `show` appends the wrong answers, but none to a sentence of the release half.
+    """
+    passed = acceptable([answer.translation for answer in answers], rows)
+    names = list(dict.fromkeys(row.situation for row in rows))
+    width = max(map(len, names))
+    lines = [f"{'situation':{width}}  acceptable      95%       chrF2"]
+    for name in [*names, "all"]:
+        at = [i for i, row in enumerate(rows) if name in (row.situation, "all")]
+        right = sum(passed[i] for i in at)
+        low, high = metrics.share_interval(right, len(at))
+        scored = [i for i in at if rows[i].references]
+        chrf = f"{_chrf(answers, rows, scored):5.1f}" if scored else "    -"
+        lines.append(f"{name:{width}}  {right:3} of {len(at):3}  {low:5.1%} to {high:5.1%}  {chrf}")
+    lines += _uncertainty(answers, passed)
+    if show:
+        for answer, row, passes in zip(answers, rows, passed, strict=True):
+            if not passes and row.split != RELEASE:
+                lines.append(f"{row.situation}: {row.source}\n  -> {answer.translation}")
+    return lines
+
+
+def _chrf(answers: Sequence[Answer], rows: Sequence[Row], places: Sequence[int]) -> float:
+    return metrics.chrf(
+        [answers[i].translation for i in places], [rows[i].references for i in places]
+    )
+
+
+def _uncertainty(answers: Sequence[Answer], passed: Sequence[bool]) -> list[str]:
+    """Lines on the uncertainty of a model as a sign of wrong answers."""
+    groups = [
+        [one for one, passes in zip(answers, passed, strict=True) if passes == wanted]
+        for wanted in (False, True)
+    ]
+    area = metrics.area_under_curve(*([one.score for one in group] for group in groups))
+    marked = [
+        f"{sum(one.is_uncertain for one in group)} of {len(group)} {name}"
+        for group, name in zip(groups, ("wrong", "acceptable"), strict=True)
+    ]
+    return [
+        f"Area under the curve, score as sign of a wrong answer: {area:.3f}",
+        f"Marked by is_uncertain: {' and '.join(marked)} answers",
+    ]
+
+
+@lru_cache(maxsize=4096)
+def _parsed(checks: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Mark and alternatives of each group."""
+    groups = []
+    for group in map(str.strip, checks.split(" ; ")):
+        mark = next((one for one in MARKS if group.startswith(one)), "")
+        groups.append((mark, tuple(map(str.strip, group[len(mark) :].split(" | ")))))
+    return groups
+
+
+@lru_cache(maxsize=8192)
+def normalised(text: str) -> str:
+    """Words in lower case with contractions spelled out, without punctuation or separators.
+
+    Times, decimals and `p.m.` stay whole; `1,200` is `1200`, `8:00` is `8`, `5pm` is `5 p.m.`, and
+    a currency sign is a word.
+
+    >>> normalised("I can’t pay $1,200 by 5PM; it's Tom's.")
+    'i can not pay $ 1200 by 5 p.m. it is tom s'
+    """
+    text = re.sub(_ACCENTS, "", unicodedata.normalize("NFD", text))
+    text = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+    for pattern, replacement in (*_CONTRACTIONS, *_FIGURES):
+        text = re.sub(pattern, replacement, text)
+    return " ".join(_WORD.findall(text))
+
+
+def _holds(text: str, alternative: str) -> bool:
+    words = normalised(alternative)
+    if re.search(f"[{_JAPANESE}]", words):
+        return bool(
+            re.search(rf"(?<!\d){re.escape(words.replace(' ', ''))}", text.replace(" ", ""))
+        )
+    if "*" not in words:
+        return f" {words} " in f" {text} "
+    pattern = re.escape(words).replace(r"\*", r"\S*")
+    return bool(re.search(rf"(?<!\S){pattern}(?!\S)", text))

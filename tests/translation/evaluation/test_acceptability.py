@@ -1,0 +1,70 @@
+from collections import Counter
+
+import pytest
+
+from keras_attn.translation.evaluation import acceptability
+from keras_attn.translation.evaluation.acceptability import DEVELOPMENT, RELEASE, Row
+from keras_attn.translation.export.translator import Hypothesis
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return acceptability.read(acceptability.in_the_wild())
+
+
+@pytest.mark.parametrize(
+    ("checks", "right", "wrong"),
+    [
+        ("not | never", "I don’t know. / I CAN'T. / I cannot. / We won't.", "Nothing. / Note it."),
+        ("rain*", "Rainy! / It was raining.", "A train. / The drain is full."),
+        ("stay* home", "He stayed home.", "He stayed at home. / Mainstay home."),
+        ("1,200 ; yen", "1200 yen / ¥1,200, yen", "12,000 yen / 1,200.5 yen / 1,200yens"),
+        ("8 p.m. | 8:30", "At 8PM. / at 8:00 p.m. / (8:30)", "At 8 a.m. / 8:31 / 30"),
+        ("$20 ; 3.5", "It's $20, 3.5.", "20 and 3.5 / $20 for 3,5"),
+        ("he is ; u.s. | usa", "He's in the U.S. now.", "Is he in the USB port?"),
+        ("go ; ! not", "I'll go.", "I won't go. / Nothing."),
+        ("wi-fi ; café", "Wi-Fi, cafe / wi fi café", "wifi café"),
+        ("150万 | 猫", "料金は150万円です / 黒猫だ", "1150万円 / 犬"),
+        ("=<b> ; =</b> | </i>", "<b>x</b> / a<b></i>", "</b><b> / <B>x</b>"),
+        ("^=- ; !=。", "- one", "* - one / - 一。"),
+        ("==", "%d", "%d. / d"),
+    ],
+)
+def test_a_translation_passes_if_it_passes_every_group(checks, right, wrong):
+    for texts, expected in ((right, True), (wrong, False)):
+        for text in texts.split(" / "):
+            assert acceptability.is_acceptable(text, checks, source="%d") == expected, text
+
+
+def test_both_references_pass_their_checks_and_situations_are_balanced(rows):
+    assert [
+        text
+        for row in rows
+        for text in row.references
+        if not acceptability.is_acceptable(text, row.checks)
+    ] == []
+    assert {len(row.references) for row in rows} == {2}
+    counts = Counter((row.split, row.situation) for row in rows)
+    assert len(counts) == 16 and set(counts.values()) == {25}
+    assert {split for split, _ in counts} == {DEVELOPMENT, RELEASE}
+    assert len({row.source for row in rows}) == len(rows) == 400
+
+
+def test_the_table_has_shares_by_situation_and_shows_no_answer_of_the_release_half():
+    rows = [
+        Row(split, situation, f"{split} {i}", ("the cat", "a cat"), "cat")
+        for split, situation in ((DEVELOPMENT, "pets"), (RELEASE, "farm"))
+        for i in range(2)
+    ]
+    answers = [Hypothesis("the cat", -0.1), Hypothesis("a dog", -0.9, True)] * 2
+    lines = acceptability.table(answers, rows, show=True)
+    assert [line.split()[:4] for line in lines[1:4]] == [
+        ["pets", "1", "of", "2"],
+        ["farm", "1", "of", "2"],
+        ["all", "2", "of", "4"],
+    ]
+    assert lines[4:] == [
+        "Area under the curve, score as sign of a wrong answer: 1.000",
+        "Marked by is_uncertain: 2 of 2 wrong and 0 of 2 acceptable answers",
+        "pets: development 1\n  -> a dog",
+    ]
