@@ -17,6 +17,7 @@ COPIED = {
     "CHANGELOG.md": "changelog.md",
     "keras_attn/serving/CONFORMANCE.md": "how_to/conformance.md",
     "data/everyday/README.md": "how_to/everyday.md",
+    "data/jmdict/README.md": "how_to/jmdict.md",
     "data/tatoeba/README.md": "how_to/tatoeba.md",
 }
 PICTURES = (*ROOT.glob("benchmarks/results/*.png"), *ROOT.glob("keras_attn/serving/pictures/*.png"))

@@ -26,6 +26,7 @@ WRITTEN = [*PAGES, *(path for pattern in OTHERS for path in sorted(ROOT.glob(pat
 MADE = {
     "changelog.md": ROOT / "CHANGELOG.md",
     "how_to/everyday.md": ROOT / "data/everyday/README.md",
+    "how_to/jmdict.md": ROOT / "data/jmdict/README.md",
     "how_to/tatoeba.md": ROOT / "data/tatoeba/README.md",
     "how_to/conformance.md": ROOT / "keras_attn/serving/CONFORMANCE.md",
     **{f"benchmarks/{p.name}": p for p in ROOT.glob("benchmarks/results/*")},

@@ -80,11 +80,12 @@ def load_corpus(
     """Read, clean, split and weigh one or several corpora.
 
     Args:
-        name: A built-in corpus (`everyday`, `tatoeba`), a published corpus (`jesc`, `kftt`,
-            `opus:` and a name in OPUS), the path of a file with lines `source TAB target`, the
-            paths of two files joined by a comma, or `tfds:` and the name of a translation set of
-            TensorFlow Datasets; or several of these, joined by ` + `, each with an optional
+        name: A built-in corpus (`everyday`, `tatoeba`, `jmdict`), a published corpus (`jesc`,
+            `kftt`, `opus:` and a name in OPUS), the path of a file with lines `source TAB target`,
+            the paths of two files joined by a comma, or `tfds:` and the name of a translation set
+            of TensorFlow Datasets; or several of these, joined by ` + `, each with an optional
             weight: `tatoeba + own.tsv=3` repeats each pair of `own.tsv` three times an epoch.
+            `jmdict` next to other corpora is for training only.
         source: Language code of the source side.
         target: Language code of the target side.
         max_characters: Maximum length of a side, in characters, at least 1.
@@ -106,12 +107,14 @@ def load_corpus(
     raw = sources.read()
     cleaned = clean(raw.entries)
     counts, warnings = _check(raw, cleaned, name, source, target)
-    entries = cleaned.entries
+    entries = [one for one in cleaned.entries if one.corpus not in sources.training_only]
+    training_only = [one for one in cleaned.entries if one.corpus in sources.training_only]
     if held_out:
         entries, held_out = splits.leave_out(entries, held_out)
     # The split of a group depends on the Japanese side, so both directions have the same splits.
     anchor = 1 if code_of(target) == "ja" and code_of(source) != "ja" else 0
     divided = splits.split(entries, anchor)
+    divided = _with_training_only(divided, training_only, held_out)
     return _weigh(name, sources, clean, divided, held_out, counts, warnings)
 
 
@@ -139,6 +142,23 @@ def _check(
     return counts, [*warnings, *([f"{name}: {wrong_script}"] if wrong_script else [])]
 
 
+def _with_training_only(divided: Splits, entries: list[Entry], held_out: list[HeldOut]) -> Splits:
+    """Splits with more training entries: those that share no sentence with a test example.
+
+    The others are withheld. Validation and test are as without these entries.
+    """
+    kept = splits.without_shared(entries, _never_trained_on(divided, held_out))
+    return divided._replace(
+        train=divided.train + kept, withheld=divided.withheld + len(entries) - len(kept)
+    )
+
+
+def _never_trained_on(divided: Splits, held_out: list[HeldOut]) -> list[Example]:
+    """Examples of the held-out test sets, validation and test."""
+    examples = [example for one in held_out for example in one.examples]
+    return examples + divided.validation + divided.test
+
+
 def _weigh(
     name: str,
     sources: Sources,
@@ -149,8 +169,7 @@ def _weigh(
     warnings: list[str],
 ) -> Corpus:
     """Corpus of the splits, with the training pairs weighted and in parts."""
-    never_trained_on = [example for one in held_out for example in one.examples]
-    never_trained_on += divided.validation + divided.test
+    never_trained_on = _never_trained_on(divided, held_out)
 
     def read_later(part: int) -> list[Entry]:
         cleaned = clean(sources.read(part).entries)
@@ -163,6 +182,7 @@ def _weigh(
     test_corpora = {
         short: [i for i, corpus in enumerate(divided.test_corpora) if corpus == one]
         for one, short in zip(sources.weights, without_folders(sources.weights), strict=True)
+        if one not in sources.training_only
     }
     counts = {
         **counts,

@@ -28,10 +28,19 @@ class BuiltIn(NamedTuple):
     module: str  # with a function `examples`
     licence: str  # identifier on model hubs
     credit: str = ""  # attribution that the licence requires
+    training_only: bool = False  # next to other corpora, no row is for validation or test
 
 
 BUILT_IN = {
     "everyday": BuiltIn("everyday.grammar", "apache-2.0"),
+    "jmdict": BuiltIn(
+        "jmdict.frames",
+        "cc-by-sa-4.0",
+        "Words: JMdict, property of the Electronic Dictionary Research and Development Group, "
+        "https://www.edrdg.org/edrdg/licence.html, licence CC BY-SA 4.0 "
+        "(https://creativecommons.org/licenses/by-sa/4.0/); shortened and put into sentences.",
+        training_only=True,
+    ),
     "tatoeba": BuiltIn(
         "tatoeba.archive",
         "cc-by-2.0",
@@ -65,6 +74,8 @@ class Sources:
 
     `weights` are those of each corpus, `sets` are the published corpora and the sets of TensorFlow
     Datasets. `num_parts` is above 1 if these have more than `PART_PAIRS` pairs together.
+    `training_only` are corpora without rows in validation and test (`BuiltIn.training_only`); none
+    if there are no others.
     """
 
     def __init__(self, name: str, source: str, target: str):
@@ -76,13 +87,21 @@ class Sources:
                 self.sets[one] = TranslationSet(one.removeprefix(TFDS), source, target)
             elif table.is_published(one):
                 self.sets[one] = _published(one, source, target)
+        for_training = frozenset(
+            one for one in self.weights if one in BUILT_IN and BUILT_IN[one].training_only
+        )
+        self.training_only = for_training if len(for_training) < len(self.weights) else frozenset()
         self.num_parts = max(1, -(-sum(map(len, self.sets.values())) // PART_PAIRS))
 
     def read(self, part: int = 0) -> Raw:
-        """A slice of each large set; in part 0 also all other corpora."""
+        """A slice of each large set; in part 0 also all other corpora.
+
+        Entries of `training_only` come last: a pair that another corpus holds is of that corpus.
+        """
         entries: list[Entry] = []
         broken: dict[str, list[int]] = {}
-        for name, weight in self.weights.items():
+        for name in sorted(self.weights, key=lambda one: one in self.training_only):
+            weight = self.weights[name]
             if name in self.sets:
                 pairs = self.sets[name].read(part, self.num_parts)
                 entries += [Entry(Pair(*pair), name, weight) for pair in pairs]

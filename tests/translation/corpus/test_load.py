@@ -2,6 +2,7 @@ import collections
 import gzip
 
 import pytest
+from keras_attn_data.jmdict import frames
 from keras_attn_data.tatoeba import archive
 from processes import run_python
 
@@ -146,6 +147,22 @@ def test_a_file_needs_neither_data_sets_nor_tokenizers(write):
         "print([m for m in ('tensorflow_datasets', 'sentencepiece') if m in sys.modules])"
     )
     assert run_python("-c", code, write(LINES)).stdout == "[]\n"
+
+
+def test_a_dictionary_next_to_other_corpora_is_for_training_only(write, monkeypatch):
+    words = [{"ja": f"語{i}", "en": f"word {i}", "combination": f"{i // 2}"} for i in range(90)]
+    words.append({"ja": "箱1を開ける", "en": "I open box 1."})  # of the other corpus
+    monkeypatch.setattr(frames, "examples", lambda: enumerate(words))
+    own = write(LINES)
+    alone, joined = load_corpus(own), load_corpus(f"jmdict=0.5 + {own}")
+    assert (joined.validation, joined.test) == (alone.validation, alone.test)
+    assert len(joined.train) == len(alone.train) + 90
+    assert sum(joined.parts[0].weights) == len(alone.train) + 45
+    assert joined.test_corpora == alone.test_corpora and "CC BY-SA 4.0" in joined.credit
+    held_out = load_corpus(f"{own} + jmdict", hold_out=write(["語7\tseven"], "held.tsv"))
+    assert (held_out.counts["withheld"], len(held_out.train)) == (1, len(joined.train) - 1)
+    only = load_corpus("jmdict", "en", "ja")
+    assert only.test and only.validation and not only.warnings[1:]
 
 
 def test_several_corpora_are_one_with_weights_and_test_sentences_known_by_corpus(write, tatoeba):
