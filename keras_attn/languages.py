@@ -7,8 +7,25 @@ checked or known.
 import re
 from typing import NamedTuple
 
-# First words of the Unicode names of letters, where they are not the name of the script.
-_WORDS = {"Han": ("CJK", "IDEOGRAPHIC"), "Katakana": ("KATAKANA", "KATAKANA-HIRAGANA")}
+# Letters of each script, inside a character class of Python and RE2 alike, those of full and of
+# half width included.
+SCRIPTS = {
+    "Latin": "A-Za-zªº\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02af\u1e00-\u1effＡ-Ｚａ-ｚ",
+    "Greek": "\u0370-\u0373\u0376-\u037d\u037f\u0386-\u03ff\u1f00-\u1ffc",
+    "Cyrillic": "\u0400-\u0481\u048a-\u052f",
+    "Armenian": "\u0531-\u0556\u0559-\u0588",
+    "Hebrew": "\u05d0-\u05f2",
+    "Arabic": "\u0620-\u064a\u066e-\u06d5\u06e5-\u06ff\u0750-\u077f",
+    "Devanagari": "\u0900-\u0965\u0970-\u097f",
+    "Bengali": "\u0980-\u09e3\u09f0-\u09fe",
+    "Tamil": "\u0b82-\u0bd7",
+    "Thai": "\u0e01-\u0e3a\u0e40-\u0e4e",
+    "Georgian": "\u10a0-\u10ff",
+    "Hangul": "\uac00-\ud7a3\u3131-\u318e\u1100-\u11ff",
+    "Hiragana": "ぁ-ゖゝ-ゟ",
+    "Katakana": "ァ-ヺー-ヿ\u31f0-\u31ff\uff66-\uff9f",
+    "Han": "々-〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufad9",
+}
 
 
 class Language(NamedTuple):
@@ -16,7 +33,7 @@ class Language(NamedTuple):
 
     Attributes:
         name: English name.
-        scripts: Unicode scripts of its letters; none if they are not known.
+        scripts: Names in `SCRIPTS` of its scripts; none if they are not known.
         also: Other codes that people write for it: of ISO 639-2, or of a country.
         joiner: String between two sentences, a space or nothing.
         bleu: Tokenizer of sacreBLEU: that of the WMT evaluations, or characters for a language
@@ -39,14 +56,14 @@ class Language(NamedTuple):
 
     @property
     def letters(self) -> str:
-        """Its letters inside a character class of RE2; without scripts, all letters and digits."""
-        return "".join(rf"\p{{{script}}}" for script in self.scripts) or r"\p{L}\p{N}"
+        """Its letters, inside a character class; none if its scripts are not known."""
+        return "".join(map(SCRIPTS.__getitem__, self.scripts))
 
     @property
-    def first_words(self) -> frozenset[str]:
-        """First words of the Unicode names of its letters."""
-        words = (_WORDS.get(script, (script.upper(),)) for script in self.scripts)
-        return frozenset(word for of_script in words for word in of_script)
+    def other_letters(self) -> str:
+        """Letters of all other scripts, as `letters`; none if its scripts are not known."""
+        others = [letters for name, letters in SCRIPTS.items() if name not in self.scripts]
+        return "".join(others) if self.scripts else ""
 
     @property
     def is_latin(self) -> bool:

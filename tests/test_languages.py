@@ -37,6 +37,6 @@ def test_a_new_language_is_a_row(monkeypatch):
     assert is_in_language(tf.constant([text, "yes", "12"]), "ka").numpy().tolist() == [True, 0, 0]
     assert has_wrong_script("yes", "ka") and not has_wrong_script(text, "ka")
     assert "tok:char" in score([text], [(text,)], "ka").bleu_signature
-    assert "\ue000月日" in mask(tf.constant(["5月12日"]), "ka")[0].numpy()[0].decode()
+    assert "\ue000月日" in mask(tf.constant(["5月12日"]), "ja", "ka")[0].numpy()[0].decode()
     assert rates("ka-GE") == rates("zh") != rates("de")
     assert detected(text, [("ka", "en")])[0] == {"confidence": 100, "language": "ka"}

@@ -1,8 +1,8 @@
 """Cleaning of sentence pairs: text normalisation, filters, and counts of the pairs left out."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cache
 from statistics import median
 from typing import NamedTuple
 
@@ -72,9 +72,10 @@ def share_of_script(text: str, language: str) -> float:
     >>> [share_of_script("これはtext", language) for language in ("ja", "en")]
     [0.42857142857142855, 0.5714285714285714]
     """
-    scripts = read_language(language).first_words
-    letter_scripts = [_script(character) for character in text if character.isalpha()]
-    return sum(script in scripts for script in letter_scripts) / max(len(letter_scripts), 1)
+    letters = read_language(language).letters
+    num_letters = sum(map(str.isalpha, text))
+    of_script = len(re.findall(f"[{letters}]", text)) if letters else 0
+    return min(of_script / max(num_letters, 1), 1.0)
 
 
 def wrong_script_message(pairs: Sequence[Pair], source_language: str, target_language: str) -> str:
@@ -97,11 +98,6 @@ def wrong_script_message(pairs: Sequence[Pair], source_language: str, target_lan
         f"The columns look swapped: they must be {expected}. Exchange them, or train with "
         f"--source {target_language} --target {source_language}."
     )
-
-
-@cache
-def _script(letter: str) -> str:
-    return unicodedata.name(letter, "").split(" ")[0]
 
 
 def clean(

@@ -19,7 +19,7 @@ class Constraints(NamedTuple):
     """Constraints on the tokens of a translation, the same for all rows."""
 
     forbidden_ids: tuple[int, ...] = FORBIDDEN_IDS
-    # Consecutive ids that a translation may have once, and only if its source has them.
+    # Consecutive ids that a translation has once if its source has them, and never otherwise.
     placeholder_ids: tuple[int, ...] = ()
     no_repeat_ngram: int = 0  # size of n-grams that a translation must not repeat; 0 for none
     # Whether EOS has probability 1 after the last token that the maximum length allows.
@@ -40,10 +40,11 @@ class Constraints(NamedTuple):
 
         `can_end` is whether EOS is allowed, `must_end` whether only EOS is, both boolean
         `(B, K, 1)`, with 1 in place of equal axes. `placeholders_left (B, K, P)` is whether each
-        placeholder is allowed.
+        placeholder is allowed. EOS must not come before they are used, unless it must come.
         """
         ids = tf.range(size)
         is_end = ids == EOS_ID
+        can_end = can_end & ~tf.reduce_any(placeholders_left, axis=-1, keepdims=True) | must_end
         mask = tf.reduce_any(ids[:, None] == tf.constant(self.forbidden_ids), axis=-1)
         mask = mask | (is_end & ~can_end) | (~is_end & must_end)
         if self.placeholder_ids:
@@ -76,6 +77,8 @@ def length_limits(num_source_tokens: tf.Tensor, config: Config) -> tf.Tensor:
 def length_minimums(num_source_tokens: tf.Tensor, limits: tf.Tensor, config: Config) -> tf.Tensor:
     """Minimum length of each translation, EOS not counted, at most `limits`, int32 `(B,)`."""
     shortest = _share(num_source_tokens, config.min_length_ratio, config.max_length)
+    # Only a source without tokens but EOS has an empty translation.
+    shortest = tf.maximum(shortest, tf.cast(num_source_tokens > 1, tf.int32))
     return tf.minimum(shortest, limits)
 
 

@@ -1,6 +1,7 @@
 """Signatures of the SavedModel, from strings to strings and numbers, entirely in the graph."""
 
 from functools import partial
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -9,7 +10,7 @@ from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import LengthPenalty
 from keras_attn.translation.decoding.beams import Hypotheses
-from keras_attn.translation.decoding.constraints import num_tokens
+from keras_attn.translation.decoding.constraints import NEG_INF, num_tokens
 from keras_attn.translation.decoding.parallel import in_groups, in_shards
 from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
@@ -32,6 +33,26 @@ NUM_SHARDS = 2
 # this marks two thirds of the bad translations of `tatoeba` (chrF below 30), one in eleven of the
 # good ones (chrF above 60), and 1% of `everyday`.
 UNCERTAIN_BELOW = -0.7
+
+
+class Source(NamedTuple):
+    """Texts `(B,)` before they are tokenized."""
+
+    text: tf.Tensor  # masked; empty where nothing is to be translated
+    masked: tf.Tensor  # masked texts of all
+    values: tf.Tensor  # value of each placeholder, strings (B, placeholders)
+    is_translated: tf.Tensor  # whether there is something to translate
+    as_given: tf.Tensor  # what the other texts become: themselves, or their values
+
+
+class Found(NamedTuple):
+    """Translations of texts."""
+
+    translations: tf.Tensor  # strings (B, N), best first
+    scores: tf.Tensor  # float32 (B, N)
+    is_uncertain: tf.Tensor  # bool (B,)
+    # bool (B,): whether a text has words, but no letter of the source language
+    is_other_language: tf.Tensor
 
 
 class Signatures:
@@ -59,20 +80,20 @@ class Signatures:
         number, boolean = (tf.TensorSpec([], dtype) for dtype in (tf.int32, tf.bool))
         terms = [strings, strings]
         self._mask_texts = graph(self._mask, input_signature=[strings, *terms])
-        self._unmask_texts = graph(self._unmask, input_signature=[strings, values])
+        self._unmask_texts = graph(self._unmask, input_signature=[strings, values, strings])
         self._search = graph(self._translations, input_signature=[strings, *terms, number, boolean])
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Best translation of each text; signature `serving_default`."""
-        translations, _, _ = self._search(text, *_no_terms(), 1, False)
-        return {"translation": translations[:, 0]}
+        found = self._search(text, *_no_terms(), 1, False)
+        return {"translation": found.translations[:, 0]}
 
     def glossary(
         self, text: tf.Tensor, term: tf.Tensor, term_translation: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Best translation of each text, with given translations of the terms `(G,)`."""
-        translations, _, _ = self._search(text, term, term_translation, 1, False)
-        return {"translation": translations[:, 0]}
+        found = self._search(text, term, term_translation, 1, False)
+        return {"translation": found.translations[:, 0]}
 
     def nbest(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translations and scores `(B, beam_size)` of each text, best first.
@@ -80,13 +101,18 @@ class Signatures:
         For a text of several sentences, the n-th translation joins the n-th translations of all
         sentences, and the score is the sum of their scores. `is_uncertain (B,)` marks texts with a
         best translation of low probability, and texts with characters that training hardly saw.
+        `is_other_language (B,)` marks texts in another language; they have one translation, the
+        text itself.
         """
         number = self._config.beam_size
-        translations, scores, is_uncertain = self._search(text, *_no_terms(), number, True)
+        found = self._search(text, *_no_terms(), number, True)
+        is_first = tf.range(number) == 0
+        scores = tf.where(found.is_other_language[:, None] & ~is_first, NEG_INF, found.scores)
         return {
-            "translations": tf.ensure_shape(translations, [None, number]),
+            "translations": tf.ensure_shape(found.translations, [None, number]),
             "scores": tf.ensure_shape(scores, [None, number]),
-            "is_uncertain": is_uncertain,
+            "is_uncertain": found.is_uncertain,
+            "is_other_language": found.is_other_language,
         }
 
     def sample(
@@ -98,17 +124,18 @@ class Signatures:
         top_p: tf.Tensor,
     ) -> dict[str, tf.Tensor]:
         """Sampled translation of each text; text is truncated to `max_length`."""
-        source_ids, values = self._read(text)
+        source, source_ids = self._read(text)
         memory = self._search_ids.encode(source_ids)
         tokens = sample_translations(
             self.model, memory, self._config, seed, temperature, top_k, top_p
         )
-        return {"translation": self._write(_nothing_for_nothing(source_ids, tokens), values)}
+        return {"translation": self._write(tokens, source)}
 
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
         """Log probability of each translation; both sides are truncated to `max_length`."""
-        source_ids, values = self._read(text)
-        target_ids = self._ids(self.target, placeholders.mask_translations(translation, values))
+        source, source_ids = self._read(text)
+        masked = placeholders.mask_translations(translation, source.values)
+        target_ids = self._ids(self.target, masked)
 
         def log_probabilities(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
             return log_probabilities_of(self._explain.logits(source_ids, target_ids), target_ids)
@@ -119,8 +146,8 @@ class Signatures:
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translation of each text with the outputs of `Explainer`; text is truncated."""
-        source_ids, values = self._read(text)
-        return self._explained(source_ids, self._search_ids(source_ids, scored=False), values)
+        source, source_ids = self._read(text)
+        return self._explained(source, source_ids, self._search_ids(source_ids, scored=False))
 
     def continue_(self, text: tf.Tensor, prefix_pieces: tf.Tensor) -> dict[str, tf.Tensor]:
         """Outputs of `attend` for the best translation that begins with given target pieces.
@@ -129,19 +156,19 @@ class Signatures:
         translation is empty where the rules of the search forbid the prefix, or where a piece is
         not in the vocabulary.
         """
-        source_ids, values = self._read(text)
-        prefix = self._explain.prefix_ids(prefix_pieces, values)
+        source, source_ids = self._read(text)
+        prefix = self._explain.prefix_ids(prefix_pieces, source.values)
         found = self._search_ids.with_prefix(prefix, source_ids)
-        return self._explained(source_ids, found, values)
+        return self._explained(source, source_ids, found)
 
     def _explained(
-        self, source_ids: tf.Tensor, found: Hypotheses, values: tf.Tensor
+        self, source: Source, source_ids: tf.Tensor, found: Hypotheses
     ) -> dict[str, tf.Tensor]:
-        tokens = _nothing_for_nothing(source_ids, found.tokens[:, 0])
-        translation = self._write(tokens, values)
+        tokens = tf.where(source.is_translated[:, None], found.tokens[:, 0], PAD_ID)
+        translation = self._write(tokens, source)
         return {
             "translation": tf.where(tf.math.is_inf(found.scores[:, 0]), "", translation),
-            **self._explain(source_ids, _with_end(_without_padding(tokens)), values),
+            **self._explain(source_ids, _with_end(_without_padding(tokens)), source.values),
         }
 
     def _mask(
@@ -150,13 +177,31 @@ class Signatures:
         """Masked texts, and the value of each placeholder (`placeholders.mask`)."""
         if self._is_imported:
             return text, tf.fill([tf.size(text), len(PLACEHOLDERS)], "")
-        return placeholders.mask(text, self._config.target, term, term_translation)
+        return placeholders.mask(
+            text, self._config.source, self._config.target, term, term_translation
+        )
 
-    def _unmask(self, translation: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+    def _unmask(
+        self, translation: tf.Tensor, values: tf.Tensor, masked: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         """Translations with values in place of placeholders (`placeholders.unmask`)."""
         if self._is_imported:
-            return translation
-        return placeholders.unmask(translation, values, self._config.target)
+            return translation, tf.zeros(tf.shape(translation), tf.bool)
+        return placeholders.unmask(translation, values, masked, self._config.target)
+
+    def _source(self, text: tf.Tensor, *terms: tf.Tensor) -> Source:
+        """Mask texts, of which those without a word of the source language are not translated."""
+        is_source = sentences.is_in_language(text, self._config.source)
+        masked, values = self._mask_texts(tf.where(is_source, text, ""), *terms)
+        has_words = sentences.has_words(masked)
+        copied, _ = self._unmask_texts(placeholders.without_marks(masked), values, masked)
+        return Source(
+            tf.where(has_words, masked, ""),
+            masked,
+            values,
+            has_words,
+            tf.where(is_source, copied, text),
+        )
 
     def _language(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Language token of each text, the default for those without one, and the other text."""
@@ -165,14 +210,17 @@ class Signatures:
         token, text = language_tokens.split_in_graph(text)
         return tf.where(token == "", self._config.language_token, token), text
 
-    def _read(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Source ids `(B, S)` of truncated texts, and the values of their placeholders."""
-        masked, values = self._mask_texts(text, *_no_terms())
-        return self._ids(self.source, tf.strings.join(self._language(masked))), values
+    def _read(self, text: tf.Tensor) -> tuple[Source, tf.Tensor]:
+        """Truncated texts, and their source ids `(B, S)`."""
+        token, text = self._language(text)
+        source = self._source(text, *_no_terms())
+        return source, self._ids(self.source, tf.strings.join([token, source.text]))
 
-    def _write(self, tokens: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+    def _write(self, tokens: tf.Tensor, source: Source) -> tf.Tensor:
         """Text of target ids `(B, T)`, with values in place of placeholders."""
-        return self._unmask_texts(self.target.detokenize(_without_padding(tokens)), values)
+        texts = self.target.detokenize(_without_padding(tokens))
+        whole, _ = self._unmask_texts(texts, source.values, source.masked)
+        return tf.where(source.is_translated, whole, source.as_given)
 
     def _ids(self, tokenizer: GraphTokenizer, text: tf.Tensor) -> tf.Tensor:
         return _with_end(tokenizer.tokenize(text)[:, : self._config.max_length - 1])
@@ -184,8 +232,8 @@ class Signatures:
         term_translation: tf.Tensor,
         num_best: tf.Tensor,
         scored: tf.Tensor,
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Translations and scores, both `(B, N)`, and `is_uncertain (B,)` of texts of any length.
+    ) -> Found:
+        """`N` translations of texts of any length.
 
         Without `scored`, scores and `is_uncertain` have no meaning (`BeamSearch`).
 
@@ -196,10 +244,8 @@ class Signatures:
         text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
         token, text = self._language(text)
         found = sentences.split(text)
-        is_source = sentences.is_in_language(found.text, self._config.source)
-        given = tf.where(is_source, found.text, "")
-        given, values = self._mask_texts(given, term, term_translation)
-        pieces = self.source.tokenize(given)
+        source = self._source(found.text, term, term_translation)
+        pieces = self.source.tokenize(source.text)
         limit = self._config.max_length - 1
         if self._is_imported:  # with room for a language token
             limit = max(limit - 1, 1)
@@ -208,19 +254,36 @@ class Signatures:
             of_part = tf.gather(tf.gather(token, found.owner), owners)
             parts = tf.concat([self.source.language_ids(of_part), parts], axis=1)
         translations, scores, is_uncertain = self._search_parts(parts, num_best, scored)
-        num_sentences, num_texts = tf.size(given), tf.size(text)
+        num_texts = tf.size(text)
         whole = tf.strings.unsorted_segment_join(
-            translations, owners, num_sentences, separator=self._joiner
+            translations, owners, tf.size(source.text), separator=self._joiner
         )
-        restored = self._unmask_texts(tf.reshape(whole, [-1]), tf.repeat(values, num_best, axis=0))
-        whole = tf.reshape(restored, tf.shape(whole))
-        whole = tf.where(is_source[:, None], whole, found.text[:, None])
-        owners = tf.gather(found.owner, owners)
-        return (
+        whole, is_incomplete = self._whole(whole, source)
+
+        def any_of_text(flags: tf.Tensor, owners: tf.Tensor) -> tf.Tensor:
+            return tf.math.unsorted_segment_sum(tf.cast(flags, tf.int32), owners, num_texts) > 0
+
+        is_other = sentences.has_words(found.text) & ~sentences.is_in_language(
+            found.text, self._config.source
+        )
+        is_uncertain = any_of_text(is_uncertain, tf.gather(found.owner, owners))
+        return Found(
             sentences.join(found, whole, num_texts, self._joiner),
-            tf.math.unsorted_segment_sum(scores, owners, num_texts),
-            tf.math.unsorted_segment_sum(tf.cast(is_uncertain, tf.int32), owners, num_texts) > 0,
+            tf.math.unsorted_segment_sum(scores, tf.gather(found.owner, owners), num_texts),
+            is_uncertain | any_of_text(is_incomplete, found.owner),
+            any_of_text(is_other, found.owner) & ~any_of_text(source.is_translated, found.owner),
         )
+
+    def _whole(self, translations: tf.Tensor, source: Source) -> tuple[tf.Tensor, tf.Tensor]:
+        """Translations `(B, N)` of sentences with their values, and whether the best lacks one."""
+        flat, number = tf.reshape(translations, [-1]), tf.shape(translations)[1]
+        values, masked = (tf.repeat(of, number, axis=0) for of in (source.values, source.masked))
+        whole, is_incomplete = self._unmask_texts(flat, values, masked)
+        whole, is_incomplete = (
+            tf.reshape(of, tf.shape(translations)) for of in (whole, is_incomplete)
+        )
+        whole = tf.where(source.is_translated[:, None], whole, source.as_given[:, None])
+        return whole, is_incomplete[:, 0] & source.is_translated
 
     def _search_parts(
         self, parts: tf.RaggedTensor, num_best: tf.Tensor, scored: tf.Tensor
@@ -284,11 +347,6 @@ def _with_end(pieces: tf.RaggedTensor) -> tf.Tensor:
     """Append EOS and pad: int32 `(B, S)`."""
     end = tf.fill([pieces.nrows(tf.int32), 1], EOS_ID)
     return tf.concat([pieces, end], axis=1).to_tensor(PAD_ID)
-
-
-def _nothing_for_nothing(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
-    """Clear the target ids of sources without pieces before EOS."""
-    return tf.where(num_tokens(source_ids)[:, None] > 1, target_ids, PAD_ID)
 
 
 def _without_padding(ids: tf.Tensor) -> tf.RaggedTensor:

@@ -9,6 +9,7 @@ same characters.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ INVISIBLE = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
+
+# Stands between the parts of a text while it is split. Removed from given text first.
+SPLIT = "\x1e"
 
 # Patterns for Python and RE2 alike, each with its replacement.
 Replacements = tuple[tuple[str, str], ...]
@@ -57,3 +61,25 @@ def replace_in_graph(texts: tf.Tensor, replacements: Replacements) -> tf.Tensor:
     for pattern, replacement in replacements:
         texts = tf.strings.regex_replace(texts, pattern, replacement)
     return texts
+
+
+def replace_words_in_graph(texts: tf.Tensor, pattern: str, table: Mapping[str, str]) -> tf.Tensor:
+    """Replace the matches of a pattern `(B,)` by their values in a table; others stay."""
+    import tensorflow as tf
+
+    parts = split_in_graph(texts, pattern)
+    part = parts.flat_values
+    is_word = tf.pad(tf.equal(part[:, None], list(table)), [[0, 0], [0, 1]], constant_values=True)
+    index = tf.argmax(tf.cast(is_word, tf.int8), axis=1)  # the number of words for other text
+    value = tf.gather(tf.constant([*table.values(), ""]), index)
+    replaced = tf.where(index < len(table), value, part)
+    return tf.strings.reduce_join(parts.with_flat_values(replaced), axis=1)
+
+
+def split_in_graph(texts: tf.Tensor, pattern: str | tf.Tensor) -> tf.RaggedTensor:
+    """Parts of each text, of which the second, the fourth and so on match the pattern."""
+    import tensorflow as tf
+
+    texts = tf.strings.regex_replace(texts, SPLIT, " ")
+    marked = tf.strings.regex_replace(texts, pattern, rf"{SPLIT}\0{SPLIT}")
+    return tf.strings.split(marked, SPLIT)

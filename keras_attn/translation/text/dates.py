@@ -1,16 +1,26 @@
-"""Dates and times of day with numbers in Japanese, and how English writes them.
+"""Dates, times of day and durations in Japanese, and how English writes them.
 
 A date is one span, so no number of it can take the place of another one: 10月28日 is "October 28".
 """
 
-import re
+from __future__ import annotations
 
-from keras_attn.translation.text.characters import Replacements, replace
-from keras_attn.translation.text.numbers import DIGIT, KANJI_TO_DIGITS
+import re
+from typing import TYPE_CHECKING
+
+from keras_attn.translation.text.characters import (
+    Replacements,
+    replace,
+    replace_words_in_graph,
+)
+from keras_attn.translation.text.numbers import DIGIT, KANJI_TO_DIGITS, whole
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 # Regular expressions for Python and RE2 alike.
 _NUMBER = rf"(?:[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})"
-_TIME = rf"午[前後]{_NUMBER}時(?:{_NUMBER}分|半)?|{_NUMBER}時(?:{_NUMBER}分|半)"
+_TIME = rf"午[前後]{_NUMBER}時(?:{_NUMBER}分|半)?|{_NUMBER}時(?:{_NUMBER}分|半)|(?:1[3-9]|2[0-3])時"
 # Patterns by the text that stays after the placeholder of such a date. It tells the model which
 # preposition to use.
 PATTERNS = {
@@ -19,6 +29,12 @@ PATTERNS = {
     "月": rf"(?:[0-9]{{1,2}}|十[一二]?|{DIGIT})月",
     "時分": _TIME,
 }
+DURATION = rf"{_NUMBER}時間(?:{_NUMBER}分|半)|{_NUMBER}年半|[0-9]{{2,}}時間"
+DECADE = "[0-9]{2}(?:[0-9]{2})?年代"
+# First year of each era.
+_ERAS = {"明治": 1868, "大正": 1912, "昭和": 1926, "平成": 1989, "令和": 2019}
+_LONGEST_ERA = 64  # years
+ERA_YEAR = rf"(?:{'|'.join(_ERAS)})(?:元|[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})年"
 # Left in the text: "three hours in the afternoon", and words written with the kanji of a month.
 NO_DATE = rf"午[前後]{_NUMBER}時間|五月[蠅雨]"
 
@@ -43,11 +59,31 @@ IN_ENGLISH: Replacements = (
     *((f"^{number}月", name) for number, name in enumerate(_MONTHS, start=1)),
     ("時半", "時30分"),
     ("時([0-9])分", r"時0\1分"),
+    *((f"^{hour}時", f"午後{hour - 12}時") for hour in range(13, 24)),
+    ("^午前0時$|^午後12時$", "midnight"),
+    ("^午後0時$|^午前12時$", "noon"),
+    ("^午前0時|^0時", "午前12時"),
+    ("^午後0時", "午後12時"),
     ("^(午[前後])?([0-9]+)時([0-9]+)分$", r"\1\2:\3"),
     ("^(午[前後])([0-9]+)時$", r"\1\2"),
     ("^午前(.*)$", r"\1 a.m."),
     ("^午後(.*)$", r"\1 p.m."),
 )
+# How a duration is written in English.
+DURATION_IN_ENGLISH: Replacements = (
+    *IN_ENGLISH[: IN_ENGLISH.index((" ", "")) + 1],
+    ("^1時間半$", "an hour and a half"),
+    ("^1年半$", "a year and a half"),
+    ("^([0-9]+)時間半$", r"\1 and a half hours"),
+    ("^([0-9]+)年半$", r"\1 and a half years"),
+    ("^([0-9]+)時間$", r"\1 hours"),
+    ("^1時間", "1 hour and "),
+    ("^([0-9]+)時間", r"\1 hours and "),
+    ("and 0([0-9])", r"and \1"),
+    (r"\b1分$", "1 minute"),
+    ("分$", " minutes"),
+)
+DECADE_IN_ENGLISH: Replacements = (("年代", "s"),)
 # A span that ends with the period of the sentence leaves one for the sentence, and back.
 TWO_PERIODS: Replacements = ((r"\b([ap]\.m\.)$", r"\1."),)
 ONE_PERIOD: Replacements = ((r"\b([ap]\.m\.)\.", r"\1"),)
@@ -71,6 +107,66 @@ def ways_to_write(date: str) -> str:
     """
     english = replace(date, IN_ENGLISH)
     ways = _ways_to_write_time(english) if "時" in date else _ways_to_write_day(english)
+    return _whole(ways)
+
+
+def ways_to_write_duration(duration: str) -> str:
+    """Regular expression of the ways to write hours and minutes, or years and a half.
+
+    >>> [bool(re.fullmatch(ways_to_write_duration("2時間半"), way)) for way in (
+    ...     "two and a half hours", "2.5 hours", "two hours and a half")]
+    [True, True, True]
+    """
+    english = replace(duration, DURATION_IN_ENGLISH)
+    numbers = re.findall("[0-9]+", english) or ["1"]
+    first, *rest = (f"(?:{number}|{_WORDS[int(number)]})" if int(number) < len(_WORDS) else number
+                    for number in numbers)  # fmt: skip
+    if rest:
+        return _whole(f"{first} hours? (?:and )?{rest[0]} minutes?")
+    if duration.endswith("間"):
+        return _whole(f"{first} hours?")
+    unit = "year" if "年" in duration else "hour"
+    one = f"|an? {unit} and a half" if numbers == ["1"] else ""
+    half = rf"{first} and a half {unit}s|{first} {unit}s? and a half|{numbers[0]}\.5 {unit}s"
+    return _whole(half + one)
+
+
+def ways_to_write_decade(decade: str) -> str:
+    """Regular expression of the ways to write a decade: 1990s, 1990's, '90s."""
+    years = decade.removesuffix("年代")
+    return rf"(?<![0-9])(?:{years}|['’]?{years[-2:]})['’]?s(?![0-9A-Za-z])"
+
+
+def common_year(year: str) -> str:
+    """Year of an era as a year of the common era; another text as it is.
+
+    >>> common_year("令和6年"), common_year("昭和六十四年"), common_year("令和99年")
+    ('2024年', '1989年', '令和99年')
+    """
+    return _COMMON_YEARS.get(year, year)
+
+
+def common_years_in_graph(texts: tf.Tensor) -> tf.Tensor:
+    """Replace the years of eras by years of the common era."""
+    return replace_words_in_graph(texts, ERA_YEAR, _COMMON_YEARS)
+
+
+def _kanji(number: int) -> str:
+    """Number below 100 in kanji."""
+    tens, ones = divmod(number, 10)
+    digits = ("", *(kanji for kanji, _ in KANJI_TO_DIGITS))
+    return (digits[tens] if tens > 1 else "") + ("十" if tens else "") + digits[ones]
+
+
+_COMMON_YEARS = {
+    f"{era}{written}年": f"{first + number - 1}年"
+    for era, first in _ERAS.items()
+    for number in range(1, _LONGEST_ERA + 1)
+    for written in (str(number), f"{number:02}", _kanji(number), *(["元"] if number == 1 else []))
+}
+
+
+def _whole(ways: str) -> str:
     return rf"(?<![0-9A-Za-z.,:])(?:{ways})(?![0-9A-Za-z]|[.,:][0-9])"
 
 
@@ -85,6 +181,10 @@ def _ways_to_write_day(english: str) -> str:
 
 
 def _ways_to_write_time(english: str) -> str:
+    if english in ("noon", "midnight"):
+        return (
+            rf"{english}|12(?::00)? ?(?:[ap]\.m\.|[ap]m|[AP]M)|(?:12|twelve) (?:o'clock )?{english}"
+        )
     ((hour, minute, half),) = re.findall(r"^([0-9]+)(?::([0-9]+))?(?: ([ap])\.m\.)?$", english)
     word = _WORDS[int(hour)] if int(hour) < len(_WORDS) else hour
     if minute in ("", "00"):
@@ -98,6 +198,7 @@ def _ways_to_write_time(english: str) -> str:
         return time
     of_day = "morning" if half == "a" else "(?:afternoon|evening)"
     named = rf"{time} ?(?:{half}\.m\.|{half}m|{half.upper()}M|{half.upper()}\.M\.)"
-    whole = rf"{time}{ending} in the {of_day}"
+    spoken = rf"{time}{ending} in the {of_day}"
     bare = time if minute not in ("", "00") else f"{time} o'clock"
-    return f"(?:{named}|{whole}|{bare})"
+    of_24 = f"{int(hour) + 12}[:.]{minute or '00'}" if half == "p" else time
+    return f"(?:{named}|{spoken}|{bare}|{of_24})"

@@ -22,67 +22,152 @@ _SEVERAL_KANJI = "|".join(
         f"{DIGIT}十{DIGIT}?|十{DIGIT}",
     )
 )
+_DECIMAL = r"[0-9][0-9,]*(?:\.[0-9]{1,4})?"
+# Count of 万, 億 or 兆.
+_COUNT = f"(?:{_DECIMAL}[千百]?|{_BELOW_MYRIAD}|{DIGIT})"
+# Numbers with 万, 億 and 兆: 1.5億, 1,200万, 2億5千万, 二十億.
+LARGE = "|".join(
+    (
+        f"{_COUNT}兆(?:{_COUNT}億)?(?:{_COUNT}万)?{_COUNT}?",
+        f"{_COUNT}億(?:{_COUNT}万)?{_COUNT}?",
+        f"{_COUNT}万{_COUNT}?",
+    )
+)
+# As English writes large numbers.
+IN_ENGLISH_WORDS = r"[0-9][0-9,]*(?:\.[0-9]+)? (?:thousand|million|billion|trillion)\b"
+MONEY = r"[$€£¥₩][0-9][0-9,]*(?:\.[0-9]+)?(?:[KMB]\b|bn\b)?"
+BELOW_ZERO = (
+    r"マイナス[0-9]+(?:\.[0-9]+)?|[-−][0-9]+(?:\.[0-9]+)?(?:°[CF]|[%度])|[0-9]+(?:\.[0-9]+)?°[CF]"
+)
+FRACTION = f"(?:[0-9]+|{DIGIT}|十)分の(?:[0-9]+|{DIGIT})"
+# 二、三: two or three.
+_CONSECUTIVE = tuple(
+    (f"{first}[、,]{second}", f"{low} or {low + 1}")
+    for digits in (DIGIT[1:-1], "123456789")
+    for low, (first, second) in enumerate(zip(digits, digits[1:], strict=False), start=1)
+)
+ABOUT = "|".join(pattern for pattern, _ in _CONSECUTIVE)
+# Left in the text: digits that are counted or listed one by one.
+LISTED = rf"(?:{DIGIT}、){{2,}}{DIGIT}|(?:[0-9]、){{2,}}[0-9]"
+TELEPHONE = r"\+[0-9]{1,3}[ -]?[0-9(][0-9() -]{5,}[0-9]|〒[0-9]{3}-[0-9]{4}"
 NUMBER = "|".join(
     (
         r"[0-9]+(?:\.[0-9]+)?(?:%|パーセント)",
         r"[0-9]+対[0-9]+",  # the score of a game
-        r"[0-9]+(?:\.[0-9])?万(?:[0-9]{4}|[1-9]千)?|[0-9]+[億千]",
+        r"[0-9]+千",
+        # A4, v1.2, 20km
+        r"[A-Za-z]+[0-9][0-9A-Za-z]*(?:\.[0-9]+)*|[0-9]+(?:\.[0-9]+)?[A-Za-z][0-9A-Za-z]*",
         r"[0-9]+(?:[-.:/][0-9]+)+",  # 3.14, 10:30, telephone numbers
         r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?",
-        r"[A-Za-z]+[0-9][0-9A-Za-z]*|[0-9]+[A-Za-z][0-9A-Za-z]*",  # A4, 20km
         r"[0-9]{2,}",
-        rf"(?:{_BELOW_MYRIAD}|{DIGIT})万(?:{_BELOW_MYRIAD}|{DIGIT})?|{_SEVERAL_KANJI}",
+        _SEVERAL_KANJI,
     )
 )
 # Left in the text: months have names, ordinal numbers have other forms, and some words are written
 # with numbers.
 IN_WORDS = (
-    rf"[0-9]{{1,2}}月|(?:十[一二]?|{DIGIT})月|[0-9]+(?:st|nd|rd|th)\b|八百[屋長]|五十嵐|十中八九"
+    rf"[0-9]{{1,2}}月|(?:十[一二]?|{DIGIT})月|[0-9]+(?:st|nd|rd|th)\b|八百[屋長]|十中八九"
+    "|百人一首|千差万別|千羽鶴"
 )
+# What comes before and after numbers whose digits English writes without commas.
+BEFORE_CODE = r"(?:番号|番号?の|コード|暗証|パスワード|型番|品番|ID|No|PIN|内線|電話)[ :はがをの.]*"
+AFTER_CODE = "号室|番線|番地|番出口|号線|号車|便|号機|番ゲート|番窓口|教室"
 
-# How the number in a span is written in digits: pattern of the span, and replacement. Kanji become
-# eight digits with "|" between them. The spaces are there because Python reads "\\10" as group 10.
-_PLACES = "".join(f"(?:([1-9]){place})?" for place in "千百十")
+# How the number in a span is written in digits: pattern of the span, and replacement. The spaces
+# are there because Python reads "\\10" as group 10. ";" ends the number until the last rules.
 IN_DIGITS: Replacements = (
+    (r"([0-9]),([0-9]{3})", r"\1\2"),
+    (r"([0-9]),([0-9]{3})", r"\1\2"),
     *KANJI_TO_DIGITS,
-    *((("(^|[十百千万])([十百千])"), r"\1 1\2"), (" ", "")) * 2,
-    (
-        rf"^(?:{_PLACES}([1-9])?万)?{_PLACES}([1-9])?$",
-        "|".join(rf"\{group}" for group in range(1, 9)),
-    ),
-    (r"^\|", "0|"),
-    *((r"\|\|", "|0|"),) * 2,
-    (r"\|$", "|0"),
-    (r"^(?:0\|)+", ""),
-    (r"\|", ""),
     (r"^([0-9.]+)パーセント$", r"\1%"),
     (r"^([0-9]+)対([0-9]+)$", r"\1-\2"),
-    (r"^([0-9]{1,3}),([0-9]{3})$", r"\1\2"),
-    (r"^([0-9]{1,3}),([0-9]{3}),([0-9]{3})$", r"\1\2\3"),
-    (r"^([0-9]+)万([0-9]{4})$", r"\1\2"),
-    (r"^([0-9]+)万([1-9])千$", r"\1\2 000"),
-    (r"^([0-9]+)\.([0-9])万$", r"\1\2 000"),
-    (r"^([0-9]+)万$", r"\1 0000"),
-    (r"^([0-9]+)億$", r"\1 00000000"),
-    (r"^([0-9]+)千$", r"\1 000"),
+    (r"^(.*[兆億万千百十].*)$", r"\1;"),
+    *((("(^|[十百千万億兆])([十百千])"), r"\1 1\2"), (" ", "")) * 2,
+    # 1. thousands, hundreds and tens
+    (r"([0-9])千(?:([0-9])百)?(?:([0-9])十)?([0-9])?([兆億万;])", r"\1|\2|\3|\4\5"),
+    (r"([0-9])百(?:([0-9])十)?([0-9])?([兆億万;])", r"\1|\2|\3\4"),
+    (r"([0-9])十([0-9])?([兆億万;])", r"\1|\2\3"),
+    *((r"\|(\||[兆億万;])", r"|0\1"),) * 2,
+    (r"\|", ""),
+    # 2. decimals
+    (r"\.([0-9])([兆億万])", r".\1 000\2"),
+    (r"\.([0-9]{2})([兆億万])", r".\1 00\2"),
+    (r"\.([0-9]{3})([兆億万])", r".\1 0\2"),
     (" ", ""),
+    (r"\.([0-9]{4})兆", r"兆\1億"),
+    (r"\.([0-9]{4})億", r"億\1万"),
+    (r"\.([0-9]{4})万", r"万\1"),
+    # 3. four digits for each power of ten thousand
+    (r"([兆億万])([0-9])", r"\1 000\2"),
+    (" ", ""),
+    *((r"([兆億万])0+([0-9]{4})([億万;])", r"\1\2\3"),) * 2,
+    (r"兆([0-9]{4}[万;]|;)", r"兆0000億\1"),
+    (r"億([0-9]{4};|;)", r"億0000万\1"),
+    ("万;", "万0000;"),
+    ("[兆億万;]", ""),
 )
 # In digits, with a comma after each three digits, from the end.
 WITH_COMMAS: Replacements = (
     *IN_DIGITS,
     (r"^([1-9][0-9]*)([0-9]{3})$", r"\1,\2"),
-    *((r"^([0-9]+)([0-9]{3}),", r"\1,\2,"),) * 3,
+    *((r"^([0-9]+)([0-9]{3}),", r"\1,\2,"),) * 4,
 )
+# From ten million on, with a word where two decimals are enough.
+_ZEROS = {"trillion": 12, "billion": 9, "million": 6}
+LARGE_IN_ENGLISH: Replacements = (
+    *IN_DIGITS,
+    *(
+        (rf"^([0-9]{{{least},3}})([0-9]{{2}})0{{{zeros - 2}}}$", rf"\1.\2 {word}")
+        for word, zeros in _ZEROS.items()
+        for least in (2 if word == "million" else 1,)
+    ),
+    (r"\.([1-9])0 ", r".\1 "),
+    (r"\.00 ", " "),
+    *WITH_COMMAS[len(IN_DIGITS) :],
+)
+# From English words to 万, 億 and 兆.
+IN_MYRIADS: Replacements = (
+    (",", ""),
+    *(
+        (rf"^([0-9]+)\.([0-9]{{{decimals}}}) {word}", rf"\1\2;{'0' * (zeros - decimals)}")
+        for word, zeros in (*_ZEROS.items(), ("thousand", 3))
+        for decimals in (3, 2, 1)
+    ),
+    *((f" {word}", ";" + "0" * zeros) for word, zeros in (*_ZEROS.items(), ("thousand", 3))),
+    (";", ""),
+    (r"^([0-9]+)([0-9]{4})$", r"\1万\2"),
+    (r"^([0-9]+)([0-9]{4})万", r"\1億\2万"),
+    (r"^([0-9]+)([0-9]{4})億", r"\1兆\2億"),
+    (r"([兆億万])0+", r"\1"),
+    (r"([兆億])万", r"\1"),
+    ("兆億", "兆"),
+)
+FRACTION_IN_ENGLISH: Replacements = (
+    *KANJI_TO_DIGITS,
+    ("十", "10"),
+    ("^2分の1$", "half"),
+    ("^3分の1$", "one third"),
+    ("^3分の2$", "two thirds"),
+    ("^4分の1$", "a quarter"),
+    ("^4分の3$", "three quarters"),
+    ("^([0-9]+)分の([0-9]+)$", r"\2/\1"),
+)
+ABOUT_IN_ENGLISH: Replacements = tuple((f"^{pattern}$", value) for pattern, value in _CONSECUTIVE)
+BELOW_ZERO_IN_DIGITS: Replacements = (("マイナス|−", "-"), ("度", ""))
+# Names that hold a numeral.
+NAMES = {
+    "三千代": "Michiyo", "美千代": "Michiyo", "八千代": "Yachiyo", "千代田": "Chiyoda",
+    "九十九里": "Kujukuri", "九十九": "Tsukumo", "五十鈴": "Isuzu", "五十嵐": "Igarashi",
+    "四万十": "Shimanto", "三十三間堂": "Sanjusangendo", "五百旗頭": "Iokibe", "百々": "Dodo",
+    "一二三": "Hifumi", "五十川": "Isogawa", "八百津": "Yaotsu", "十三湊": "Tosaminato",
+    "四十万": "Shijima", "五百川": "Iokawa", "百舌鳥": "Mozu", "五十公野": "Ijimino",
+}  # fmt: skip
+NAMES_IN_ENGLISH: Replacements = tuple((f"^{name}$", english) for name, english in NAMES.items())
 # Endings of English ordinal numbers: training writes "th" after each placeholder.
 ORDINAL_ENDINGS: Replacements = (
     (r"\b((?:[0-9]*[02-9])?1)th\b", r"\1st"),
     (r"\b((?:[0-9]*[02-9])?2)th\b", r"\1nd"),
     (r"\b((?:[0-9]*[02-9])?3)th\b", r"\1rd"),
-)
-# Digits and percent signs of full width, replaced by those of ASCII.
-HALF_WIDTH: Replacements = (
-    ("％", "%"),
-    *((chr(0xFF10 + digit), str(digit)) for digit in range(10)),
 )
 
 
@@ -104,6 +189,73 @@ def ways_to_write(span: str) -> str:
     else:
         other = replace(span, WITH_COMMAS)
     return "|".join(map(whole, (span, digits, other)))
+
+
+def ways_to_write_large(span: str) -> str:
+    """Regular expression of the ways to write a number with 万, 億 or 兆.
+
+    >>> [bool(re.fullmatch(ways_to_write_large("1.5億"), way)) for way in (
+    ...     "150 million", "150,000,000", "0.15 billion")]
+    [True, True, True]
+    >>> bool(re.fullmatch(ways_to_write_large("百万"), "a million"))
+    True
+    """
+    digits = replace(span, IN_DIGITS)
+    ways = {span, digits, replace(span, WITH_COMMAS), replace(span, LARGE_IN_ENGLISH)}
+    for word, zeros in (*_ZEROS.items(), ("thousand", 3)):
+        count = f"{int(digits) / 10**zeros:.4f}".rstrip("0").rstrip(".")
+        if float(count) >= 0.1:
+            ways.add(f"{count} {word}")
+            ways |= {f"{name} {word}" for name in _COUNT_WORDS.get(count, ())}
+    return "|".join(map(whole, sorted(ways, key=len, reverse=True)))
+
+
+_COUNT_WORDS = {
+    "1": ("a", "one"), "2": ("two",), "3": ("three",), "4": ("four",), "5": ("five",),
+    "6": ("six",), "7": ("seven",), "8": ("eight",), "9": ("nine",), "10": ("ten",),
+    "20": ("twenty",), "30": ("thirty",), "50": ("fifty",), "100": ("a hundred", "one hundred"),
+}  # fmt: skip
+
+
+def ways_to_write_in_japanese(span: str) -> str:
+    """Regular expression of the ways to write "1.5 million" in Japanese."""
+    return "|".join(map(whole, (span, replace(span, IN_MYRIADS))))
+
+
+def ways_to_write_fraction(span: str) -> str:
+    """Regular expression of the ways to write a fraction: "two thirds", "2/3".
+
+    >>> bool(re.fullmatch(ways_to_write_fraction("3分の2"), "two-thirds"))
+    True
+    """
+    english = replace(span, FRACTION_IN_ENGLISH)
+    below, above = replace(span, FRACTION_IN_ENGLISH[:10]).split("分の")
+    ways = [english, english.replace(" ", "-"), f"{above}/{below}"]
+    ways += {
+        "one third": ["a third"],
+        "a quarter": ["one quarter", "one-quarter", "one fourth"],
+    }.get(english, [])
+    return "|".join(map(whole, ways))
+
+
+def ways_to_write_about(span: str) -> str:
+    """Regular expression of the ways to write 二、三: "two or three", "2 or 3", "2-3"."""
+    low, high = replace(span, ABOUT_IN_ENGLISH).split(" or ")
+    words = [
+        ("one two three four five six seven eight nine".split())[int(n) - 1] for n in (low, high)
+    ]
+    return "|".join(map(whole, (f"{low} or {high}", " or ".join(words), f"{low}-{high}")))
+
+
+def ways_to_write_below_zero(span: str) -> str:
+    """Regular expression of the ways to write a number below zero: "-5", "minus 5"."""
+    value = replace(span, BELOW_ZERO_IN_DIGITS)
+    return "|".join(map(whole, (value, value.replace("-", "minus "), value.replace("-", "−"))))
+
+
+def ways_to_write_name(span: str) -> str:
+    """Regular expression of a name that holds a numeral."""
+    return whole(NAMES[span])
 
 
 def whole(text: str) -> str:

@@ -15,9 +15,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from keras_attn.languages import read_language
+from keras_attn.languages import SCRIPTS, read_language
 from keras_attn.translation.text import dates, numbers
-from keras_attn.translation.text.characters import Replacements, replace_in_graph
+from keras_attn.translation.text.characters import (
+    Replacements,
+    replace_in_graph,
+    split_in_graph,
+)
+from keras_attn.translation.text.typed import plain_in_graph
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -43,46 +48,120 @@ class Kind(NamedTuple):
     # How a language writes the span, by `Language.numbers`. Other languages copy the span.
     replacements: Mapping[str, Replacements] = {}
     mark: str = ""  # text that stays after the placeholder
-    before: str = ""  # regular expression of the beginning of the text after the span
+    # Regular expressions of the end of the text before the span, and of the beginning of the text
+    # after it. A kind with one of them has the pattern of a later kind, for all other places.
+    after: str = ""
+    before: str = ""
     targets: str = ""  # `Language.numbers` of the target languages that have this kind; or all
 
 
+# Letters that a path or address may hold besides ASCII: words in kanji and katakana.
+_WORD_LETTERS = SCRIPTS["Katakana"] + SCRIPTS["Han"]
+TAG = (
+    r"(?:</?[A-Za-z0-9][^<>\r\n]{0,200}>|<![^<>\r\n]{1,200}>|<\?[^<>\r\n]{1,200}>"
+    r"|&[A-Za-z]{2,8};|&#[0-9A-Za-z]{1,7};)"  # tags, comments and entities
+)
+_NAME = r"[A-Za-z_][0-9A-Za-z_]*"
 _COPIED = (
-    Kind("web address", r"(?:https?://|www\.)[!-~]*[0-9A-Za-z/#=_-]"),
+    Kind(
+        "web address",
+        r"(?:(?:https?|ftp|file|s3|ssh)://|www\.|mailto:)"
+        rf"(?:[!-~]*[/=][{_WORD_LETTERS}][!-~{_WORD_LETTERS}]*[0-9A-Za-z/#=_{_WORD_LETTERS}-]"
+        r"|[!-~]*[0-9A-Za-z/#=_-])",
+    ),
     Kind("e-mail address", r"[0-9A-Za-z._%+-]+@[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)+"),
     Kind("mention", r"[@#][0-9A-Za-z_]+"),  # and hashtag
-    # {{name}}, ${name}, {name}
-    Kind("template", r"\{\{[^{}\r\n]{1,60}\}\}|\$?\{[^{}\r\n]{0,60}\}"),
-    Kind("format", r"%(?:\([0-9A-Za-z_]+\)|[0-9]+\$)?[0-9.]*[sdifx@]"),  # %s, %(name)s, %1$d
-    Kind("tag", r"</?[A-Za-z][^<>\r\n]{0,200}>|&[A-Za-z]{2,8};|&#[0-9]{1,7};"),  # and entity
+    # {{name}}, ${name}, {name}, and the plural forms of ICU with one level of braces inside
+    Kind(
+        "template",
+        r"\{\{[^{}\r\n]{1,60}\}\}"
+        r"|[$%#]?\{[^{}\r\n]{0,60}(?:\{[^{}\r\n]{0,60}\}[^{}\r\n]{0,60}){0,6}\}",
+    ),
+    # %s, %(name)s, %1$d, %5.2f%%
+    Kind(
+        "format",
+        rf"%(?:\({_NAME}\)|[0-9]+\$)?[-+0#]?[0-9.*]*[hlLqjzt]*[sdifuxXeEgGcp@](?:%%)?|%%",
+    ),
+    # LaTeX: $x^2$, \frac{1}{2}
+    Kind(
+        "formula",
+        r"\$[^$\r\n]{0,80}[\\^_={][^$\r\n]{0,80}\$|\$[A-Za-z]\$|\\\([^\r\n]{1,80}?\\\)"
+        r"|\\[A-Za-z]{2,}(?:\{[^{}\r\n]{0,60}\})+",
+    ),
+    # $HOME, :name, [name], \n
+    Kind(
+        "variable",
+        rf"\${_NAME}|\B:{_NAME}|\[[A-Za-z_][0-9A-Za-z_ .-]{{0,40}}\]|\\[ntr0](?:\\[ntr0])*\b",
+    ),
+    Kind("tag", rf"{TAG}(?:\s?{TAG})*"),
     Kind("code", r"`[^`\r\n]{1,200}`"),
-    Kind("path", r"(?:[A-Za-z]:)?(?:[\\/][A-Za-z_.~][0-9A-Za-z_.~-]*){2,}"),
+    Kind(
+        "path",
+        rf"(?:[A-Za-z]:|~|\.\.?)?(?:[\\/][A-Za-z_.~{_WORD_LETTERS}]"
+        rf"[0-9A-Za-z_.~{_WORD_LETTERS}-]*){{2,}}[\\/]?"
+        rf"|(?:[A-Za-z]:\\|~/|\.\.?/)(?:[0-9A-Za-z_.~{_WORD_LETTERS}-]+[\\/]?)*",
+    ),
     Kind("file", r"[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.[A-Za-z][0-9A-Za-z]{1,4}"),  # and domain
     Kind("private use", "[\ue000-\uf8ff]"),  # characters that no model knows
     Kind("emoji", EMOJI),
 )
 _IN_DIGITS = {"digits": numbers.IN_DIGITS, "english": numbers.IN_DIGITS}
 _WITH_COMMAS = {"digits": numbers.IN_DIGITS, "english": numbers.WITH_COMMAS}
+_LARGE = {"digits": numbers.IN_DIGITS, "english": numbers.LARGE_IN_ENGLISH}
+
+
+def _english(
+    name: str, pattern: str, ways: Callable, replacements: Replacements, mark: str = ""
+) -> Kind:
+    """Kind of spans of which English has a form of its own."""
+    return Kind(name, pattern, ways, {"english": replacements}, mark, targets="english")
+
+
 # In the order in which they are sought: the first that fits a place of the text is found there.
 KINDS = (
     *_COPIED,
     Kind("no date", dates.NO_DATE, ways=None, targets="english"),
+    _english("name", "|".join(numbers.NAMES), numbers.ways_to_write_name, numbers.NAMES_IN_ENGLISH),
+    _english(
+        "duration", dates.DURATION, dates.ways_to_write_duration, dates.DURATION_IN_ENGLISH, "時間"
+    ),
+    _english("decade", dates.DECADE, dates.ways_to_write_decade, dates.DECADE_IN_ENGLISH, "年代"),
     *(
-        Kind(f"date {mark}", pattern, dates.ways_to_write, {"english": dates.IN_ENGLISH}, mark,
-             targets="english")
+        _english(f"date {mark}", pattern, dates.ways_to_write, dates.IN_ENGLISH, mark)
         for mark, pattern in dates.PATTERNS.items()
     ),
     Kind("number in a word", numbers.IN_WORDS, ways=None),
+    Kind("listed digits", numbers.LISTED, ways=None),
+    _english("about", numbers.ABOUT, numbers.ways_to_write_about, numbers.ABOUT_IN_ENGLISH),
+    _english(
+        "fraction", numbers.FRACTION, numbers.ways_to_write_fraction, numbers.FRACTION_IN_ENGLISH
+    ),
+    _english(
+        "below zero",
+        numbers.BELOW_ZERO,
+        numbers.ways_to_write_below_zero,
+        numbers.BELOW_ZERO_IN_DIGITS,
+    ),
+    Kind("money", numbers.MONEY),
+    Kind("telephone", numbers.TELEPHONE),
+    Kind(
+        "number in words",
+        numbers.IN_ENGLISH_WORDS,
+        numbers.ways_to_write_in_japanese,
+        {"myriads": numbers.IN_MYRIADS},
+        targets="myriads",
+    ),
+    Kind("large number", numbers.LARGE, numbers.ways_to_write_large, _LARGE),
     Kind("year", numbers.NUMBER, numbers.ways_to_write, _IN_DIGITS, before="年"),
+    Kind("code number", numbers.NUMBER, after=numbers.BEFORE_CODE),
+    Kind("number of a room", numbers.NUMBER, before=numbers.AFTER_CODE),
     Kind("number", numbers.NUMBER, numbers.ways_to_write, _WITH_COMMAS),
-)  # fmt: skip
+)
 # Corrections of a whole translation, by `Language.numbers`.
 _CORRECTIONS = {"english": (*numbers.ORDINAL_ENDINGS, *dates.ONE_PERIOD)}
 
 # Regular expression of what a translation copies.
 COPIED = "|".join(kind.pattern for kind in _COPIED)
-# Separates spans from the text around them while they are found. Removed from given text first.
-_SEPARATOR = "\x1e"
 
 
 def copied_spans(text: str) -> list[str]:
@@ -94,10 +173,32 @@ def copied_spans(text: str) -> list[str]:
     return _compiled(COPIED).findall(text)
 
 
-def kinds_of(target: str) -> tuple[Kind, ...]:
-    """Kinds of spans in texts that are translated into a language."""
+@functools.cache
+def kinds_of(source: str, target: str) -> tuple[Kind, ...]:
+    """Kinds of spans in texts that are translated from a language into another."""
     numbers_of_target = read_language(target).numbers
-    return tuple(kind for kind in KINDS if kind.targets in ("", numbers_of_target))
+    kinds = [kind for kind in KINDS if kind.targets in ("", numbers_of_target)]
+    return (*kinds, *_words(source))
+
+
+def _words(source: str) -> tuple[Kind, ...]:
+    """Kinds of words in other scripts than that of a language: Google, Café, Россия."""
+    letters = read_language(source).other_letters
+    if not letters:
+        return ()
+    word = rf"[{letters}](?:[{letters}0-9'’&.+/-]*[{letters}0-9+])?"
+    return (
+        # Left in the text: Tシャツ
+        Kind("letter in a word", f"[A-Za-z][{SCRIPTS['Katakana']}]", ways=None),
+        Kind("word", f"{word}(?: {word})*", _ways_to_write_word),
+    )
+
+
+def _ways_to_write_word(span: str) -> str:
+    """Regular expression of a word, whose plural may stand in the translation."""
+    if not span.isascii() or not span[-1].isalpha():
+        return numbers.whole(span)
+    return rf"(?<![0-9A-Za-z.,]){re.escape(span)}(?=(?:['’]?s)?(?![0-9A-Za-z]))"
 
 
 def any_of(kinds: Sequence[Kind]) -> str:
@@ -107,14 +208,22 @@ def any_of(kinds: Sequence[Kind]) -> str:
 
 def find(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[re.Match, Kind]]:
     """Find the spans of a text and their kinds, as `mask` does in the graph."""
+    end = 0
     for span in _compiled(any_of(kinds)).finditer(text):
         fitting = (
             kind
             for kind in kinds
             if _compiled(kind.pattern).fullmatch(span[0])
+            and _compiled(_end(kind.after)).fullmatch(text, end, span.start())
             and _compiled(kind.before).match(text, span.end())
         )
         yield span, next(fitting)
+        end = span.end()
+
+
+def _end(pattern: str) -> str:
+    """Regular expression of a text that ends with a pattern."""
+    return f"(?s:.*)(?:{pattern})"
 
 
 @functools.cache
@@ -124,28 +233,31 @@ def _compiled(pattern: str) -> re.Pattern:
 
 def mask(
     texts: tf.Tensor,
+    source: str,
     target: str,
     terms: tf.Tensor | None = None,
     translations: tf.Tensor | None = None,
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Replace the first spans of each text `(B,)` by placeholders, as many as `PLACEHOLDERS`.
 
-    The language `target` decides how numbers and dates are written. `terms` have given
-    `translations`, both `(G,)`: a longer term is found before a shorter one, and before other
-    spans. Returns the masked texts and the value of each placeholder in the translation, strings
-    `(B, placeholders)`, empty for placeholders that a text lacks.
+    Texts are brought into their plain form. The language `target` decides how numbers and dates are
+    written. `terms` have given `translations`, both `(G,)`: a longer term is found before a shorter
+    one, and before other spans. Returns the masked texts and the value of each placeholder in the
+    translation, strings `(B, placeholders)`, empty for placeholders that a text lacks.
     """
     import tensorflow as tf
 
-    kinds = kinds_of(target)
+    kinds = kinds_of(source, target)
     pattern = tf.constant(any_of(kinds))
     if terms is not None:
+        terms = tf.strings.strip(plain_in_graph(terms, source))
         pattern = tf.strings.join([_any_term(terms), pattern])
-    parts = _split(replace_in_graph(texts, numbers.HALF_WIDTH), pattern)
+    parts = split_in_graph(plain_in_graph(texts, source), pattern)
     part, row = parts.flat_values, parts.value_rowids()
     place = tf.where(tf.ragged.range(parts.row_lengths()).flat_values % 2 == 1)[:, 0]
     span, row = tf.gather(part, place), tf.gather(row, place)
-    value, mark, is_masked = _classify(span, tf.gather(part, place + 1), kinds, target)
+    around = tf.gather(part, place - 1), tf.gather(part, place + 1)
+    value, mark, is_masked = _classify(span, around, kinds, target)
     if terms is not None:
         is_term = tf.pad(tf.equal(span[:, None], terms), [[0, 0], [0, 1]], constant_values=True)
         term = tf.argmax(tf.cast(is_term, tf.int32), axis=1, output_type=tf.int32)  # G for none
@@ -168,24 +280,59 @@ def mask(
     )
 
 
-def unmask(texts: tf.Tensor, values: tf.Tensor, target: str) -> tf.Tensor:
-    """Replace placeholders by their values; a value whose placeholder is missing is appended.
+def unmask(
+    texts: tf.Tensor, values: tf.Tensor, masked: tf.Tensor, target: str
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Replace placeholders by their values, and whether a placeholder is missing `(B,)`.
 
-    Texts are translations `(B,)`; values, `(B, placeholders)`, are those of `mask`.
+    Texts are translations `(B,)`; values, `(B, placeholders)`, and `masked (B,)` are those of
+    `mask`. Tags come in the order of the source. A missing value comes at the beginning if the
+    source begins with it, else at the end.
     """
     import tensorflow as tf
 
-    parts = _split(texts, f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]")
+    invented = tf.strings.regex_replace(texts, r"</?[A-Za-z][^<>]*>?", "")
+    texts = tf.where(tf.strings.regex_full_match(masked, "[^<]*"), invented, texts)
+    parts = split_in_graph(texts, f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]")
     part, row = parts.flat_values, parts.value_rowids()
     is_used = tf.equal(part[:, None], tf.constant(PLACEHOLDERS))  # (parts, placeholders)
-    place = tf.stack([row, tf.argmax(is_used, axis=1)], axis=1)
+    number = tf.argmax(is_used, axis=1)
+    place = _with_tags_in_order(tf.stack([row, number], axis=1), is_used, values)
     filled = tf.where(tf.reduce_any(is_used, axis=1), tf.gather_nd(values, place), part)
     whole = tf.strings.reduce_join(parts.with_flat_values(filled), axis=1)
     whole = replace_in_graph(whole, _CORRECTIONS.get(read_language(target).numbers, ()))
     uses = tf.math.unsorted_segment_sum(tf.cast(is_used, tf.int32), row, tf.shape(texts)[0])
     is_missing = tf.not_equal(values, "") & tf.equal(uses, 0)
-    missing = tf.where(is_missing, tf.strings.join([" ", values]), "")
-    return tf.strings.join([whole, tf.strings.reduce_join(missing, axis=1)])
+    is_first = tf.equal(tf.strings.substr(masked, 0, 3)[:, None], tf.constant(PLACEHOLDERS))
+    first = tf.where(is_missing & is_first, tf.strings.join([values, " "]), "")
+    last = tf.where(is_missing & ~is_first, tf.strings.join([" ", values]), "")
+    body = tf.strings.regex_replace(whole, r"[.!?。！？]*$", "")
+    length = tf.strings.length(body)
+    end = tf.strings.substr(whole, length, tf.strings.length(whole) - length)
+    joined = tf.strings.join(
+        [tf.strings.reduce_join(first, axis=1), body, tf.strings.reduce_join(last, axis=1), end]
+    )
+    return joined, tf.reduce_any(is_missing, axis=1)
+
+
+def _with_tags_in_order(place: tf.Tensor, is_used: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+    """Row and number of the value of each part `(parts, 2)`, those of tags sorted in each row."""
+    import tensorflow as tf
+
+    is_tag = tf.strings.regex_full_match(tf.gather_nd(values, place), rf"{TAG}(?:\s?{TAG})*")
+    tags = tf.where(is_tag & tf.reduce_any(is_used, axis=1))
+    flat = tf.sort(tf.gather_nd(place, tags) @ [[len(PLACEHOLDERS)], [1]], axis=0)
+    ordered = tf.concat([flat // len(PLACEHOLDERS), flat % len(PLACEHOLDERS)], axis=1)
+    return tf.tensor_scatter_nd_update(place, tags, ordered)
+
+
+def without_marks(masked: tf.Tensor) -> tf.Tensor:
+    """Masked texts without the marks after placeholders, whose values say the same."""
+    import tensorflow as tf
+
+    marks = "|".join(dict.fromkeys(kind.mark for kind in KINDS if kind.mark))
+    placeholder = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
+    return tf.strings.regex_replace(masked, f"({placeholder})(?:{marks})", r"\1")
 
 
 def mask_translations(translations: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
@@ -203,26 +350,24 @@ def mask_translations(translations: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
     return tf.map_fn(of_row, (translations, values), fn_output_signature=tf.string)
 
 
-def _split(texts: tf.Tensor, pattern: str | tf.Tensor) -> tf.RaggedTensor:
-    """Parts of each text, of which the second, the fourth and so on match the pattern."""
-    import tensorflow as tf
-
-    texts = tf.strings.regex_replace(texts, _SEPARATOR, " ")
-    marked = tf.strings.regex_replace(texts, pattern, rf"{_SEPARATOR}\0{_SEPARATOR}")
-    return tf.strings.split(marked, _SEPARATOR)
-
-
 def _classify(
-    span: tf.Tensor, after: tf.Tensor, kinds: Sequence[Kind], target: str
+    span: tf.Tensor, around: tuple[tf.Tensor, tf.Tensor], kinds: Sequence[Kind], target: str
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Value of each span `(N,)`, the mark that stays after its placeholder, and `is_masked`."""
+    """Value of each span `(N,)`, the mark that stays after its placeholder, and `is_masked`.
+
+    `around` is the text before each span and the text after it.
+    """
     import tensorflow as tf
 
-    is_kind = [
-        tf.strings.regex_full_match(span, kind.pattern)
-        & tf.strings.regex_full_match(after, f"(?s)(?:{kind.before}).*")
-        for kind in kinds
-    ]
+    matches = tf.strings.regex_full_match
+    is_kind = []
+    for kind in kinds:
+        fits = matches(span, kind.pattern)
+        if kind.after:
+            fits &= matches(around[0], _end(kind.after))
+        if kind.before:
+            fits &= matches(around[1], f"(?:{kind.before})(?s:.*)")
+        is_kind.append(fits)
     kind = tf.argmax(tf.cast(tf.stack(is_kind, axis=1), tf.int32), axis=1)
     replacements = [one.replacements.get(read_language(target).numbers, ()) for one in kinds]
     value = span

@@ -5,7 +5,13 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from keras_attn.languages import read_language
-from keras_attn.translation.text.placeholders import COPIED, EMOJI
+from keras_attn.translation.text.placeholders import (
+    COPIED,
+    EMOJI,
+    PLACEHOLDERS,
+    TAG,
+    without_marks,
+)
 
 # Separates sentences while they are found. Removed from given texts first.
 SEPARATOR = "\x1f"
@@ -22,10 +28,27 @@ _QUOTED = (
 _WITHIN = (
     r"\b(?:Mrs?|Ms|Dr|Prof|St|Mt|No|Nos|Vol|Fig|vs|etc|approx|Inc|Ltd|Co|Jr|Sr|e\.g|i\.e|a\.m|p\.m"
     r"|U\.S|U\.K|[A-Z])\."
-    rf"|\b[0-9]{{1,2}}\.|\.+[^\s.{_MARKS}」』）)】〉》\"'”’]|[!?]+[0-9A-Za-z]"
+    rf"|\b[0-9]{{1,2}}\.|\.+[^\s.<{_MARKS}」』）)】〉》\"'”’]|[!?]+[0-9A-Za-z]"
 )
-_AFTER = f"(?:{_SPACE}|{EMOJI})*"
-_END = rf"[{_MARKS}]+{_CLOSING}*{_AFTER}|\.+{_CLOSING}*(?:\s{_AFTER}|\z)|[\r\n]{_AFTER}|\z"
+_CLOSING_TAG = r"</[A-Za-z][^<>\r\n]*>"
+_AFTER = f"(?:{_SPACE}|{EMOJI}|{_CLOSING_TAG})*"
+_END = (
+    rf"[{_MARKS}]+{_CLOSING}*{_AFTER}|\.+{_CLOSING}*(?:(?:\s|{_CLOSING_TAG}){_AFTER}|\z)"
+    rf"|[\r\n]{_AFTER}|\z"
+)
+# Marks of lists, headings, quotations and notes at the beginning of a line.
+_LIST_MARK = (
+    rf"[・‣•■□●○◆◇▲△▼▽▶►◎※→⇒①-⑳]|[-–—*#+>]{{1,6}}{_SPACE}|[0-9]{{1,3}}[.．]{_SPACE}"
+    rf"|[0-9]{{1,3}}[)）]|[(（][0-9]{{1,3}}[)）]|[QA][0-9]{{0,3}}[.．]{_SPACE}?"
+)
+_BEFORE = f"(?:{_SPACE}|{EMOJI}|{TAG}|{_LIST_MARK})*"
+# Who speaks, or what a line is about: 田中：, 【重要】.
+_LABEL = (
+    rf"(^|[{SEPARATOR}])({_BEFORE}(?:[^\s:：<>【】{SEPARATOR}]{{1,12}}(?:：|:{_SPACE})"
+    rf"|【[^【】\r\n{SEPARATOR}]{{1,30}}】))"
+)
+# A sentence with more tags than there are placeholders is split.
+_MANY_TAGS = rf"((?:[^<{SEPARATOR}]*<[^<>{SEPARATOR}]+>){{{len(PLACEHOLDERS)}}})"
 _SENTENCE = rf"(?:{COPIED}|{_QUOTED}|{_WITHIN}|[^{_MARKS}.\r\n])*(?:{_END})"
 # A quotation that is a sentence, unless the sentence goes on: 「はい。」と言う.
 _QUOTATION = (
@@ -39,13 +62,14 @@ class Sentences(NamedTuple):
     """Sentences of several texts, in their order; each field is `(N,)`."""
 
     text: tf.Tensor  # sentences without the space and emoji around them
-    before: tf.Tensor  # line breaks and emoji before each sentence, as given
-    after: tf.Tensor  # line breaks and emoji after each sentence, as given
+    # Line breaks, emoji, tags and marks of lists around each sentence, as given.
+    before: tf.Tensor
+    after: tf.Tensor
     owner: tf.Tensor  # index of the text of each sentence, int64, in ascending order
 
 
 def split(texts: tf.Tensor) -> Sentences:
-    """Split texts at the ends of sentences and at line breaks.
+    """Split texts at the ends of sentences, at line breaks, and after labels.
 
     Numbers, abbreviations, addresses and file names are not split, and text in Japanese brackets
     stays with the sentence around it.
@@ -57,10 +81,14 @@ def split(texts: tf.Tensor) -> Sentences:
     texts = tf.strings.regex_replace(texts, SEPARATOR, " ")
     marked = tf.strings.regex_replace(texts, _SENTENCE, rf"\0{SEPARATOR}")
     marked = tf.strings.regex_replace(marked, _QUOTATION, rf"\1{SEPARATOR}\2")
+    marked = tf.strings.regex_replace(marked, _LABEL, rf"\1\2{SEPARATOR}")
+    marked = tf.strings.regex_replace(marked, _MANY_TAGS, rf"\1{SEPARATOR}")
     chunks = tf.strings.split(marked, SEPARATOR)
     chunk, owner = chunks.flat_values, chunks.value_rowids()
     before, text, after = (
-        tf.strings.regex_replace(chunk, rf"(?s)^({_AFTER})(.*?)({_AFTER})$", rf"\{group}")
+        tf.strings.regex_replace(
+            chunk, rf"(?s)^({_BEFORE}【?)(.*?)((?:[:：】]{_SPACE}*)?{_AFTER})$", rf"\{group}"
+        )
         for group in (1, 2, 3)
     )
     return Sentences(text, _kept(before), _kept(after), owner)
@@ -78,6 +106,12 @@ def join(
     is_text = tf.not_equal(text, "")
     has_next = tf.concat([(owner[1:] == owner[:-1]) & is_text[1:], [False]], 0)[: tf.size(text)]
     is_open = ~tf.strings.regex_full_match(after, _WITH_BREAK)
+    is_label = tf.strings.regex_full_match(after, "(?s)[:：】].*")[:, None]
+    translations = tf.where(
+        is_label, tf.strings.regex_replace(translations, "[.。]$", ""), translations
+    )
+    if between:  # the mark of the language
+        after = tf.strings.regex_replace(after, f"^[:：]{_SPACE}?", ":")
     after = tf.strings.join([after, tf.where(is_text & has_next & is_open, between, "")])
     before, after = (
         tf.repeat(part[:, None], tf.shape(translations)[1], 1) for part in (before, after)
@@ -91,8 +125,14 @@ def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
 
     Of a language without known scripts, text holds a letter or digit of any script.
     """
-    letters = read_language(language).letters
+    letters = read_language(language).letters or r"\p{L}\p{N}"
     return tf.strings.regex_full_match(texts, rf"(?s).*[{letters}].*")
+
+
+def has_words(texts: tf.Tensor) -> tf.Tensor:
+    """Whether texts, or masked texts, hold a letter outside of what is copied, boolean `(B,)`."""
+    texts = tf.strings.regex_replace(without_marks(texts), COPIED, "")
+    return tf.strings.regex_full_match(texts, r"(?s).*\p{L}.*")
 
 
 def parts(pieces: tf.RaggedTensor, limit: int) -> tuple[tf.RaggedTensor, tf.Tensor]:

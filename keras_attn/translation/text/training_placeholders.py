@@ -9,6 +9,7 @@ import numpy as np
 from keras_attn.languages import code_of
 from keras_attn.translation.text.numbers import whole
 from keras_attn.translation.text.placeholders import PLACEHOLDERS, Kind, find, kinds_of
+from keras_attn.translation.text.typed import plain
 
 # Probability of a placeholder for a name or for a word that is written alike on both sides. Without
 # them, the model would know placeholders only where a corpus has addresses, numbers and dates.
@@ -44,13 +45,15 @@ def _kinds(source: str, target: str) -> tuple[Kind, ...]:
     def translation(span: str) -> str:
         return whole(translations.get(span, span))
 
-    return *kinds_of(target), Kind("name", "|".join((*longest_first, _WORD)), translation)
+    return *kinds_of(source, target), Kind("name", "|".join((*longest_first, _WORD)), translation)
 
 
 def mask_pair(
     source: str, target: str, languages: tuple[str, str], random: np.random.Generator
 ) -> tuple[str, str]:
     """Put placeholders in the place of what both sides of a pair hold once.
+
+    The source is brought into its plain form.
 
     Spans that a translation copies, numbers and dates are always masked; names, and words with a
     capital letter that are written alike on both sides, with probability `SHARE`.
@@ -60,6 +63,7 @@ def mask_pair(
     >>> source[0] in PLACEHOLDERS, source[0] == target[-2], source[1:]
     (True, True, 'さん、おはよう。')
     """
+    source = plain(source, languages[0])
     left: list[str] | None = None  # in random order, drawn for pairs with a span only
     kinds = _kinds(*languages)
     spans = list(find(source, kinds))

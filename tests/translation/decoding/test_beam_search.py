@@ -80,7 +80,7 @@ def search_by_hand(
 ):
     """The best hypotheses that a beam ends, best first.
 
-    `allowed` maps the placeholders to whether the source has them.
+    `allowed` maps the placeholders to whether the source has them; all of these must come.
     """
 
     def is_allowed(token, said, step):
@@ -88,7 +88,12 @@ def search_by_hand(
             return False
         if allowed and token in allowed and (token in said or not allowed[token]):
             return False
-        return step >= minimum if token == EOS_ID else step < limit
+        if token != EOS_ID:
+            return step < limit
+        is_complete = all(
+            placeholder in said for placeholder in allowed or () if allowed[placeholder]
+        )
+        return step >= minimum and is_complete or step == limit
 
     beam, finished = [(0.0, [], next_state(first, BOS_ID))], []
     for step in range(limit + 1):

@@ -82,12 +82,12 @@ def test_the_best_of_all_translations_that_begin_so_is_found_with_its_whole_scor
 def test_a_prefix_may_end_is_cut_at_the_maximum_length_and_has_no_forbidden_token(search):
     prefixes = [[5] * 9, [EOS_ID], [5, EOS_ID], [5, UNK_ID], [BOS_ID], [7, 7]]
     rows, _ = found(search, prefixes, tf.tile(SOURCES, [2, 1]))
-    assert rows[:5] == [[5] * 6, [], [5], None, None]
+    assert rows[:5] == [[5] * 6, None, [5], None, None]
     assert rows[5][:2] == [7, 7]
 
 
 def test_placeholders_come_once_and_only_if_the_source_has_them(tiny_model):
-    # Placeholders 4 and 5; the first source has 4, the last has 5.
+    # Placeholders 4 and 5; the first source has 4, the last has 5. No other end is possible.
     rows, _ = found(Search(tiny_model, CONFIG, (4, 5)), [[4], [4], [5, 5]])
     assert rows[0][0] == 4 and rows[0].count(4) == 1 and 5 not in rows[0]
     assert rows[1] is rows[2] is None

@@ -66,20 +66,20 @@ def find(placeholder_ids=(4, 5), **settings):
 
 def test_forbidden_tokens_and_placeholders_that_may_not_come_are_skipped():
     tokens, probabilities = find()
-    assert tokens[0].tolist() == [[6, 3, 7]] * 3  # no placeholders in the source
-    # The placeholder of the source once; nothing for padding.
-    assert tokens[1].tolist() == [[4, 6, 3], [6, 3, 7], [0, 0, 0]]
+    assert tokens[0].tolist() == [[6, 7, 8], *[[6, 3, 7]] * 2]  # no placeholders in the source
+    # The placeholder of the source once, before the end; nothing for padding.
+    assert tokens[1].tolist() == [[4, 6, 7], [6, 3, 7], [0, 0, 0]]
     np.testing.assert_array_equal(probabilities, np.where(tokens == PAD_ID, 0, ROW[tokens]))
     tokens, _ = find(placeholder_ids=())
     assert tokens[0].tolist() == [[4, 5, 6]] * 3
     tokens, _ = find(allow_unk=True)
-    assert tokens[0, 0].tolist() == [1, 6, 3]
+    assert tokens[0, 0].tolist() == [1, 6, 7]
 
 
 def test_the_end_obeys_the_limits_of_the_length():
     # At most 1 token and 0.5 tokens of source tokens more: 2 and 2.
     tokens, probabilities = find(max_length_ratio=0.5, max_length_extra=1)
-    assert tokens[0].tolist() == [[6, 3, 7], [6, 3, 7], [EOS_ID, 0, 0]]
+    assert tokens[0].tolist() == [[6, 7, 8], [6, 3, 7], [EOS_ID, 0, 0]]
     assert probabilities[0, 2].tolist() == [ROW[EOS_ID], 0, 0]
     tokens, _ = find(min_length_ratio=0.7)  # 2 and 1
     assert tokens[0].tolist() == [[6, 7, 8], [6, 7, 8], [6, 3, 7]]

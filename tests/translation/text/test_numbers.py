@@ -1,4 +1,5 @@
 import re
+from random import Random
 
 from keras_attn.translation.text import numbers
 from keras_attn.translation.text.characters import replace, replace_in_graph
@@ -14,30 +15,52 @@ def kanji(value):
     return text
 
 
-def test_numbers_in_kanji_are_read():
-    for myriads in (0, 1, 12, 9000):
-        for number in (10, 11, 20, 99, 100, 101, 110, 999, 1000, 1001, 1110, 9999):
-            text = (kanji(myriads) + "万" if myriads else "") + kanji(number)
-            value = 10_000 * myriads + number
-            assert replace(text, numbers.IN_DIGITS) == f"{value}"
-            assert replace(text, numbers.WITH_COMMAS) == f"{value:,}"
-            assert bool(re.fullmatch(numbers.NUMBER, text)) == (text not in "十百千")
+COUNTS = (0, 1, 5, 10, 11, 20, 99, 100, 110, 999, 1000, 1001, 9999)
+
+
+def test_numbers_in_kanji_and_digits_are_read():
+    random = Random(0)
+    for _ in range(1000):
+        counts = random.choices(COUNTS, k=4)
+        value, text = 0, ""
+        for count, unit in zip(counts, ("兆", "億", "万", ""), strict=True):
+            value = 10_000 * value + count
+            text += (kanji(count) if random.random() < 0.5 else str(count)) + unit if count else ""
+        if value < 10 or text in "十百千":
+            continue
+        assert re.fullmatch(f"{numbers.LARGE}|{numbers.NUMBER}", text), text
+        assert replace(text, numbers.IN_DIGITS) == f"{value}", text
+        assert replace(text, numbers.WITH_COMMAS) == f"{value:,}", text
 
 
 def test_numbers_are_written_in_the_graph_as_in_python_and_the_ways_to_write_them_are_known():
     rows = (
         "1,900 1900 1,900|8万5千 85000 85,000|九百六十 960 960|百二十万 1200000 1,200,000|"
-        "1.5万 15000 15,000|23万5千 235000 235,000|2億 200000000 200,000,000|A4 A4 A4|"
+        "1.5万 15000 15,000|23万5千 235000 235,000|2億 200000000 200_million|A4 A4 A4|"
         "045-951-8623 045-951-8623 045-951-8623|12,345,678 12345678 12,345,678|"
-        "3千 3000 3,000|10:30 10:30 10:30|4パーセント 4% 4%|3対1 3-1 3-1"
+        "3千 3000 3,000|10:30 10:30 10:30|4パーセント 4% 4%|3対1 3-1 3-1|"
+        "1.5億 150000000 150_million|1,200万 12000000 12_million|2億5千万 250000000 250_million|"
+        "15兆 15000000000000 15_trillion|二十億 2000000000 2_billion|1.25億 125000000 125_million|"
+        "1234万 12340000 12.34_million|1億2345万 123450000 123.45_million|10億5 1000000005 1,000,000,005"
     )
     for span, *expected in map(str.split, rows.split("|")):
-        assert re.fullmatch(numbers.NUMBER, span)
-        both = (numbers.IN_DIGITS, numbers.WITH_COMMAS)
-        for replacements, text in zip(both, expected, strict=True):
+        is_large = re.fullmatch(numbers.LARGE, span)
+        assert is_large or re.fullmatch(numbers.NUMBER, span)
+        ways = numbers.ways_to_write_large if is_large else numbers.ways_to_write
+        english = numbers.LARGE_IN_ENGLISH if is_large else numbers.WITH_COMMAS
+        for replacements, text in zip((numbers.IN_DIGITS, english), expected, strict=True):
+            text = text.replace("_", " ")
             assert replace(span, replacements) == text
             assert replace_in_graph(span, replacements).numpy().decode() == text
-            assert re.fullmatch(numbers.ways_to_write(span), text)
+            assert re.fullmatch(ways(span), text)
+    for span, way in (
+        ("1.5 million", "150万"),
+        ("2 billion", "20億"),
+        ("1.25 trillion", "1兆2500億"),
+    ):
+        assert re.fullmatch(numbers.IN_ENGLISH_WORDS, span)
+        assert replace_in_graph(span, numbers.IN_MYRIADS).numpy().decode() == way
+        assert re.fullmatch(numbers.ways_to_write_in_japanese(span), way)
     for span, way in (("4%", "4 percent"), ("3対1", "3 to 1"), ("千", "千")):
         assert re.fullmatch(numbers.ways_to_write(span), way)
 

@@ -44,15 +44,45 @@ def test_sentences_end_at_their_marks():
     assert split(f"a{SEPARATOR}b") == [["a b"]]
 
 
+def test_marks_labels_and_tags_stay_around_sentences():
+    for text, expected in (
+        ("・猫\n- 犬です。", "・<猫>\n- <犬です。>"),
+        ("1. 猫\n(2) 犬\n③ 鳥", "1. <猫>\n(2) <犬>\n③ <鳥>"),
+        ("■猫→犬", "■<猫→犬>"),
+        ("※注意\n# 見出し", "※<注意>\n# <見出し>"),
+        ("Q: 猫ですか。A: はい。", "<Q>: <猫ですか。> <A>: <はい。>"),
+        ("田中：はい。", "<田中>: <はい。>"),
+        ("【重要】会議です。", "【<重要>】 <会議です。>"),
+        ("<p>猫です。</p><p>犬です。</p>", "<p><猫です。></p> <p><犬です。></p>"),
+        ("<p>A cat.</p><p>A dog.</p>", "<p><A cat.></p> <p><A dog.></p>"),
+        ("-10度です。10:30です。", "<-10度です。> <10:30です。>"),
+        ("mailto:a@b.jp へ", "<mailto:a@b.jp へ>"),
+    ):
+        found = sentences.split(tf.constant([text]))
+        named = tf.where(found.text == "", "", tf.strings.join(["<", found.text, ">"]))
+        assert texts_of(sentences.join(found, named[:, None], tf.constant(1), " ")) == [expected]
+    # No more tags in a sentence than there are placeholders.
+    found = sentences.split(tf.constant(["".join(f"<b>{i}</b>" for i in range(6))]))
+    assert [text.count("<") for text in texts_of(found.text)] == [7, 3]
+
+
+def test_the_translation_of_a_label_has_no_full_stop():
+    found = sentences.split(tf.constant(["【重要】見て。"]))
+    joined = sentences.join(
+        found, tf.constant([["Important."], ["Look."], [""]]), tf.constant(1), " "
+    )
+    assert texts_of(joined) == ["【Important】 Look."]
+
+
 def test_lines_are_split_and_come_back_with_blank_lines():
     text = "一行目。二つ目\n\n　三行目です\r\n・四行目\n"
-    assert split(text) == [["一行目。", "二つ目", "三行目です", "・四行目"]]
+    assert split(text) == [["一行目。", "二つ目", "三行目です", "四行目"]]
     found = sentences.split(tf.constant([text, "", "\n", "終。"]))
     named = tf.strings.join(["<", found.text, ">"])
     joined = sentences.join(found, named[:, None], tf.constant(4), " ")
     # Empty sentences are translated to nothing.
     plain = [text.replace("<>", "") for text in texts_of(joined)]
-    assert plain == ["<一行目。> <二つ目>\n\n　<三行目です>\r\n<・四行目>\n", "", "\n", "<終。>"]
+    assert plain == ["<一行目。> <二つ目>\n\n　<三行目です>\r\n・<四行目>\n", "", "\n", "<終。>"]
 
 
 def test_emoji_around_sentences_stay_and_other_space_is_left_out():

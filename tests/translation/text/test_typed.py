@@ -1,0 +1,45 @@
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keras_attn.translation.corpus.cleaning import clean_text
+from keras_attn.translation.text.typed import plain, plain_in_graph
+
+
+def in_graph(texts, language):
+    return [text.decode() for text in plain_in_graph(tf.constant(texts), language).numpy()]
+
+
+def test_typed_text_gets_its_plain_form():
+    for typed, expected in (
+        ("明日 は 休み です。", "明日は休みです。"),
+        ("今日は　暑い", "今日は暑い"),
+        ("ｹﾞｰﾑとﾊﾟﾝとＮＨＫ１２％", "ゲームとパンとNHK12%"),
+        ("すごい!!!", "すごい!"),
+        ("本当!?!", "本当?"),
+        ("そうです。。。", "そうです。"),
+        ("えっと、駅はどこですか。", "駅はどこですか。"),
+        ("あのー…すみません。", "すみません。"),
+        ("忘れたwww", "忘れた"),
+        ("忘れた（笑）。", "忘れた。"),
+        ("そうだね笑", "そうだね"),
+        ("いいですよ〜。", "いいですよ。"),
+        ("令和6年と昭和五十年と平成元年", "2024年と1975年と1989年"),
+        ("www", "www"),
+        ("Tom Brown と 会う", "Tom Brown と会う"),
+    ):
+        assert plain(clean_text(typed), "ja") == expected
+        assert in_graph([typed], "ja") == [expected]
+    assert plain("Yes!!! www", "en") == "Yes!!! www"
+
+
+CHARACTERS = "あいっー〜。、!?笑w( )1年令和平成昭元アｱﾊﾞﾟﾞＡ９％Ｗ漢字\u3000a-"
+
+
+@settings(max_examples=10, derandomize=True, deadline=None)
+@given(st.lists(st.text(CHARACTERS, max_size=12).map(str.strip), min_size=30))
+def test_training_and_graph_write_the_same_plain_form(texts):
+    texts = [" ".join(text.replace("\u3000", " ").split()) for text in texts]
+    texts = [text for text in texts if "゙" not in clean_text(text) and "゚" not in clean_text(text)]
+    for language in ("ja", "en"):
+        assert in_graph(texts, language) == [plain(clean_text(text), language) for text in texts]
