@@ -4,32 +4,22 @@ import gzip
 import io
 from itertools import count
 
-HEAD = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE JMdict [
-<!ENTITY n "noun (common) (futsuumeishi)">
-]>
-<JMdict>
-"""
+HEAD = '<?xml version="1.0"?>\n<!DOCTYPE JMdict [<!ENTITY n "noun (common)">]>\n<JMdict>\n'
 _NUMBERS = count(1000000)
 
 
 def entry(kanji="猫", kana="ねこ", glosses=("cat",), tags=("n",), marks=("ichi1",), misc=()):
     """Text of an entry; `marks` are those of frequency, on the kanji and on the kana."""
-    wrap = {
-        "ke_pri": marks,
-        "re_pri": marks,
-        "pos": [f"&{tag};" for tag in tags],
-        "misc": [f"&{mark};" for mark in misc],
-        "gloss": [gloss.replace("&", "&amp;") for gloss in glosses],
-    }
-    lines = {
-        tag: "".join(f"<{tag}>{text}</{tag}>\n" for text in texts) for tag, texts in wrap.items()
-    }
-    written = f"<k_ele>\n<keb>{kanji}</keb>\n{lines['ke_pri']}</k_ele>\n" if kanji else ""
+
+    def many(tag, texts):
+        return "".join(f"<{tag}>{text}</{tag}>\n" for text in texts)
+
+    codes = many("pos", (f"&{tag};" for tag in tags)) + many("misc", (f"&{one};" for one in misc))
+    written = f"<k_ele>\n{many('keb', [kanji])}{many('ke_pri', marks)}</k_ele>\n" if kanji else ""
     return (
         f"<entry>\n<ent_seq>{next(_NUMBERS)}</ent_seq>\n{written}"
-        f"<r_ele>\n<reb>{kana}</reb>\n{lines['re_pri']}</r_ele>\n"
-        f"<sense>\n{lines['pos']}{lines['misc']}{lines['gloss']}</sense>\n"
+        f"<r_ele>\n{many('reb', [kana])}{many('re_pri', marks)}</r_ele>\n"
+        f"<sense>\n{codes}{many('gloss', glosses)}</sense>\n"
         '<sense>\n<gloss xml:lang="dut">poes</gloss>\n</sense>\n</entry>\n'
     )
 

@@ -19,7 +19,10 @@ _NOUN_KINDS = tuple(
     f"noun, {kind}" for kind in ("family", "person", "place", "animal", "thing", "event", "mass")
 )
 _VERB_KINDS = ("verb, person", "verb, thing")
-_PREPOSITION = re.compile(r" (of|for|in|to|with|from|on|at|by|without|between|against|under) ")
+_PREPOSITION = re.compile(
+    r" (of|for|in|to|with|from|on|at|by|without|between|against|under|"
+    r"after|before|during|when|who|that|left) "
+)
 _PREPOSITIONS = frozenset("of for in to with from on at by into about as than upon over".split())
 _SEPARABLE = frozenset("up out off down away back together apart aside".split())
 _WITH_OBJECT = frozenset("for at to with about from of into onto upon after against".split())
@@ -33,7 +36,7 @@ _ADJECTIVAL = re.compile(
     r"([^i]ous|ful|less|able|ible|[^aeo]ed|ish|ward|-type|-like|free|al|ive|ary|[^s]ic)$"
 )
 _NOMINAL = re.compile(
-    r"(ness|ity|tion|sion|ment|ence|ance|cy|ism|ship|dom|ing|hood|ics|ude|th|ery|esty|ice)$"
+    r"(ness|ity|tion|sion|ment|ence|ance|cy|ism|ship|dom|ing|hood|ics|ude|th|ery|[es]ty|inty|ice)$"
 )
 _ADVERBIAL = re.compile(r"ly$")
 _PERSONAL = re.compile(r"-(hearted|minded|tempered|natured|willed|spirited)$")
@@ -74,11 +77,15 @@ class Kinds:
         self._words = _lists()
         self._verbs: dict[str, set[str]] = {"vt": set(), "vi": set()}
         self._adjectives = set(self._words["adjective, person"])
+        self._nouns: set[str] = set()
         for word in words:
+            is_noun, is_adjective = "n" in word.tags, word.tags[0] in ("adj-i", "adj-na")
+            if is_noun and not any(tag.startswith("adj") for tag in word.tags):
+                self._nouns.add(word.en)
             if word.is_verb and " " not in word.en:
                 for tag in {"vt", "vi"} & set(word.tags):
                     self._verbs[tag].add(word.en)
-            if word.tags[0] in ("adj-i", "adj-na") and not _NOMINAL.search(word.en):
+            if is_adjective and not is_noun and not _NOMINAL.search(word.en):
                 self._adjectives.add(word.en)
 
     def uses(self, word: Word) -> list[Use]:
@@ -130,7 +137,8 @@ class Kinds:
     def _adjective(self, word: Word) -> list[Use]:
         words = word.en.split()
         last = words[-1]
-        is_noun = _NOMINAL.search(last) and last not in self._adjectives
+        is_noun = _NOMINAL.search(last) or ("n" in word.tags and last in self._nouns)
+        is_noun = is_noun and last not in self._adjectives
         if len(words) > 2 or is_noun or words[0] in self._words["adjective, no frame"]:
             return []
         if words[0] in self._words["no frame after"] or (
@@ -198,6 +206,8 @@ class Kinds:
                 continue
             inflected = japanese.Word(word.ja + "する", "suru")
             kinds = [kind for kind in _VERB_KINDS if verb in self._words[kind]]
+            if verb in self._words["verb, him"]:
+                return []  # 挑戦する is not with を
             if not kinds and verb in self._verbs["vt"]:
                 return self._transitive(verb, inflected)
             if kinds and verb not in self._verbs["vt"]:
