@@ -13,7 +13,7 @@ from keras_attn.translation.text.characters import (
     replace,
     replace_words_in_graph,
 )
-from keras_attn.translation.text.numbers import DIGIT, KANJI_TO_DIGITS, whole
+from keras_attn.translation.text.numbers import DIGIT, KANJI_TO_DIGITS
 
 if TYPE_CHECKING:
     import tensorflow as tf

@@ -41,7 +41,8 @@ def test_numbers_are_written_in_the_graph_as_in_python_and_the_ways_to_write_the
         "3千 3000 3,000|10:30 10:30 10:30|4パーセント 4% 4%|3対1 3-1 3-1|"
         "1.5億 150000000 150_million|1,200万 12000000 12_million|2億5千万 250000000 250_million|"
         "15兆 15000000000000 15_trillion|二十億 2000000000 2_billion|1.25億 125000000 125_million|"
-        "1234万 12340000 12.34_million|1億2345万 123450000 123.45_million|10億5 1000000005 1,000,000,005"
+        "1234万 12340000 12.34_million|1億2345万 123450000 123.45_million|"
+        "10億5 1000000005 1,000,000,005"
     )
     for span, *expected in map(str.split, rows.split("|")):
         is_large = re.fullmatch(numbers.LARGE, span)
