@@ -28,6 +28,7 @@ DEVELOPMENT, RELEASE = "development", "release"  # the halves of `in_the_wild.ts
 
 _ACCENTS = "[\u0300-\u036f]"
 _JAPANESE = "぀-ヿ一-鿿々〆"
+_NUMERALS = "一二三四五六七八九十百千"
 _CONTRACTIONS = (
     (r"\bwon't\b", "will not"),
     (r"\bcan(?:'t|not)\b", "can not"),
@@ -43,6 +44,7 @@ _CONTRACTIONS = (
 )
 _FIGURES = (
     (r"(?<=\d),(?=\d{3})", ""),  # 1,200
+    (r"(?<![a-z\d.])[-−](?=\d)", " minus "),  # -10
     (r"(?<=\d):00(?!\d)", ""),  # 8:00
     (r"(?<=\d) ?([ap])\.?m\b\.?", r" \1.m."),  # 5pm
     (r"\b(?![ap]\.m\.)(?:[a-z]\.){2,}", lambda found: found[0].replace(".", "")),  # u.s.
@@ -72,7 +74,7 @@ class Row(NamedTuple):
 
 
 def in_the_wild() -> Path:
-    """File of 400 sentences that people type, Japanese to English; nothing of it is trained on."""
+    """File of 400 Japanese sentences as people type them, written independently of the corpora."""
     import keras_attn_data
 
     return Path(next(iter(keras_attn_data.__path__))) / "in_the_wild.tsv"
@@ -196,14 +198,14 @@ def _parsed(checks: str) -> list[tuple[str, tuple[str, ...]]]:
 def normalised(text: str) -> str:
     """Words in lower case with contractions spelled out, without punctuation or separators.
 
-    Times, decimals and `p.m.` stay whole; `1,200` is `1200`, `8:00` is `8`, `5pm` is `5 p.m.`, and
-    a currency sign is a word.
+    Times, decimals and `p.m.` stay whole. `1,200` becomes `1200`, `-5` `minus 5`, `8:00` `8`, `5pm`
+    `5 p.m.`, `U.S.` `us`. A currency sign is a word.
 
     >>> normalised("I can’t pay $1,200 by 5PM; it's Tom's.")
     'i can not pay $ 1200 by 5 p.m. it is tom s'
     """
     text = re.sub(_ACCENTS, "", unicodedata.normalize("NFD", text))
-    text = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+    text = unicodedata.normalize("NFKC", text).lower().replace("’", "'").replace("⁄", "/")
     for pattern, replacement in (*_CONTRACTIONS, *_FIGURES):
         text = re.sub(pattern, replacement, text)
     return " ".join(_WORD.findall(text))
@@ -212,9 +214,9 @@ def normalised(text: str) -> str:
 def _holds(text: str, alternative: str) -> bool:
     words = normalised(alternative)
     if re.search(f"[{_JAPANESE}]", words):
-        return bool(
-            re.search(rf"(?<!\d){re.escape(words.replace(' ', ''))}", text.replace(" ", ""))
-        )
+        words = words.replace(" ", "")
+        before = rf"(?<![.\d{_NUMERALS}])" if re.match(rf"[\d{_NUMERALS}]", words) else ""
+        return bool(re.search(before + re.escape(words), text.replace(" ", "")))
     if "*" not in words:
         return f" {words} " in f" {text} "
     pattern = re.escape(words).replace(r"\*", r"\S*")

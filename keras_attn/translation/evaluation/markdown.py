@@ -12,8 +12,8 @@ from keras_attn.translation.evaluation.metrics import Scores
 from keras_attn.translation.evaluation.report import UNSEEN, EpochRecord, Report
 
 ACCEPTABLE = (
-    "sentences of `in_the_wild.tsv`, which people type into a translator and training never sees, "
-    "whose translation passes the hand-written checks"
+    "sentences of `in_the_wild.tsv`, as people type them, written independently of the corpora, "
+    "whose translation passes hand-written checks"
 )
 # Included in the report if the files exist.
 FIGURES = ("learning.png", "attention.png")

@@ -95,7 +95,8 @@ def share_interval(right: int, number: int) -> tuple[float, float]:
     z, share = 1.96, right / number
     center = share + z * z / (2 * number)
     half = z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
-    return (center - half) / (1 + z * z / number), (center + half) / (1 + z * z / number)
+    scale = 1 + z * z / number
+    return max(0.0, (center - half) / scale), min(1.0, (center + half) / scale)
 
 
 def area_under_curve(wrong: Sequence[float], right: Sequence[float]) -> float:

@@ -1,4 +1,5 @@
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ def rows():
         ("rain*", "Rainy! / It was raining.", "A train. / The drain is full."),
         ("stay* home", "He stayed home.", "He stayed at home. / Mainstay home."),
         ("1,200 ; yen", "1200 yen / ¥1,200, yen", "12,000 yen / 1,200.5 yen / 1,200yens"),
+        ("minus 5", "-5°C / minus 5", "5 / 3-5"),
         ("8 p.m. | 8:30", "At 8PM. / at 8:00 p.m. / (8:30)", "At 8 a.m. / 8:31 / 30"),
         ("$20 ; 3.5", "It's $20, 3.5.", "20 and 3.5 / $20 for 3,5"),
         ("he is ; u.s. | usa", "He's in the U.S. now.", "Is he in the USB port?"),
@@ -48,6 +50,20 @@ def test_both_references_pass_their_checks_and_situations_are_balanced(rows):
     assert len(counts) == 16 and set(counts.values()) == {25}
     assert {split for split, _ in counts} == {DEVELOPMENT, RELEASE}
     assert len({row.source for row in rows}) == len(rows) == 400
+
+
+def test_each_kind_of_text_has_20_rows_a_direction_and_references_pass_their_checks():
+    rows = acceptability.read(Path(__file__).parents[2] / "data" / "kinds.tsv")
+    counts = Counter((row.situation, row.direction) for row in rows)
+    assert len(counts) == 26 and set(counts.values()) == {20}
+    assert {row.direction for row in rows} == {"ja-en", "en-ja"}
+    assert len({(row.source, row.direction) for row in rows}) == len(rows)
+    faults = [row for row in rows if len(row.references) != 1 or not acceptable(row)]
+    assert faults == []
+
+
+def acceptable(row):
+    return acceptability.is_acceptable(row.references[0], row.checks, row.source)
 
 
 def test_the_table_has_shares_by_situation_and_shows_no_answer_of_the_release_half():
