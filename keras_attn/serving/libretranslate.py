@@ -4,7 +4,8 @@ https://docs.libretranslate.com: a client for it needs the address of this serve
 is translated as it is, because tags and character entities are copied.
 
 Two members of a request for translation are this server's own: `glossary`, as in `glossary.py`, and
-`scores`, which adds `scores` (of the translation and its alternatives) and `isUncertain`.
+`scores`, which adds `scores` (of the translation and its alternatives), `isUncertain` and
+`isOtherLanguage`.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,6 +25,8 @@ from keras_attn.translation.corpus.cleaning import share_of_script
 
 AUTO = "auto"
 NBEST = "nbest"
+# Outputs of `nbest` that are members of responses too.
+_FLAGS = {"isUncertain": "is_uncertain", "isOtherLanguage": "is_other_language"}
 
 
 class TranslateRequest(NamedTuple):
@@ -34,8 +37,8 @@ class TranslateRequest(NamedTuple):
         is_list: Whether the request has a list of texts, and so the response.
         pair: Source and target language.
         alternatives: Number of further translations of each text.
-        has_scores: Whether the response has the scores of the translations, and whether the model
-            is unsure.
+        has_scores: Whether the response has the scores of the translations and the members of
+            `flags`.
         terms: Inputs of the signature `glossary` for the glossary of the request, if it has one.
         detects: Whether the response has the language of the texts.
     """
@@ -161,9 +164,7 @@ def to_response(
             for name in ("translations", "scores")
         )
         if asked.has_scores:
-            found["scores"] = scores
-            if "is_uncertain" in outputs:  # older versions have no such output
-                found["isUncertain"] = outputs["is_uncertain"].tolist()
+            found |= {"scores": scores, **flags(outputs)}
     else:
         rows = [[text] for text in to_json(outputs["translation"], "translation")]
     found["translatedText"] = [row[0] if row else "" for row in rows]
@@ -172,6 +173,19 @@ def to_response(
     if asked.detects:
         found["detectedLanguage"] = [detected(text, pairs)[0] for text in asked.texts]
     return found if asked.is_list else {name: values[0] for name, values in found.items()}
+
+
+def flags(outputs: Mapping[str, np.ndarray]) -> dict[str, list[bool]]:
+    """Whether the model is unsure of each text, and whether the text is in another language.
+
+    Outputs of an older version lack one or both.
+
+    Example:
+
+    >>> flags({"scores": np.zeros([1, 4]), "is_uncertain": np.array([True])})
+    {'isUncertain': [True]}
+    """
+    return {name: outputs[of].tolist() for name, of in _FLAGS.items() if of in outputs}
 
 
 def languages(pairs: Collection[LanguagePair]) -> list[dict[str, Any]]:

@@ -18,8 +18,9 @@ _TERMS = {"木村": "Kimura"}
 _PAIR = {"source": "ja", "target": "en"}
 _SIGNATURES = (
     "Signatures of a translator: `serving_default` (text to translation), `nbest` (translations, "
-    "scores, is_uncertain), `glossary` (text, term, term_translation), `attend`, `continue` (text, "
-    "prefix_pieces), `sample`, `score`. The metadata list the inputs and outputs of each."
+    "scores, is_uncertain, is_other_language), `glossary` (text, term, term_translation), "
+    "`attend`, `continue` (text, prefix_pieces), `sample`, `score`. The metadata list the inputs "
+    "and outputs of each. A score of `-Infinity` marks a place without a translation."
 )
 
 # Statuses of errors, and the names of their responses.
@@ -180,9 +181,9 @@ def _libretranslate() -> dict[str, Any]:
             "Translation of a long text, sentence by sentence",
             "This server's own. `q` is one text, which may be longer than texts elsewhere, without "
             "`alternatives`. Events have JSON data: `sentence` (index, source, before, "
-            "translation; with `scores` also score and isUncertain) for each sentence in order, "
-            "then `done` (translatedText), or `error` (error). `before` is the text between this "
-            "translation and the one before it.",
+            "translation; with `scores` also score, isUncertain and isOtherLanguage) for each "
+            "sentence in order, then `done` (translatedText), or `error` (error). `before` is the "
+            "text between this translation and the one before it.",
             body="TranslateRequest",
             requests={
                 "text": requests["text"],

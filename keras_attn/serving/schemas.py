@@ -145,7 +145,8 @@ SCHEMAS: dict[str, Schema] = {
             "scores": {
                 "type": "boolean",
                 "default": False,
-                "description": "Whether the response has `scores` and `isUncertain`.",
+                "description": "Whether the response has `scores`, `isUncertain` and "
+                "`isOtherLanguage`.",
             },
             "glossary": reference("Glossary"),
         },
@@ -161,7 +162,15 @@ SCHEMAS: dict[str, Schema] = {
                 "description": "Log probabilities of the translation and of each alternative, "
                 "divided by the length penalty of the search.",
             },
-            "isUncertain": _one_or_list({"type": "boolean"}),
+            "isUncertain": {
+                **_one_or_list({"type": "boolean"}),
+                "description": "Whether the model is not sure of the translation.",
+            },
+            "isOtherLanguage": {
+                **_one_or_list({"type": "boolean"}),
+                "description": "Whether the text has words, but no letter of the source language. "
+                "It is returned as given, without alternatives.",
+            },
         },
         ["translatedText"],
     ),

@@ -19,7 +19,7 @@ import tensorflow as tf
 from keras_attn.languages import read_language
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
-from keras_attn.serving.libretranslate import TranslateRequest
+from keras_attn.serving.libretranslate import TranslateRequest, flags
 from keras_attn.serving.tensors import to_array, to_json
 from keras_attn.serving.versions import Versions
 from keras_attn.translation.text import sentences
@@ -103,16 +103,15 @@ async def events(
 
 
 def _translations(outputs: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
-    """Best translation of each sentence, with score and `isUncertain` if the outputs have them."""
+    """Best translation of each sentence, with score and flags if the outputs have them."""
     if "scores" not in outputs:
         texts = to_json(outputs["translation"], "translation")
         return [{"translation": text} for text in texts]
     best = {
         "translation": to_json(outputs["translations"][:, 0], "translations"),
         "score": to_json(outputs["scores"][:, 0], "scores"),
+        **flags(outputs),
     }
-    if "is_uncertain" in outputs:  # older versions have no such output
-        best["isUncertain"] = outputs["is_uncertain"].tolist()
     return [dict(zip(best, found, strict=True)) for found in zip(*best.values(), strict=True)]
 
 

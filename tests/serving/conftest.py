@@ -30,8 +30,8 @@ def write_echo(tmp_path_factory):
 
     It has the signatures of a translator that the page asks for, and is there at once: what
     concerns the server and not what it serves is tested with it. It is not sure of a text with a
-    question mark. An older model has no examples, no glossary, no self-attention and no
-    probabilities, and does not tell whether it is sure.
+    question mark, and a text that begins with ~ is in another language. An older model tells
+    neither, and has no examples, no glossary, no self-attention and no probabilities.
     """
 
     @cache
@@ -68,7 +68,14 @@ def _signatures(version, is_older):
         found = {"translations": translations, "scores": scores}
         if is_older:
             return found
-        return {**found, "is_uncertain": tf.strings.regex_full_match(text, r"(?s).*\?.*")}
+        is_other = tf.strings.regex_full_match(text, "(?s)~.*")
+        only = tf.where(is_other[:, None], [[0.0, -float("inf"), -float("inf")]], scores)
+        return {
+            **found,
+            "scores": only,
+            "is_uncertain": tf.strings.regex_full_match(text, r"(?s).*\?.*"),
+            "is_other_language": is_other,
+        }
 
     def glossary(text, term, term_translation):
         for i in tf.range(tf.size(term)):

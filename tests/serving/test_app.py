@@ -24,8 +24,9 @@ def test_status_metadata_and_predictions_by_any_form_of_their_paths(client):
         found = client.get(path).json()
         assert found["model_spec"]["version"] == "1"
         signatures = found["metadata"]["signature_def"]["signature_def"]
-        assert signatures["nbest"]["outputs"].keys() == {"translations", "scores", "is_uncertain"}
-        assert signatures["nbest"]["outputs"]["is_uncertain"]["dtype"] == "DT_BOOL"
+        outputs, flags = signatures["nbest"]["outputs"], {"is_uncertain", "is_other_language"}
+        assert outputs.keys() == {"translations", "scores", *flags}
+        assert {outputs[flag]["dtype"] for flag in flags} == {"DT_BOOL"}
         assert signatures["glossary"]["inputs"].keys() == {"text", "term", "term_translation"}
     for path in (PREDICT, "/v1/Models/ja%2Den/Versions/1:Predict"):
         for body in ({"instances": ["a"]}, {"instances": ["a"], "signature_name": ""}):

@@ -104,9 +104,9 @@ def test_other_signatures_take_over(write_echo, tmp_path, examples, open_client,
         def settings():
             return client.get("/page/settings.json").json()
 
-        nbest = {"signature_name": "nbest", "instances": ["a?"]}
+        nbest = {"signature_name": "nbest", "instances": ["~a?"]}
         with_terms = {"instances": ["a"], "glossary": {"a": "A"}}
-        assert "is_uncertain" not in ask(**nbest).json()["predictions"][0]
+        assert ask(**nbest).json()["predictions"][0].keys() == {"translations", "scores"}
         refused = ask(**with_terms)
         assert refused.status_code == 400
         assert 'cannot use a glossary: it has no signature "glossary"' in refused.json()["error"]
@@ -115,7 +115,8 @@ def test_other_signatures_take_over(write_echo, tmp_path, examples, open_client,
         newer = write_echo(folder, 2)
         wait_until(lambda: settings()["version"] == 2)
         assert settings()["examples"] == examples
-        assert ask(**nbest).json()["predictions"][0]["is_uncertain"] is True
+        found = ask(**nbest).json()["predictions"][0]
+        assert found["is_uncertain"] is found["is_other_language"] is True
         assert ask(**with_terms).json() == {"predictions": ["2: A"]}
 
         shutil.rmtree(newer)

@@ -59,8 +59,9 @@ def test_tritons_own_client_is_answered(server):
             texts = [one.decode() if isinstance(one, bytes) else one for one in best]
             assert texts == [f"1: {text}" for text in TEXTS]
             np.testing.assert_equal(found.as_numpy("scores")[0], np.float32([-0.25, -1.5, -np.inf]))
-            assert (found.as_numpy("is_uncertain") == np.array([False, False])).all()
-            assert found.get_output("is_uncertain")["datatype"] == "BOOL"
+            for flag in ("is_uncertain", "is_other_language"):
+                assert (found.as_numpy(flag) == np.array([False, False])).all()
+                assert found.get_output(flag)["datatype"] == "BOOL"
             assert found.get_output("scores")["datatype"] == "FP32"
             named = [tritonclient.InferRequestedOutput("scores", binary_data=not is_binary)]
             zipped = {"request_compression_algorithm": "gzip"}

@@ -18,9 +18,10 @@ def test_their_own_client_translates(server):
 
 
 def test_texts_are_translated_with_what_is_asked_for(client):
-    second, unsure = "1: 犬 (second)", {"scores": [-0.25], "isUncertain": True}
+    second, flags = "1: 犬 (second)", {"isUncertain": True, "isOtherLanguage": False}
     several = {"translatedText": ["1: 犬"], "alternatives": [[second]]}
-    several |= {"scores": [[-0.25, -1.5]], "isUncertain": [False]}
+    several |= {"scores": [[-0.25, -1.5]], "isUncertain": [False], "isOtherLanguage": [False]}
+    other = {"alternatives": [], "scores": [0.0], "isUncertain": False, "isOtherLanguage": True}
     language = {"confidence": 100, "language": "ja"}
     detected = {"translatedText": "1: 犬です", "detectedLanguage": language}
     for asked, answer in (
@@ -28,7 +29,8 @@ def test_texts_are_translated_with_what_is_asked_for(client):
         ({"q": ["犬", ""]}, {"translatedText": ["1: 犬", ""]}),
         ({"q": "犬", "alternatives": 3}, {"translatedText": "1: 犬", "alternatives": [second]}),
         ({"q": ["犬"], "alternatives": 1, "scores": True}, several),
-        ({"q": "犬?", "scores": True}, {"translatedText": "1: 犬?", **unsure}),
+        ({"q": "犬?", "scores": True}, {"translatedText": "1: 犬?", "scores": [-0.25], **flags}),
+        ({"q": "~a", "alternatives": 2, "scores": True}, {"translatedText": "1: ~a", **other}),
         ({"q": "犬と猫", "glossary": {"犬": "dog"}}, {"translatedText": "1: dogと猫"}),
         ({"q": "犬です", "source": "auto", "format": "html"}, detected),
     ):

@@ -17,7 +17,7 @@ def servable(served):
 def test_a_signature_tells_its_inputs_outputs_and_what_requests_may_share(servable):
     nbest, glossary = servable.signature("nbest"), servable.signature("glossary")
     assert {name: spec.dtype for name, spec in nbest.inputs.items()} == {"text": tf.string}
-    assert list(nbest.outputs) == ["is_uncertain", "scores", "translations"]
+    assert list(nbest.outputs) == ["is_other_language", "is_uncertain", "scores", "translations"]
     for name in ("serving_default", "nbest", "glossary"):
         assert servable.signature(name).joins_rows
     assert not servable.signature("attend").joins_rows  # padded to the longest

@@ -59,12 +59,13 @@ def test_each_sentence_is_an_event_and_the_last_has_the_whole(events):
 
 
 def test_scores_are_those_of_a_request_for_each_sentence(client, events):
-    *parts, _ = events("犬だ。猫？", scores=True)
+    *parts, _ = events("犬だ。猫？~a", scores=True)
+    assert [data["isOtherLanguage"] for _, data in parts] == [False, False, True]
     for _, data in parts:
         document = {"q": data["source"], "scores": True, **PAIR}
         alone = client.post("/translate", json=document).json()
         found = {"translatedText": data["translation"], "scores": [data["score"]]}
-        assert {**found, "isUncertain": data["isUncertain"]} == alone
+        assert found | {flag: data[flag] for flag in data if flag.startswith("is")} == alone
 
 
 def test_a_text_may_be_longer_than_its_sentences(client, events):

@@ -34,6 +34,11 @@ export class Attention {
     });
   }
 
+  /** Whether the model read nothing: the text is returned as given. */
+  get isEmpty() {
+    return this.sources.every(({ kind }) => kind === "end");
+  }
+
   /** Names of the kinds of attention: of "cross", "encoder" and "decoder". */
   get kinds() {
     return [...this.#kinds.keys()];

@@ -66,10 +66,24 @@ export class AttentionView {
    * shows of this sentence alone, or null where it shows that of several.
    */
   show(attention, best) {
+    if (attention.isEmpty) {
+      this.showNone();
+      return;
+    }
     this.#best = { attention, best };
     byId("alternative").hidden = true;
     this.#show(attention);
     this.#showOther(best);
+  }
+
+  /** Tell that there is no attention, for text that is returned as given. */
+  showNone() {
+    this.clear();
+    this.#form.hidden = byId("sentence-choice").hidden; // the way to another sentence
+    this.#form.classList.add("none");
+    byId("other-translation").textContent =
+      "Nothing here is translated, so there is no attention to show.";
+    byId("other-translation").hidden = false;
   }
 
   /** Show another translation of that sentence, for which the piece at `place` was chosen. */
@@ -110,6 +124,7 @@ export class AttentionView {
     byId("words").style.minHeight = "";
     this.#offerKinds();
     this.#form.hidden = false;
+    this.#form.classList.remove("none");
     this.stale = false;
     this.#draw();
     this.#weigh();

@@ -29,7 +29,7 @@ const settings = await readSettings(asked).catch((error) => {
 const languages = { source: language(settings.source), target: language(settings.target) };
 const model = new Model(settings);
 const announcer = new Announcer(byId("announcement"));
-const translationView = new TranslationView(settings.target, announcer);
+const translationView = new TranslationView(languages, announcer);
 const attentionProblem = new Problem(byId("attention-problem"));
 const sentenceChoice = new SentenceChoice(settings.source);
 const attentionView = new AttentionView(languages, settings.max_length, continueFrom);
@@ -153,7 +153,7 @@ async function translate(text, signal) {
     if (signal.aborted) return;
     translationView.progress = "";
     translationView.show(answer);
-    sentenceChoice.offer(text);
+    sentenceChoice.offer(answer.isOtherLanguage ? "" : text); // there is no attention to choose
     shown = { text, best: answer.hypotheses[0].text, attended: null };
   }
   await attend(signal).catch((error) => {
@@ -174,6 +174,11 @@ function stream(text, signal) {
 async function attend(signal) {
   if (!byId("attention").open) return;
   const sentence = sentenceChoice.chosen;
+  if (!sentence) {
+    attentionProblem.clear();
+    attentionView.showNone();
+    return;
+  }
   if (shown.attended === sentence) {
     attentionView.stale = false;
     return;

@@ -5,7 +5,7 @@ const MOST = 40; // characters of a sentence in the list
 
 /**
  * The choice of the sentence whose attention is shown: attention belongs to a sentence, because a
- * text is translated sentence by sentence. Not shown for a text of one sentence.
+ * text is translated sentence by sentence. Not shown for a text of at most one sentence.
  */
 export class SentenceChoice {
   #code;
@@ -32,7 +32,7 @@ export class SentenceChoice {
     byId("sentence-choice").hidden = this.isOnly;
   }
 
-  /** The chosen sentence. */
+  /** The chosen sentence; undefined if there is none. */
   get chosen() {
     return this.#sentences[this.#select.selectedIndex];
   }

@@ -42,15 +42,20 @@ export class Model {
   }
 
   /**
-   * `{hypotheses, isUncertain}`: `[{text, score}, ...]`, best first, and whether the model is unsure
-   * of the best; false for an older model, whose answers lack it.
+   * `{hypotheses, isUncertain, isOtherLanguage}`: `[{text, score}, ...]`, best first, whether the model
+   * is unsure of the best, and whether the text is in another language and is returned as given. The
+   * latter two are false for an older model, whose answers lack them.
    */
   async nbest(text, options) {
     const answer = await this.#predict("nbest", wellFormed(text), options);
     const hypotheses = answer.translations
       .map((translation, i) => ({ text: translation, score: answer.scores[i] }))
       .filter(({ score }, i) => i === 0 || score !== null); // the search found fewer
-    return { hypotheses, isUncertain: answer.is_uncertain === true };
+    return {
+      hypotheses,
+      isUncertain: answer.is_uncertain === true,
+      isOtherLanguage: answer.is_other_language === true,
+    };
   }
 
   /**
@@ -62,16 +67,18 @@ export class Model {
     const options = { method: "POST", headers: JSON_BODY, body, signal };
     const response = await fetchWithRetry(`${SERVER}/translate/stream`, options, waiting);
     if (!response.ok) return answered(response); // which throws
-    let [translation, isUncertain] = ["", false];
+    let [translation, isUncertain, hasOther, hasTranslated] = ["", false, false, false];
     try {
       for await (const { name, data } of readEvents(response)) {
         if (name === "error") throw new ServerError(data.error);
         if (name === "done") {
           const hypotheses = [{ text: data.translatedText, score: null }];
-          return { hypotheses, isUncertain };
+          return { hypotheses, isUncertain, isOtherLanguage: hasOther && !hasTranslated };
         }
         translation += data.before + data.translation;
         isUncertain ||= data.isUncertain === true;
+        if (data.isOtherLanguage === true) hasOther = true;
+        else hasTranslated ||= data.translation !== data.source; // numbers are no translation
         grown(translation);
       }
     } catch (error) {

@@ -1,38 +1,44 @@
 import { copyBy } from "./clipboard.js";
 import { byId, element } from "./element.js";
 
-/** The translation, the other hypotheses of the search, and a button that copies the first. */
+/**
+ * The translation, a remark on it, the other hypotheses of the search, and a button that copies the
+ * first.
+ */
 export class TranslationView {
-  #lang;
+  #languages;
   #announcer;
   #translation = byId("translation");
-  #unsure = byId("unsure");
+  #remark = byId("remark");
   #copy = byId("copy");
   #text = "";
 
-  constructor(lang, announcer) {
-    this.#lang = lang;
+  /** `languages` is `{source, target}`, each `{code, name}`. */
+  constructor(languages, announcer) {
+    this.#languages = languages;
     this.#announcer = announcer;
-    this.#translation.lang = lang;
     this.#copy.addEventListener("click", () => copyBy(this.#copy, this.#translation, announcer));
   }
 
-  /** Show `[{text, score}, ...]`, best first, and whether the model is unsure of the best. */
-  show({ hypotheses, isUncertain }) {
+  /** Show the result of `Model.nbest`. */
+  show({ hypotheses, isUncertain, isOtherLanguage }) {
     const { text } = hypotheses[0];
-    if (text !== this.#text || isUncertain === this.#unsure.hidden) this.#announce(text, isUncertain);
-    this.#set(text);
-    this.#unsure.hidden = !isUncertain;
+    const lang = isOtherLanguage ? "" : this.#languages.target.code; // "" is an unknown language
+    const remark = this.#remarkOn(isUncertain, isOtherLanguage);
+    if (text !== this.#text || remark !== this.#remark.textContent) {
+      const hint = remark ? [" ", remark] : [];
+      this.#announcer.announce(element("span", { lang }, text), ...hint);
+    }
+    this.#set(text, remark, lang);
     const items = hypotheses.map((hypothesis) => this.#item(hypothesis));
     byId("hypotheses").querySelector("ol").replaceChildren(...items);
-    byId("hypotheses").hidden = items.length < 2;
+    byId("hypotheses").hidden = new Set(hypotheses.map((one) => one.text)).size < 2;
     if (!text) this.#translation.replaceChildren(nothing());
   }
 
   /** Show the translation of the first sentences of a long text. */
   grow(text) {
     this.#set(text);
-    this.#unsure.hidden = true;
     byId("hypotheses").hidden = true;
   }
 
@@ -44,23 +50,27 @@ export class TranslationView {
 
   clear() {
     this.#set("");
-    this.#unsure.hidden = true;
     byId("hypotheses").hidden = true;
   }
 
-  #announce(text, isUncertain) {
-    const hint = isUncertain ? [" ", this.#unsure.textContent] : [];
-    this.#announcer.announce(element("span", { lang: this.#lang }, text), ...hint);
+  #remarkOn(isUncertain, isOtherLanguage) {
+    if (isOtherLanguage) {
+      return `This text is not in ${this.#languages.source.name}; it is returned as given.`;
+    }
+    return isUncertain ? "The model is not sure of this translation." : "";
   }
 
-  #set(text) {
+  #set(text, remark = "", lang = this.#languages.target.code) {
     this.#text = text;
+    this.#translation.lang = lang;
     this.#translation.textContent = text;
+    this.#remark.textContent = remark;
+    this.#remark.hidden = !remark;
     this.#copy.disabled = !text;
   }
 
   #item({ text, score }) {
-    const shown = text ? element("span", { lang: this.#lang }, text) : nothing();
+    const shown = text ? element("span", { lang: this.#languages.target.code }, text) : nothing();
     const number = score === null ? "" : score.toFixed(2).replace("-", "−");
     const label = element("span", { class: "visually-hidden" }, "score ");
     return element("li", {}, shown, " ", element("span", { class: "score" }, label, number));

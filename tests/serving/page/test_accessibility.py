@@ -27,7 +27,7 @@ def test_axe_finds_no_barrier(page, fake_server, screen):
     # A text of several sentences, and all that can be opened.
     fake_server(nbest="nbest(text, { is_uncertain: true })")
     page.translate("猫がいる。\n\n犬はどこ？")
-    assert page.shown("sentence", "unsure") == ["sentence", "unsure"]
+    assert page.shown("sentence", "remark") == ["sentence", "remark"]
     for section in ("guide", "program", "about"):
         page.all(f"#{section} > summary")[0].click()
     assert page.barriers() == []

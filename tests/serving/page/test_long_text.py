@@ -7,8 +7,8 @@ pytestmark = pytest.mark.slow
 LONG = "犬だ。猫だ。\n" + "鳥だ。" * 8
 DONE = '["done", { translatedText: "a b c" }]'
 ALL = f"...sentencesOf(['a', 'b', 'c']), {DONE}"
-UNSURE = f"""...sentencesOf(['a'], {{ isUncertain: true }}),
-    ...sentencesOf(['b', 'c'], {{ isUncertain: false }}), {DONE}"""
+NOT_SURE = "The model is not sure of this translation."
+RETURNED = "This text is not in Japanese; it is returned as given."
 
 
 def test_each_sentence_is_shown_when_it_is_there_and_may_make_the_text_unsure(page, fake_server):
@@ -20,12 +20,20 @@ def test_each_sentence_is_shown_when_it_is_there_and_may_make_the_text_unsure(pa
     assert page.translated() == "a b c"
     page.attended()
     assert page.run("return asked") == ["stream", "attend"]
-    assert page.shown("unsure") == []
+    assert page.shown("remark") == []
 
-    fake_server(stream=f"{{ events: [{UNSURE}] }}")
-    page.set_text("")
-    page.translate(LONG, "a b c")
-    assert page.shown("unsure") == ["unsure"]
+    for flag, of_others, remark in (
+        ("isUncertain", "false", NOT_SURE),
+        ("isOtherLanguage", "false", ""),
+        ("isOtherLanguage", "true", RETURNED),
+    ):
+        first = f"...sentencesOf(['a'], {{ {flag}: true }})"
+        others = f"...sentencesOf(['b', 'c'], {{ {flag}: {of_others} }})"
+        fake_server(stream=f"{{ events: [{first}, {others}, {DONE}] }}")
+        page.set_text("")
+        page.set_text(LONG)
+        page.translated("a b c")
+        assert page.text("remark") == remark
 
     # A text of few sentences has hypotheses.
     fake_server()

@@ -33,20 +33,56 @@ def test_an_older_model_shows_only_what_it_tells(driver, write_echo, tmp_path, s
     with start_server(write_echo(tmp_path / "ja-en", 1, is_older=True).parent) as url:
         page = Page(driver, url)
         page.translate("犬?", "1: 犬?")
-        assert page.shown("examples", "unsure", "kind", "alternatives", "alternative") == []
+        assert page.shown("examples", "remark", "kind", "alternatives", "alternative") == []
         assert page.text("problem") == ""
 
 
 def test_the_page_says_when_the_model_is_not_sure(page, fake_server):
     for text, says in (("犬", ""), ("犬?", "The model is not sure of this translation.")) * 2:
         page.translate(text, f"1: {text}")
-        assert page.text("unsure") == says
+        assert page.text("remark") == says
     page.set_text("")
-    assert page.shown("unsure") == []
+    assert page.shown("remark") == []
     for value in ("false", "null", "'yes'"):  # only true is not sure
         fake_server(nbest=f"nbest(text, {{ is_uncertain: {value} }})")
         page.translate(value)
-        assert page.shown("unsure") == []
+        assert page.shown("remark") == []
+
+
+def test_a_text_in_another_language_is_said_to_be_returned_as_given(page, ask):
+    assert ask("nbest", "~a?")["scores"] == [0, -np.inf, -np.inf]
+    page.translate("犬", "1: 犬")
+    page.set_text("~a。~b?")
+    page.translated("1: ~a。~b?")
+    page.wait_for("other-translation")
+    assert page.text("remark") == "This text is not in Japanese; it is returned as given."
+    assert page.text("other-translation").startswith("Nothing here is translated")
+    assert page.one("translation").get_attribute("lang") == ""
+    parts = ("hypotheses", "choices", "sentence", "multiples", "words", "alternatives")
+    assert page.shown(*parts) == page.all("#figure *") == page.barriers() == []
+    page.wait("return announcement.textContent.endsWith('it is returned as given.')")
+    page.translate("犬", "1: 犬")
+    assert page.shown("remark", "other-translation", *parts) == [
+        *(part for part in parts if part != "sentence")
+    ]
+    assert page.all("#translation[lang=en]")
+
+
+def test_a_sentence_that_is_returned_as_given_has_no_attention(page, fake_server):
+    read = "attend(text, undefined, text.startsWith('犬') ? ['犬', '</s>'] : ['</s>'])"
+    fake_server(
+        nbest="{ body: { predictions: [{ translations: Array(2).fill(text), scores: [0, 0] }] } }",
+        attend=read,
+    )
+    page.translate("犬。12。")
+    assert page.shown("hypotheses", "sentence", "layer", "words") == ["sentence", "layer", "words"]
+    first, second = page.all("#sentence option")
+    second.click()
+    page.wait_for("other-translation")
+    assert page.shown("sentence", "layer", "words") == ["sentence"] and not page.all("#figure *")
+    first.click()
+    page.attended()
+    assert page.shown("layer", "words") == ["layer", "words"]
 
 
 def test_lines_and_blank_lines_are_shown_as_they_are(page, fake_server):
