@@ -17,6 +17,7 @@ from keras_attn.translation.corpus.cleaning import wrong_script_message
 from keras_attn.translation.corpus.files import utf8_lines
 from keras_attn.translation.corpus.pairs import Pair
 from keras_attn.translation.line_filter import answer_input, decoded
+from keras_attn.translation.remarks import Remarks
 from keras_attn.translation.runtime import native_output
 from keras_attn.translation.versions import EXTRA, ORIGIN
 
@@ -105,7 +106,8 @@ def add_translate(commands: Any) -> None:
         translate,
         "translate given texts, or each line of standard input to one line of standard output",
         "Lines are UTF-8. The translation of an empty line is empty. A text may have several "
-        "sentences and, as an argument, several lines.",
+        "sentences and, as an argument, several lines. At a terminal, and with --mark-uncertain, "
+        "standard error tells which texts are in another language and are returned as given.",
         "keras-attn translate saved_models/ja-en 昨日、友達と映画を見ました。",
         "keras-attn translate saved_models/ja-en --term 木村=Kimura 木村さんに会いました。",
         "keras-attn translate saved_models/ja-en --mark-uncertain < japanese.txt > english.txt",
@@ -137,17 +139,28 @@ def translate(
     if terms and mark_uncertain:
         raise ValueError("`--mark-uncertain` must be given without a glossary. Received: both.")
 
+    is_typed = not texts and sys.stdin.isatty()
+    # The translation with a glossary has no flags.
+    has_remarks = mark_uncertain or (sys.stdout.isatty() and not terms)
+    noun = "text" if texts else "line"
+    remarks = Remarks(translator.config.source, noun, has_uncertain=not mark_uncertain)
+
     def answer(texts: list[str]) -> list[str]:
-        if not mark_uncertain:
+        if not has_remarks:
             return translator(texts, glossary=terms)
         best = [hypotheses[0] for hypotheses in translator.nbest(texts)]
-        return [f"? {one.translation}" if one.is_uncertain else one.translation for one in best]
+        remarks.note(best)
+        if is_typed:
+            remarks.write()
+        is_marked = [mark_uncertain and one.is_uncertain for one in best]
+        return ["? " * mark + one.translation for mark, one in zip(is_marked, best, strict=True)]
 
     if texts:
         for text in answer(list(decoded(map(os.fsencode, texts)))):
             print(text)  # with the line breaks of the given text
     else:
         answer_input(answer)
+    remarks.write()
 
 
 def _read_terms(given: list[str], glossary: Path | None) -> dict[str, str]:

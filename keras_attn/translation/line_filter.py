@@ -21,14 +21,17 @@ def answer_lines(
     """Write one answer for each input line, in the same order, after each `at_once` lines."""
     texts = decoded(lines)
     num_done = 0
+    shows_progress = at_once > 1 and sys.stderr.isatty()
     while chunk := list(islice(texts, at_once)):
         for text in answer(chunk):
             # Line breaks in an answer become spaces, so that lines correspond.
             output.write(" ".join(text.splitlines()).encode("utf-8") + b"\n")
         output.flush()
         num_done += len(chunk)
-        if at_once > 1 and sys.stderr.isatty():
+        if shows_progress:
             print(f"\r{num_done:,} lines", end="", file=sys.stderr, flush=True)
+    if shows_progress and num_done:
+        print(file=sys.stderr)
 
 
 def decoded(lines: Iterable[bytes]) -> Iterator[str]:

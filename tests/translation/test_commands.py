@@ -18,7 +18,7 @@ from keras_attn.translation.export.translator import Hypothesis, Translator
 class Shouting:
     """A translator that answers in capitals and is not sure of texts with a question mark.
 
-    A log probability is the length of both texts.
+    A text that begins with ~ is in another language. A log probability is the length of both texts.
     """
 
     config = Config()
@@ -32,7 +32,7 @@ class Shouting:
         return [text.upper() for text in texts]
 
     def nbest(self, texts):
-        return [[Hypothesis(text.upper(), 0.0, "?" in text)] for text in texts]
+        return [[Hypothesis(text.upper(), 0.0, "?" in text, text[:1] == "~")] for text in texts]
 
     def score(self, texts, translations):
         return [-len(a) - len(b) / 10 for a, b in zip(texts, translations, strict=True)]
@@ -49,7 +49,20 @@ def shouting(monkeypatch, tmp_path):
 def test_given_texts_are_translated_in_their_order_with_their_lines(capfd):
     assert main(["translate", "model", "猫 a", "", "two\nlines"]) == 0
     assert main(["translate", "model", "--mark-uncertain", "a", "b?"]) == 0
-    assert capfd.readouterr().out == "猫 A\n\nTWO\nLINES\n" + "A\n? B?\n"
+    assert capfd.readouterr() == ("猫 A\n\nTWO\nLINES\n" + "A\n? B?\n", "")
+    assert main(["translate", "model", "--mark-uncertain", "a?", "~b", "~c"]) == 0
+    said = "2 texts are not in Japanese and are returned as given: 2, 3.\n"
+    assert capfd.readouterr() == ("? A?\n~B\n~C\n", said)
+
+
+def test_a_terminal_is_told_of_other_languages_and_uncertain_translations(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("猫?\n~a\n".encode())))
+    assert main(["translate", "model"]) == 0
+    assert capsys.readouterr().err == (
+        "1 line is not in Japanese and is returned as given: 2.\n"
+        "1 line has an uncertain translation: 1.\n"
+    )
 
 
 def test_terms_are_translated_as_given_or_refused(tmp_path, capfd):

@@ -56,7 +56,7 @@ model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]
 | `serving_default` | `text (B,)` | `translation (B,)` |
 | `glossary` | `text (B,)`, `term (G,)`, `term_translation (G,)` | `translation (B,)` |
 | `nbest` | `text (B,)` | `translations (B, {beam_size})`, `scores (B, {beam_size})`, best first; \
-`is_uncertain (B,)` |
+`is_uncertain (B,)`, `is_other_language (B,)` |
 | `score` | `text (B,)`, `translation (B,)` | `log_probability (B,)` |
 | `sample` | `text (B,)`, `seed`, `temperature`, `top_k`, `top_p` | `translation (B,)` |
 | `attend` | `text (B,)` | `translation (B,)`, `source_pieces (B, S)`, `target_pieces (B, T)`, \
@@ -68,7 +68,10 @@ that begins with the pieces |
 
 Scores are log probabilities divided by `{penalty}`. `serving_default`, `glossary` and `nbest`
 translate each sentence by itself and keep line breaks; the other signatures truncate text to
-{limit} pieces. Text without a letter of the source language is returned as given."""
+{limit} pieces. Text without a letter of the source language is returned as given.
+`is_uncertain` marks texts of whose translation the model is not sure. `is_other_language` marks
+texts with words, but without a letter of the source language; they have one hypothesis, and the
+other scores are `-inf`."""
 
 
 def write(folder: Path, config: Config, report: Report) -> None:

@@ -21,12 +21,14 @@ GLOSSARY = "glossary"
 class Hypothesis(NamedTuple):
     """Translation of a text, with its log probability divided by the length penalty.
 
-    `is_uncertain` tells whether the model is unsure of the best translation of the text.
+    `is_uncertain` tells whether the model is unsure of the best translation of the text,
+    `is_other_language` whether the text is in another language and therefore returned as given.
     """
 
     translation: str
     score: float
     is_uncertain: bool = False
+    is_other_language: bool = False
 
 
 class Attention(NamedTuple):
@@ -124,7 +126,12 @@ class Translator:
         """Up to `config.beam_size` translations of each text, best first."""
         return [
             [
-                Hypothesis(_decode(translation), float(score), bool(row["is_uncertain"]))
+                Hypothesis(
+                    _decode(translation),
+                    float(score),
+                    bool(row["is_uncertain"]),
+                    bool(row.get("is_other_language", False)),  # older versions have no such output
+                )
                 for translation, score in zip(row["translations"], row["scores"], strict=True)
                 if np.isfinite(score)
             ]

@@ -53,6 +53,7 @@ def test_card_says_what_the_model_is_how_good_and_how_to_ask_it_in_the_form_of_m
         'tf.saved_model.load("ja-en/7")',
         "keras-attn serve ja-en\n",
         "`translations (B, 3)`",
+        "`is_uncertain (B,)`, `is_other_language (B,)` |",
         "\n## Intended use and limits\n",
         "\n| date | 2026-11-26 |\n| hardware | a processor |\n",
         "\n| versions | keras\\_attn 9.8, keras 7.6 |\n",
