@@ -29,7 +29,7 @@ FLOORS = {
         "evaluation",
         "training importing",
         "train",
-        "line_filter commands __init__ __main__",
+        "line_filter remarks commands __init__ __main__",
     ],
 }
 
