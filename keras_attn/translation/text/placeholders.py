@@ -58,7 +58,7 @@ class Kind(NamedTuple):
 # Letters that a path or address may hold besides ASCII: words in kanji and katakana.
 _WORD_LETTERS = SCRIPTS["Katakana"] + SCRIPTS["Han"]
 TAG = (
-    r"(?:</?[A-Za-z0-9][^<>\r\n]{0,200}>|<![^<>\r\n]{1,200}>|<\?[^<>\r\n]{1,200}>"
+    r"(?:</?[A-Za-z0-9][^<>\r\n]*>|<[!?][^<>\r\n]+>"
     r"|&[A-Za-z]{2,8};|&#[0-9A-Za-z]{1,7};)"  # tags, comments and entities
 )
 _NAME = r"[A-Za-z_][0-9A-Za-z_]*"
@@ -74,8 +74,7 @@ _COPIED = (
     # {{name}}, ${name}, {name}, and the plural forms of ICU with one level of braces inside
     Kind(
         "template",
-        r"\{\{[^{}\r\n]{1,60}\}\}"
-        r"|[$%#]?\{[^{}\r\n]{0,60}(?:\{[^{}\r\n]{0,60}\}[^{}\r\n]{0,60}){0,6}\}",
+        r"\{\{[^{}\r\n]+\}\}|[$%#]?\{[^{}\r\n]*(?:\{[^{}\r\n]*\}[^{}\r\n]*)*\}",
     ),
     # %s, %(name)s, %1$d, %5.2f%%
     Kind(
@@ -85,16 +84,16 @@ _COPIED = (
     # LaTeX: $x^2$, \frac{1}{2}
     Kind(
         "formula",
-        r"\$[^$\r\n]{0,80}[\\^_={][^$\r\n]{0,80}\$|\$[A-Za-z]\$|\\\([^\r\n]{1,80}?\\\)"
-        r"|\\[A-Za-z]{2,}(?:\{[^{}\r\n]{0,60}\})+",
+        r"\$[^$\r\n]*[\\^_={][^$\r\n]*\$|\$[A-Za-z]\$|\\\([^\r\n]+?\\\)"
+        r"|\\[A-Za-z]{2,}(?:\{[^{}\r\n]*\})+",
     ),
     # $HOME, :name, [name], \n
     Kind(
         "variable",
-        rf"\${_NAME}|\B:{_NAME}|\[[A-Za-z_][0-9A-Za-z_ .-]{{0,40}}\]|\\[ntr0](?:\\[ntr0])*\b",
+        rf"\${_NAME}|\B:{_NAME}|\[[A-Za-z_][0-9A-Za-z_ .-]*\]|\\[ntr0](?:\\[ntr0])*\b",
     ),
     Kind("tag", rf"{TAG}(?:\s?{TAG})*"),
-    Kind("code", r"`[^`\r\n]{1,200}`"),
+    Kind("code", r"`[^`\r\n]+`"),
     Kind(
         "path",
         rf"(?:[A-Za-z]:|~|\.\.?)?(?:[\\/][A-Za-z_.~{_WORD_LETTERS}]"

@@ -80,6 +80,58 @@ def test_spans_are_copied_and_terms_of_a_glossary_get_their_translations(transla
     assert translate(SOURCES[1], term=none, term_translation=none) == translate(SOURCES[1])
 
 
+def test_a_text_that_is_only_spans_to_copy_becomes_their_values(ask, translate):
+    for text, expected in (
+        ("三千代", "Michiyo"),
+        ("2024年10月28日", "October 28, 2024"),
+        ("令和6年5月", "May 2024"),
+        ("%{count}", "%{count}"),
+        ("・C:\\Users\\田中", "・C:\\Users\\田中"),
+        ("1.5億", "150 million"),
+        ("NHK。", "NHK。"),
+    ):
+        assert translate(text) == [expected], text
+        assert ask("attend", [text])["source_pieces"][0].tolist() == [b"</s>"]
+    marked, labelled = translate("・猫が咲く。\n■夢", "【夢】花が咲く。")
+    assert marked.startswith("・") and "\n■" in marked
+    assert labelled.startswith("【") and "】 " in labelled
+
+
+def test_terms_are_found_in_any_width(translate):
+    terms = {
+        "term": ["ＮＨＫ", "ﾏｯｸ", "花　火"],
+        "term_translation": ["Radio", "Burger", "Fireworks"],
+    }
+    (answer,) = translate("NHKのマックで花火を見る。", **terms)
+    assert all(one in answer for one in terms["term_translation"])
+
+
+def test_a_text_in_another_language_is_returned_said_so_and_has_no_attention(ask):
+    texts = [
+        "Hello, world. Bye.",
+        "Привет",
+        "😀 12",
+        "Hello. 庭に花が咲く。",
+        "https://a.com/b",
+        "",
+    ]
+    found = ask("nbest", texts)
+    assert found["is_other_language"].tolist() == [True, True, *[False] * 4]
+    assert np.isfinite(found["scores"]).sum(axis=1).tolist() == [1, 1, *[CONFIG.beam_size] * 4]
+    assert found["translations"][0, 0] == texts[0].encode()
+    seen = ask("attend", texts[:2])
+    assert seen["translation"].tolist() == [text.encode() for text in texts[:2]]
+    assert seen["source_pieces"].tolist() == [[b"</s>"]] * 2
+
+
+def test_what_is_to_be_copied_is_never_left_out(ask):
+    texts = [f"庭に{{a}}が{n}咲く。{{b}}と{{c}}は{{d}}です。" for n in (10, 11, 12)]
+    found = ask("nbest", texts)
+    for text, row in zip(texts, found["translations"][:, 0], strict=True):
+        for span in ("{a}", "{b}", "{c}", "{d}", text[6:8]):
+            assert row.decode().count(span) == 1
+
+
 def test_rare_characters_and_unlikely_translations_are_uncertain(ask):
     texts = [*SOURCES, "庭に龘が咲く。", "", "？！"]
     found = ask("nbest", texts)["is_uncertain"].tolist()
