@@ -14,6 +14,7 @@ _PRONOUNS = {
     "he": Person("he", "3m", "him"),
     "she": Person("she", "3f", "her"),
     "they": Person("they", "3p", "them"),
+    "there": Person("there", "3p"),
 }
 _ADVERBS = frozenset(
     "always often usually sometimes occasionally rarely never ever already still just also really "
@@ -24,11 +25,12 @@ _AUXILIARIES = {**{modal: modal for modal in english.MODALS}, "'ve": "have", "'d
 _NOW = frozenset("want intend plan need hope think like know wish".split())
 _ASKING = frozenset("who what which whose".split())
 _SINGULAR_S = re.compile(r"(ss|us|is|news|'s)$")
-_PLURALS = frozenset("people children men women these those".split())
+_PLURALS = frozenset("people children men women these those sheep goldfish they".split())
 # The speaker in a question is the listener.
 _ASKED = {"I": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself"}
 _ASKED |= {"I'm": "you're", "I'll": "you'll", "I've": "you've", "I'd": "you'd"}
-_SPEAKER = re.compile(r"\b(I'm|I'll|I've|I'd|I|me|my|mine|myself)\b")
+_ASKED |= {"I was": "you were", "I am": "you are", "I wasn't": "you weren't"}
+_SPEAKER = re.compile(r"\b(I was|I am|I wasn't|I'm|I'll|I've|I'd|I|me|my|mine|myself)\b")
 
 
 def person(text: str) -> Person:

@@ -154,7 +154,7 @@ YOU = Person("you", "2")
 WE = Person("we", "1p", "us")
 IT = Person("it", "3n")
 _PLURAL_LIKE = frozenset({"2", "1p", "3p"})
-MODALS = frozenset({"will", "would", "can", "could", "must", "should", "may"})
+MODALS = frozenset({"will", "would", "can", "could", "must", "should", "may", "might"})
 
 
 class Phrase(NamedTuple):
@@ -242,7 +242,7 @@ def negated(auxiliary: str) -> str:
     """Negative auxiliary: "doesn't", "won't", "can't"."""
     if auxiliary in ("will", "can"):
         return {"will": "won't", "can": "can't"}[auxiliary]
-    return auxiliary + (" not" if auxiliary in ("am", "must", "may") else "n't")
+    return auxiliary + (" not" if auxiliary in ("am", "must", "may", "might") else "n't")
 
 
 def say(

@@ -27,7 +27,8 @@ def _number(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
         value = draw.between(*_range(tags))
     else:
         value = int(draw.choose(tags.split(",")))
-    shown = str(value) if draw.chance(0.55) or not value else japanese.numeral(value)
+    kanji = draw.chance(0.45 if value <= 12 else 0.12) and 0 < value <= 100
+    shown = japanese.numeral(value) if kanji else str(value)
     return Number(value, shown)
 
 

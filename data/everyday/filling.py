@@ -94,7 +94,7 @@ def _who(draw: Draw, slot: Slot, words: Words) -> Filler:
             return Human(SPEAKER)
         kinds = "pronoun" if draw.chance(0.15) else _EVERYBODY
         return Human(_other(draw, slots.people(kinds), _taken(Human, words)))
-    if slot.tags == "speaker":
+    if slot.tags == "speaker" or (slot.tags.startswith("speaker|") and draw.chance(0.45)):
         return Human(SPEAKER)
     return Human(_other(draw, slots.people(slot.tags), _taken(Human, words)))
 
@@ -121,16 +121,17 @@ def _other_person(draw: Draw, slot: Slot, words: Words) -> Filler:
 
 
 def _place(draw: Draw, slot: Slot, words: Words) -> Filler:
-    source = words.get(slot.tags)
+    name, _, more = slot.tags.partition("&")
+    source = words.get(name)
     if not isinstance(source, Doing):
         return Where(_other(draw, slots.places(slot.tags), _taken(Where, words)))
-    wanted = source.action.places
-    return Where(_other(draw, _places_of(wanted), _taken(Where, words)))
+    return Where(_other(draw, _places_of(source.action.places, more), _taken(Where, words)))
 
 
 @cache
-def _places_of(activities: frozenset[str]) -> list[lexicon.Place]:
-    return [place for place in lexicon.load().places if place.activities & activities]
+def _places_of(activities: frozenset[str], more: str) -> list[lexicon.Place]:
+    places = slots.places(more) if more else lexicon.load().places
+    return [place for place in places if place.activities & activities]
 
 
 def _do(draw: Draw, slot: Slot, words: Words) -> Filler:
@@ -169,7 +170,7 @@ def _suitable(times: list[Time], uses: frozenset[str]) -> list[Time]:
 
 
 def _name(draw: Draw, slot: Slot, words: Words) -> Filler:
-    names = [name for name in lexicon.load().names if slots.tags(slot.tags).fit((name.kind,))]
+    names = [name for name in lexicon.load().names if slots.tags(slot.tags).fit(name.kind.split())]
     name = draw.choose(names)
     return Filler(name.kana if name.kana and draw.chance(0.1) else name.ja, name.en, name.ja)
 
@@ -189,6 +190,7 @@ _TABLES: dict[str, Callable[[Draw, Slot, Words], Filler]] = {
     "time": _time,
     "name": _name,
     "me": _me,
+    "own": lambda draw, slot, words: Filler("", "{own}", ""),
 }
 # Tables whose words depend on those of other tables in the row.
 _AFTER = {"time": ("do",), "other": ("who",), "yen": ("thing",)}

@@ -2,28 +2,26 @@
 
 import random
 import re
-import unicodedata
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from keras_attn_data.everyday import (
-    drawing,
     english,
     filling,
-    functions,
     lexicon,
     phrases,
     rendering,
     templates,
 )
+from keras_attn_data.everyday.entries import Entries
 from keras_attn_data.everyday.slots import Draw, Scene
-from keras_attn_data.everyday.templates import Row, Slot
+from keras_attn_data.everyday.templates import Row
 
 SEED = 20240401
 SHARE = 570  # maximum number of pairs of a pattern
-# A pattern is exhausted after this many samples in a row without a new sentence.
-_PATIENCE = 300
+# A row is exhausted after this many samples in succession without a new sentence.
+_PATIENCE = 40
 _MOODS = (1, 2, 2, 3)  # number of forms of a sentence that are drawn for the same words
 _TYPED = 0.15  # share of sentences without 。, as people type
 
@@ -58,16 +56,24 @@ def examples() -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def pairs() -> Iterator[Sentence]:
-    """All pairs, pattern by pattern, in a fixed order; a Japanese sentence has one English."""
-    seen: dict[str, str] = {}
-    japanese_seen: set[str] = set()
-    for sentence in drawn():
-        if sentence.ja in japanese_seen:
-            continue
-        if seen.setdefault(spoken(sentence.ja), spoken(sentence.en)) != spoken(sentence.en):
-            continue
-        japanese_seen.add(sentence.ja)
-        yield sentence
+    """All pairs, pattern by pattern, in a fixed order; made once in a process."""
+    return iter(_made(SHARE))
+
+
+@lru_cache(maxsize=1)
+def _made(share: int) -> tuple[Sentence, ...]:
+    return tuple(unique(drawn()))
+
+
+def unique(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Each Japanese sentence once, with the English with which it comes first."""
+    english_of: dict[str, str] = {}
+    seen: set[str] = set()
+    for sentence in sentences:
+        en = spoken(sentence.en)
+        if sentence.ja not in seen and english_of.setdefault(spoken(sentence.ja), en) == en:
+            seen.add(sentence.ja)
+            yield sentence
 
 
 def spoken(text: str) -> str:
@@ -82,25 +88,6 @@ def drawn() -> Iterator[Sentence]:
             yield Sentence(ja, en, kind, _SET_PHRASES)
     for name, rows in patterns().items():
         yield from sentences(name, rows)
-    for name, function in functions.PATTERNS.items():
-        if name not in patterns() and name not in phrases.kinds():
-            yield from _by_function(name, function)
-
-
-def _by_function(name: str, function: functions.Pattern) -> Iterator[Sentence]:
-    draw = drawing.Draw(random.Random(f"{SEED} {name}"))
-    seen: set[str] = set()
-    idle = 0
-    while len(seen) < SHARE and idle < 1000:
-        drawn = function(draw)
-        fresh = [pair for pair in drawn.pairs if pair.ja not in seen]
-        idle = 0 if fresh else idle + 1
-        for ja, en in fresh:
-            seen.add(ja)
-            ja, en = (unicodedata.normalize("NFKC", text) for text in (ja, en))
-            if english.UNKNOWN_GENDER not in en:
-                key = "|".join((name, *drawn.words))
-                yield Sentence(ja, en, key, functions.WEIGHTS.get(name, 1.0))
 
 
 @cache
@@ -114,106 +101,60 @@ def patterns() -> dict[str, tuple[str, list[Row]]]:
     return found
 
 
-@cache
-def lists() -> dict[str, list[dict[str, str]]]:
-    """Rows of all lists by name."""
-    found: dict[str, list[dict[str, str]]] = {}
-    for _, table in lexicon.tables("lists"):
-        for line in table:
-            found.setdefault(line["list"], []).append(line)
-    return found
-
-
-@cache
-def clause_pairs(tags: str) -> list[dict[str, str]]:
-    """Rows of the tables of clauses that have a tag."""
-    lines = [line for _, table in lexicon.tables("clauses") for line in table]
-    return [line for line in lines if tags in line["tags"].split()]
-
-
 def sentences(name: str, pattern: tuple[str, list[Row]]) -> Iterator[Sentence]:
     """Pairs of a pattern, up to its share, each Japanese sentence once."""
     file, rows = pattern
     draw = Draw(random.Random(f"{SEED} {name}"))
     seen: set[str] = set()
-    idle = 0
-    while len(seen) < SHARE and idle < _PATIENCE:
-        fresh = [s for s in sample(draw.choose(rows), draw, WEIGHTS.get(file, 1.0))]
-        fresh = [s for s in fresh if s.ja not in seen]
-        idle = 0 if fresh else idle + 1
-        for sentence in fresh:
-            if sentence.ja not in seen:
-                seen.add(sentence.ja)
-                yield sentence
+    idle = dict.fromkeys(rows, 0)
+    while len(seen) < SHARE and idle:
+        row = draw.choose(list(idle))
+        given = len(seen)
+        yield from sample(row, draw, WEIGHTS.get(file, 1.0), seen)
+        idle[row] = 0 if len(seen) > given else idle[row] + 1
+        if idle[row] == _PATIENCE:
+            del idle[row]
 
 
-def sample(row: Row, draw: Draw, weight: float = 1.0) -> list[Sentence]:
-    """Pairs of a row with the same words in several forms; none if the words do not fit."""
-    texts, wanted = _with_lists(row, draw)
+def sample(row: Row, draw: Draw, weight: float, seen: set[str]) -> list[Sentence]:
+    """New pairs of a row with the same words in several forms; none if the words do not fit.
+
+    Args:
+        row: Row of a table of patterns.
+        draw: Random choice.
+        weight: Weight of the pairs.
+        seen: Japanese sentences that are not new; those of the pairs are added.
+
+    Raises:
+        ValueError: If the row asks for words or forms that do not exist.
+    """
     try:
-        words = filling.fill(draw, wanted)
+        return _sample(row, draw, weight, seen)
     except filling.Unfit:
         return []
+    except (ValueError, KeyError, IndexError) as error:
+        raise ValueError(f"Row {row.name!r}, {row.ja!r}, {row.en!r}: {error!r}") from error
+
+
+def _sample(row: Row, draw: Draw, weight: float, seen: set[str]) -> list[Sentence]:
+    entries = Entries(draw, templates.slots_of(row.ja + row.en))
+    words = filling.fill(draw, templates.slots_of("".join(entries.put_into(row.ja, row.en))))
     found = []
     for mood in rendering.moods_of(row.forms, words, draw, draw.choose(_MOODS)):
-        scene = Scene(words, mood)
-        scene.used.update(texts.used)
+        scene = Scene(words, mood, entries.english())
         ja, en = templates.choose_alternatives(row.ja, row.en, mood.level, draw.choose)
-        ja, en = texts.put_into(ja, en)
+        ja, en = entries.put_into(ja, en)
         ja, en = templates.choose_alternatives(ja, en, mood.level, draw.choose)
         ja = rendering.japanese_sentence(ja, scene, draw)
+        if ja.endswith("。") and draw.chance(_TYPED):
+            ja = ja[:-1] + ("?" if ja.endswith("か。") and draw.chance(0.5) else "")
+        if ja in seen:
+            continue
         en = rendering.english_sentence(en, scene)
         if english.UNKNOWN_GENDER in en:
             continue
-        if ja.endswith("。") and draw.chance(_TYPED):
-            ja = ja[:-1] + ("?" if ja.endswith("か。") and draw.chance(0.5) else "")
-        key = "|".join((row.name, *(scene.used.values() or (row.ja,))))
+        seen.add(ja)
+        words_used = [*entries.keys().values(), *scene.used.values()] or [row.ja]
+        key = "|".join((row.name, *words_used))
         found.append(Sentence(ja, en, key, weight))
     return found
-
-
-class _Lists:
-    """Entries of lists that take the place of their slots in a row."""
-
-    def __init__(self) -> None:
-        self.entries: dict[str, tuple[str, str]] = {}
-        self.used: dict[str, str] = {}
-
-    def put_into(self, ja: str, en: str) -> tuple[str, str]:
-        def put(text: str, side: int) -> str:
-            return _LIST.sub(
-                lambda m: self.entries[m[1]][side] if m[1] in self.entries else m[0], text
-            )
-
-        return put(ja, 0), put(en, 1)
-
-
-_LIST = re.compile(r"\{([a-z_]+\d*)\??(?::[^{}]*)?\}")
-
-
-def _with_lists(row: Row, draw: Draw) -> tuple[_Lists, dict[str, Slot]]:
-    """Entries of the lists in a row, and the slots that remain to be filled."""
-    chosen, wanted = _Lists(), dict(row.slots)
-    texts = ""
-    for name, slot in row.slots.items():
-        if slot.table in ("first", "then"):
-            if slot.table == "then":
-                continue
-            line = draw.choose(clause_pairs(slot.tags))
-            both = {"first": ("first_ja", "first_en"), "then": ("then_ja", "then_en")}
-            for side, (ja, en) in both.items():
-                chosen.entries[side + name[5:]] = line[ja], line[en]
-            chosen.used[name] = f"{line['first_ja']}、{line['then_ja']}"
-        elif slot.table in lists():
-            entries = lists()[slot.table]
-            if slot.tags:
-                entries = [e for e in entries if slot.tags in (e["tags"] or "").split()]
-            line = draw.choose(entries)
-            while (line["ja"], line["en"]) in chosen.entries.values() and len(entries) > 2:
-                line = draw.choose(entries)
-            chosen.entries[name] = line["ja"], line["en"]
-            chosen.used[name] = line["ja"]
-    for name, (ja, en) in chosen.entries.items():
-        wanted.pop(name, None)
-        texts += ja + en
-    return chosen, {**wanted, **templates.slots_of(texts)}

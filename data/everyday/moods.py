@@ -41,6 +41,9 @@ FIXED = {
         if not_ and japanese.is_verb(word)
         else japanese.te(word)
     ),
+    "ても": lambda word, not_: (
+        (japanese.plain(word, negative=True)[:-1] + "くて" if not_ else japanese.te(word)) + "も"
+    ),
     "たら": lambda word, not_: japanese.tara(word, not_),
     "たり": lambda word, not_: japanese.plain(word, past=True, negative=not_) + "り",
     "ば": lambda word, not_: japanese.conditional(word, not_),

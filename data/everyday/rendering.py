@@ -16,7 +16,8 @@ _ENDS = ("。", "?", "!", "」", "…")
 
 def japanese_sentence(text: str, scene: Scene, draw: Draw) -> str:
     """Japanese sentence with its mark."""
-    said = "".join(_japanese_part(part, scene) for part in templates.parse(text, False))
+    parts = templates.parse(text, False)
+    said = "".join(_japanese_part(part, scene) for part in parts).strip()
     if scene.mood.level == "casual":
         said = moods.spoken(said)
         if said.count("を") == 1 and draw.chance(0.25):
@@ -56,21 +57,25 @@ def english_sentence(text: str, scene: Scene) -> str:
     parts = templates.parse(text, True)
     future = any(isinstance(w, When) and "future" in w.time.kinds for w in scene.words.values())
     about_speaker = False
+    owner: Person | None = None
     pieces = []
     for part in parts:
         if isinstance(part, Predicate) and part.subject:
             main = not part.forms and not (part.negated and scene.mood.question)
             who = _subject(part.subject, scene)
-            about_speaker |= main and who == I
+            about_speaker |= main and (who == I or who.text.startswith("my "))
+            if owner is None or main:
+                owner = english.YOU if main and scene.mood.question and who == I else who
             pieces.append(_clause(part, who, scene, future, main))
         elif isinstance(part, Predicate):
             pieces.append(_inflected(part, scene))
         else:
             pieces.append(_english_part(part, scene))
-    said = "".join(pieces).replace("{own}", "my")
+    said = "".join(pieces).replace("{own}", (owner or I).own)
     if scene.mood.question and about_speaker:
         said = clauses.asked(said)
     said = _VOWEL.sub(r"\1n ", " ".join(said.split()).replace(" ,", ",").replace(" .", "."))
+    said = re.sub(r'(?<=, ")[a-z]', lambda match: match[0].upper(), said)
     mark = "" if said.endswith(("?", "!", '"')) else "?" if scene.mood.question else "."
     return unicodedata.normalize("NFKC", english.sentence(said, mark))
 
@@ -120,9 +125,11 @@ def moods_of(forms: frozenset[str], scene_words: dict, draw: Draw, number: int) 
     times = [word for word in scene_words.values() if isinstance(word, When)]
     own = any(getattr(word, "is_own", False) for word in scene_words.values())
     found: list[Mood] = []
+    if "question!" in forms and own:
+        return []
     for _ in range(2 * number):
         past = "past!" in forms or ("past" in forms and draw.chance(0.35))
-        if times:
+        if times and not forms & {"past!", "present!"}:
             past = any("past" in time.time.kinds for time in times)
         question = "question!" in forms or ("question" in forms and draw.chance(0.25) and not own)
         negative = "negative!" in forms or (

@@ -39,12 +39,14 @@ class Scene:
 
     Args:
         words: Words by the name of their slot.
-        mood: Form of the sentence. Defaults to a polite statement.
+        mood: Form of the sentence.
+        entries: English of the entries of lists by the name of their slot.
     """
 
-    def __init__(self, words: dict[str, "Filler"], mood: Mood | None = None):
+    def __init__(self, words: dict[str, "Filler"], mood: Mood, entries: dict[str, str]):
         self.words = words
-        self.mood = mood or Mood("polite")
+        self.mood = mood
+        self.entries = entries
         self.used: dict[str, str] = {}
 
     def filler(self, name: str) -> "Filler":
@@ -113,12 +115,18 @@ class Thing(Filler):
             "it": "they" if many else "it",
             "them": "them" if many else "it",
             "be": "are" if many else "is",
-            "do": "do" if many else "does",
+            "isnt": "aren't" if many else "isn't",
         }
         if form in fixed:
             return fixed[form]
+        if form in ("this1", "that1"):
+            return noun.pronoun(form[:-1])
+        if form == "these1":
+            return "these" if many or noun.article == "s" else "this"
         if form in ("this", "that", "my", "your", "his", "her", "which"):
             return f"{noun.pronoun(form)} {noun.en}"
+        if form in scene.entries:
+            return noun.described(scene.entries[form])
         other = scene.filler(form)
         if isinstance(other, Number):
             return noun.counted(other.value)
@@ -127,8 +135,10 @@ class Thing(Filler):
     def person(self, forms: tuple[str, ...], scene: Scene) -> Person:
         text = self.en(forms, scene)
         if forms in (("plural",), ()):
-            return Person(text, "3n" if self.noun.article in ("0", "the", "n", "own") else "3p")
-        many = self.noun.is_plural or (forms == ("the",) and self.noun.article == "s")
+            one = ("0", "n", "own") if forms else ("a", "0", "n", "own", "the")
+            return Person(text, "3n" if self.noun.article in one else "3p")
+        is_pair = self.noun.article == "s" and forms in (("the",), ("these1",))
+        many = self.noun.is_plural or is_pair
         if forms and forms[0] in scene.words and isinstance(scene.words[forms[0]], Number):
             many = not text.startswith("one ")
         return Person(text, "3p" if many else "3n")
@@ -173,7 +183,7 @@ class Doing(Filler):
     """Action: {do} "read a book"; .general "read books", .ing, .done, .past; .verb, .thing;
     .your, .our, .his for the owner of what is done."""
 
-    OWNERS = {"your": english.YOU, "our": english.WE, "my": english.I}
+    OWNERS = {"your": english.YOU, "our": english.WE, "my": english.I, "their": Person("", "3p")}
 
     def __init__(self, action: Action):
         super().__init__(action.ja.text, "", action.key)
@@ -257,7 +267,7 @@ class Where(Filler):
 
 
 class When(Filler):
-    """Time: {time} leads a clause, with a comma after a kanji; .bare without."""
+    """Time: {time} leads a clause, with a comma after a kanji; .bare; .at "日曜日に"."""
 
     def __init__(self, time: Time, omitted: bool):
         super().__init__("" if omitted else time.ja, "" if omitted else time.en, "")
@@ -267,6 +277,8 @@ class When(Filler):
         text = self.text_ja
         if forms == ("bare",) or not text:
             return text
+        if forms == ("at",):
+            return text + "に" if text.endswith("曜日") else text
         return text + "、" if "一" <= text[-1] <= "鿿" or text == "おととい" else text
 
 
@@ -286,9 +298,12 @@ class Number(Filler):
             return self.text_en
         if forms == ("digits",):
             return f"{self.value:,}"
+        if forms == ("label",):
+            return str(self.value)
         if forms == ("ordinal",):
             return self.ORDINALS[self.value] if self.value <= 12 else f"{self.value}th"
-        noun = forms[0] if self.value == 1 else english.plural(forms[0])
+        noun = scene.entries.get(forms[0], forms[0])
+        noun = noun if self.value == 1 else english.plural(noun)
         if forms[1:] == ("digits",):
             return f"{self.value:,} {noun}"
         return f"{self.text_en} {noun}"
@@ -337,7 +352,12 @@ def tags(text: str) -> Tags:
 
 @cache
 def nouns(text: str) -> list[Noun]:
-    return [noun for noun in lexicon.load().nouns if tags(text).fit(noun.tags)]
+    wanted = tags(text)
+    return [
+        noun
+        for noun in lexicon.load().nouns
+        if wanted.fit(noun.tags | {f"is-{noun.article}", "counted" if noun.counter else "mass"})
+    ]
 
 
 @cache

@@ -10,11 +10,23 @@ from keras_attn_data.everyday.moods import DERIVED, FIXED, LEVELS, TENSED
 Choose = Callable[[list[str]], str]
 
 _GROUP = re.compile(r"\(([^()]*[|/~][^()]*)\)")
+# Marks that separate alternatives; those inside a slot separate its tags.
+_BAR, _SLASH, _TILDE = (re.compile(mark + r"(?![^{}]*\})") for mark in (r"\|", "/", "~"))
 _PARTS = re.compile(r"\{([^{}]+)\}|\[([^\[\]]+)\]")
 _SLOT = re.compile(r"([a-z_]+\d*)(\??)(?::([^.]+))?((?:\.[^.]+)*)")
 _TENSES = "present past will would could can tense ing done base"
 _ENGLISH_FORM = re.compile(rf":({'|'.join(_TENSES.split())})( not)?$")
-_MOODS = {*LEVELS, "past", "negative", "question", "past!", "negative!", "question!", "-"}
+_MOODS = {
+    *LEVELS,
+    "past",
+    "negative",
+    "question",
+    "past!",
+    "present!",
+    "negative!",
+    "question!",
+    "-",
+}
 
 
 class Row(NamedTuple):
@@ -31,11 +43,6 @@ class Row(NamedTuple):
     ja: str
     en: str
     forms: frozenset[str]
-
-    @property
-    def slots(self) -> dict[str, "Slot"]:
-        """Slots of both templates by name; the first that has tags tells them."""
-        return slots_of(self.ja + self.en)
 
 
 class Slot(NamedTuple):
@@ -88,7 +95,7 @@ def row(name: str, ja: str, en: str, forms: str) -> Row:
             f"the row {name!r}, {ja!r}."
         )
     paired = [
-        sorted(group.count("/") for group in _GROUP.findall(text) if "/" in group)
+        sorted(len(_SLASH.findall(group)) for group in _GROUP.findall(text) if "/" in group)
         for text in (ja, en)
     ]
     if paired[0] != paired[1]:
@@ -104,6 +111,7 @@ def row(name: str, ja: str, en: str, forms: str) -> Row:
     return Row(name, ja, en, wanted)
 
 
+@lru_cache(maxsize=20_000)
 def slots_of(text: str) -> dict[str, Slot]:
     """Slots of a text by name; the first with tags stands for all of its name."""
     found: dict[str, Slot] = {}
@@ -128,10 +136,12 @@ def choose_alternatives(ja: str, en: str, level: str, choose: Choose) -> tuple[s
                 picks[key] = int(choose([str(i) for i in range(len(options))]))
             return options[picks[key]]
         if "~" in inside:
-            options = inside.split("~")
-            return choose(options[min(LEVELS.index(level), len(options) - 1)].split("|"))
-        return choose(inside.split("|"))
+            options = _TILDE.split(inside)
+            return choose(_BAR.split(options[min(LEVELS.index(level), len(options) - 1)]))
+        return choose(_BAR.split(inside))
 
+    if "(" not in ja:
+        return ja, en
     texts = []
     for text in (ja, en):
         counted: dict[tuple[str, int], int] = {}
@@ -142,11 +152,11 @@ def choose_alternatives(ja: str, en: str, level: str, choose: Choose) -> tuple[s
 def _label(inside: str) -> tuple[str, list[str]]:
     label, mark, rest = inside.partition("=")
     if mark and label.isalnum() and label.isascii() and len(label) == 1:
-        return label, rest.split("/")
-    return "", inside.split("/")
+        return label, _SLASH.split(rest)
+    return "", _SLASH.split(inside)
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=20_000)
 def parse(text: str, english: bool) -> tuple[Part, ...]:
     """Texts, slots and predicates of a template without alternatives."""
     parts: list[Part] = []
@@ -202,7 +212,7 @@ def _clause(inside: str) -> Predicate:
     if match := _ENGLISH_FORM.search(inside):
         inside, forms, negated = inside[: match.start()], (match[1],), bool(match[2])
     if forms and forms[0] in ("ing", "done", "base"):
-        return Predicate(_texts_and_slots(inside), forms, negated)
+        return Predicate(_texts_and_slots(inside.replace("*", "")), forms, negated)
     if "*" in inside:
         subject, _, rest = inside.partition("*")
     else:

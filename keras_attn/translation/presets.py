@@ -8,7 +8,7 @@ from keras_attn.translation.config import Config
 
 # A corpus below this number of training pairs gets the sizes of `SMALL_CORPUS` for every size that
 # the user does not set: a larger model would not finish enough epochs in a few minutes.
-SMALL_CORPUS_PAIRS = 100_000
+SMALL_CORPUS_PAIRS = 180_000
 SMALL_CORPUS: dict[str, Any] = {
     "vocab_size": 3000,
     "batch_tokens": 2048,
