@@ -16,11 +16,18 @@ _CLAUSES = {"first": ("first_ja", "first_en"), "then": ("then_ja", "then_en")}
 
 @cache
 def lists() -> dict[str, list[Line]]:
-    """Rows of all lists by name."""
+    """Rows of all lists by name. All rows of a list are in one file."""
     found: dict[str, list[Line]] = {}
-    for _, table in lexicon.tables("lists"):
+    files: dict[str, str] = {}
+    for file, table in lexicon.tables("lists"):
         for line in table:
-            found.setdefault(line["list"], []).append(line)
+            name = line["list"]
+            if files.setdefault(name, file) != file:
+                raise ValueError(
+                    f"A list must be in one file, since its name stands for all of its rows. "
+                    f"Received: {name!r} in {files[name]}.tsv and {file}.tsv."
+                )
+            found.setdefault(name, []).append(line)
     return found
 
 

@@ -19,7 +19,8 @@ from keras_attn_data.everyday.slots import Draw, Scene
 from keras_attn_data.everyday.templates import Row
 
 SEED = 20240401
-SHARE = 570  # maximum number of pairs of a pattern
+SHARE = 570  # maximum number of pairs of a pattern; with few rows it gets fewer
+_SHARE_OF_ANY, _SHARE_OF_A_ROW = 160, 45
 # A row is exhausted after this many samples in succession without a new sentence.
 _PATIENCE = 40
 _MOODS = (1, 2, 2, 3)  # number of forms of a sentence that are drawn for the same words
@@ -107,7 +108,8 @@ def sentences(name: str, pattern: tuple[str, list[Row]]) -> Iterator[Sentence]:
     draw = Draw(random.Random(f"{SEED} {name}"))
     seen: set[str] = set()
     idle = dict.fromkeys(rows, 0)
-    while len(seen) < SHARE and idle:
+    share = min(SHARE, _SHARE_OF_ANY + _SHARE_OF_A_ROW * len(rows))
+    while len(seen) < share and idle:
         row = draw.choose(list(idle))
         given = len(seen)
         yield from sample(row, draw, WEIGHTS.get(file, 1.0), seen)
