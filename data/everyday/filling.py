@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
-from keras_attn_data.everyday import figures, lexicon, literals, slots
+from keras_attn_data.everyday import figures, literals, slots
 from keras_attn_data.everyday.english import I
-from keras_attn_data.everyday.lexicon import Noun, Somebody, Time
+from keras_attn_data.everyday.lexicon import Action, Somebody, Tags, Time, fitting, load
 from keras_attn_data.everyday.slots import Doing, Draw, Filler, Human, Quality, Thing, When, Where
 from keras_attn_data.everyday.templates import Slot
 
 Words = dict[str, Filler]
 
-SPEAKER = Somebody("", I, "speaker")
+_SPEAKER = Somebody("", I, "speaker", frozenset())
 _EVERYBODY = "family|friend|name"
 # Relatives of the speaker that a sentence may have in pairs.
 _BLOOD = frozenset("父 母 兄 姉 弟 妹 祖父 祖母 おじ おば".split())
@@ -34,13 +35,10 @@ def fill(draw: Draw, wanted: dict[str, Slot]) -> Words:
 
     def need(name: str) -> None:
         slot = pending.pop(name)
-        for tag in slot.tags.replace("|", "&").split("&"):
-            if tag in pending:
-                need(tag)
-        if slot.table in _AFTER:
-            for other in [other for other in pending if pending[other].table in _AFTER[slot.table]]:
-                if other in pending:
-                    need(other)
+        after = [other for other in pending if pending[other].table in _AFTER.get(slot.table, ())]
+        for other in (*slot.tags.replace("|", "&").split("&"), *after):
+            if other in pending:
+                need(other)
         words[name] = _draw(draw, slot, words)
 
     while pending:
@@ -54,54 +52,59 @@ def _draw(draw: Draw, slot: Slot, words: Words) -> Filler:
     if slot.table in literals.MAKERS:
         return literals.Copied(literals.MAKERS[slot.table](draw))
     if slot.table not in _TABLES:
+        known = sorted({*_TABLES, *figures.MAKERS, *literals.MAKERS})
         raise ValueError(
-            f"A slot must be a list of lists/*.tsv or one of {sorted(tables())}. "
-            f"Received: {{{slot.name}}}."
+            f"A slot must be a list of lists/*.tsv or one of {known}. Received: {{{slot.name}}}."
         )
     return _TABLES[slot.table](draw, slot, words)
 
 
-def _other(draw: Draw, items: Sequence, taken: Sequence[str]):
-    """Item whose Japanese is not taken yet."""
+def _other(draw: Draw, items: Sequence[Any], kind: type[Filler], words: Words) -> Any:
+    """Item whose Japanese no other word of the kind has."""
+    taken = [word.text_ja for word in words.values() if isinstance(word, kind)]
     for _ in range(_TRIES if items else 0):
         item = draw.choose(items)
-        if getattr(item, "ja", None) not in taken:
+        if getattr(item.ja, "text", item.ja) not in taken:
             return item
     raise Unfit
 
 
-def _taken(kind: type[Filler], words: Words) -> list[str]:
-    return [word.text_ja for word in words.values() if isinstance(word, kind)]
-
-
 def _thing(draw: Draw, slot: Slot, words: Words) -> Filler:
-    source = words.get(slot.tags.partition("&")[0])
-    if not isinstance(source, Quality):
-        return Thing(_other(draw, slots.nouns(slot.tags), _taken(Thing, words)))
-    more = slot.tags.partition("&")[2]
-    return Thing(_other(draw, _described(source.adjective.describes, more), _taken(Thing, words)))
+    source, _, more = slot.tags.partition("&")
+    adjective = words.get(source)
+    if isinstance(adjective, Quality):
+        found = _sharing("nouns", adjective.adjective.describes, more)
+    else:
+        found = fitting("nouns", slot.tags)
+    return Thing(_other(draw, found, Thing, words))
+
+
+def _place(draw: Draw, slot: Slot, words: Words) -> Filler:
+    source, _, more = slot.tags.partition("&")
+    doing = words.get(source)
+    if isinstance(doing, Doing):
+        found = _sharing("places", doing.action.places, more)
+    else:
+        found = fitting("places", slot.tags)
+    return Where(_other(draw, found, Where, words))
 
 
 @cache
-def _described(tags: frozenset[str], more: str) -> list[Noun]:
-    nouns = slots.nouns(more) if more else lexicon.load().nouns
-    return [noun for noun in nouns if noun.tags & tags]
+def _sharing(table: str, tags: Tags, more: str) -> list[Any]:
+    """Words of a table that share a tag, and have `more` tags."""
+    return [word for word in (fitting(table, more) if more else load(table)) if word.tags & tags]
 
 
 def _who(draw: Draw, slot: Slot, words: Words) -> Filler:
-    if not slot.tags:
-        if draw.chance(0.4):
-            return Human(SPEAKER)
-        kinds = "pronoun" if draw.chance(0.15) else _EVERYBODY
-        return Human(_other(draw, slots.people(kinds), _taken(Human, words)))
-    if slot.tags == "speaker" or (slot.tags.startswith("speaker|") and draw.chance(0.45)):
-        return Human(SPEAKER)
-    return Human(_other(draw, slots.people(slot.tags), _taken(Human, words)))
+    tags = slot.tags or "speaker|" + ("pronoun" if draw.chance(0.15) else _EVERYBODY)
+    if tags == "speaker" or (tags.startswith("speaker|") and draw.chance(0.4)):
+        return Human(_SPEAKER)
+    return Human(_other(draw, fitting("people", tags), Human, words))
 
 
 def _person(draw: Draw, slot: Slot, words: Words) -> Filler:
     """Anybody but the speaker."""
-    return Human(_other(draw, slots.people(slot.tags or _EVERYBODY), _taken(Human, words)))
+    return Human(_other(draw, fitting("people", slot.tags or _EVERYBODY), Human, words))
 
 
 def _other_person(draw: Draw, slot: Slot, words: Words) -> Filler:
@@ -110,92 +113,69 @@ def _other_person(draw: Draw, slot: Slot, words: Words) -> Filler:
     父 and 友達 are the speaker's father and friend only in a sentence about the speaker; beside
     another subject they would be that person's. Relatives of the speaker also go together.
     """
-    who = words.get("who")
-    name = who.text_ja if who else ""
-    kinds = _EVERYBODY if name in ("", "私たち") else "family|name" if name in _BLOOD else "name"
+    who = words["who"].text_ja if "who" in words else ""
+    kinds = _EVERYBODY if who in ("", "私たち") else "family|name" if who in _BLOOD else "name"
     for _ in range(_TRIES):
-        somebody = _other(draw, slots.people(kinds), [name])
-        if not name or somebody.kind != "family" or somebody.ja in _BLOOD:
+        somebody = _other(draw, fitting("people", kinds), Human, words)
+        if not who or somebody.kind != "family" or somebody.ja in _BLOOD:
             return Human(somebody)
     raise Unfit
 
 
-def _place(draw: Draw, slot: Slot, words: Words) -> Filler:
-    name, _, more = slot.tags.partition("&")
-    source = words.get(name)
-    if not isinstance(source, Doing):
-        return Where(_other(draw, slots.places(slot.tags), _taken(Where, words)))
-    return Where(_other(draw, _places_of(source.action.places, more), _taken(Where, words)))
+def _do(draw: Draw, slot: Slot, words: Words) -> Filler:
+    groups = _verbs(slot.tags)
+    if not groups:
+        raise ValueError(f"No action has the tags of {{{slot.name}:{slot.tags}}}.")
+    return Doing(_other(draw, draw.choose(groups), Doing, words))
 
 
 @cache
-def _places_of(activities: frozenset[str], more: str) -> list[lexicon.Place]:
-    places = slots.places(more) if more else lexicon.load().places
-    return [place for place in places if place.activities & activities]
-
-
-def _do(draw: Draw, slot: Slot, words: Words) -> Filler:
-    groups = slots.actions(slot.tags)
-    if not groups:
-        raise ValueError(f"No action has the tags of {{{slot.name}:{slot.tags}}}.")
-    taken = _taken(Doing, words)
-    for _ in range(_TRIES):
-        action = draw.choose(draw.choose(groups))
-        if action.ja.text not in taken:
-            return Doing(action)
-    raise Unfit
-
-
-def _adjective(draw: Draw, slot: Slot, words: Words) -> Filler:
-    return Quality(draw.choose(slots.adjectives(slot.tags)))
+def _verbs(tags: str) -> list[list[Action]]:
+    """Actions, grouped by verb; the group of a verb with many objects is repeated."""
+    groups: dict[str, list[Action]] = {}
+    for action in fitting("actions", tags):
+        group = f"{action.verb.text}|{action.en.verb}" if action.noun else action.key
+        groups.setdefault(group, []).append(action)
+    return [group for group in groups.values() for _ in range(1 + len(group) // 6)]
 
 
 def _time(draw: Draw, slot: Slot, words: Words) -> Filler:
-    """Time that suits the action: whole days for meals, years only for long actions."""
-    times = slots.times(slot.tags)
+    times = fitting("times", slot.tags)
     doing = next((word for word in words.values() if isinstance(word, Doing)), None)
     if doing is not None and slot.tags != "freq":
-        times = _suitable(times, doing.action.uses)
-    return When(_other(draw, times, _taken(When, words)), slot.optional and draw.chance(_OMITTED))
+        times = _suitable(times, doing.action.tags)
+    return When(_other(draw, times, When, words), slot.optional and draw.chance(_OMITTED))
 
 
-def _suitable(times: list[Time], uses: frozenset[str]) -> list[Time]:
+@cache
+def _suitable(times: tuple[Time, ...], uses: Tags) -> tuple[Time, ...]:
+    """Times that suit an action: whole days for meals, years only for long actions."""
     if "long-only" in uses:
-        return [time for time in times if "long" in time.kinds]
+        return tuple(time for time in times if "long" in time.tags)
     if "whole-days" in uses:
-        return [time for time in times if time.kinds & {"neutral", "plainhabit", "freq"}]
+        return tuple(time for time in times if time.tags & {"neutral", "plainhabit", "freq"})
     if "long-times" in uses:
         return times
-    return [time for time in times if "long" not in time.kinds]
+    return tuple(time for time in times if "long" not in time.tags)
 
 
 def _name(draw: Draw, slot: Slot, words: Words) -> Filler:
-    names = [name for name in lexicon.load().names if slots.tags(slot.tags).fit(name.kind.split())]
-    name = draw.choose(names)
+    name = draw.choose(fitting("names", slot.tags))
     return Filler(name.kana if name.kana and draw.chance(0.1) else name.ja, name.en, name.ja)
-
-
-def _me(draw: Draw, slot: Slot, words: Words) -> Filler:
-    return slots.Speaker(draw.between(0, 5), draw.between(0, 6))
 
 
 _TABLES: dict[str, Callable[[Draw, Slot, Words], Filler]] = {
     "thing": _thing,
+    "place": _place,
     "who": _who,
     "person": _person,
     "other": _other_person,
-    "place": _place,
     "do": _do,
-    "adj": _adjective,
+    "adj": lambda draw, slot, words: Quality(draw.choose(fitting("adjectives", slot.tags))),
     "time": _time,
     "name": _name,
-    "me": _me,
+    "me": lambda draw, slot, words: slots.Speaker(draw),
     "own": lambda draw, slot, words: Filler("", "{own}", ""),
 }
 # Tables whose words depend on those of other tables in the row.
 _AFTER = {"time": ("do",), "other": ("who",), "yen": ("thing",)}
-
-
-def tables() -> set[str]:
-    """Names of the slots that are no lists."""
-    return {*_TABLES, *figures.MAKERS, *literals.MAKERS}

@@ -1,13 +1,16 @@
 """Lexicon of the corpus, read from the TSV tables in this folder."""
 
 import csv
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import cache
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.english import Person, Phrase
 from keras_attn_data.everyday.japanese import Word
+
+Tags = frozenset[str]
 
 
 class Noun(NamedTuple):
@@ -28,7 +31,7 @@ class Noun(NamedTuple):
     article: str
     counter: str
     unit: str
-    tags: frozenset[str]
+    tags: Tags
 
     @property
     def is_plural(self) -> bool:
@@ -42,25 +45,14 @@ class Noun(NamedTuple):
     @property
     def bare(self) -> str:
         """Form with the default article: "an apple", "coffee", "the piano"."""
-        return self.with_article("-")
+        return self.with_article(self.article)
 
     @property
     def the(self) -> str:
         return self.with_article("the")
 
     def with_article(self, article: str) -> str:
-        """Form with an article.
-
-        Args:
-            article: An article of `Noun`; "-" for the default article; "plural" for the generic
-                form; "the0" for "the" before instruments, else the default article.
-        """
-        if article == "plural":
-            return self.general
-        if article == "the0":
-            article = "the" if "instrument" in self.tags else "-"
-        if article == "-":
-            article = self.article
+        """Form with an article of `Noun`."""
         if self.article == "n" or article in ("0", "p", "n"):
             return self.en
         if article == "s":
@@ -71,29 +63,21 @@ class Noun(NamedTuple):
             return english.article(self.en)
         return ("{own} " if article == "own" else "the ") + self.en
 
-    def described(self, adjective: str, article: str = "-") -> str:
+    def described(self, adjective: str) -> str:
         """Form with an adjective: "a red apple"."""
-        if article == "-" and self.article == "the":
-            article = "a"
+        article = "a" if self.article == "the" else self.article
         return self._replace(en=f"{adjective} {self.en}").with_article(article)
 
     def counted(self, number: int) -> str:
         """Form with a number: "three apples", "three cups of coffee"."""
-        if self.unit:
-            unit = self.unit if number == 1 else english.plural(self.unit)
-            return f"{english.number(number)} {unit} of {self.en}"
-        noun = self.en if number == 1 else english.plural(self.en)
-        return f"{english.number(number)} {noun}"
+        noun = self.unit or self.en
+        noun = noun if number == 1 else english.plural(noun)
+        return english.number(number) + " " + noun + (f" of {self.en}" if self.unit else "")
 
     def pronoun(self, pronoun: str) -> str:
         """Demonstrative in the number of the noun: "this" or "these", "that" or "those"."""
         plurals = {"this": "these", "that": "those"}
         return plurals.get(pronoun, pronoun) if self.is_plural else pronoun
-
-    def as_subject(self, determiner: str) -> Person:
-        """Subject with this, that or the; "these shoes" for a noun that is always plural."""
-        determiner = self.pronoun(determiner)
-        return Person(f"{determiner} {self.en}", "3p" if self.is_plural else "3n")
 
 
 class Action(NamedTuple):
@@ -103,7 +87,7 @@ class Action(NamedTuple):
         ja: Complete Japanese phrase, ending in the verb: コーヒーを飲む.
         en: English verb phrase.
         key: Content words.
-        uses: Uses in patterns.
+        tags: Uses in patterns, the English verb, and whether there is an object.
         places: Kinds of places where the action happens.
         general: English verb phrase with a generic object: "read books".
         noun: Object, or None. Defaults to None.
@@ -114,8 +98,8 @@ class Action(NamedTuple):
     ja: Word
     en: Phrase
     key: str
-    uses: frozenset[str]
-    places: frozenset[str]
+    tags: Tags
+    places: Tags
     general: Phrase
     noun: Noun | None = None
     verb: Word = Word("", "noun")
@@ -130,104 +114,56 @@ class Action(NamedTuple):
         return japanese.potential(self.verb).after(objects)
 
 
-class VerbFrame(NamedTuple):
-    """Verb with the nouns that it can have as objects."""
-
-    ja: Word
-    en: Phrase
-    particle: str
-    objects: frozenset[str]
-    article: str
-    uses: frozenset[str]
-    places: frozenset[str]
-
-    @property
-    def usual(self) -> Phrase:
-        """Generic verb phrase: "draw pictures of" instead of "draw a picture of"."""
-        return Phrase(self.en.verb, self.en.rest.replace("a picture of", "pictures of"))
-
-    def with_noun(self, noun: Noun) -> Action:
-        places = self.places
-        if "shop*" in places:
-            places = frozenset("shop-" + tag for tag in noun.tags)
-        return Action(
-            ja=self.ja.after(noun.ja + self.particle),
-            en=self.en.plus(noun.with_article(self.article)),
-            key=f"{noun.ja}|{self.ja.text}",
-            uses=self.uses,
-            places=places,
-            general=self.usual.plus(self._in_general(noun)),
-            noun=noun,
-            verb=self.ja,
-            particle=self.particle,
-        )
-
-    def _in_general(self, noun: Noun) -> str:
-        if "instrument" in noun.tags:
-            return noun.with_article(self.article)
-        if self.article == "a":
-            return noun.en if noun.article == "n" else english.plural(noun.en)
-        if self.article == "-" or (self.article == "the" and noun.article in ("a", "s")):
-            return noun.general
-        return noun.with_article(self.article)
-
-
 class Adjective(NamedTuple):
-    """Adjective, with the tags of nouns that it can describe."""
+    """Adjective; the tags are its uses and those of the nouns that it describes."""
 
     ja: Word
     en: str
-    describes: frozenset[str]
-    uses: frozenset[str]
+    tags: Tags
+    describes: Tags
 
 
 class Place(NamedTuple):
-    """Place; `at` is the English form with preposition: "at the library"."""
+    """Place; `at` is the English form with preposition, the tags are kinds and activities."""
 
     ja: str
     en: str
-    preposition: str
-    activities: frozenset[str]
-    kinds: frozenset[str]
-
-    @property
-    def at(self) -> str:
-        return f"{self.preposition} {self.en}"
+    at: str
+    tags: Tags
+    activities: Tags
 
 
 class Somebody(NamedTuple):
-    """Person: relative, friend, name or pronoun."""
+    """Person; the tags are the kind (family, friend, name, pronoun) and the code of the person."""
 
     ja: str
     en: Person
     kind: str
+    tags: Tags
 
 
 class Time(NamedTuple):
-    """Time word; kinds include "past", "future", "habit", "freq", "rarely" and "now"."""
+    """Time word; tags include "past", "future", "habit", "freq" and "long"."""
 
     ja: str
     en: str
-    kinds: frozenset[str]
+    tags: Tags
 
 
 class Name(NamedTuple):
-    """Name of a person; kinds are "surname", "given", "foreign" and "foreign-surname"."""
+    """Name; tags are "surname", "given", "foreign" or "foreign-surname", and "f" or "m"."""
 
     ja: str
     kana: str
     en: str
-    kind: str
+    tags: Tags
 
 
 class SetPhrase(NamedTuple):
-    """Set phrase: Japanese wordings and the English of them all.
+    """Set phrase: Japanese wordings without punctuation, and the English of them all.
 
-    Args:
-        ja: Wordings, in kanji or kana, polite or plain, without punctuation.
-        en: English, with its mark.
-        ends: "." for a statement, "!" for what is often exclaimed, "?" for a question.
-        kind: Subject, the name of a pattern.
+    `ends` is "." for a statement, "!" for what is often exclaimed, "?" for a question. `kind` is
+    the subject, the name of a pattern.
     """
 
     ja: tuple[str, ...]
@@ -236,128 +172,120 @@ class SetPhrase(NamedTuple):
     kind: str
 
 
-class Lexicon(NamedTuple):
-    """Words of all tables."""
-
-    nouns: tuple[Noun, ...]
-    actions: tuple[Action, ...]
-    adjectives: tuple[Adjective, ...]
-    places: tuple[Place, ...]
-    people: tuple[Somebody, ...]
-    times: tuple[Time, ...]
-    names: tuple[Name, ...]
-    set_phrases: tuple[SetPhrase, ...]
-    words: frozenset[str]
-
-
-def _table(name: str) -> list[dict[str, str]]:
-    path = resources.files("keras_attn_data.everyday") / f"{name}.tsv"
+def _rows(path: Any) -> list[dict[str, str]]:
     text = path.read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, restval=""))
 
 
 def tables(folder: str) -> list[tuple[str, list[dict[str, str]]]]:
     """Tables of a folder by file name, in the order of the names; lines with # are comments."""
-    found = []
     paths = (resources.files("keras_attn_data.everyday") / folder).iterdir()
-    for path in sorted(paths, key=lambda path: path.name):
-        if path.name.endswith(".tsv"):
-            text = path.read_text(encoding="utf-8")
-            lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-            rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, restval="")
-            found.append((path.name.removesuffix(".tsv"), list(rows)))
+    tsv = sorted((path.name, path) for path in paths if path.name.endswith(".tsv"))
+    return [(name.removesuffix(".tsv"), _rows(path)) for name, path in tsv]
+
+
+def _set(*texts: str) -> Tags:
+    return frozenset(" ".join(texts).split()) - {"-"}
+
+
+def _noun(row: dict[str, str]) -> Noun:
+    ja, en, article, counter = row["ja"], row["en"], row["article"], row["counter"].strip("-")
+    tags = _set(row["tags"], f"is-{article}", "counted" if counter else "mass")
+    return Noun(ja, en, article, counter, row["unit"], tags)
+
+
+def _actions(row: dict[str, str]) -> list[Action]:
+    """Action of a row without objects, or one with each noun that can be the object."""
+    ja, (verb, _, rest) = Word(row["ja"], row["kind"]), row["en"].partition(" ")
+    en = Phrase(verb, rest)
+    uses, places = _set(row["uses"], f"verb-{verb}"), _set(row["places"])
+    if "objects" not in row:
+        return [Action(ja, en, ja.text, uses | {"simple"}, places, en)]
+    usual = Phrase(verb, rest.replace("a picture of", "pictures of"))
+    found = []
+    for noun in fitting("nouns", "|".join(row["objects"].split())):
+        article = row["article"]
+        if article in ("-", "the0"):
+            article = "the" if article == "the0" and "instrument" in noun.tags else noun.article
+        plural = article == "plural"
+        shops = frozenset("shop-" + tag for tag in noun.tags) if "shop*" in places else places
+        found.append(
+            Action(
+                ja=ja.after(noun.ja + row["particle"]),
+                en=en.plus(noun.general if plural else noun.with_article(article)),
+                key=f"{noun.ja}|{ja.text}",
+                tags=uses | {"object"},
+                places=shops,
+                general=usual.plus(_general(noun, row["article"], article)),
+                noun=noun,
+                verb=ja,
+                particle=row["particle"],
+            )
+        )
     return found
 
 
-def _tags(text: str) -> frozenset[str]:
-    return frozenset(text.split()) - {"-"}
+def _general(noun: Noun, given: str, article: str) -> str:
+    """Generic object; `article` is the one of the noun if the verb has `given` none."""
+    if "instrument" in noun.tags:
+        return noun.general if article == "plural" else noun.with_article(article)
+    if given == "a":
+        return noun.en if noun.article == "n" else english.plural(noun.en)
+    if given in ("-", "plural") or (given == "the" and noun.article in ("a", "s")):
+        return noun.general
+    return noun.with_article(article)
 
 
-def _phrase(text: str) -> Phrase:
-    verb, _, rest = text.partition(" ")
-    return Phrase(verb, rest)
+def _somebody(row: dict[str, str]) -> Somebody:
+    objects = {"he": "him", "she": "her", "we": "us"}
+    person = Person(row["en"], row["person"], objects.get(row["en"], ""))
+    return Somebody(row["ja"], person, row["kind"], _set(row["kind"], row["person"]))
 
 
-def _verb_frames() -> list[VerbFrame]:
-    return [
-        VerbFrame(
-            ja=Word(row["ja"], row["kind"]),
-            en=_phrase(row["en"]),
-            particle=row["particle"],
-            objects=_tags(row["objects"]),
-            article=row["article"],
-            uses=_tags(row["uses"]),
-            places=_tags(row["places"]),
-        )
-        for row in _table("verbs")
-    ]
+def _adjective(row: dict[str, str]) -> Adjective:
+    tags, describes = _set(row["uses"], row["describes"]), _set(row["describes"])
+    return Adjective(Word(row["ja"], row["kind"]), row["en"], tags, describes)
 
 
-def _phrases() -> list[Action]:
-    return [
-        Action(
-            ja=Word(row["ja"], row["kind"]),
-            en=_phrase(row["en"]),
-            key=row["ja"],
-            uses=_tags(row["uses"]),
-            places=_tags(row["places"]),
-            general=_phrase(row["en"]),
-        )
-        for row in _table("phrases")
-    ]
+def _place(row: dict[str, str]) -> Place:
+    tags, activities = _set(row["kinds"], row["activities"]), _set(row["activities"])
+    return Place(row["ja"], row["en"], f"{row['preposition']} {row['en']}", tags, activities)
 
 
-def _nouns() -> tuple[Noun, ...]:
-    return tuple(
-        Noun(
-            row["ja"],
-            row["en"],
-            row["article"],
-            row["counter"].replace("-", ""),
-            row["unit"],
-            _tags(row["tags"]),
-        )
-        for row in _table("nouns")
+_MAKERS: dict[str, Any] = {
+    "nouns": _noun,
+    "adjectives": _adjective,
+    "places": _place,
+    "people": _somebody,
+    "times": lambda row: Time(row["ja"], row["en"], _set(row["kind"])),
+    "names": lambda row: Name(row["ja"], row["kana"], row["en"], _set(row["kind"])),
+    "set_phrases": lambda row: SetPhrase(
+        tuple(row["ja"].split("|")), row["en"], row["ends"], row["kind"]
+    ),
+}
+
+
+@cache
+def load(table: str) -> tuple[Any, ...]:
+    """Words of a table: nouns, actions, adjectives, places, people, times, names, set_phrases."""
+    folder = resources.files("keras_attn_data.everyday")
+    if table == "actions":
+        rows = [row for name in ("verbs", "phrases") for row in _rows(folder / f"{name}.tsv")]
+        return tuple(action for row in rows for action in _actions(row))
+    return tuple(_MAKERS[table](row) for row in _rows(folder / f"{table}.tsv"))
+
+
+@cache
+def fitting(table: str, wanted: str) -> tuple[Any, ...]:
+    """Words of a table that have the wanted tags: "a&!b|c"."""
+    return tuple(word for word in load(table) if fits(word.tags, wanted))
+
+
+def fits(tags: Iterable[str], wanted: str) -> bool:
+    """Whether tags meet a condition: "a&!b|c" is a without b, or c."""
+    own = frozenset(tags)
+    return any(
+        all((tag[1:] not in own) if tag[0] == "!" else tag in own for tag in choice.split("&"))
+        for choice in wanted.split("|")
     )
-
-
-@lru_cache(maxsize=1)
-def load() -> Lexicon:
-    """Read all tables; the result is cached."""
-    nouns = _nouns()
-    frames = _verb_frames()
-    actions = [
-        frame.with_noun(noun) for frame in frames for noun in nouns if frame.objects & noun.tags
-    ]
-    adjectives = tuple(
-        Adjective(
-            Word(row["ja"], row["kind"]), row["en"], _tags(row["describes"]), _tags(row["uses"])
-        )
-        for row in _table("adjectives")
-    )
-    places = tuple(
-        Place(
-            row["ja"], row["en"], row["preposition"], _tags(row["activities"]), _tags(row["kinds"])
-        )
-        for row in _table("places")
-    )
-    people = tuple(
-        Somebody(row["ja"], Person(row["en"], row["person"], _object(row["en"])), row["kind"])
-        for row in _table("people")
-    )
-    times = tuple(Time(row["ja"], row["en"], _tags(row["kind"])) for row in _table("times"))
-    names = tuple(Name(**row) for row in _table("names"))
-    set_phrases = tuple(
-        SetPhrase(tuple(row["ja"].split("|")), row["en"], row["ends"], row["kind"])
-        for row in _table("set_phrases")
-    )
-    tables = ("nouns", "verbs", "phrases", "adjectives", "places", "people", "times", "names")
-    words = frozenset(row["ja"] for table in tables for row in _table(table))
-    actions += _phrases()
-    return Lexicon(
-        nouns, tuple(actions), adjectives, places, people, times, names, set_phrases, words
-    )
-
-
-def _object(subject: str) -> str:
-    return {"he": "him", "she": "her", "we": "us"}.get(subject, "")

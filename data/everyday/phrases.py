@@ -13,12 +13,12 @@ _ENDS = {".": ("。", ""), "!": ("。", "", "!"), "?": ("。", "", "?")}
 
 def kinds() -> list[str]:
     """Subjects of the set phrases, each of which is a pattern."""
-    return list(dict.fromkeys(phrase.kind for phrase in lexicon.load().set_phrases))
+    return list(dict.fromkeys(phrase.kind for phrase in lexicon.load("set_phrases")))
 
 
 def pairs(kind: str) -> Iterator[tuple[str, str]]:
     """Every wording with one or all of the marks that people put after it."""
-    for phrase in lexicon.load().set_phrases:
+    for phrase in lexicon.load("set_phrases"):
         if phrase.kind != kind:
             continue
         for i, ja in enumerate(phrase.ja):

@@ -55,7 +55,7 @@ def _word(predicate: Predicate, scene: Scene) -> Word:
 def english_sentence(text: str, scene: Scene) -> str:
     """English sentence with capital letter and mark."""
     parts = templates.parse(text, True)
-    future = any(isinstance(w, When) and "future" in w.time.kinds for w in scene.words.values())
+    future = any(isinstance(w, When) and "future" in w.time.tags for w in scene.words.values())
     about_speaker = False
     owner: Person | None = None
     pieces = []
@@ -130,7 +130,7 @@ def moods_of(forms: frozenset[str], scene_words: dict, draw: Draw, number: int) 
     for _ in range(2 * number):
         past = "past!" in forms or ("past" in forms and draw.chance(0.35))
         if times and not forms & {"past!", "present!"}:
-            past = any("past" in time.time.kinds for time in times)
+            past = any("past" in time.time.tags for time in times)
         question = "question!" in forms or ("question" in forms and draw.chance(0.25) and not own)
         negative = "negative!" in forms or (
             "negative" in forms and draw.chance(0.25) and not (question and draw.chance(0.8))

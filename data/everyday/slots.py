@@ -1,17 +1,17 @@
-"""Words that fill the slots of a pattern: how each table is drawn, and the forms of its words."""
+"""Words that fill the slots of a pattern, with the forms that a template can ask for."""
 
 import random
-from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import TypeVar
 
-from keras_attn_data.everyday import clauses, english, japanese, lexicon
-from keras_attn_data.everyday.english import Person
+from keras_attn_data.everyday import clauses, english, japanese
+from keras_attn_data.everyday.english import Person, Phrase
 from keras_attn_data.everyday.japanese import Word
 from keras_attn_data.everyday.lexicon import Action, Adjective, Noun, Place, Somebody, Time
 from keras_attn_data.everyday.moods import Mood
 
 T = TypeVar("T")
+Forms = tuple[str, ...]
 
 
 class Draw:
@@ -57,340 +57,233 @@ class Scene:
 
 
 class Filler:
-    """Word of a slot: text in both languages that knows no other forms.
+    """Word of a slot.
 
     Args:
         ja: Japanese text.
         en: English text.
         key: Content word for `combination`. Defaults to the Japanese text; "" for none.
+        forms: English forms by name. Defaults to none.
     """
 
-    def __init__(self, ja: str, en: str, key: str | None = None):
+    def __init__(self, ja: str, en: str, key: str | None = None, **forms: str):
         self.text_ja, self.text_en = ja, en
         self.key = ja if key is None else key
+        self.forms = forms
 
-    def ja(self, forms: tuple[str, ...], scene: Scene) -> str:
-        del scene
-        _no_forms(self, forms)
+    def ja(self, forms: Forms, scene: Scene) -> str:
+        if forms:
+            raise ValueError(f"Expected no Japanese form. Received: {forms}")
         return self.text_ja
 
-    def word(self, forms: tuple[str, ...], scene: Scene) -> Word:
+    def word(self, forms: Forms, scene: Scene) -> Word:
+        """Predicate in the dictionary form."""
         return japanese.word(self.ja(forms, scene))
 
-    def en(self, forms: tuple[str, ...], scene: Scene) -> str:
-        del scene
-        _no_forms(self, forms)
-        return self.text_en
+    def en(self, forms: Forms, scene: Scene) -> str:
+        if forms and forms[0] not in self.forms:
+            raise ValueError(f"Expected a form of {sorted(self.forms)}. Received: {forms}")
+        return self.forms[forms[0]] if forms else self.text_en
 
-    def person(self, forms: tuple[str, ...], scene: Scene) -> Person:
+    def person(self, forms: Forms, scene: Scene) -> Person:
+        """Subject of a clause."""
         return clauses.person(self.en(forms, scene))
 
 
-def _no_forms(filler: Filler, forms: tuple[str, ...]) -> None:
-    if forms:
-        raise ValueError(f"A {type(filler).__name__} has no form {'.'.join(forms)!r}.")
-
-
 class Thing(Filler):
-    """Noun: {thing} "an apple", .the, .a, .plural, .one "apple", .this, .that, .it, .them, .be,
-    .SLOT with an adjective or number of another slot."""
+    """Noun; its forms are in the README."""
 
     def __init__(self, noun: Noun):
-        super().__init__(noun.ja, noun.en)
+        many = noun.is_plural
+        plural = english.plural(noun.en) if noun.article == "the" else noun.general
+        countable = noun.article in ("the", "s", "own")
+        super().__init__(
+            noun.ja,
+            noun.bare,
+            one=noun.en,
+            plural=plural,
+            the=noun.the,
+            a=noun.with_article("a") if countable else noun.bare,
+            it="they" if many else "it",
+            them="them" if many else "it",
+            be="are" if many else "is",
+            isnt="aren't" if many else "isn't",
+            this1=noun.pronoun("this"),
+            that1=noun.pronoun("that"),
+            these1="these" if many or noun.article == "s" else "this",
+        )
         self.noun = noun
 
-    def ja(self, forms: tuple[str, ...], scene: Scene) -> str:
+    def ja(self, forms: Forms, scene: Scene) -> str:
         return self.noun.counter or "つ" if forms == ("counter",) else super().ja(forms, scene)
 
-    def en(self, forms: tuple[str, ...], scene: Scene) -> str:
-        noun, many = self.noun, self.noun.is_plural
-        if not forms:
-            return noun.bare
-        form, more = forms[0], forms[1:]
-        fixed = {
-            "one": noun.en,
-            "plural": noun.general if noun.article != "the" else english.plural(noun.en),
-            "the": noun.the,
-            "a": noun.with_article("a") if noun.article in ("the", "s", "own") else noun.bare,
-            "it": "they" if many else "it",
-            "them": "them" if many else "it",
-            "be": "are" if many else "is",
-            "isnt": "aren't" if many else "isn't",
-        }
-        if form in fixed:
-            return fixed[form]
-        if form in ("this1", "that1"):
-            return noun.pronoun(form[:-1])
-        if form == "these1":
-            return "these" if many or noun.article == "s" else "this"
-        if form in ("this", "that", "my", "your", "his", "her", "which"):
-            return f"{noun.pronoun(form)} {noun.en}"
-        if form in scene.entries:
-            return noun.described(scene.entries[form])
-        other = scene.filler(form)
+    def en(self, forms: Forms, scene: Scene) -> str:
+        if not forms or forms[0] in self.forms:
+            return super().en(forms, scene)
+        if forms[0] in ("this", "that", "my", "your", "his", "her", "which"):
+            return f"{self.noun.pronoun(forms[0])} {self.noun.en}"
+        if forms[0] in scene.entries:
+            return self.noun.described(scene.entries[forms[0]])
+        other = scene.filler(forms[0])
         if isinstance(other, Number):
-            return noun.counted(other.value)
-        return noun.described(other.en(more, scene))
+            return self.noun.counted(other.value)
+        return self.noun.described(other.en(forms[1:], scene))
 
-    def person(self, forms: tuple[str, ...], scene: Scene) -> Person:
-        text = self.en(forms, scene)
-        if forms in (("plural",), ()):
-            one = ("0", "n", "own") if forms else ("a", "0", "n", "own", "the")
-            return Person(text, "3n" if self.noun.article in one else "3p")
-        is_pair = self.noun.article == "s" and forms in (("the",), ("these1",))
-        many = self.noun.is_plural or is_pair
-        if forms and forms[0] in scene.words and isinstance(scene.words[forms[0]], Number):
+    def person(self, forms: Forms, scene: Scene) -> Person:
+        text, article = self.en(forms, scene), self.noun.article
+        if forms in ((), ("plural",)):
+            one = article in (("0", "n", "own") if forms else ("a", "0", "n", "own", "the"))
+            return Person(text, "3n" if one else "3p")
+        many = article == "p" or (article == "s" and forms in (("the",), ("these1",)))
+        if isinstance(scene.words.get(forms[0]), Number):
             many = not text.startswith("one ")
         return Person(text, "3p" if many else "3n")
 
 
 class Human(Filler):
-    """Person: {who} "my father"; .he, .him, .his; .は and .が in Japanese."""
+    """Person; in Japanese with a particle that the speaker does without."""
 
     def __init__(self, somebody: Somebody):
-        super().__init__(somebody.ja, somebody.en.text)
+        someone = somebody.en
+        super().__init__(
+            somebody.ja,
+            someone.text,
+            he=someone.pronoun,
+            him=someone.object,
+            his=english.possessive(someone.text),
+            own=someone.own,
+        )
         self.somebody = somebody
+        # A listener cannot be asked about them.
+        self.is_own = somebody.kind in ("family", "friend") or somebody.ja == "私たち"
 
-    @property
-    def is_own(self) -> bool:
-        """Whether a listener cannot be asked about the person."""
-        return self.somebody.kind in ("family", "friend") or self.somebody.ja == "私たち"
-
-    def ja(self, forms: tuple[str, ...], scene: Scene) -> str:
+    def ja(self, forms: Forms, scene: Scene) -> str:
         return self.text_ja + "".join(forms) if self.text_ja else ""
 
-    def en(self, forms: tuple[str, ...], scene: Scene) -> str:
-        someone = self.somebody.en
-        named = {
-            (): someone.text,
-            ("he",): someone.pronoun,
-            ("him",): someone.object,
-            ("his",): english.possessive(someone.text),
-            ("own",): someone.own,
-        }
-        if forms not in named:
-            _no_forms(self, forms)
-        return named[forms]
-
-    def person(self, forms: tuple[str, ...], scene: Scene) -> Person:
-        someone = self.somebody.en
+    def person(self, forms: Forms, scene: Scene) -> Person:
         if forms == ("his",):
-            return Person(english.possessive(someone.text), "3n")
-        return Person(someone.pronoun, someone.code, someone.obj) if forms == ("he",) else someone
+            return Person(self.forms["his"], "3n")
+        return self.somebody.en._replace(text=self.en(forms, scene))
 
 
 class Doing(Filler):
-    """Action: {do} "read a book"; .general "read books", .ing, .done, .past; .verb, .thing;
-    .your, .our, .his for the owner of what is done."""
+    """Action; "{own}" in its English is replaced where the subject is known."""
 
-    OWNERS = {"your": english.YOU, "our": english.WE, "my": english.I, "their": Person("", "3p")}
+    OWNERS = {"your": "your", "our": "our", "my": "my", "their": "their"}
+    RULES = {"ing": english.ing, "done": english.participle, "past": english.past}
 
     def __init__(self, action: Action):
         super().__init__(action.ja.text, "", action.key)
         self.action = action
+        self.thing = Thing(action.noun) if action.noun else None
 
-    def word(self, forms: tuple[str, ...], scene: Scene) -> Word:
+    def word(self, forms: Forms, scene: Scene) -> Word:
         return self.action.verb if forms == ("verb",) else self.action.ja
 
-    def ja(self, forms: tuple[str, ...], scene: Scene) -> str:
-        if forms == ("thing",) and self.action.noun is not None:
-            return self.action.noun.ja
+    def ja(self, forms: Forms, scene: Scene) -> str:
+        if forms == ("thing",) and self.thing:
+            return self.thing.text_ja
         return self.word(forms, scene).text
 
-    def en(self, forms: tuple[str, ...], scene: Scene) -> str:
-        """Verb phrase; "{own}" is replaced where the subject is known."""
-        phrase = self.action.en
-        if forms[:1] == ("thing",) and self.action.noun is not None:
-            return Thing(self.action.noun).en(forms[1:], scene)
-        owner, inflected = "", phrase.verb
+    def en(self, forms: Forms, scene: Scene) -> str:
+        if forms[:1] == ("thing",) and self.thing:
+            return self.thing.en(forms[1:], scene)
+        phrase, owner = self.action.en, ""
+        verb = phrase.verb
         for form in forms:
-            if form == "general":
-                phrase = self.action.general
-            elif form == "verb":
-                phrase = english.Phrase(phrase.verb)
-            elif form in self.OWNERS:
-                owner = self.OWNERS[form].own
-            elif form in ("ing", "done", "past"):
-                rule = {"ing": english.ing, "done": english.participle, "past": english.past}
-                inflected = rule[form](phrase.verb)
+            if form in self.RULES:
+                verb = self.RULES[form](verb)
+            elif form in ("general", "verb"):
+                phrase = self.action.general if form == "general" else Phrase(verb)
             else:
-                human = scene.words[form]
-                owner = human.en(("own",), scene)
-        text = english.join(inflected, phrase.rest)
+                owner = self.OWNERS.get(form) or scene.words[form].en(("own",), scene)
+        text = english.join(verb, phrase.rest)
         return text.replace("{own}", owner) if owner else text
 
-    def person(self, forms: tuple[str, ...], scene: Scene) -> Person:
-        if forms[:1] == ("thing",) and self.action.noun is not None:
-            return Thing(self.action.noun).person(forms[1:], scene)
+    def person(self, forms: Forms, scene: Scene) -> Person:
+        if forms[:1] == ("thing",) and self.thing:
+            return self.thing.person(forms[1:], scene)
         return super().person(forms, scene)
 
 
 class Quality(Filler):
-    """Adjective: {adj} "big"; .er, .est; as a predicate in Japanese."""
+    """Adjective; as a predicate or, with .な, before a noun in Japanese."""
 
     def __init__(self, adjective: Adjective):
-        super().__init__(adjective.ja.text, adjective.en)
+        more, most = english.comparative(adjective.en), english.superlative(adjective.en)
+        super().__init__(adjective.ja.text, adjective.en, er=more, est=most)
         self.adjective = adjective
 
-    def word(self, forms: tuple[str, ...], scene: Scene) -> Word:
+    def word(self, forms: Forms, scene: Scene) -> Word:
         return self.adjective.ja
 
-    def ja(self, forms: tuple[str, ...], scene: Scene) -> str:
+    def ja(self, forms: Forms, scene: Scene) -> str:
         return japanese.attributive(self.adjective.ja) if forms == ("な",) else self.text_ja
-
-    def en(self, forms: tuple[str, ...], scene: Scene) -> str:
-        if forms == ("er",):
-            return english.comparative(self.text_en)
-        return english.superlative(self.text_en) if forms == ("est",) else self.text_en
 
 
 class Where(Filler):
-    """Place: {place} "the library"; .at "at the library", .to, .a "a library", .one."""
+    """Place."""
 
     def __init__(self, place: Place):
-        super().__init__(place.ja, place.en)
-        self.place = place
-
-    def en(self, forms: tuple[str, ...], scene: Scene) -> str:
-        one = self.text_en.removeprefix("the ")
-        proper = one == self.text_en
-        named = {
-            (): self.text_en,
-            ("at",): self.place.at,
-            ("to",): "home" if self.text_en == "home" else f"to {self.text_en}",
-            ("one",): one,
-            ("a",): one if proper else english.article(one),
-        }
-        if forms not in named:
-            _no_forms(self, forms)
-        return named[forms]
+        one = place.en.removeprefix("the ")
+        super().__init__(
+            place.ja,
+            place.en,
+            one=one,
+            at=place.at,
+            to="home" if place.en == "home" else f"to {place.en}",
+            a=one if one == place.en else english.article(one),
+        )
 
 
 class When(Filler):
-    """Time: {time} leads a clause, with a comma after a kanji; .bare; .at "日曜日に"."""
+    """Time; leads a clause in Japanese, with a comma after a kanji."""
 
     def __init__(self, time: Time, omitted: bool):
         super().__init__("" if omitted else time.ja, "" if omitted else time.en, "")
         self.time = time
 
-    def ja(self, forms: tuple[str, ...], scene: Scene) -> str:
+    def ja(self, forms: Forms, scene: Scene) -> str:
         text = self.text_ja
-        if forms == ("bare",) or not text:
-            return text
         if forms == ("at",):
             return text + "に" if text.endswith("曜日") else text
-        return text + "、" if "一" <= text[-1] <= "鿿" or text == "おととい" else text
+        comma = not forms and text and ("一" <= text[-1] <= "鿿" or text == "おととい")
+        return text + "、" if comma else text
 
 
 class Number(Filler):
-    """Number: {n} "three"; .digits "3"; .NOUN "three nights"; .ordinal "third"."""
+    """Number; an unknown form is a noun that is counted: "three nights"."""
 
     ORDINALS = (
         "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
     ).split()
 
     def __init__(self, value: int, ja: str):
-        super().__init__(ja, english.number(value), str(value))
+        ordinal = self.ORDINALS[value] if value <= 12 else f"{value}th"
+        forms = {"digits": f"{value:,}", "label": str(value), "ordinal": ordinal}
+        super().__init__(ja, english.number(value), str(value), **forms)
         self.value = value
 
-    def en(self, forms: tuple[str, ...], scene: Scene) -> str:
-        if not forms:
-            return self.text_en
-        if forms == ("digits",):
-            return f"{self.value:,}"
-        if forms == ("label",):
-            return str(self.value)
-        if forms == ("ordinal",):
-            return self.ORDINALS[self.value] if self.value <= 12 else f"{self.value}th"
+    def en(self, forms: Forms, scene: Scene) -> str:
+        if not forms or forms[0] in self.forms:
+            return super().en(forms, scene)
         noun = scene.entries.get(forms[0], forms[0])
-        noun = noun if self.value == 1 else english.plural(noun)
-        if forms[1:] == ("digits",):
-            return f"{self.value:,} {noun}"
-        return f"{self.text_en} {noun}"
+        return self.en(forms[1:], scene) + " " + (noun if self.value == 1 else english.plural(noun))
 
-    def person(self, forms: tuple[str, ...], scene: Scene) -> Person:
+    def person(self, forms: Forms, scene: Scene) -> Person:
         return Person(self.en(forms, scene), "3n" if self.value == 1 else "3p")
 
 
 class Speaker(Filler):
     """「私は」 or nothing; nothing in a question and in English."""
 
-    POLITE, CASUAL = (
-        ("", "", "", "私は", "わたしは", "僕は"),
-        ("", "", "", "私、", "僕、", "俺、", "私は"),
-    )
+    POLITE = ("", "", "", "私は", "わたしは", "僕は")
+    CASUAL = ("", "", "", "私、", "僕、", "俺、", "私は")
 
-    def __init__(self, polite: int, casual: int):
+    def __init__(self, draw: Draw):
         super().__init__("", "", "")
-        self.polite, self.casual = self.POLITE[polite], self.CASUAL[casual]
+        self.polite, self.casual = draw.choose(self.POLITE), draw.choose(self.CASUAL)
 
-    def ja(self, forms: tuple[str, ...], scene: Scene) -> str:
-        if scene.mood.question:
-            return ""
-        return self.casual if scene.mood.level == "casual" else self.polite
-
-
-class Tags(NamedTuple):
-    """Condition on tags: one of several sets of tags, "a&!b|c"."""
-
-    wanted: tuple[tuple[frozenset[str], frozenset[str]], ...]
-
-    def fit(self, tags: Iterable[str]) -> bool:
-        own = frozenset(tags)
-        return any(need <= own and not (own & without) for need, without in self.wanted)
-
-
-@cache
-def tags(text: str) -> Tags:
-    wanted = []
-    for choice in text.split("|"):
-        parts = [part.strip() for part in choice.split("&")]
-        need = frozenset(part for part in parts if not part.startswith("!"))
-        wanted.append((need, frozenset(part[1:] for part in parts if part.startswith("!"))))
-    return Tags(tuple(wanted))
-
-
-@cache
-def nouns(text: str) -> list[Noun]:
-    wanted = tags(text)
-    return [
-        noun
-        for noun in lexicon.load().nouns
-        if wanted.fit(noun.tags | {f"is-{noun.article}", "counted" if noun.counter else "mass"})
-    ]
-
-
-@cache
-def adjectives(text: str) -> list[Adjective]:
-    return [a for a in lexicon.load().adjectives if tags(text).fit(a.uses | a.describes)]
-
-
-@cache
-def places(text: str) -> list[Place]:
-    wanted = tags(text)
-    return [p for p in lexicon.load().places if wanted.fit(p.kinds | p.activities)]
-
-
-@cache
-def times(text: str) -> list[Time]:
-    return [time for time in lexicon.load().times if tags(text).fit(time.kinds)]
-
-
-@cache
-def people(text: str) -> list[Somebody]:
-    return [p for p in lexicon.load().people if tags(text).fit((p.kind, p.en.code))]
-
-
-@cache
-def actions(text: str) -> list[list[Action]]:
-    """Actions, grouped by verb; the group of a verb with many objects is repeated."""
-    groups: dict[str, list[Action]] = {}
-    for action in lexicon.load().actions:
-        own = action.uses | {"object" if action.noun else "simple"}
-        if tags(text).fit(own | {f"verb-{action.en.verb}"}):
-            group = f"{action.verb.text}|{action.en.verb}" if action.noun else action.key
-            groups.setdefault(group, []).append(action)
-    drawn = []
-    for members in groups.values():
-        drawn += [members] * (1 + len(members) // 6)
-    return drawn
+    def ja(self, forms: Forms, scene: Scene) -> str:
+        said = self.casual if scene.mood.level == "casual" else self.polite
+        return "" if scene.mood.question else said
