@@ -27,18 +27,18 @@ def test_masses_and_pairs_are_counted_by_their_unit_and_plural_things_agree():
     assert noun("coffee", "0", "cup").counted(1) == "one cup of coffee"
     assert noun("shoes", "p", "pair").counted(3) == "three pairs of shoes"
     assert noun("knife", "a").counted(2) == "two knives"
-    shoes = noun("shoes", "p").as_subject("this")
-    assert (shoes.text, shoes.code) == ("these shoes", "3p")
+    assert noun("shoes", "p").pronoun("this") == "these"
 
 
 def test_every_word_of_the_tables_can_be_used():
-    tables = lexicon.load()
-    for action in tables.actions:
+    actions, nouns = lexicon.load("actions"), lexicon.load("nouns")
+    for action in actions:
         assert action.ja.kind in japanese.VERB_KINDS, action
         assert japanese.plain(action.ja, past=True)[-1] in "ただ", action
-    assert all(thing.en and thing.tags for thing in tables.nouns)
-    tags = frozenset().union(*(thing.tags for thing in tables.nouns))
-    for adjective in tables.adjectives:
+        assert japanese.word(action.ja.text) == action.ja, action
+    assert all(thing.en and thing.tags for thing in nouns)
+    tags = frozenset().union(*(thing.tags for thing in nouns))
+    for adjective in lexicon.load("adjectives"):
         assert adjective.describes & (tags | {"PERSON", "WEATHER"}), adjective
-    verbs = {action.verb.text for action in tables.actions if action.noun}
+    verbs = {action.verb.text for action in actions if action.noun}
     assert {"飲む", "読む", "弾く", "乗る", "持って来る"} <= verbs
