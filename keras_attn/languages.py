@@ -43,6 +43,8 @@ class Language(NamedTuple):
         numbers: `"myriads"` are written 1万, `"english"` ones have commas and ordinal endings, and
             stand in dates with names of months; `"digits"` are anything else.
         noise: Errors of typing: `"alphabetic"`, `"japanese"` or `"chinese"`.
+        unused_han: Frequent characters of another language that shares its kanji. A text with one
+            of them and no kana is in that language.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Language(NamedTuple):
     coverage: float = 1.0
     numbers: str = "digits"
     noise: str = "alphabetic"
+    unused_han: str = ""
 
     @property
     def letters(self) -> str:
@@ -93,6 +96,8 @@ LANGUAGES = {
         scripts=("Hiragana", "Katakana", "Han"),
         also=("jpn", "jp"),
         noise="japanese",
+        unused_han="你您们們她它很哪呢吧啊吗嗎么怎还过给这说对见语东车马长门问间关买卖书话飞鱼鸟龙"
+        "钱银铁错难题欢爱让谁请谢认识时动务华发变听团园围图场坏备头妈师应总护报样开张",
     ),
     "ko": Language("Korean", ("Hangul", "Han"), ("kor",)),
     "nl": Language("Dutch", _LATIN, ("nld", "dut")),

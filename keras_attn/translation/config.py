@@ -64,7 +64,7 @@ class Config:
 
     data: str = _text(
         "tatoeba + everyday=0.4",
-        "training corpus: everyday, tatoeba, jmdict, jesc, kftt, opus:CORPUS, tfds:NAME, a TSV "
+        "training corpus: everyday, tatoeba, jmdict, jesc, kftt, opus:CORPUS, tfds:NAME, TSV "
         "file, or two files and a comma; "
         "'tatoeba + own.tsv=3' joins corpora, the second with weight 3",
         "CORPUS",

@@ -42,14 +42,14 @@ BELOW_ZERO = (
 FRACTION = f"(?:[0-9]+|{DIGIT}|十)分の(?:[0-9]+|{DIGIT})"
 # 二、三: two or three.
 _CONSECUTIVE = tuple(
-    (f"{first}[、,]{second}", f"{low} or {low + 1}")
+    (f"{first}、{second}", f"{low} or {low + 1}")
     for digits in (DIGIT[1:-1], "123456789")
     for low, (first, second) in enumerate(zip(digits, digits[1:], strict=False), start=1)
 )
 ABOUT = "|".join(pattern for pattern, _ in _CONSECUTIVE)
 # Left in the text: digits that are counted or listed one by one.
 LISTED = rf"(?:{DIGIT}、){{2,}}{DIGIT}|(?:[0-9]、){{2,}}[0-9]"
-TELEPHONE = r"\+[0-9]{1,3}[ -]?[0-9(][0-9() -]{5,}[0-9]|〒[0-9]{3}-[0-9]{4}"
+TELEPHONE = r"\+[0-9]{1,3}(?:[ -]?[0-9(][0-9() -]{5,}[0-9])?|〒[0-9]{3}-[0-9]{4}"
 NUMBER = "|".join(
     (
         r"[0-9]+(?:\.[0-9]+)?(?:%|パーセント)",

@@ -65,9 +65,9 @@ _NAME = r"[A-Za-z_][0-9A-Za-z_]*"
 _COPIED = (
     Kind(
         "web address",
-        r"(?:(?:https?|ftp|file|s3|ssh)://|www\.|mailto:)"
-        rf"(?:[!-~]*[/=][{_WORD_LETTERS}][!-~{_WORD_LETTERS}]*[0-9A-Za-z/#=_{_WORD_LETTERS}-]"
-        r"|[!-~]*[0-9A-Za-z/#=_-])",
+        r"(?:[a-z][a-z0-9+.]{2,}://|www\.|mailto:)"
+        rf"(?:[!-~]*[/=#?&][{_WORD_LETTERS}](?:[!-~{_WORD_LETTERS}]*[0-9A-Za-z/#=_{_WORD_LETTERS}-])?"
+        r"|[!-~]*\([0-9A-Za-z_]+\)|[!-~]*[0-9A-Za-z/#=_-])",
     ),
     Kind("e-mail address", r"[0-9A-Za-z._%+-]+@[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)+"),
     Kind("mention", r"[@#][0-9A-Za-z_]+"),  # and hashtag
@@ -76,27 +76,28 @@ _COPIED = (
         "template",
         r"\{\{[^{}\r\n]+\}\}|[$%#]?\{[^{}\r\n]*(?:\{[^{}\r\n]*\}[^{}\r\n]*)*\}",
     ),
-    # %s, %(name)s, %1$d, %5.2f%%
-    Kind(
-        "format",
-        rf"%(?:\({_NAME}\)|[0-9]+\$)?[-+0#]?[0-9.*]*[hlLqjzt]*[sdifuxXeEgGcp@](?:%%)?|%%",
-    ),
     # LaTeX: $x^2$, \frac{1}{2}
     Kind(
         "formula",
         r"\$[^$\r\n]*[\\^_={][^$\r\n]*\$|\$[A-Za-z]\$|\\\([^\r\n]+?\\\)"
         r"|\\[A-Za-z]{2,}(?:\{[^{}\r\n]*\})+",
     ),
-    # $HOME, :name, [name], \n
+    # $HOME, %PATH%, __name__, :name, [name], \n
     Kind(
         "variable",
-        rf"\${_NAME}|\B:{_NAME}|\[[A-Za-z_][0-9A-Za-z_ .-]*\]|\\[ntr0](?:\\[ntr0])*\b",
+        rf"\${_NAME}|%{_NAME}%|__{_NAME}__|\B:{_NAME}|\[[A-Za-z_][0-9A-Za-z_ .-]*\]"
+        r"|\\[ntr0](?:\\[ntr0])*\b",
+    ),
+    # %s, %(name)s, %1$d, %5.2f%%
+    Kind(
+        "format",
+        rf"%(?:\({_NAME}\)|[0-9]+\$)?[-+0#]?[0-9.*]*[hlLqjzt]*[sdifuxXeEgGcp@](?:%%)?|%%",
     ),
     Kind("tag", rf"{TAG}(?:\s?{TAG})*"),
     Kind("code", r"`[^`\r\n]+`"),
     Kind(
         "path",
-        rf"(?:[A-Za-z]:|~|\.\.?)?(?:[\\/][A-Za-z_.~{_WORD_LETTERS}]"
+        rf"(?:[A-Za-z]:|~|\.\.?|\\)?(?:[\\/][A-Za-z_.~{_WORD_LETTERS}]"
         rf"[0-9A-Za-z_.~{_WORD_LETTERS}-]*){{2,}}[\\/]?"
         rf"|(?:[A-Za-z]:\\|~/|\.\.?/)(?:[0-9A-Za-z_.~{_WORD_LETTERS}-]+[\\/]?)*",
     ),
@@ -189,7 +190,7 @@ def _words(source: str) -> tuple[Kind, ...]:
     return (
         # Left in the text: Tシャツ
         Kind("letter in a word", f"[A-Za-z][{SCRIPTS['Katakana']}]", ways=None),
-        Kind("word", f"{word}(?: {word})*", _ways_to_write_word),
+        Kind("word", f"{word}(?:[.]? {word})*", _ways_to_write_word),
     )
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from keras_attn.languages import read_language
+from keras_attn.languages import SCRIPTS, read_language
 from keras_attn.translation.text.placeholders import (
     COPIED,
     EMOJI,
@@ -125,8 +125,14 @@ def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
 
     Of a language without known scripts, text holds a letter or digit of any script.
     """
-    letters = read_language(language).letters or r"\p{L}\p{N}"
-    return tf.strings.regex_full_match(texts, rf"(?s).*[{letters}].*")
+    row = read_language(language)
+    letters = row.letters or r"\p{L}\p{N}"
+    is_in_language = tf.strings.regex_full_match(texts, rf"(?s).*[{letters}].*")
+    if not row.unused_han:
+        return is_in_language
+    kana = "".join(SCRIPTS[script] for script in row.scripts if script != "Han")
+    is_other = ~tf.strings.regex_full_match(texts, f"[^{row.unused_han}]*|(?s:.*[{kana}].*)")
+    return is_in_language & ~is_other
 
 
 def has_words(texts: tf.Tensor) -> tf.Tensor:

@@ -68,11 +68,12 @@ def lines_of(name):
     "name",
     ["numerals", "copied", "first_sentences", pytest.param("everyday", marks=pytest.mark.slow)],
 )
-def test_training_and_graph_find_and_mask_the_same_spans_in_a_corpus(name):
+def test_training_and_graph_find_and_mask_the_same_spans_in_a_corpus(name, capfd):
     japanese, english = ([*map(clean_text, side)] for side in zip(*lines_of(name), strict=True))
     check_equal_in_the_graph(japanese, "ja", "en")
     check_equal_in_the_graph(japanese, "ja", "de")
     check_equal_in_the_graph(english, "en", "ja")
+    assert "DFA" not in capfd.readouterr().err  # RE2 says when an expression is too large
 
 
 # A pair for each kind: source, masked source (`_` for a placeholder), target, masked target.
@@ -81,9 +82,9 @@ PAIRS = {
     "e-mail address": ("a.b@c.jpへ", "_へ", "To a.b@c.jp", "To _"),
     "mention": ("@aさん", "_さん", "Dear @a", "Dear _"),
     "template": ("${a}さん", "_さん", "Dear ${a}", "Dear _"),
-    "format": ("%1$dの朝", "_の朝", "%1$d in the morning", "_ in the morning"),
     "formula": ("$x^2$の朝", "_の朝", "Morning of $x^2$", "Morning of _"),
     "variable": ("$HOMEの朝", "_の朝", "Morning of $HOME", "Morning of _"),
+    "format": ("%1$dの朝", "_の朝", "%1$d in the morning", "_ in the morning"),
     "tag": ("<b>朝", "_朝", "<b>Morning", "_Morning"),
     "code": ("`a b`の朝", "_の朝", "Morning of `a b`", "Morning of _"),
     "path": ("/usr/binの朝", "_の朝", "Morning of /usr/bin", "Morning of _"),

@@ -109,6 +109,7 @@ def test_text_of_a_language_holds_its_letters():
         ("en", ["a", "123 kg"], ["漢字", "！？", "123"]),
         ("xx", ["a", "漢", "ж", "7 7 1"], ["…", "😊"]),
         ("digits", ["1"], [""]),
+        ("ja", ["东京です", "東京駅前"], ["我们去东京。", "你好吗", "\n这个"]),
     ):
         found = is_in_language(tf.constant([*inside, *outside]), language).numpy().tolist()
         assert found == [True] * len(inside) + [False] * len(outside), language
