@@ -4,34 +4,20 @@ import re
 from importlib import resources
 from typing import NamedTuple
 
-with (resources.files("keras_attn_data.everyday") / "irregular_verbs.tsv").open(
-    encoding="utf-8"
-) as _lines:
-    _IRREGULAR_VERBS = {verb: forms for verb, *forms in map(str.split, list(_lines)[1:])}
+
+def _table(name: str) -> dict[str, list[str]]:
+    path = resources.files("keras_attn_data.everyday") / f"{name}.tsv"
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    return {word: forms for word, *forms in rows}
+
+
+_IRREGULAR_VERBS, _IRREGULAR_PLURALS = _table("irregular_verbs"), _table("irregular_plurals")
 # Verbs of one syllable that end in one vowel and one consonant, and these, double the consonant.
 _DOUBLED = frozenset(
     "admit begin commit compel control equip expel forget occur omit overlap permit prefer quit "
     "rebel refer regret squat submit transfer upset".split()
 )
 _SHORT_VERB = re.compile(r"[^aeiou]*[aeiou][bdgklmnprt]")
-_IRREGULAR_PLURALS = {
-    "child": "children",
-    "grandchild": "grandchildren",
-    "goldfish": "goldfish",
-    "fisherman": "fishermen",
-    "knife": "knives",
-    "mouse": "mice",
-    "person": "people",
-    "sheep": "sheep",
-    "bookshelf": "bookshelves",
-    "chest of drawers": "chests of drawers",
-    "potato": "potatoes",
-    "scarf": "scarves",
-    "silk scarf": "silk scarves",
-    "sweet potato": "sweet potatoes",
-    "tomato": "tomatoes",
-    "photo": "photos",
-}
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _VOWEL_SOUND = re.compile(r"(?!uni|use|usual|one|eu)[aeiou]|hour|honest|8|11\b|18\b", re.IGNORECASE)
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")
@@ -43,9 +29,7 @@ def article(noun: str) -> str:
 
 
 def plural(noun: str) -> str:
-    if noun in _IRREGULAR_PLURALS:
-        return _IRREGULAR_PLURALS[noun]
-    return _with_s(noun)
+    return _IRREGULAR_PLURALS[noun][0] if noun in _IRREGULAR_PLURALS else _with_s(noun)
 
 
 def _with_s(word: str) -> str:
@@ -96,13 +80,10 @@ def ing(verb: str) -> str:
 
 
 class Person(NamedTuple):
-    """Subject of a clause.
+    """Subject of a clause, and its object form, which is `text` if empty.
 
-    Args:
-        text: Subject form: "I", "my father".
-        code: Person, number and gender: "1s", "2", "3m", "3f", "3n", "3u", "1p" or "3p"; "3u" for
-            a person whose gender the Japanese does not tell.
-        obj: Object form. Defaults to `text`.
+    `code` is person, number and gender: "1s", "2", "3m", "3f", "3n", "3u", "1p" or "3p"; "3u" for a
+    person whose gender the Japanese does not tell.
     """
 
     text: str
@@ -129,26 +110,9 @@ class Person(NamedTuple):
 # Stands for he, she, his and her of a person whose gender is not known. A sentence that holds it is
 # not generated.
 UNKNOWN_GENDER = "{gender}"
-_OWN = {
-    "1s": "my",
-    "2": "your",
-    "3m": "his",
-    "3f": "her",
-    "3n": "its",
-    "3u": UNKNOWN_GENDER,
-    "1p": "our",
-    "3p": "their",
-}
-_PRONOUNS = {
-    "1s": "I",
-    "2": "you",
-    "3m": "he",
-    "3f": "she",
-    "3n": "it",
-    "3u": UNKNOWN_GENDER,
-    "1p": "we",
-    "3p": "they",
-}
+_CODES = "1s 2 3m 3f 3n 3u 1p 3p".split()
+_OWN = dict(zip(_CODES, f"my your his her its {UNKNOWN_GENDER} our their".split(), strict=True))
+_PRONOUNS = dict(zip(_CODES, f"I you he she it {UNKNOWN_GENDER} we they".split(), strict=True))
 I = Person("I", "1s", "me")  # noqa: E741
 YOU = Person("you", "2")
 WE = Person("we", "1p", "us")
@@ -158,12 +122,7 @@ MODALS = frozenset({"will", "would", "can", "could", "must", "should", "may", "m
 
 
 class Phrase(NamedTuple):
-    """Verb phrase; "{own}" stands for the possessive of the subject: my, his, her.
-
-    Args:
-        verb: Verb in the base form.
-        rest: Objects and complements.
-    """
+    """Verb in the base form and its rest, where "{own}" is the possessive of the subject."""
 
     verb: str
     rest: str = ""
@@ -189,42 +148,28 @@ def join(*parts: str) -> str:
 
 
 def _be(person: Person, tense: str) -> str:
+    many = person.code in _PLURAL_LIKE
     if tense == "past":
-        return "were" if person.code in _PLURAL_LIKE else "was"
-    if person.code == "1s":
-        return "am"
-    return "are" if person.code in _PLURAL_LIKE else "is"
+        return "were" if many else "was"
+    return "are" if many else "am" if person.code == "1s" else "is"
 
 
 def _auxiliary(person: Person, verb: str, tense: str) -> tuple[str, str]:
     """Auxiliary and main verb; the auxiliary is empty if the tense has none but do."""
-    if tense in MODALS:
-        return tense, verb
+    have = "has" if person.is_third else "have"
+    if tense in MODALS or tense in ("have", "had"):
+        return (have if tense == "have" else tense), verb
     if tense in ("progressive", "past progressive"):
-        return _be(person, "past" if tense.startswith("past") else "present"), ing(verb)
+        return _be(person, tense.split()[0]), ing(verb)
     if tense in ("perfect", "perfect progressive"):
-        have = "has" if person.is_third else "have"
-        main = participle(verb) if tense == "perfect" else "been " + ing(verb)
-        return have, main
-    if tense in ("have", "had"):
-        return ("has" if person.is_third and tense == "have" else tense), verb
+        return have, participle(verb) if tense == "perfect" else "been " + ing(verb)
     if tense not in ("present", "past"):
         raise ValueError(f"`tense` must be a tense of this grammar. Received: {tense=}")
-    if verb == "be":
-        return _be(person, tense), ""
-    return "", verb
-
-
-def _simple(person: Person, verb: str, tense: str) -> str:
-    if tense == "past":
-        return past(verb)
-    return third_person(verb) if person.is_third else verb
+    return (_be(person, tense), "") if verb == "be" else ("", verb)
 
 
 def _do(person: Person, tense: str) -> str:
-    if tense == "past":
-        return "did"
-    return "does" if person.is_third else "do"
+    return "did" if tense == "past" else "does" if person.is_third else "do"
 
 
 _SHORT = {"am": "'m", "is": "'s", "are": "'re", "will": "'ll", "have": "'ve", "has": "'s"}
@@ -250,14 +195,14 @@ def say(
 ) -> str:
     """Statement without capital letter and full stop: "he doesn't read the book"."""
     auxiliary, main = _auxiliary(person, phrase.verb, tense)
-    if not negative:
-        if not auxiliary:
-            main = _simple(person, phrase.verb, tense)
-        start = subject_with(person.text, auxiliary)
-    elif auxiliary == "am":
-        start = f"{person.text}'m not"
+    if negative:
+        no = negated(auxiliary or _do(person, tense))
+        start = f"{person.text}'m not" if auxiliary == "am" else join(person.text, no)
     else:
-        start = join(person.text, negated(auxiliary or _do(person, tense)))
+        if not auxiliary:
+            third = third_person(main) if person.is_third else main
+            main = past(main) if tense == "past" else third
+        start = subject_with(person.text, auxiliary)
     return join(start, adverb, main, phrase.tail(person))
 
 
@@ -313,10 +258,6 @@ MONTHS = tuple(_MONTHS.split())
 
 def date(month: int, day: int) -> str:
     return f"{MONTHS[month - 1]} {day}"
-
-
-def clock(hour: int, minute: int = 0) -> str:
-    return f"{hour}:{minute:02d}" if minute else f"{hour} o'clock"
 
 
 WEEKDAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from keras_attn_data.everyday import english, japanese
+from keras_attn_data.everyday.lexicon import fits
 from keras_attn_data.everyday.slots import Draw, Filler, Number, Thing
 
 Maker = Callable[[Draw, str, dict[str, Filler]], Filler]
@@ -23,10 +24,7 @@ def _range(tags: str) -> tuple[int, int]:
 
 def _number(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
     """{n:2-9} or {n:1,5,10}: in digits or kanji."""
-    if "-" in tags:
-        value = draw.between(*_range(tags))
-    else:
-        value = int(draw.choose(tags.split(",")))
+    value = draw.between(*_range(tags)) if "-" in tags else int(draw.choose(tags.split(",")))
     kanji = draw.chance(0.45 if value <= 12 else 0.12) and 0 < value <= 100
     shown = japanese.numeral(value) if kanji else str(value)
     return Number(value, shown)
@@ -60,14 +58,10 @@ def _quantity(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
 def _yen(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
     """{yen:100-9000}, or {yen} at the price of {thing}."""
     thing = words.get("thing")
-    low, high = 100, 900
-    if tags:
-        low, high = _range(tags)
-    elif isinstance(thing, Thing):
-        for kinds, least, most in _PRICES:
-            if thing.noun.tags & set(kinds.split("|")):
-                low, high = least, most
-                break
+    low, high = _range(tags or "100-900")
+    if not tags and isinstance(thing, Thing):
+        found = [price for price in _PRICES if fits(thing.noun.tags, price[0])]
+        low, high = found[0][1:] if found else (low, high)
     value = _whole(draw, low, high)
     return Filler(written(draw, value) + "円", f"{value:,} yen", f"{value}円")
 
@@ -135,15 +129,6 @@ def _phone(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
     return Filler(text, text)
 
 
-MAKERS: dict[str, Maker] = {
-    "n": _number,
-    "many": _quantity,
-    "yen": _yen,
-    "clock": _clock,
-    "date": _date,
-    "year": _year,
-    "weekday": _weekday,
-    "month": _month,
-    "code": _code,
-    "phone": _phone,
-}
+MAKERS: dict[str, Maker] = {"n": _number, "many": _quantity, "yen": _yen, "clock": _clock}
+MAKERS |= {"date": _date, "year": _year, "weekday": _weekday, "month": _month, "code": _code}
+MAKERS |= {"phone": _phone}

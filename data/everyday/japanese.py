@@ -5,29 +5,28 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-# Godan endings in the order of the kana table: negative, stem, conditional, volitional.
-_ROWS = {
-    "う": ("わ", "い", "え", "お"),
-    "く": ("か", "き", "け", "こ"),
-    "ぐ": ("が", "ぎ", "げ", "ご"),
-    "す": ("さ", "し", "せ", "そ"),
-    "つ": ("た", "ち", "て", "と"),
-    "ぬ": ("な", "に", "ね", "の"),
-    "ぶ": ("ば", "び", "べ", "ぼ"),
-    "む": ("ま", "み", "め", "も"),
-    "る": ("ら", "り", "れ", "ろ"),
+# By the kind of a word, or the last kana of a godan verb: number of characters that change, and
+# what takes their place in the stem, before ない, in the te form, before ば, "let's" and "can".
+_FORMS = {
+    "う": (1, "い", "わ", "って", "え", "おう", "える"),
+    "く": (1, "き", "か", "いて", "け", "こう", "ける"),
+    "ぐ": (1, "ぎ", "が", "いで", "げ", "ごう", "げる"),
+    "す": (1, "し", "さ", "して", "せ", "そう", "せる"),
+    "つ": (1, "ち", "た", "って", "て", "とう", "てる"),
+    "ぬ": (1, "に", "な", "んで", "ね", "のう", "ねる"),
+    "ぶ": (1, "び", "ば", "んで", "べ", "ぼう", "べる"),
+    "む": (1, "み", "ま", "んで", "め", "もう", "める"),
+    "る": (1, "り", "ら", "って", "れ", "ろう", "れる"),
+    "iku": (1, "き", "か", "って", "け", "こう", "ける"),
+    "ichidan": (1, "", "", "て", "れ", "よう", "られる"),
+    "kuru": (1, "", "", "て", "れ", "よう", "られる"),
+    "suru": (2, "し", "し", "して", "すれ", "しよう", "できる"),
+    "i": (1, "", "く", "くて", "けれ"),
+    "ii": (2, "い", "よく", "よくて", "よけれ"),
+    "na": (0, "", "では", "で", "なら"),
+    "noun": (0, "", "では", "で", "なら"),
 }
-_TE = {
-    "う": "って",
-    "つ": "って",
-    "る": "って",
-    "く": "いて",
-    "ぐ": "いで",
-    "す": "して",
-    "ぬ": "んで",
-    "ぶ": "んで",
-    "む": "んで",
-}
+_STEM, _NEGATIVE, _TE, _BA, _LET_US, _CAN = range(1, 7)
 VERB_KINDS = frozenset({"godan", "ichidan", "suru", "kuru", "iku", "aru"})
 ADJECTIVE_KINDS = frozenset({"i", "ii", "na", "noun"})
 
@@ -84,7 +83,7 @@ def word(text: str) -> Word:
     if text.endswith("る"):
         ichidan = _ICHIDAN.search(text) and not _GODAN_IN_KANA.search(text)
         return Word(text, "ichidan" if ichidan else "godan")
-    if text[-1:] in _ROWS:
+    if text[-1:] in _FORMS:
         return Word(text, "godan")
     raise ValueError(
         "A predicate must be a dictionary form: a verb, an adjective in い, or a noun or adjective "
@@ -96,79 +95,42 @@ def is_verb(word: Word) -> bool:
     return word.kind in VERB_KINDS
 
 
-def _row(word: Word, column: int) -> str:
-    return word.text[:-1] + _ROWS[word.text[-1]][column]
-
-
-def _irregular(word: Word, suru: str, kuru: str) -> str:
-    """Irregular verb with the last two characters replaced: する, 来る (来 keeps its kanji)."""
-    return word.text[:-2] + (suru if word.kind == "suru" else "来" + kuru)
+def _form(word: Word, column: int) -> str:
+    forms = _FORMS[word.text[-1] if word.kind in ("godan", "aru") else word.kind]
+    return word.text[: len(word.text) - int(forms[0])] + str(forms[column])
 
 
 def stem(word: Word) -> str:
     """Stem: before ます, たい and ながら; for adjectives, before すぎる and そう."""
-    if word.kind in ("suru", "kuru"):
-        return _irregular(word, "し", "")
-    if word.kind in ("godan", "iku", "aru"):
-        return _row(word, 1)
-    if word.kind in ("ichidan", "i", "ii"):
-        return word.text[:-1]
-    return word.text
+    return _form(word, _STEM)
 
 
 def negative_stem(word: Word) -> str:
     """Negative stem: before ない and なければ."""
-    if word.kind in ("suru", "kuru"):
-        return _irregular(word, "し", "")
-    if word.kind == "ichidan":
-        return word.text[:-1]
-    if word.kind == "aru":
-        return word.text[:-2]
-    return _row(word, 0)
+    return word.text[:-2] if word.kind == "aru" else _form(word, _NEGATIVE)
 
 
 def te(word: Word) -> str:
-    if word.kind == "i":
-        return word.text[:-1] + "くて"
-    if word.kind == "ii":
-        return word.text[:-2] + "よくて"
-    if word.kind in ("na", "noun"):
-        return word.text + "で"
-    if word.kind in ("suru", "kuru"):
-        return _irregular(word, "して", "て")
-    if word.kind == "ichidan":
-        return word.text[:-1] + "て"
-    if word.kind == "iku":
-        return word.text[:-1] + "って"
-    return word.text[:-1] + _TE[word.text[-1]]
+    return _form(word, _TE)
 
 
 def adverb(word: Word) -> str:
     """Adverbial form, before なる and する: 高く, よく, 静かに."""
-    if word.kind == "i":
-        return word.text[:-1] + "く"
-    if word.kind == "ii":
-        return word.text[:-2] + "よく"
-    return word.text + "に"
+    return word.text + "に" if word.kind in ("na", "noun") else _form(word, _NEGATIVE)
 
 
 def plain(word: Word, past: bool = False, negative: bool = False) -> str:
     """Plain form: ends casual sentences and most subordinate clauses."""
-    if word.kind in ("na", "noun"):
-        if negative:
-            return word.text + ("ではなかった" if past else "ではない")
-        return word.text + ("だった" if past else "だ")
-    if word.kind in ("i", "ii"):
-        base = adverb(word)
-        if negative:
-            return base + ("なかった" if past else "ない")
-        return base[:-1] + "かった" if past else word.text
     if negative:
         return negative_stem(word) + ("なかった" if past else "ない")
-    if past:
-        body = te(word)
-        return body[:-1] + ("だ" if body.endswith("で") else "た")
-    return word.text
+    if word.kind in ("na", "noun"):
+        return word.text + ("だった" if past else "だ")
+    if not past:
+        return word.text
+    if word.kind in ("i", "ii"):
+        return adverb(word)[:-1] + "かった"
+    body = te(word)
+    return body[:-1] + ("だ" if body.endswith("で") else "た")
 
 
 def polite(word: Word, past: bool = False, negative: bool = False) -> str:
@@ -205,15 +167,7 @@ def conditional(word: Word, negative: bool = False) -> str:
     """Conditional form: 飲めば, 高ければ, 静かなら."""
     if negative:
         return plain(word, negative=True)[:-1] + "ければ"
-    if word.kind in ("i", "ii"):
-        return adverb(word)[:-1] + "ければ"
-    if word.kind in ("na", "noun"):
-        return word.text + "なら"
-    if word.kind in ("suru", "kuru"):
-        return _irregular(word, "すれば", "れば")
-    if word.kind == "ichidan":
-        return word.text[:-1] + "れば"
-    return _row(word, 2) + "ば"
+    return _form(word, _BA) + ("" if word.kind in ("na", "noun") else "ば")
 
 
 def tara(word: Word, negative: bool = False) -> str:
@@ -222,22 +176,12 @@ def tara(word: Word, negative: bool = False) -> str:
 
 def volitional(word: Word) -> str:
     """Plain volitional form: 飲もう."""
-    if word.kind in ("suru", "kuru"):
-        return _irregular(word, "しよう", "よう")
-    if word.kind == "ichidan":
-        return word.text[:-1] + "よう"
-    return _row(word, 3) + "う"
+    return _form(word, _LET_US)
 
 
 def potential(word: Word) -> Word:
     """Potential form ("can do"), an ichidan verb."""
-    if word.kind == "suru":
-        return Word(word.text[:-2] + "できる", "ichidan")
-    if word.kind == "kuru":
-        return Word(word.text[:-1] + "られる", "ichidan")
-    if word.kind == "ichidan":
-        return Word(word.text[:-1] + "られる", "ichidan")
-    return Word(_row(word, 2) + "る", "ichidan")
+    return Word(_form(word, _CAN), "ichidan")
 
 
 def wanting(word: Word) -> Word:
@@ -251,8 +195,6 @@ def progressive(word: Word) -> Word:
 
 
 _DIGITS = "〇一二三四五六七八九"
-
-
 _LARGEST = 99_999_999
 
 
@@ -263,9 +205,8 @@ def numeral(number: int) -> str:
             f"`number` must be from 1 to {_LARGEST:,} to be written in kanji. Received: {number=}"
         )
     ten_thousands, rest = divmod(number, 10_000)
-    return (_below_ten_thousand(ten_thousands) + "万" if ten_thousands else "") + (
-        _below_ten_thousand(rest)
-    )
+    start = _below_ten_thousand(ten_thousands) + "万" if ten_thousands else ""
+    return start + _below_ten_thousand(rest)
 
 
 def _below_ten_thousand(number: int) -> str:

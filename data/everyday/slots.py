@@ -90,6 +90,9 @@ class Filler:
         return clauses.person(self.en(forms, scene))
 
 
+_ONE, _MANY = ("it", "it", "is", "isn't"), ("they", "them", "are", "aren't")
+
+
 class Thing(Filler):
     """Noun; its forms are in the README."""
 
@@ -97,21 +100,12 @@ class Thing(Filler):
         many = noun.is_plural
         plural = english.plural(noun.en) if noun.article == "the" else noun.general
         countable = noun.article in ("the", "s", "own")
-        super().__init__(
-            noun.ja,
-            noun.bare,
-            one=noun.en,
-            plural=plural,
-            the=noun.the,
-            a=noun.with_article("a") if countable else noun.bare,
-            it="they" if many else "it",
-            them="them" if many else "it",
-            be="are" if many else "is",
-            isnt="aren't" if many else "isn't",
-            this1=noun.pronoun("this"),
-            that1=noun.pronoun("that"),
-            these1="these" if many or noun.article == "s" else "this",
-        )
+        forms = dict(zip("it them be isnt".split(), _MANY if many else _ONE, strict=True))
+        forms |= {"one": noun.en, "plural": plural, "the": noun.the}
+        forms |= {"this1": noun.pronoun("this"), "that1": noun.pronoun("that")}
+        forms["these1"] = "these" if many or noun.article == "s" else "this"
+        forms["a"] = noun.with_article("a") if countable else noun.bare
+        super().__init__(noun.ja, noun.bare, **forms)
         self.noun = noun
 
     def ja(self, forms: Forms, scene: Scene) -> str:
@@ -145,14 +139,8 @@ class Human(Filler):
 
     def __init__(self, somebody: Somebody):
         someone = somebody.en
-        super().__init__(
-            somebody.ja,
-            someone.text,
-            he=someone.pronoun,
-            him=someone.object,
-            his=english.possessive(someone.text),
-            own=someone.own,
-        )
+        forms = {"he": someone.pronoun, "him": someone.object, "own": someone.own}
+        super().__init__(somebody.ja, someone.text, his=english.possessive(someone.text), **forms)
         self.somebody = somebody
         # A listener cannot be asked about them.
         self.is_own = somebody.kind in ("family", "friend") or somebody.ja == "私たち"
@@ -169,7 +157,7 @@ class Human(Filler):
 class Doing(Filler):
     """Action; "{own}" in its English is replaced where the subject is known."""
 
-    OWNERS = {"your": "your", "our": "our", "my": "my", "their": "their"}
+    OWNERS = ("my", "your", "our", "their")
     RULES = {"ing": english.ing, "done": english.participle, "past": english.past}
 
     def __init__(self, action: Action):
@@ -196,7 +184,8 @@ class Doing(Filler):
             elif form in ("general", "verb"):
                 phrase = self.action.general if form == "general" else Phrase(verb)
             else:
-                owner = self.OWNERS.get(form) or scene.words[form].en(("own",), scene)
+                human = form not in self.OWNERS
+                owner = scene.words[form].en(("own",), scene) if human else form
         text = english.join(verb, phrase.rest)
         return text.replace("{own}", owner) if owner else text
 
@@ -226,14 +215,9 @@ class Where(Filler):
 
     def __init__(self, place: Place):
         one = place.en.removeprefix("the ")
-        super().__init__(
-            place.ja,
-            place.en,
-            one=one,
-            at=place.at,
-            to="home" if place.en == "home" else f"to {place.en}",
-            a=one if one == place.en else english.article(one),
-        )
+        to = "home" if place.en == "home" else f"to {place.en}"
+        some = one if one == place.en else english.article(one)
+        super().__init__(place.ja, place.en, one=one, at=place.at, to=to, a=some)
 
 
 class When(Filler):
