@@ -81,8 +81,10 @@ class Entries:
             line = self._line(name, name.rstrip("0123456789"), tags or "")
             found = line[column or side]
             # An entry that begins a clause may be a subject of several words.
-            begins = text[: match.start()].endswith("[") and text[match.end() :].startswith(" ")
-            return found + " *" if begins and _NOUN_PHRASE.fullmatch(found) else found
+            rest = text[match.end() :].partition("]")[0]
+            begins = text[: match.start()].endswith("[") and rest.startswith(" ")
+            named = begins and "*" not in rest and _NOUN_PHRASE.fullmatch(found)
+            return found + " *" if named else found
 
         return _slots().sub(entry, text)
 

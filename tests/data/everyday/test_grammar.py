@@ -31,7 +31,7 @@ ENGLISH_FAULTS = [
 ]
 # Text that is copied may hold these.
 OWN_ENGLISH_FAULTS = [
-    r"  |[{}|_]|\ba (?!u|one-)[aeiou]|\b(a|the) (a|an|the)\b|\.\.|!!|\?\?|!\?|\?!",
+    r"  |[][{}|_*]|\ba (?!u|one-)[aeiou]|\b(a|the) (a|an|the)\b|\.\.|!!|\?\?|!\?|\?!",
     # Spoken English is contracted.
     r"(?i:\b((do|does|did|is|are|was|were|have|has|will|could|would|should) not|cannot|I am|"
     r"he is|she is|it is|we are|they are|that is|(I|you|he|she|it|we|they) will)\b)",
@@ -187,7 +187,7 @@ def test_known_faults_of_wording_do_not_occur(corpus, own_words):
     for fault in (*everywhere, *OWN_ENGLISH_FAULTS):
         pattern, pairs = re.compile(fault), corpus if fault in everywhere else own_words
         assert [s.en for s in pairs if pattern.search(s.en)] == [], fault
-    pattern = re.compile(r"\s|[{}|_]|、、|。。|をを|がが|、。|[、,]$")
+    pattern = re.compile(r"\s|[][{}|_*]|、、|。。|をを|がが|、。|[、,]$")
     assert [s.ja for s in own_words if pattern.search(s.ja)] == []
     pattern = re.compile("写真の中で|トイレ[をが]片付|十分(日本語|待)")
     assert [s.ja for s in corpus if pattern.search(s.ja)] == []
