@@ -19,6 +19,9 @@ _DOUBLED = frozenset(
 )
 _SHORT_VERB = re.compile(r"[^aeiou]*[aeiou][bdgklmnprt]")
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+)
 _VOWEL_SOUND = re.compile(r"(?!uni|use|usual|one|eu)[aeiou]|hour|honest|8|11\b|18\b", re.IGNORECASE)
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
@@ -43,6 +46,10 @@ def _with_s(word: str) -> str:
 def number(value: int) -> str:
     """Number as a word up to twelve, else in digits with commas."""
     return _NUMBERS[value] if value <= 12 else f"{value:,}"
+
+
+def ordinal(value: int) -> str:
+    return _ORDINALS[value - 1] if 0 < value <= len(_ORDINALS) else f"{value}th"
 
 
 def third_person(verb: str) -> str:

@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from keras_attn_data.everyday import lexicon, templates
-from keras_attn_data.everyday.slots import Draw
+from keras_attn_data.everyday.lexicon import Draw
 
 Line = dict[str, str]
 

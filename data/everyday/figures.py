@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from keras_attn_data.everyday import english, japanese
-from keras_attn_data.everyday.lexicon import fits
-from keras_attn_data.everyday.slots import Draw, Filler, Number, Thing
+from keras_attn_data.everyday.lexicon import Draw, Filler, Noun, Number, fits
 
 Maker = Callable[[Draw, str, dict[str, Filler]], Filler]
 
@@ -59,8 +58,8 @@ def _yen(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
     """{yen:100-9000}, or {yen} at the price of {thing}."""
     thing = words.get("thing")
     low, high = _range(tags or "100-900")
-    if not tags and isinstance(thing, Thing):
-        found = [price for price in _PRICES if fits(thing.noun.tags, price[0])]
+    if not tags and isinstance(thing, Noun):
+        found = [price for price in _PRICES if fits(thing.tags, price[0])]
         low, high = found[0][1:] if found else (low, high)
     value = _whole(draw, low, high)
     return Filler(written(draw, value) + "円", f"{value:,} yen", f"{value}円")

@@ -1,18 +1,29 @@
 """Drawing of the words for the slots of a row, so that they fit together."""
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from keras_attn_data.everyday import figures, literals, slots
-from keras_attn_data.everyday.english import I
-from keras_attn_data.everyday.lexicon import Action, Somebody, Tags, Time, fitting, load
-from keras_attn_data.everyday.slots import Doing, Draw, Filler, Human, Quality, Thing, When, Where
+from keras_attn_data.everyday import figures, lexicon, literals
+from keras_attn_data.everyday.lexicon import (
+    Doing,
+    Draw,
+    Filler,
+    Forms,
+    Human,
+    Quality,
+    Scene,
+    Tags,
+    When,
+    fitting,
+    load,
+)
 from keras_attn_data.everyday.templates import Slot
 
 Words = dict[str, Filler]
 
-_SPEAKER = Somebody("", I, "speaker", frozenset())
+_SPEAKER = Human({"ja": "", "en": "I", "person": "1s", "kind": "speaker"})
 _EVERYBODY = "family|friend|name"
 # Relatives of the speaker that a sentence may have in pairs.
 _BLOOD = frozenset("父 母 兄 姉 弟 妹 祖父 祖母 おじ おば".split())
@@ -49,22 +60,23 @@ def fill(draw: Draw, wanted: dict[str, Slot]) -> Words:
 def _draw(draw: Draw, slot: Slot, words: Words) -> Filler:
     if slot.table in figures.MAKERS:
         return figures.MAKERS[slot.table](draw, slot.tags, words)
-    if slot.table in literals.MAKERS:
-        return literals.Copied(literals.MAKERS[slot.table](draw))
-    if slot.table not in _TABLES:
-        known = sorted({*_TABLES, *figures.MAKERS, *literals.MAKERS})
-        raise ValueError(
-            f"A slot must be a list of lists/*.tsv or one of {known}. Received: {{{slot.name}}}."
-        )
-    return _TABLES[slot.table](draw, slot, words)
+    if slot.table in _TABLES:
+        return _TABLES[slot.table](draw, slot, words)
+    if slot.table in literals.rules():
+        return literals.Copied(literals.draw_text(draw, slot.table))
+    known = sorted({*_TABLES, *figures.MAKERS, *literals.rules()})
+    raise ValueError(
+        f"A slot must be a list of lists/*.tsv or one of {known}. Received: {{{slot.name}}}."
+    )
 
 
-def _other(draw: Draw, items: Sequence[Any], kind: type[Filler], words: Words) -> Any:
-    """Item whose Japanese no other word of the kind has."""
+def _other(draw: Draw, items: Sequence[Any], words: Words) -> Any:
+    """Word whose Japanese no other word of its kind has."""
+    kind = type(items[0]) if items else Filler
     taken = [word.text_ja for word in words.values() if isinstance(word, kind)]
     for _ in range(_TRIES if items else 0):
         item = draw.choose(items)
-        if getattr(item.ja, "text", item.ja) not in taken:
+        if item.text_ja not in taken:
             return item
     raise Unfit
 
@@ -73,20 +85,16 @@ def _thing(draw: Draw, slot: Slot, words: Words) -> Filler:
     source, _, more = slot.tags.partition("&")
     adjective = words.get(source)
     if isinstance(adjective, Quality):
-        found = _sharing("nouns", adjective.adjective.describes, more)
-    else:
-        found = fitting("nouns", slot.tags)
-    return Thing(_other(draw, found, Thing, words))
+        return _other(draw, _sharing("nouns", adjective.describes, more), words)
+    return _other(draw, fitting("nouns", slot.tags), words)
 
 
 def _place(draw: Draw, slot: Slot, words: Words) -> Filler:
     source, _, more = slot.tags.partition("&")
     doing = words.get(source)
     if isinstance(doing, Doing):
-        found = _sharing("places", doing.action.places, more)
-    else:
-        found = fitting("places", slot.tags)
-    return Where(_other(draw, found, Where, words))
+        return _other(draw, _sharing("places", doing.places, more), words)
+    return _other(draw, fitting("places", slot.tags), words)
 
 
 @cache
@@ -98,13 +106,8 @@ def _sharing(table: str, tags: Tags, more: str) -> list[Any]:
 def _who(draw: Draw, slot: Slot, words: Words) -> Filler:
     tags = slot.tags or "speaker|" + ("pronoun" if draw.chance(0.15) else _EVERYBODY)
     if tags == "speaker" or (tags.startswith("speaker|") and draw.chance(0.4)):
-        return Human(_SPEAKER)
-    return Human(_other(draw, fitting("people", tags), Human, words))
-
-
-def _person(draw: Draw, slot: Slot, words: Words) -> Filler:
-    """Anybody but the speaker."""
-    return Human(_other(draw, fitting("people", slot.tags or _EVERYBODY), Human, words))
+        return _SPEAKER
+    return _other(draw, fitting("people", tags), words)
 
 
 def _other_person(draw: Draw, slot: Slot, words: Words) -> Filler:
@@ -116,9 +119,9 @@ def _other_person(draw: Draw, slot: Slot, words: Words) -> Filler:
     who = words["who"].text_ja if "who" in words else ""
     kinds = _EVERYBODY if who in ("", "私たち") else "family|name" if who in _BLOOD else "name"
     for _ in range(_TRIES):
-        somebody = _other(draw, fitting("people", kinds), Human, words)
-        if not who or somebody.kind != "family" or somebody.ja in _BLOOD:
-            return Human(somebody)
+        somebody = _other(draw, fitting("people", kinds), words)
+        if not who or "family" not in somebody.tags or somebody.text_ja in _BLOOD:
+            return somebody
     raise Unfit
 
 
@@ -126,15 +129,15 @@ def _do(draw: Draw, slot: Slot, words: Words) -> Filler:
     groups = _verbs(slot.tags)
     if not groups:
         raise ValueError(f"No action has the tags of {{{slot.name}:{slot.tags}}}.")
-    return Doing(_other(draw, draw.choose(groups), Doing, words))
+    return _other(draw, draw.choose(groups), words)
 
 
 @cache
-def _verbs(tags: str) -> list[list[Action]]:
+def _verbs(tags: str) -> list[list[Doing]]:
     """Actions, grouped by verb; the group of a verb with many objects is repeated."""
-    groups: dict[str, list[Action]] = {}
+    groups: dict[str, list[Doing]] = {}
     for action in fitting("actions", tags):
-        group = f"{action.verb.text}|{action.en.verb}" if action.noun else action.key
+        group = f"{action.verb.text}|{action.phrase.verb}" if action.noun else action.key
         groups.setdefault(group, []).append(action)
     return [group for group in groups.values() for _ in range(1 + len(group) // 6)]
 
@@ -143,12 +146,16 @@ def _time(draw: Draw, slot: Slot, words: Words) -> Filler:
     times = fitting("times", slot.tags)
     doing = next((word for word in words.values() if isinstance(word, Doing)), None)
     if doing is not None and slot.tags != "freq":
-        times = _suitable(times, doing.action.tags)
-    return When(_other(draw, times, When, words), slot.optional and draw.chance(_OMITTED))
+        times = _suitable(times, doing.tags)
+    found = _other(draw, times, words)
+    if slot.optional and draw.chance(_OMITTED):
+        found = copy.copy(found)
+        found.text_ja = found.text_en = ""
+    return found
 
 
 @cache
-def _suitable(times: tuple[Time, ...], uses: Tags) -> tuple[Time, ...]:
+def _suitable(times: tuple[When, ...], uses: Tags) -> tuple[When, ...]:
     """Times that suit an action: whole days for meals, years only for long actions."""
     if "long-only" in uses:
         return tuple(time for time in times if "long" in time.tags)
@@ -159,22 +166,46 @@ def _suitable(times: tuple[Time, ...], uses: Tags) -> tuple[Time, ...]:
     return tuple(time for time in times if "long" not in time.tags)
 
 
+@cache
+def _names(tags: str) -> list[dict[str, str]]:
+    return [row for row in lexicon.rows("names") if lexicon.fits(row["kind"].split(), tags)]
+
+
 def _name(draw: Draw, slot: Slot, words: Words) -> Filler:
-    name = draw.choose(fitting("names", slot.tags))
-    return Filler(name.kana if name.kana and draw.chance(0.1) else name.ja, name.en, name.ja)
+    name = draw.choose(_names(slot.tags))
+    kana = name["kana"] and draw.chance(0.1)
+    return Filler(name["kana"] if kana else name["ja"], name["en"], name["ja"])
+
+
+class _Speaker(Filler):
+    """「私は」 or nothing; nothing in a question and in English."""
+
+    POLITE, CASUAL = "   私は わたしは 僕は".split(" "), "   私、 僕、 俺、 私は".split(" ")
+
+    def __init__(self, draw: Draw):
+        super().__init__("", "", "")
+        self.polite, self.casual = draw.choose(self.POLITE), draw.choose(self.CASUAL)
+
+    def ja(self, forms: Forms, scene: Scene) -> str:
+        said = self.casual if scene.mood.level == "casual" else self.polite
+        return "" if scene.mood.question else said
+
+
+def _of(table: str, default: str = "") -> Callable[[Draw, Slot, Words], Filler]:
+    return lambda draw, slot, words: _other(draw, fitting(table, slot.tags or default), words)
 
 
 _TABLES: dict[str, Callable[[Draw, Slot, Words], Filler]] = {
     "thing": _thing,
     "place": _place,
     "who": _who,
-    "person": _person,
+    "person": _of("people", _EVERYBODY),
     "other": _other_person,
     "do": _do,
-    "adj": lambda draw, slot, words: Quality(draw.choose(fitting("adjectives", slot.tags))),
+    "adj": _of("adjectives"),
     "time": _time,
     "name": _name,
-    "me": lambda draw, slot, words: slots.Speaker(draw),
+    "me": lambda draw, slot, words: _Speaker(draw),
     "own": lambda draw, slot, words: Filler("", "{own}", ""),
 }
 # Tables whose words depend on those of other tables in the row.

@@ -15,7 +15,7 @@ from keras_attn_data.everyday import (
     templates,
 )
 from keras_attn_data.everyday.entries import Entries
-from keras_attn_data.everyday.slots import Draw, Scene
+from keras_attn_data.everyday.lexicon import Draw, Scene
 from keras_attn_data.everyday.templates import Row
 
 SEED = 20240401

@@ -13,17 +13,17 @@ _ENDS = {".": ("。", ""), "!": ("。", "", "!"), "?": ("。", "", "?")}
 
 def kinds() -> list[str]:
     """Subjects of the set phrases, each of which is a pattern."""
-    return list(dict.fromkeys(phrase.kind for phrase in lexicon.load("set_phrases")))
+    return list(dict.fromkeys(row["kind"] for row in lexicon.rows("set_phrases")))
 
 
 def pairs(kind: str) -> Iterator[tuple[str, str]]:
     """Every wording with one or all of the marks that people put after it."""
-    for phrase in lexicon.load("set_phrases"):
-        if phrase.kind != kind:
+    for row in lexicon.rows("set_phrases"):
+        if row["kind"] != kind:
             continue
-        for i, ja in enumerate(phrase.ja):
-            ends = _ENDS[phrase.ends]
-            if phrase.ends == "?" and not ja.endswith(("か", "の")):
+        for i, ja in enumerate(row["ja"].split("|")):
+            ends = _ENDS[row["ends"]]
+            if row["ends"] == "?" and not ja.endswith(("か", "の")):
                 ends = ("?",)  # only the mark shows that it is a question
             for end in ends if i < 2 else ends[i % len(ends) :][:1]:
-                yield ja + end, phrase.en.rstrip(".!") + "!" if end == "!" else phrase.en
+                yield ja + end, row["en"].rstrip(".!") + "!" if end == "!" else row["en"]

@@ -6,8 +6,8 @@ import unicodedata
 from keras_attn_data.everyday import clauses, english, japanese, moods, templates
 from keras_attn_data.everyday.english import I, Person
 from keras_attn_data.everyday.japanese import Word
+from keras_attn_data.everyday.lexicon import Doing, Draw, Scene, When
 from keras_attn_data.everyday.moods import Mood
-from keras_attn_data.everyday.slots import Doing, Draw, Scene, When
 from keras_attn_data.everyday.templates import Part, Predicate, Slot
 
 _VOWEL = re.compile(r"\b([Aa]) (?=(?!uni|use|usual|one|eu)[aeiou]|hour|honest|8|11\b|18\b)")
@@ -38,8 +38,8 @@ def _japanese_part(part: Part, scene: Scene) -> str:
     if forms[:1] == ("られる",) and isinstance(last, Slot) and not last.forms:
         filler = scene.words[last.name]
         if isinstance(filler, Doing):
-            prefix = word.text[: len(word.text) - len(filler.action.ja.text)]
-            word, forms = filler.action.possible.after(prefix), forms[1:]
+            prefix = word.text[: len(word.text) - len(filler.whole.text)]
+            word, forms = filler.possible.after(prefix), forms[1:]
     return moods.inflect(word, forms, scene.mood, part.negated, part.ends)
 
 
@@ -55,7 +55,7 @@ def _word(predicate: Predicate, scene: Scene) -> Word:
 def english_sentence(text: str, scene: Scene) -> str:
     """English sentence with capital letter and mark."""
     parts = templates.parse(text, True)
-    future = any(isinstance(w, When) and "future" in w.time.tags for w in scene.words.values())
+    future = any(isinstance(w, When) and "future" in w.tags for w in scene.words.values())
     about_speaker = False
     owner: Person | None = None
     pieces = []
@@ -130,7 +130,7 @@ def moods_of(forms: frozenset[str], scene_words: dict, draw: Draw, number: int) 
     for _ in range(2 * number):
         past = "past!" in forms or ("past" in forms and draw.chance(0.35))
         if times and not forms & {"past!", "present!"}:
-            past = any("past" in time.time.tags for time in times)
+            past = any("past" in time.tags for time in times)
         question = "question!" in forms or ("question" in forms and draw.chance(0.25) and not own)
         negative = "negative!" in forms or (
             "negative" in forms and draw.chance(0.25) and not (question and draw.chance(0.8))
