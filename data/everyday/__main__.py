@@ -16,13 +16,13 @@ def main(names: list[str]) -> None:
         found = list(grammar.sentences(name, (file, rows)))
         groups = len({sentence.combination for sentence in found})
         print(f"\n{file}: {name}, {len(rows)} rows, {len(found)} pairs, {groups} combinations")
-        for sentence in random.Random(name).sample(found, min(8, len(found))):
-            print(f"  {sentence.ja}  |  {sentence.en}")
-        for sentence in found:
-            english[grammar.spoken(sentence.ja)].add(sentence.en)
-    for ja, translations in english.items():
-        if len({grammar.spoken(en) for en in translations}) > 1:
-            print("two translations:", ja, sorted(translations))
+        for ja, en, *_ in random.Random(name).sample(found, min(8, len(found))):
+            print(f"  {ja}  |  {en}")
+        for ja, en, *_ in found:
+            english[grammar.spoken(ja)].add(en)
+    for ja, given in english.items():
+        if len(set(map(grammar.spoken, given))) > 1:
+            print("two translations:", ja, sorted(given))
 
 
 if __name__ == "__main__":

@@ -7,14 +7,10 @@ from keras_attn_data.everyday.english import I, Person, Phrase
 from keras_attn_data.everyday.moods import Mood
 
 _PRONOUNS = {
-    "i": I,
-    "you": english.YOU,
-    "we": english.WE,
-    "it": english.IT,
+    **{who.text.lower(): who for who in (I, english.YOU, english.WE, english.IT)},
     "he": Person("he", "3m", "him"),
     "she": Person("she", "3f", "her"),
-    "they": Person("they", "3p", "them"),
-    "there": Person("there", "3p"),
+    **{text: Person(text, "3p") for text in ("they", "there")},
 }
 _ADVERBS = frozenset(
     "always often usually sometimes occasionally rarely never ever already still just also really "
@@ -46,13 +42,9 @@ def person(text: str) -> Person:
 def clause(who: Person, predicate: str, tense: str, negative: bool, question: bool) -> str:
     """Clause without capital letter and mark.
 
-    Args:
-        who: Subject.
-        predicate: Auxiliary, adverb, verb in the base form and the rest, of which auxiliary,
-            adverb and "not" may be missing: "will not often eat out".
-        tense: Tense of `english.say`, or "auto": the auxiliary of the predicate, or the present.
-        negative: Whether to negate the clause.
-        question: Whether to ask.
+    The predicate is auxiliary, "not", adverb, verb in the base form and the rest, of which the
+    first three may be missing: "will not often eat out". The tense is one of `english.say`, or
+    "auto": the auxiliary of the predicate, or the present.
     """
     words = predicate.split()
     auxiliary = _AUXILIARIES[words.pop(0)] if words[0] in _AUXILIARIES else ""
@@ -65,19 +57,17 @@ def clause(who: Person, predicate: str, tense: str, negative: bool, question: bo
     verb, rest = words[0], " ".join(words[1:])
     tense = _tense(tense, auxiliary, verb, rest)
     if negative:
-        rest = re.sub(r"^some\b", "any", rest)
-        rest = re.sub(r", too\b", ", either", rest)
+        rest = re.sub(r", too\b", ", either", re.sub(r"^some\b", "any", rest))
     phrase = Phrase(verb, rest)
-    if question and who.text not in _ASKING:
-        asked = english.YOU if who == I else who
-        return english.ask(asked, phrase, tense, negative, adverb)
-    return english.say(who, phrase, tense, negative, adverb)
+    if not question or who.text in _ASKING:
+        return english.say(who, phrase, tense, negative, adverb)
+    return english.ask(english.YOU if who == I else who, phrase, tense, negative, adverb)
 
 
 def _tense(tense: str, auxiliary: str, verb: str, rest: str) -> str:
     if tense == "past":
         known = {"will": "past", "can": "could", "have": "had", "may": "past"}
-        return known.get(auxiliary, auxiliary or "past")
+        return known.get(auxiliary, auxiliary or tense)
     if tense == "will":
         stays = verb in _NOW or (verb == "have" and rest.startswith("to "))
         stays = stays or (verb == "be" and re.match(r"(\w+ing|going)\b", rest) is not None)

@@ -19,9 +19,7 @@ _DOUBLED = frozenset(
 )
 _SHORT_VERB = re.compile(r"[^aeiou]*[aeiou][bdgklmnprt]")
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
-_ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
-)
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _VOWEL_SOUND = re.compile(r"(?!uni|use|usual|one|eu)[aeiou]|hour|honest|8|11\b|18\b", re.IGNORECASE)
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
@@ -38,9 +36,7 @@ def plural(noun: str) -> str:
 def _with_s(word: str) -> str:
     if _CONSONANT_Y.search(word):
         return word[:-1] + "ies"
-    if re.search(r"(s|x|z|ch|sh)$", word):
-        return word + "es"
-    return word + "s"
+    return word + ("es" if re.search(r"(s|x|z|ch|sh)$", word) else "s")
 
 
 def number(value: int) -> str:
@@ -53,9 +49,8 @@ def ordinal(value: int) -> str:
 
 
 def third_person(verb: str) -> str:
-    if verb in ("be", "have"):
-        return {"be": "is", "have": "has"}[verb]
-    return verb + "es" if verb in ("go", "do") else _with_s(verb)
+    irregular = {"be": "is", "have": "has", "go": "goes", "do": "does"}
+    return irregular.get(verb) or _with_s(verb)
 
 
 def past(verb: str) -> str:
@@ -103,7 +98,7 @@ class Person(NamedTuple):
 
     @property
     def is_third(self) -> bool:
-        return self.code in ("3m", "3f", "3n", "3u")
+        return self.code.startswith("3") and self.code != "3p"
 
     @property
     def own(self) -> str:
@@ -139,12 +134,6 @@ class Phrase(NamedTuple):
 
     def base(self, person: Person) -> str:
         return join(self.verb, self.tail(person))
-
-    def ing(self, person: Person) -> str:
-        return join(ing(self.verb), self.tail(person))
-
-    def participle(self, person: Person) -> str:
-        return join(participle(self.verb), self.tail(person))
 
     def plus(self, *more: str) -> "Phrase":
         return Phrase(self.verb, join(self.rest, *more))
@@ -183,18 +172,11 @@ _SHORT = {"am": "'m", "is": "'s", "are": "'re", "will": "'ll", "have": "'ve", "h
 _CONTRACTING = frozenset("I you he she it we they that".split())
 
 
-def subject_with(subject: str, auxiliary: str) -> str:
-    """Subject and auxiliary; after a pronoun the auxiliary is contracted: "I'm", "he'll"."""
-    if subject in _CONTRACTING and auxiliary in _SHORT:
-        return subject + _SHORT[auxiliary]
-    return join(subject, auxiliary)
-
-
-def negated(auxiliary: str) -> str:
+def _negated(auxiliary: str) -> str:
     """Negative auxiliary: "doesn't", "won't", "can't"."""
-    if auxiliary in ("will", "can"):
-        return {"will": "won't", "can": "can't"}[auxiliary]
-    return auxiliary + (" not" if auxiliary in ("am", "must", "may", "might") else "n't")
+    irregular = {"will": "won't", "can": "can't"}
+    ending = " not" if auxiliary in ("am", "must", "may", "might") else "n't"
+    return irregular.get(auxiliary, auxiliary + ending)
 
 
 def say(
@@ -203,13 +185,15 @@ def say(
     """Statement without capital letter and full stop: "he doesn't read the book"."""
     auxiliary, main = _auxiliary(person, phrase.verb, tense)
     if negative:
-        no = negated(auxiliary or _do(person, tense))
+        no = _negated(auxiliary or _do(person, tense))
         start = f"{person.text}'m not" if auxiliary == "am" else join(person.text, no)
     else:
         if not auxiliary:
             third = third_person(main) if person.is_third else main
             main = past(main) if tense == "past" else third
-        start = subject_with(person.text, auxiliary)
+        contracted = person.text in _CONTRACTING and auxiliary in _SHORT
+        start = join(person.text, auxiliary)
+        start = person.text + _SHORT[auxiliary] if contracted else start
     return join(start, adverb, main, phrase.tail(person))
 
 
@@ -219,7 +203,7 @@ def ask(
     """Question without capital letter and question mark: "does he read the book"."""
     auxiliary, main = _auxiliary(person, phrase.verb, tense)
     auxiliary = auxiliary or _do(person, tense)
-    auxiliary = negated(auxiliary) if negative else auxiliary
+    auxiliary = _negated(auxiliary) if negative else auxiliary
     return join(auxiliary, person.text, adverb, main, phrase.tail(person))
 
 
@@ -249,16 +233,14 @@ def _degree(adjective: str, which: int) -> str:
     ending = ("er", "est")[which]
     if _SHORT_WITH_Y.match(adjective) and _CONSONANT_Y.search(adjective):
         return adjective[:-1] + "i" + ending
-    if len(re.findall(r"[aeiouy]+", adjective.rstrip("e"))) > 1 or adjective in _LONG:
-        if adjective not in ("simple", "gentle", "narrow"):
-            return ("more ", "most ")[which] + adjective
-    if adjective.endswith("e"):
-        return adjective + ending[1:]
-    if re.search(r"[^aeiou][aeiou][bdgmnpt]$", adjective):
-        return adjective + adjective[-1] + ending
-    return adjective + ending
+    long = len(re.findall(r"[aeiouy]+", adjective.rstrip("e"))) > 1 or adjective in _LONG
+    if long and adjective not in ("simple", "gentle", "narrow"):
+        return ("more ", "most ")[which] + adjective
+    doubled = adjective[-1] if re.search(r"[^aeiou][aeiou][bdgmnpt]$", adjective) else ""
+    return adjective + (ending[1:] if adjective.endswith("e") else doubled + ending)
 
 
+WEEKDAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 _MONTHS = "January February March April May June July August September October November December"
 MONTHS = tuple(_MONTHS.split())
 
@@ -267,12 +249,6 @@ def date(month: int, day: int) -> str:
     return f"{MONTHS[month - 1]} {day}"
 
 
-WEEKDAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
-
-
 def possessive(owner: str) -> str:
     """Possessive form: "my father's", "Tanaka's"."""
-    return owner + "'s" if owner not in _PRONOUN_OWN else _PRONOUN_OWN[owner]
-
-
-_PRONOUN_OWN = {"he": "his", "she": "her", "we": "our", "I": "my"}
+    return {"he": "his", "she": "her", "we": "our", "I": "my"}.get(owner, owner + "'s")

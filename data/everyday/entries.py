@@ -10,7 +10,6 @@ Line = dict[str, str]
 
 # Subject without a verb.
 _NOUN_PHRASE = re.compile(r"(the|a|an|my|our|his|her|this|that) [^*]+")
-_SIDES = ("ja", "en")
 _CLAUSES = {"first": ("first_ja", "first_en"), "then": ("then_ja", "then_en")}
 
 
@@ -18,16 +17,12 @@ _CLAUSES = {"first": ("first_ja", "first_en"), "then": ("then_ja", "then_en")}
 def lists() -> dict[str, list[Line]]:
     """Rows of all lists by name. All rows of a list are in one file."""
     found: dict[str, list[Line]] = {}
-    files: dict[str, str] = {}
     for file, table in lexicon.tables("lists"):
+        names = {line["list"] for line in table}
+        if twice := sorted(names & found.keys()):
+            raise ValueError(f"A list must be in one file. Received: {twice} again in {file}.tsv.")
         for line in table:
-            name = line["list"]
-            if files.setdefault(name, file) != file:
-                raise ValueError(
-                    f"A list must be in one file, since its name stands for all of its rows. "
-                    f"Received: {name!r} in {files[name]}.tsv and {file}.tsv."
-                )
-            found.setdefault(name, []).append(line)
+            found.setdefault(line["list"], []).append(line)
     return found
 
 
@@ -40,40 +35,26 @@ def _slots() -> re.Pattern[str]:
 
 @cache
 def _tagged(table: str, tags: str) -> list[Line]:
-    lines = lists()[table] if table in lists() else _clauses()
+    pairs_of_clauses = [line for _, lines in lexicon.tables("clauses") for line in lines]
+    lines = lists().get(table, pairs_of_clauses)
     found = [line for line in lines if not tags or tags in (line["tags"] or "").split()]
     if not found:
         raise ValueError(f"No entry of the list or clauses {table!r} has the tag {tags!r}.")
     return found
 
 
-@cache
-def _clauses() -> list[Line]:
-    return [line for _, table in lexicon.tables("clauses") for line in table]
-
-
 class Entries:
-    """Entries drawn for one row; each is drawn when its slot is first met.
-
-    Args:
-        draw: Random choice.
-        slots: Slots of the row, for their tags.
-    """
+    """Entries drawn for one row, each when its slot is first met; `slots` tell the tags."""
 
     def __init__(self, draw: Draw, slots: dict[str, templates.Slot]):
-        self.draw = draw
-        self.slots = slots
+        self.draw, self.slots = draw, slots
         self.lines: dict[str, Line] = {}
 
     def put_into(self, ja: str, en: str) -> tuple[str, str]:
         """Texts with entries in place of their slots; an entry may hold further slots of lists."""
-        texts = [ja, en]
-        for side, _ in enumerate(_SIDES):
-            for _ in range(3):
-                if not _slots().search(texts[side]):
-                    break
-                texts[side] = self._put(texts[side], _SIDES[side])
-        return texts[0], texts[1]
+        for _ in range(3):
+            ja, en = self._put(ja, "ja"), self._put(en, "en")
+        return ja, en
 
     def _put(self, text: str, side: str) -> str:
         def entry(match: re.Match[str]) -> str:
@@ -100,10 +81,9 @@ class Entries:
             while len(found) > 2 and line in self.lines.values():
                 line = self.draw.choose(found)
             self.lines[name] = line
-            if table in _CLAUSES:
+            for part, (ja, en) in _CLAUSES.items() if table in _CLAUSES else ():
                 digit = name.removeprefix(table)
-                for part, (ja, en) in _CLAUSES.items():
-                    self.lines[part + digit] = {"ja": line[ja], "en": line[en]}
+                self.lines[part + digit] = {"ja": line[ja], "en": line[en]}
         return self.lines[name]
 
     def english(self) -> dict[str, str]:

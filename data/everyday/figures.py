@@ -1,11 +1,12 @@
 """Numbers, prices, times and dates, drawn in code and written in several ways."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.lexicon import Draw, Filler, Noun, Number, fits
 
-Maker = Callable[[Draw, str, dict[str, Filler]], Filler]
+Words = dict[str, Filler]
+Maker = Callable[[Draw, str, Words], Filler]
 
 _MINUTES = (0, 0, 0, 0, 30, 30, 5, 10, 15, 20, 25, 35, 40, 45, 50, 55)
 _MOBILE, _OTHER = ("090", "080", "070"), ("03", "06", "0120", "045")
@@ -21,12 +22,11 @@ def _range(tags: str) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _number(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
+def _number(draw: Draw, tags: str, words: Words) -> Filler:
     """{n:2-9} or {n:1,5,10}: in digits or kanji."""
     value = draw.between(*_range(tags)) if "-" in tags else int(draw.choose(tags.split(",")))
     kanji = draw.chance(0.45 if value <= 12 else 0.12) and 0 < value <= 100
-    shown = japanese.numeral(value) if kanji else str(value)
-    return Number(value, shown)
+    return Number(value, japanese.numeral(value) if kanji else str(value))
 
 
 def _whole(draw: Draw, low: int, high: int) -> int:
@@ -48,13 +48,13 @@ def written(draw: Draw, number: int) -> str:
     return draw.choose(styles)
 
 
-def _quantity(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
+def _quantity(draw: Draw, tags: str, words: Words) -> Filler:
     """{many:100-90000}: large number, written in several ways."""
     value = _whole(draw, *_range(tags))
     return Number(value, written(draw, value))
 
 
-def _yen(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
+def _yen(draw: Draw, tags: str, words: Words) -> Filler:
     """{yen:100-9000}, or {yen} at the price of {thing}."""
     thing = words.get("thing")
     low, high = _range(tags or "100-900")
@@ -65,67 +65,63 @@ def _yen(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
     return Filler(written(draw, value) + "円", f"{value:,} yen", f"{value}円")
 
 
-def _clock(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
+def _clock(draw: Draw, tags: str, words: Words) -> Filler:
     """{clock:6-22}: 午後3時半, "3:30 p.m."; with or without 午前 and 午後."""
     of_day = draw.between(*(_range(tags) if tags else (1, 24)))
     minute = draw.choose(_MINUTES)
     hour, afternoon = (of_day - 1) % 12 + 1, 12 <= of_day < 24
-    kanji = draw.chance(0.3)
-    shown = japanese.numeral(hour) if kanji else str(hour)
-    minutes = japanese.numeral(minute) if kanji and minute else str(minute)
-    tail = "時" if not minute else "時半" if minute == 30 else f"時{minutes}分"
+    write = japanese.numeral if draw.chance(0.3) else str
+    tail = "時" if not minute else "時半" if minute == 30 else f"時{write(minute)}分"
     digits = f"{hour}:{minute:02d}" if minute else str(hour)
     half = ("午後", " p.m.") if afternoon else ("午前", " a.m.")
     half_ja, half_en = half if draw.chance(0.5) else ("", "")
     if not half_ja and not minute:
         half_en = " o'clock"
-    return Filler(f"{half_ja}{shown}{tail}", f"{digits}{half_en}")
+    return Filler(f"{half_ja}{write(hour)}{tail}", f"{digits}{half_en}")
 
 
-def _date(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
+def _date(draw: Draw, tags: str, words: Words) -> Filler:
     """{date}: 5月3日, "May 3"; {date:7-8} in the months from July to August."""
     month, day = draw.between(*(_range(tags) if tags else (1, 12))), draw.between(1, 28)
-    shown = f"{month}月{day}日"
-    if draw.chance(0.25):
-        shown = f"{japanese.numeral(month)}月{japanese.numeral(day)}日"
-    return Filler(shown, english.date(month, day))
+    write = japanese.numeral if draw.chance(0.25) else str
+    return Filler(f"{write(month)}月{write(day)}日", english.date(month, day))
 
 
-def _year(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
+def _year(draw: Draw, tags: str, words: Words) -> Filler:
     """{year:1950-2010}: in digits or kanji."""
     value = draw.between(*_range(tags))
     kanji = "".join("〇一二三四五六七八九"[int(digit)] for digit in str(value))
     return Filler(kanji if draw.chance(0.2) else str(value), str(value), str(value))
 
 
-def _weekday(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
+def _weekday(draw: Draw, tags: str, words: Words) -> Filler:
     at = draw.between(0, 6)
     return Filler("月火水木金土日"[at] + "曜日", english.WEEKDAYS[at])
 
 
-def _month(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
+def _month(draw: Draw, tags: str, words: Words) -> Filler:
     at = draw.between(1, 12)
-    shown = str(at) if draw.chance(0.6) else japanese.numeral(at)
-    return Filler(shown + "月", english.MONTHS[at - 1])
+    return Filler(
+        draw.choose((str(at), str(at), japanese.numeral(at))) + "月", english.MONTHS[at - 1]
+    )
 
 
-def digits(draw: Draw, *lengths: int) -> str:
+def _digits(draw: Draw, lengths: Sequence[int], start: str = "") -> Filler:
     """Groups of digits with hyphens between them."""
-    return "-".join("".join(str(draw.between(0, 9)) for _ in range(n)) for n in lengths)
-
-
-def _code(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
-    """{code:3-4}: 123-4567; the tag tells the lengths."""
-    text = digits(draw, *(int(length) for length in tags.split("-")))
+    groups = ["".join(str(draw.between(0, 9)) for _ in range(n)) for n in lengths]
+    text = "-".join([start, *groups] if start else groups)
     return Filler(text, text)
 
 
-def _phone(draw: Draw, tags: str, words: dict[str, Filler]) -> Filler:
+def _code(draw: Draw, tags: str, words: Words) -> Filler:
+    """{code:3-4}: 123-4567; the tag tells the lengths."""
+    return _digits(draw, [int(length) for length in tags.split("-")])
+
+
+def _phone(draw: Draw, tags: str, words: Words) -> Filler:
     """{phone:mobile} or {phone:office}."""
     start = draw.choose(_MOBILE if tags == "mobile" else _OTHER)
-    lengths = (3, 3) if start == "0120" else (3, 4) if start == "045" else (4, 4)
-    text = f"{start}-{digits(draw, *lengths)}"
-    return Filler(text, text)
+    return _digits(draw, {"0120": (3, 3), "045": (3, 4)}.get(start, (4, 4)), start)
 
 
 MAKERS: dict[str, Maker] = {"n": _number, "many": _quantity, "yen": _yen, "clock": _clock}

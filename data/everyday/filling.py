@@ -6,19 +6,7 @@ from functools import cache
 from typing import Any
 
 from keras_attn_data.everyday import figures, lexicon, literals
-from keras_attn_data.everyday.lexicon import (
-    Doing,
-    Draw,
-    Filler,
-    Forms,
-    Human,
-    Quality,
-    Scene,
-    Tags,
-    When,
-    fitting,
-    load,
-)
+from keras_attn_data.everyday.lexicon import Doing, Draw, Filler, Human, Quality, Tags, When
 from keras_attn_data.everyday.templates import Slot
 
 Words = dict[str, Filler]
@@ -81,33 +69,31 @@ def _other(draw: Draw, items: Sequence[Any], words: Words) -> Any:
     raise Unfit
 
 
-def _thing(draw: Draw, slot: Slot, words: Words) -> Filler:
-    source, _, more = slot.tags.partition("&")
-    adjective = words.get(source)
-    if isinstance(adjective, Quality):
-        return _other(draw, _sharing("nouns", adjective.describes, more), words)
-    return _other(draw, fitting("nouns", slot.tags), words)
-
-
-def _place(draw: Draw, slot: Slot, words: Words) -> Filler:
-    source, _, more = slot.tags.partition("&")
-    doing = words.get(source)
-    if isinstance(doing, Doing):
-        return _other(draw, _sharing("places", doing.places, more), words)
-    return _other(draw, fitting("places", slot.tags), words)
+def _thing_or_place(draw: Draw, slot: Slot, words: Words) -> Filler:
+    """Noun or place with the tags, or one that fits the adjective or action that they name."""
+    name, _, more = slot.tags.partition("&")
+    source, table = words.get(name), "nouns" if slot.table == "thing" else "places"
+    if isinstance(source, Quality | Doing):
+        wanted = source.describes if isinstance(source, Quality) else source.places
+        return _other(draw, _sharing(table, wanted, more), words)
+    return _other(draw, lexicon.fitting(table, slot.tags), words)
 
 
 @cache
 def _sharing(table: str, tags: Tags, more: str) -> list[Any]:
     """Words of a table that share a tag, and have `more` tags."""
-    return [word for word in (fitting(table, more) if more else load(table)) if word.tags & tags]
+    return [
+        word
+        for word in (lexicon.fitting(table, more) if more else lexicon.load(table))
+        if word.tags & tags
+    ]
 
 
 def _who(draw: Draw, slot: Slot, words: Words) -> Filler:
     tags = slot.tags or "speaker|" + ("pronoun" if draw.chance(0.15) else _EVERYBODY)
     if tags == "speaker" or (tags.startswith("speaker|") and draw.chance(0.4)):
         return _SPEAKER
-    return _other(draw, fitting("people", tags), words)
+    return _other(draw, lexicon.fitting("people", tags), words)
 
 
 def _other_person(draw: Draw, slot: Slot, words: Words) -> Filler:
@@ -119,7 +105,7 @@ def _other_person(draw: Draw, slot: Slot, words: Words) -> Filler:
     who = words["who"].text_ja if "who" in words else ""
     kinds = _EVERYBODY if who in ("", "私たち") else "family|name" if who in _BLOOD else "name"
     for _ in range(_TRIES):
-        somebody = _other(draw, fitting("people", kinds), words)
+        somebody = _other(draw, lexicon.fitting("people", kinds), words)
         if not who or "family" not in somebody.tags or somebody.text_ja in _BLOOD:
             return somebody
     raise Unfit
@@ -136,14 +122,14 @@ def _do(draw: Draw, slot: Slot, words: Words) -> Filler:
 def _verbs(tags: str) -> list[list[Doing]]:
     """Actions, grouped by verb; the group of a verb with many objects is repeated."""
     groups: dict[str, list[Doing]] = {}
-    for action in fitting("actions", tags):
+    for action in lexicon.fitting("actions", tags):
         group = f"{action.verb.text}|{action.phrase.verb}" if action.noun else action.key
         groups.setdefault(group, []).append(action)
     return [group for group in groups.values() for _ in range(1 + len(group) // 6)]
 
 
 def _time(draw: Draw, slot: Slot, words: Words) -> Filler:
-    times = fitting("times", slot.tags)
+    times = lexicon.fitting("times", slot.tags)
     doing = next((word for word in words.values() if isinstance(word, Doing)), None)
     if doing is not None and slot.tags != "freq":
         times = _suitable(times, doing.tags)
@@ -177,35 +163,16 @@ def _name(draw: Draw, slot: Slot, words: Words) -> Filler:
     return Filler(name["kana"] if kana else name["ja"], name["en"], name["ja"])
 
 
-class _Speaker(Filler):
-    """「私は」 or nothing; nothing in a question and in English."""
-
-    POLITE, CASUAL = "   私は わたしは 僕は".split(" "), "   私、 僕、 俺、 私は".split(" ")
-
-    def __init__(self, draw: Draw):
-        super().__init__("", "", "")
-        self.polite, self.casual = draw.choose(self.POLITE), draw.choose(self.CASUAL)
-
-    def ja(self, forms: Forms, scene: Scene) -> str:
-        said = self.casual if scene.mood.level == "casual" else self.polite
-        return "" if scene.mood.question else said
-
-
 def _of(table: str, default: str = "") -> Callable[[Draw, Slot, Words], Filler]:
-    return lambda draw, slot, words: _other(draw, fitting(table, slot.tags or default), words)
+    return lambda draw, slot, words: _other(
+        draw, lexicon.fitting(table, slot.tags or default), words
+    )
 
 
 _TABLES: dict[str, Callable[[Draw, Slot, Words], Filler]] = {
-    "thing": _thing,
-    "place": _place,
-    "who": _who,
-    "person": _of("people", _EVERYBODY),
-    "other": _other_person,
-    "do": _do,
-    "adj": _of("adjectives"),
-    "time": _time,
-    "name": _name,
-    "me": lambda draw, slot, words: _Speaker(draw),
+    **{"thing": _thing_or_place, "place": _thing_or_place, "who": _who, "other": _other_person},
+    **{"person": _of("people", _EVERYBODY), "do": _do, "adj": _of("adjectives"), "time": _time},
+    **{"name": _name, "me": lambda draw, slot, words: lexicon.Speaker(draw)},
     "own": lambda draw, slot, words: Filler("", "{own}", ""),
 }
 # Tables whose words depend on those of other tables in the row.

@@ -1,19 +1,11 @@
 """Generation of all pairs of the corpus: each pattern is sampled until it reaches its share."""
 
-import random
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from keras_attn_data.everyday import (
-    english,
-    filling,
-    lexicon,
-    phrases,
-    rendering,
-    templates,
-)
+from keras_attn_data.everyday import english, filling, lexicon, rendering, templates
 from keras_attn_data.everyday.entries import Entries
 from keras_attn_data.everyday.lexicon import Draw, Scene
 from keras_attn_data.everyday.templates import Row
@@ -29,8 +21,10 @@ _TYPED = 0.15  # share of sentences without 。, as people type
 # How often training shows a pair of these files of patterns, in place of once: they are the first
 # sentences that people type.
 WEIGHTS = {"introductions": 3.0, "service": 3.0, "talk": 3.0}
-# Nothing about a set phrase can be learnt from another.
+# Nothing about a set phrase can be learnt from another. All of a subject are one combination, so
+# that no split holds out a part of them. Each is given with the marks that people put after it.
 _SET_PHRASES = 12.0
+_ENDS = {".": ("。", ""), "!": ("。", "", "!"), "?": ("。", "", "?")}
 
 
 class Sentence(NamedTuple):
@@ -84,11 +78,21 @@ def spoken(text: str) -> str:
 
 def drawn() -> Iterator[Sentence]:
     """All pairs as they are drawn: a sentence may occur again, or with another translation."""
-    for kind in phrases.kinds():
-        for ja, en in phrases.pairs(kind):
-            yield Sentence(ja, en, kind, _SET_PHRASES)
+    for line in lexicon.rows("set_phrases"):
+        yield from set_phrases(line)
     for name, rows in patterns().items():
         yield from sentences(name, rows)
+
+
+def set_phrases(line: dict[str, str]) -> Iterator[Sentence]:
+    """Every wording of a set phrase with one or all of its marks."""
+    for i, ja in enumerate(line["ja"].split("|")):
+        ends = _ENDS[line["ends"]]
+        if line["ends"] == "?" and not ja.endswith(("か", "の")):
+            ends = ("?",)  # only the mark shows that it is a question
+        for end in ends if i < 2 else ends[i % len(ends) :][:1]:
+            en = line["en"].rstrip(".!") + "!" if end == "!" else line["en"]
+            yield Sentence(ja + end, en, line["kind"], _SET_PHRASES)
 
 
 @cache
@@ -105,7 +109,7 @@ def patterns() -> dict[str, tuple[str, list[Row]]]:
 def sentences(name: str, pattern: tuple[str, list[Row]]) -> Iterator[Sentence]:
     """Pairs of a pattern, up to its share, each Japanese sentence once."""
     file, rows = pattern
-    draw = Draw(random.Random(f"{SEED} {name}"))
+    draw = Draw(f"{SEED} {name}")
     seen: set[str] = set()
     idle = dict.fromkeys(rows, 0)
     share = min(SHARE, _SHARE_OF_ANY + _SHARE_OF_A_ROW * len(rows))
@@ -119,13 +123,9 @@ def sentences(name: str, pattern: tuple[str, list[Row]]) -> Iterator[Sentence]:
 
 
 def sample(row: Row, draw: Draw, weight: float, seen: set[str]) -> list[Sentence]:
-    """New pairs of a row with the same words in several forms; none if the words do not fit.
+    """Pairs of a row with the same words in several forms; none if the words do not fit.
 
-    Args:
-        row: Row of a table of patterns.
-        draw: Random choice.
-        weight: Weight of the pairs.
-        seen: Japanese sentences that are not new; those of the pairs are added.
+    `seen` holds the Japanese sentences that are not new; those of the pairs are added.
 
     Raises:
         ValueError: If the row asks for words or forms that do not exist.
@@ -153,10 +153,8 @@ def _sample(row: Row, draw: Draw, weight: float, seen: set[str]) -> list[Sentenc
         if ja in seen:
             continue
         en = rendering.english_sentence(en, scene)
-        if english.UNKNOWN_GENDER in en:
-            continue
-        seen.add(ja)
-        words_used = [*entries.keys().values(), *scene.used.values()] or [row.ja]
-        key = "|".join((row.name, *words_used))
-        found.append(Sentence(ja, en, key, weight))
+        if english.UNKNOWN_GENDER not in en:
+            seen.add(ja)
+            words_used = [*entries.keys().values(), *scene.used.values()] or [row.ja]
+            found.append(Sentence(ja, en, "|".join((row.name, *words_used)), weight))
     return found

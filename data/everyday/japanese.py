@@ -1,43 +1,29 @@
 """Inflection of Japanese verbs and adjectives."""
 
 import re
-from functools import cache
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+
+def _lines(table: str) -> list[list[str]]:
+    path = resources.files("keras_attn_data.everyday") / f"{table}.tsv"
+    return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+
 
 # By the kind of a word, or the last kana of a godan verb: number of characters that change, and
 # what takes their place in the stem, before ない, in the te form, before ば, "let's" and "can".
-_FORMS = {
-    "う": (1, "い", "わ", "って", "え", "おう", "える"),
-    "く": (1, "き", "か", "いて", "け", "こう", "ける"),
-    "ぐ": (1, "ぎ", "が", "いで", "げ", "ごう", "げる"),
-    "す": (1, "し", "さ", "して", "せ", "そう", "せる"),
-    "つ": (1, "ち", "た", "って", "て", "とう", "てる"),
-    "ぬ": (1, "に", "な", "んで", "ね", "のう", "ねる"),
-    "ぶ": (1, "び", "ば", "んで", "べ", "ぼう", "べる"),
-    "む": (1, "み", "ま", "んで", "め", "もう", "める"),
-    "る": (1, "り", "ら", "って", "れ", "ろう", "れる"),
-    "iku": (1, "き", "か", "って", "け", "こう", "ける"),
-    "ichidan": (1, "", "", "て", "れ", "よう", "られる"),
-    "kuru": (1, "", "", "て", "れ", "よう", "られる"),
-    "suru": (2, "し", "し", "して", "すれ", "しよう", "できる"),
-    "i": (1, "", "く", "くて", "けれ"),
-    "ii": (2, "い", "よく", "よくて", "よけれ"),
-    "na": (0, "", "では", "で", "なら"),
-    "noun": (0, "", "では", "で", "なら"),
-}
-_STEM, _NEGATIVE, _TE, _BA, _LET_US, _CAN = range(1, 7)
+_FORMS: dict[str, Any] = {kind: (int(cut), *forms) for kind, cut, *forms in _lines("inflections")}
+_STEM, _NEGATIVE, _TE, _BA, _LET_US, _CAN = range(6)
+# Adjectives with な; だ after another word is after a noun.
+_NA_ADJECTIVES = tuple(word for (word,) in _lines("na_adjectives"))
 VERB_KINDS = frozenset({"godan", "ichidan", "suru", "kuru", "iku", "aru"})
-ADJECTIVE_KINDS = frozenset({"i", "ii", "na", "noun"})
 
 
 class Word(NamedTuple):
     """Word, or phrase that ends in an inflected word, in the dictionary form.
 
-    Args:
-        text: Dictionary form; na-adjectives and nouns without な and だ.
-        kind: Inflection class, a member of `VERB_KINDS` or `ADJECTIVE_KINDS`; "ii" for いい and
-            words that end in いい.
+    Adjectives with な and nouns are without な and だ. `kind` is the inflection class, a member of
+    `VERB_KINDS`, "i", "na", "noun" or "ii" for words that end in いい.
     """
 
     text: str
@@ -52,13 +38,6 @@ _ICHIDAN = re.compile("[えけげせぜてでねへべめれいきぎしじち�
 _GODAN_IN_KANA = re.compile("(かえ|はい|はし|しゃべ|すべ|にぎ|まい)る$")
 
 
-@cache
-def _na_adjectives() -> tuple[str, ...]:
-    """Adjectives with な, without which だ is after a noun."""
-    path = resources.files("keras_attn_data.everyday") / "na_adjectives.tsv"
-    return tuple(path.read_text(encoding="utf-8").split()[1:])
-
-
 def word(text: str) -> Word:
     """Word of a dictionary form: 飲む, 高い, 静かだ, 学生だ; a verb in ない is an adjective.
 
@@ -67,7 +46,7 @@ def word(text: str) -> Word:
     """
     if text.endswith("だ"):
         base = text[:-1]
-        return Word(base, "na" if base.endswith(_na_adjectives()) else "noun")
+        return Word(base, "na" if base.endswith(_NA_ADJECTIVES) else "noun")
     if text.endswith("する"):
         return Word(text, "suru")
     if text.endswith("来る"):
@@ -96,8 +75,8 @@ def is_verb(word: Word) -> bool:
 
 
 def _form(word: Word, column: int) -> str:
-    forms = _FORMS[word.text[-1] if word.kind in ("godan", "aru") else word.kind]
-    return word.text[: len(word.text) - int(forms[0])] + str(forms[column])
+    cut, *forms = _FORMS[word.text[-1] if word.kind in ("godan", "aru") else word.kind]
+    return word.text[: len(word.text) - cut] + forms[column]
 
 
 def stem(word: Word) -> str:
@@ -143,10 +122,6 @@ def polite(word: Word, past: bool = False, negative: bool = False) -> str:
         return plain(word, past, negative) + "です"
     ending = ("ませんでした" if past else "ません") if negative else ("ました" if past else "ます")
     return stem(word) + ending
-
-
-def finish(word: Word, is_polite: bool, past: bool = False, negative: bool = False) -> str:
-    return (polite if is_polite else plain)(word, past, negative)
 
 
 def attributive(word: Word, past: bool = False, negative: bool = False) -> str:
@@ -216,8 +191,3 @@ def _below_ten_thousand(number: int) -> str:
         if digit:
             text += ("" if digit == 1 else _DIGITS[digit]) + unit
     return text + (_DIGITS[number] if number else "")
-
-
-def count(number: int, counter: str) -> str:
-    """Number with counter: 三冊, 一つ, 二人."""
-    return numeral(number) + counter

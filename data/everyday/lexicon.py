@@ -21,8 +21,8 @@ Tags = frozenset[str]
 class Draw:
     """Random choice; of the generator only `random` is called, the same in every version."""
 
-    def __init__(self, rng: random.Random):
-        self.rng = rng
+    def __init__(self, seed: str):
+        self.rng = random.Random(seed)
 
     def choose(self, items: Sequence[T]) -> T:
         return items[int(self.rng.random() * len(items))]
@@ -52,13 +52,9 @@ class Scene:
 
 
 class Filler:
-    """Word of a slot.
+    """Word of a slot, with English forms by name.
 
-    Args:
-        ja: Japanese text.
-        en: English text.
-        key: Content word for `combination`. Defaults to the Japanese text; "" for none.
-        forms: English forms by name. Defaults to none.
+    `key` is the content word for `combination`: by default the Japanese text, "" for none.
     """
 
     tags: Tags = frozenset()
@@ -152,10 +148,9 @@ def with_article(noun: str, kind: str, article: str) -> str:
         return noun
     if article == "s" or (article == "the" and kind == "s"):
         return ("the " if article == "the" else "") + english.plural(noun)
-    return english.article(noun) if article == "a" else f"{_DEFINITE[article]} {noun}"
-
-
-_DEFINITE = {"the": "the", "own": "{own}"}
+    if article == "a":
+        return english.article(noun)
+    return ("{own} " if article == "own" else "the ") + noun
 
 
 class Human(Filler):
@@ -180,11 +175,9 @@ class Human(Filler):
 
 
 class Doing(Filler):
-    """Action; "{own}" in its English is replaced where the subject is known.
+    """Action of a row of `verbs.tsv`, with an object, or of `phrases.tsv`, without.
 
-    Args:
-        row: Row of `verbs.tsv`, or of `phrases.tsv`, which has no object.
-        noun: Object. Defaults to none.
+    "{own}" in the English is replaced where the subject is known.
     """
 
     OWNERS = ("my", "your", "our", "their")
@@ -315,22 +308,33 @@ class Number(Filler):
         return Person(self.en(forms, scene), "3n" if self.value == 1 else "3p")
 
 
-def _rows(path: Any) -> list[Row]:
+class Speaker(Filler):
+    """「私は」 or nothing; nothing in a question and in English."""
+
+    POLITE, CASUAL = "   私は わたしは 僕は".split(" "), "   私、 僕、 俺、 私は".split(" ")
+
+    def __init__(self, draw: Draw):
+        super().__init__("", "", "")
+        self.polite, self.casual = draw.choose(self.POLITE), draw.choose(self.CASUAL)
+
+    def ja(self, forms: Forms, scene: Scene) -> str:
+        said = self.casual if scene.mood.level == "casual" else self.polite
+        return "" if scene.mood.question else said
+
+
+def rows(table: str) -> list[Row]:
+    """Rows of a table, for example "nouns"; empty lines and lines with # are skipped."""
+    path = resources.files("keras_attn_data.everyday") / f"{table}.tsv"
     text = path.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, restval=""))
 
 
-def rows(table: str) -> list[Row]:
-    """Rows of a table; empty lines and lines with # are skipped."""
-    return _rows(resources.files("keras_attn_data.everyday") / f"{table}.tsv")
-
-
 def tables(folder: str) -> list[tuple[str, list[Row]]]:
     """Rows of all tables of a folder by file name, in the order of the names."""
     paths = (resources.files("keras_attn_data.everyday") / folder).iterdir()
-    tsv = sorted((path.name, path) for path in paths if path.name.endswith(".tsv"))
-    return [(name.removesuffix(".tsv"), _rows(path)) for name, path in tsv]
+    names = sorted(path.name[:-4] for path in paths if path.name.endswith(".tsv"))
+    return [(name, rows(f"{folder}/{name}")) for name in names]
 
 
 def tag_set(*texts: str) -> Tags:
@@ -346,12 +350,9 @@ def load(table: str) -> tuple[Any, ...]:
     """Words of a table: nouns, actions, adjectives, places, people, times."""
     if table != "actions":
         return tuple(_MAKERS[table](row) for row in rows(table))  # type: ignore[arg-type, call-arg]
-    of_nouns = [
-        Doing(row, noun)
-        for row in rows("verbs")
-        for noun in fitting("nouns", "|".join(row["objects"].split()))
-    ]
-    return (*of_nouns, *(Doing(row) for row in rows("phrases")))
+    verbs = [(row, fitting("nouns", row["objects"].replace(" ", "|"))) for row in rows("verbs")]
+    found = [Doing(row, noun) for row, nouns in verbs for noun in nouns]
+    return (*found, *(Doing(row) for row in rows("phrases")))
 
 
 @cache

@@ -10,14 +10,9 @@ LEVELS = ("polite", "plain", "casual")
 
 
 class Mood(NamedTuple):
-    """Form of a sentence.
+    """Form of a sentence and its main clause; a casual statement may end in a particle.
 
-    Args:
-        level: "polite" (です, ます), "plain" (だ, る) or "casual" (spoken: だよ, てる, じゃない).
-        past: Whether the main clause is in the past. Defaults to False.
-        negative: Whether the main clause is negated. Defaults to False.
-        question: Whether the sentence is a question. Defaults to False.
-        particle: Particle at the end of a casual statement. Defaults to none.
+    `level` is "polite" (です, ます), "plain" (だ, る) or "casual" (spoken: だよ, てる, じゃない).
     """
 
     level: str
@@ -25,6 +20,10 @@ class Mood(NamedTuple):
     negative: bool = False
     question: bool = False
     particle: str = ""
+
+
+def _te(word: Word, negated: bool, ending: str) -> str:
+    return japanese.plain(word, negative=True)[:-1] + ending if negated else japanese.te(word)
 
 
 # Forms that end the inflection of a word, by the name that a template gives them.
@@ -36,14 +35,8 @@ FIXED = {
     "なければ": lambda word, not_: japanese.conditional(word, negative=True),
     "なくて": lambda word, not_: japanese.plain(word, negative=True)[:-1] + "くて",
     "ないで": lambda word, not_: japanese.plain(word, negative=True) + "で",
-    "て": lambda word, not_: (
-        japanese.plain(word, negative=True) + "で"
-        if not_ and japanese.is_verb(word)
-        else japanese.te(word)
-    ),
-    "ても": lambda word, not_: (
-        (japanese.plain(word, negative=True)[:-1] + "くて" if not_ else japanese.te(word)) + "も"
-    ),
+    "て": lambda word, not_: _te(word, not_, "いで"),
+    "ても": lambda word, not_: _te(word, not_, "くて") + "も",
     "たら": lambda word, not_: japanese.tara(word, not_),
     "たり": lambda word, not_: japanese.plain(word, past=True, negative=not_) + "り",
     "ば": lambda word, not_: japanese.conditional(word, not_),
@@ -72,12 +65,7 @@ DERIVED = {
 def inflect(word: Word, forms: tuple[str, ...], mood: Mood, negated: bool, ends: bool) -> str:
     """Predicate in the named forms; without a fixed form, in the mood of the sentence.
 
-    Args:
-        word: Dictionary form.
-        forms: Names of forms, keys of `DERIVED`, `TENSED` and `FIXED`.
-        mood: Form of the sentence.
-        negated: Whether the clause is negated in any mood.
-        ends: Whether the predicate ends the sentence; a question then gets か or a mark.
+    A `negated` predicate is negated in any mood. One that `ends` a question gets か or a mark.
     """
     for form in forms:
         if form in DERIVED:
@@ -86,7 +74,8 @@ def inflect(word: Word, forms: tuple[str, ...], mood: Mood, negated: bool, ends:
         return FIXED[TENSED[form][mood.past] if form in TENSED else form](word, negated)
     negative = mood.negative != negated
     if not ends:
-        return japanese.finish(word, mood.level == "polite", mood.past, negative)
+        form = japanese.polite if mood.level == "polite" else japanese.plain
+        return form(word, mood.past, negative)
     if mood.level == "polite":
         text = japanese.polite(word, mood.past, negative)
         return text + ("か" if mood.question else "")
@@ -98,7 +87,6 @@ def inflect(word: Word, forms: tuple[str, ...], mood: Mood, negated: bool, ends:
 
 _SPOKEN = (
     (re.compile("なければならない(よ?)$"), "なきゃ"),
-    (re.compile("なければなりません(か?)$"), r"なければなりません\1"),
     (re.compile("([てで])い(?=る|た|ない|なかった|て)"), r"\1"),
     (re.compile("てしま(?=う|っ|わ)"), "ちゃ"),
     (re.compile("でしま(?=う|っ|わ)"), "じゃ"),

@@ -22,9 +22,7 @@ def japanese_sentence(text: str, scene: Scene, draw: Draw) -> str:
         said = moods.spoken(said)
         if said.count("を") == 1 and draw.chance(0.25):
             said = said.replace("を", "")
-    if not said.endswith(_ENDS):
-        said += "。"
-    return unicodedata.normalize("NFKC", said)
+    return unicodedata.normalize("NFKC", said if said.endswith(_ENDS) else said + "。")
 
 
 def _japanese_part(part: Part, scene: Scene) -> str:
@@ -84,7 +82,7 @@ def _subject(parts: tuple[str | Slot, ...], scene: Scene) -> Person:
     if len(parts) == 1 and isinstance(parts[0], Slot):
         return scene.filler(parts[0].name).person(parts[0].forms, scene)
     text = "".join(_english_part(part, scene) for part in parts)
-    *_, last = parts
+    last = parts[-1]
     if isinstance(last, Slot) and not any(isinstance(part, Slot) for part in parts[:-1]):
         code = scene.filler(last.name).person(last.forms, scene).code
         return Person(text, "3p" if code == "3p" else "3n")
@@ -92,11 +90,9 @@ def _subject(parts: tuple[str | Slot, ...], scene: Scene) -> Person:
 
 
 def _clause(part: Predicate, who: Person, scene: Scene, future: bool, main: bool) -> str:
-    mood = scene.mood
-    text = "".join(_english_part(piece, scene) for piece in part.parts)
-    asking = main and mood.question
+    mood, asking = scene.mood, main and scene.mood.question
     owner = english.YOU if asking and who == I else who
-    text = text.replace("{own}", owner.own)
+    text = "".join(_english_part(p, scene) for p in part.parts).replace("{own}", owner.own)
     tense = clauses.tense_of(part.forms[0] if part.forms else "", mood, future)
     negative = part.negated != (main and mood.negative)
     return clauses.clause(who, text, tense, negative, asking)
@@ -105,15 +101,12 @@ def _clause(part: Predicate, who: Person, scene: Scene, future: bool, main: bool
 def _inflected(part: Predicate, scene: Scene) -> str:
     """Verb phrase without a subject in a form: "eating lunch"."""
     verb, _, rest = "".join(_english_part(p, scene) for p in part.parts).partition(" ")
-    rules = {"ing": english.ing, "done": english.participle, "past": english.past}
-    rule = rules.get(part.forms[0])
+    rule = Doing.RULES.get(part.forms[0])
     return english.join(rule(verb) if rule else verb, rest)
 
 
 def _english_part(part: str | Slot, scene: Scene) -> str:
-    if isinstance(part, str):
-        return part
-    return scene.filler(part.name).en(part.forms, scene)
+    return part if isinstance(part, str) else scene.filler(part.name).en(part.forms, scene)
 
 
 def moods_of(forms: frozenset[str], scene_words: dict, draw: Draw, number: int) -> list[Mood]:
@@ -122,15 +115,13 @@ def moods_of(forms: frozenset[str], scene_words: dict, draw: Draw, number: int) 
         return [Mood("polite")]
     levels = [level for level in moods.LEVELS if level in forms] or list(moods.LEVELS)
     weighted = [*levels, *(level for level in levels if level == "polite")]
-    times = [word for word in scene_words.values() if isinstance(word, When)]
+    tags = [word.tags for word in scene_words.values() if isinstance(word, When)]
     own = any(getattr(word, "is_own", False) for word in scene_words.values())
     found: list[Mood] = []
-    if "question!" in forms and own:
-        return []
-    for _ in range(2 * number):
+    for _ in range(0 if "question!" in forms and own else 2 * number):
         past = "past!" in forms or ("past" in forms and draw.chance(0.35))
-        if times and not forms & {"past!", "present!"}:
-            past = any("past" in time.tags for time in times)
+        if tags and not forms & {"past!", "present!"}:
+            past = any("past" in of_time for of_time in tags)
         question = "question!" in forms or ("question" in forms and draw.chance(0.25) and not own)
         negative = "negative!" in forms or (
             "negative" in forms and draw.chance(0.25) and not (question and draw.chance(0.8))
@@ -138,6 +129,5 @@ def moods_of(forms: frozenset[str], scene_words: dict, draw: Draw, number: int) 
         level = draw.choose(weighted)
         particle = "よ" if level == "casual" and draw.chance(0.4) and not question else ""
         mood = Mood(level, past, negative, question, particle)
-        if mood not in found:
-            found.append(mood)
+        found += [mood] if mood not in found else []
     return found[:number]

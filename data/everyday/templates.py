@@ -16,28 +16,12 @@ _PARTS = re.compile(r"\{([^{}]+)\}|\[([^\[\]]+)\]")
 _SLOT = re.compile(r"([a-z_]+\d*)(\??)(?::([^.]+))?((?:\.[^.]+)*)")
 _TENSES = "present past will would could can tense ing done base"
 _ENGLISH_FORM = re.compile(rf":({'|'.join(_TENSES.split())})( not)?$")
-_MOODS = {
-    *LEVELS,
-    "past",
-    "negative",
-    "question",
-    "past!",
-    "present!",
-    "negative!",
-    "question!",
-    "-",
-}
+_MOODS = {*LEVELS, *"past negative question past! present! negative! question! -".split()}
+_BRACKETS = re.compile(r"(\{[^{}]*\}|\S+)\s+")
 
 
 class Row(NamedTuple):
-    """Row of a table of patterns.
-
-    Args:
-        name: Name of the pattern.
-        ja: Japanese template.
-        en: English template.
-        forms: Forms that the sentence can have.
-    """
+    """Row of a table of patterns: its name, the templates, and forms that it can have."""
 
     name: str
     ja: str
@@ -46,13 +30,9 @@ class Row(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """Word that is drawn.
+    """Word that is drawn; an optional one is often left out.
 
-    Args:
-        name: Table, with a digit if the row has several words of the table.
-        optional: Whether the word is often left out.
-        tags: Tags of the words to draw from.
-        forms: Forms of the word.
+    `name` is the table, with a digit if the row has several words of the table.
     """
 
     name: str
@@ -66,14 +46,10 @@ class Slot(NamedTuple):
 
 
 class Predicate(NamedTuple):
-    """Part in brackets.
+    """Part in brackets, without the subject.
 
-    Args:
-        parts: Texts and slots, without the subject.
-        forms: Japanese forms, or an English tense.
-        negated: Whether the predicate is negated in any mood.
-        subject: English subject. Defaults to none.
-        ends: Whether the predicate ends the sentence. Defaults to False.
+    `forms` are Japanese forms or an English tense. `negated` holds in any mood. `ends` tells
+    whether the Japanese sentence ends here.
     """
 
     parts: tuple["str | Slot", ...]
@@ -89,25 +65,15 @@ Part = str | Slot | Predicate
 def row(name: str, ja: str, en: str, forms: str) -> Row:
     """Check and build a row."""
     wanted = frozenset(forms.split())
-    if unknown := wanted - _MOODS:
-        raise ValueError(
-            f"`forms` of a pattern must be of {sorted(_MOODS)}. Received: {sorted(unknown)} in "
-            f"the row {name!r}, {ja!r}."
-        )
-    paired = [
-        sorted(len(_SLASH.findall(group)) for group in _GROUP.findall(text) if "/" in group)
-        for text in (ja, en)
-    ]
-    if paired[0] != paired[1]:
-        raise ValueError(
-            "Groups with / must come in pairs with as many alternatives in both languages. "
-            f"Received: {ja!r} and {en!r}."
-        )
-    if any("/" not in group for group in _GROUP.findall(en)):
-        raise ValueError(
-            "English must have no alternatives with | or ~: one Japanese sentence has one English. "
-            f"Received: {en!r}."
-        )
+    groups = [_GROUP.findall(text) for text in (ja, en)]
+    paired = [sorted(len(_SLASH.findall(g)) for g in found if "/" in g) for found in groups]
+    faults = {
+        f"`forms` must be of {sorted(_MOODS)}": bool(wanted - _MOODS),
+        "groups with / must have as many alternatives in both languages": paired[0] != paired[1],
+        "English has no alternatives with | or ~": any("/" not in group for group in groups[1]),
+    }
+    if found := [fault for fault, is_there in faults.items() if is_there]:
+        raise ValueError(f"Row {name!r}: {'; '.join(found)}. Received: {ja!r}, {en!r}, {forms!r}.")
     return Row(name, ja, en, wanted)
 
 
@@ -176,15 +142,15 @@ def parse(text: str, english: bool) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _slot(inside: str) -> Slot:
-    match = _SLOT.fullmatch(inside)
+def _required(match: re.Match[str] | None, expected: str, text: str) -> re.Match[str]:
     if match is None:
-        raise ValueError(
-            "A slot must be written {name}, {name:tags} or {name.form}. "
-            f"Received: {{{inside}}}."
-        )
-    forms = tuple(match[4].split(".")[1:])
-    return Slot(match[1], bool(match[2]), match[3] or "", forms)
+        raise ValueError(f"Expected {expected}. Received: {text!r}.")
+    return match
+
+
+def _slot(inside: str) -> Slot:
+    match = _required(_SLOT.fullmatch(inside), "{name}, {name:tags} or {name.form}", inside)
+    return Slot(match[1], bool(match[2]), match[3] or "", tuple(match[4].split(".")[1:]))
 
 
 def _texts_and_slots(text: str) -> tuple[str | Slot, ...]:
@@ -194,16 +160,12 @@ def _texts_and_slots(text: str) -> tuple[str | Slot, ...]:
 
 
 def _predicate(inside: str, ends: bool) -> Predicate:
-    pieces = re.split(r":(?![^{]*\})", inside)
-    forms = tuple(pieces[1:])
+    text, *forms = re.split(r":(?![^{]*\})", inside)
     known = {*FIXED, *TENSED, *DERIVED}
-    if unknown := [form for form in forms if form not in known]:
-        raise ValueError(
-            f"A Japanese predicate must have forms of {sorted(known)}. "
-            f"Received: {unknown} in [{inside}]."
-        )
-    text = pieces[0]
-    return Predicate(_texts_and_slots(text.removeprefix("!")), forms, text[:1] == "!", (), ends)
+    if not known.issuperset(forms):
+        raise ValueError(f"Expected forms of {sorted(known)}. Received: {forms} in [{inside}].")
+    parts = _texts_and_slots(text.removeprefix("!"))
+    return Predicate(parts, tuple(forms), text.startswith("!"), (), ends)
 
 
 def _clause(inside: str) -> Predicate:
@@ -213,14 +175,8 @@ def _clause(inside: str) -> Predicate:
         inside, forms, negated = inside[: match.start()], (match[1],), bool(match[2])
     if forms and forms[0] in ("ing", "done", "base"):
         return Predicate(_texts_and_slots(inside.replace("*", "")), forms, negated)
-    if "*" in inside:
-        subject, _, rest = inside.partition("*")
-    else:
-        match = re.match(r"(\{[^{}]*\}|\S+)\s+", inside)
-        if match is None:
-            raise ValueError(
-                "An English clause must be [subject verb ...], a long subject with * before the "
-                f"verb. Received: [{inside}]."
-            )
+    subject, star, rest = inside.partition("*")
+    if not star:
+        match = _required(_BRACKETS.match(inside), "[subject verb ...] or [subject *verb]", inside)
         subject, rest = match[1], inside[match.end() :]
     return Predicate(_texts_and_slots(rest), forms, negated, _texts_and_slots(subject.strip()))

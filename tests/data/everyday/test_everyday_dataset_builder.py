@@ -13,7 +13,7 @@ def test_the_builder_writes_all_pairs_and_reads_them_back(tmp_path, monkeypatch)
     builder = Builder(data_dir=tmp_path)
     builder.download_and_prepare()
     assert list(builder.info.splits) == ["train"]
-    assert str(builder.version) == "2.1.0"
+    assert str(builder.version) == "3.0.0"
     read = {
         (*(example[name].decode() for name in ("ja", "en", "combination")), example["weight"])
         for example in tfds.as_numpy(builder.as_dataset(split="train"))

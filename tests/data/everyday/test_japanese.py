@@ -80,7 +80,6 @@ def test_adjectives_join_condition_and_describe():
 def test_numbers_are_written_in_kanji_and_refused_out_of_range():
     for number, text in zip(NUMERALS[::2], NUMERALS[1::2], strict=True):
         assert japanese.numeral(int(number)) == text
-    assert japanese.count(23, "冊") == "二十三冊"
     for number in (0, 100_000_000):
         with pytest.raises(ValueError, match="must be from 1 to 99,999,999 .* Received: number="):
             japanese.numeral(number)
