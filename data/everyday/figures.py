@@ -10,11 +10,8 @@ Maker = Callable[[Draw, str, Words], Filler]
 
 _MINUTES = (0, 0, 0, 0, 30, 30, 5, 10, 15, 20, 25, 35, 40, 45, 50, 55)
 _MOBILE, _OTHER = ("090", "080", "070"), ("03", "06", "0120", "045")
-_PRICES = (
-    ("electric|furniture|instrument|vehicle", 8000, 98000),
-    ("clothes|bag|accessory|glasses", 1000, 20000),
-    ("order|book|dishware", 300, 2500),
-)
+_PRICES = [("electric|furniture|instrument|vehicle", 8000, 98000)]
+_PRICES += [("clothes|bag|accessory|glasses", 1000, 20000), ("order|book|dishware", 300, 2500)]
 
 
 def _range(tags: str) -> tuple[int, int]:

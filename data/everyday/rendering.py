@@ -20,7 +20,7 @@ def japanese_sentence(text: str, scene: Scene, draw: Draw) -> str:
     said = "".join(_japanese_part(part, scene) for part in parts).strip()
     if scene.mood.level == "casual":
         said = moods.spoken(said)
-        if said.count("を") == 1 and draw.chance(0.25):
+        if said.count("を") == 1 and len(said.partition("を")[2]) < 9 and draw.chance(0.3):
             said = said.replace("を", "")
     return unicodedata.normalize("NFKC", said if said.endswith(_ENDS) else said + "。")
 
