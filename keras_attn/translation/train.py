@@ -14,6 +14,7 @@ from keras_attn.cli import next_steps
 from keras_attn.translation import presets
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
+from keras_attn.translation.corpus import sources
 from keras_attn.translation.corpus.load import Corpus, load_corpus, load_default_corpus
 from keras_attn.translation.evaluation.documents import export_and_score
 from keras_attn.translation.export import tensorflow_process
@@ -52,7 +53,8 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
 
     # Batches
     devices.split_model(asked.model_devices, config, tokenizers.target.vocab_size)
-    batches = Batches(pairs.parts, tokenizers, config, devices.shard())
+    readings = sources.readings(config.data) if config.noise else {}
+    batches = Batches(pairs.parts, tokenizers, config, devices.shard(), readings)
     print(batches.summary())
 
     # Model

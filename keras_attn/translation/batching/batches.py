@@ -1,6 +1,6 @@
 """Training batches: pairs of similar length, in a few fixed shapes, with a token budget."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from keras_attn.translation.batching.bucketing import BatchPlan, BucketedCorpus,
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.pairs import WeightedPairs
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
+from keras_attn.translation.text.kana import Kana
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 
@@ -44,7 +45,8 @@ class Batches:
 
     Subword regularization may exceed `batch_tokens`; noise may exceed it by a tenth. With a `shard`
     of this process, batches have fixed shapes, which a compiler needs: rows of padding fill each
-    batch, and nothing exceeds its shape.
+    batch, and nothing exceeds its shape. With `readings` of Japanese words by how they are written,
+    noise writes more texts in kana.
 
     >>> from keras_attn.translation.corpus.pairs import Pair
     >>> from keras_attn.translation.tokenization.tokenizer import train
@@ -63,10 +65,14 @@ class Batches:
         tokenizers: Tokenizers,
         config: Config,
         shard: Shard | None = None,
+        readings: Mapping[str, str] | None = None,
     ):
+        kana = Kana(readings)
         # Two, because prefetching may reach the next epoch before training does.
         self._corpus = lru_cache(maxsize=2)(
-            lambda part: BucketedCorpus(parts[part], part, tokenizers, config, shard is not None)
+            lambda part: BucketedCorpus(
+                parts[part], part, tokenizers, config, shard is not None, kana
+            )
         )
         self._plans = lru_cache(maxsize=2)(
             lambda epoch: self._corpus(epoch % len(parts)).plans(epoch)

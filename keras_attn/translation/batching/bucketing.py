@@ -10,6 +10,7 @@ import numpy as np
 from keras_attn.translation.batching.joining import joined_pairs
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
+from keras_attn.translation.text.kana import Kana
 from keras_attn.translation.text.noise import add_noise
 from keras_attn.translation.text.training_placeholders import mask_pair
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
@@ -61,7 +62,7 @@ class BucketedCorpus:
 
     The pairs, of at most `config.max_length` pieces, begin with those of the part. Which ones are
     joined depends on the `number` of the part and on the seed. With `fixed_shapes`, noise does not
-    make a batch larger or longer.
+    make a batch larger or longer. `kana` writes some of the Japanese sources in kana.
     """
 
     def __init__(
@@ -71,10 +72,12 @@ class BucketedCorpus:
         tokenizers: Tokenizers,
         config: Config,
         fixed_shapes: bool = False,
+        kana: Kana | None = None,
     ):
         self._tokenizers = tokenizers
         self._fixed_shapes = fixed_shapes
         self._config = config
+        self._kana = kana or Kana()
         self.pairs: list[Pair] = []
         self.sides: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])  # source and target ids
         self.lengths = np.zeros((0, 2), int)  # of each side, EOS included
@@ -159,7 +162,8 @@ class BucketedCorpus:
             if random.random() < self._config.noise
         ]
         pairs = [int(plan.clean[row]) for plan, row in rows]
-        texts = [add_noise(self.pairs[i].source, self._config.source, random) for i in pairs]
+        source = self._config.source
+        texts = [add_noise(self.pairs[i].source, source, random, self._kana) for i in pairs]
         encoded = self._tokenizers.source.encode(texts)
         by_shape: PlansByShape = {}
         for plan in sorted(plans, key=lambda plan: sum(plan.shape)):

@@ -5,7 +5,7 @@ import io
 import math
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from hashlib import md5
 from pathlib import Path
@@ -122,6 +122,17 @@ def rights(name: str) -> tuple[str, str]:
     if table.is_published(name):
         return table.rights(name)
     return "other", ""
+
+
+def readings(name: str) -> Mapping[str, str]:
+    """Kana of Japanese words and of beginnings of their forms, from `jmdict` if `name` holds it.
+
+    Otherwise none, even if the dictionary is in the cache: only with the corpus, the model carries
+    its licence and credit, and a resumed training finds the same readings.
+    """
+    if "jmdict" not in _weights(name):
+        return {}
+    return importlib.import_module("keras_attn_data.jmdict.readings").readings()
 
 
 def split_names(name: str) -> list[str]:

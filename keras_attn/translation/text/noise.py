@@ -1,15 +1,18 @@
 """Changes to source text that imitate how people type; the model learns to read it.
 
 Each kind of noise is a function `(text, random) -> text` that makes one change. It returns the text
-itself where it finds nothing to change. No kind changes a digit.
+itself where it finds nothing to change. No kind changes a digit or a placeholder.
 """
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from random import Random
 
 from keras_attn.languages import read_language
+from keras_attn.translation.text.kana import Kana
 from keras_attn.translation.text.kana_words import KANA_OF_KANJI, OFTEN_IN_KATAKANA
+from keras_attn.translation.text.typed import plain
 
 Kind = Callable[[str, Random], str]
 
@@ -23,7 +26,7 @@ _END = re.compile(r"[。.!?…]+$")
 _END_TO_LEAVE_OUT = re.compile(rf"(?:[。.!…]+|(?<=か)\?|(?<![!?{_JAPANESE_LETTERS}])\?)$")
 # Other marks at the end of a sentence. None makes a statement of a question.
 _OTHER_ENDS = {
-    "。": ("!", ".", "。。", "...", "、"),
+    "。": ("!", ".", "...", "、"),
     ".": ("!", "..", "...", " .", ","),
     "!": ("!!", "!!!", "..."),
     "?": ("??", "?!", "???"),
@@ -38,9 +41,6 @@ _COMMA = re.compile(r",(?!\d)")
 _KANA = re.compile(f"(?!か[。.!?…]*$)[{_HIRAGANA}{_KATAKANA}]")
 _LETTER = re.compile(r"[^\W\d_]")
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])")
-# Words usually begin where kanji or katakana follow hiragana.
-_WORD_START = re.compile(f"(?<=[{_HIRAGANA}])(?=[ァ-ヺ{_KANJI}])")
-_INSIDE_JAPANESE = re.compile(f"(?<=[{_JAPANESE_LETTERS}])(?=[{_JAPANESE_LETTERS}])")
 _KATAKANA_WORD = re.compile(f"[{_KATAKANA}]{{2,}}")
 _HIRAGANA_WORD = re.compile("|".join(sorted(OFTEN_IN_KATAKANA, key=len, reverse=True)))
 # The longest words of `KANA_OF_KANJI` that are not parts of other words.
@@ -49,6 +49,22 @@ _WORDS = "|".join(
     for word in sorted(KANA_OF_KANJI, key=len, reverse=True)
 )
 _KANJI_WORD = re.compile(rf"(?<![{_KANJI}{_KATAKANA}\d])(?:{_WORDS})")
+
+# Particles that people leave out in short messages: を between a noun and a verb, は before a
+# question word or a plain predicate, が before a predicate of liking, having or being able.
+_LONGEST_MESSAGE = 25  # characters
+_NOUN = f"(?<=[ァ-ヺー{_KANJI}])"
+_PARTICLE = re.compile(
+    rf"(?<=[ァ-ヺー{_KANJI}]{{2}})を(?=[{_KANJI}]{{1,2}}[いうえきくけしすせちってびべみめむるれろんぎぐげ])"
+    rf"|(?<=何)を|{_NOUN}は(?=何|誰|元気|大丈夫|好き|ど[こうれん]|い[いくつ]|な[いん]|だ[れめ])"
+    rf"|(?<=[こそあ]れ)は(?=[ァ-ヺ{_KANJI}なだど])"
+    rf"|{_NOUN}(?<!方)が(?=好き|欲し|ほし|あ[るりっ]|な[いか]|い[るい]|分か|わか|でき|痛|怖|必要)"
+)
+_POLITE_END = re.compile(
+    "(?:(?<!たい)です|でした|(?<!願いし)(?<!おり)(?<!いたし)ます|ません|ください)(?=[。.!]*$)"
+)
+# Share of the texts in kana that have no katakana.
+_SHARE_OF_HIRAGANA = 0.15
 
 # Distance between a katakana and the same sound in hiragana.
 _BETWEEN_KANA = ord("ァ") - ord("ぁ")
@@ -76,7 +92,7 @@ def write_ascii(text: str, random: Random) -> str:
 
 def change_commas(text: str, random: Random) -> str:
     """Japanese text without commas, or with other marks in their places."""
-    return _JAPANESE_COMMA.sub(random.choice(("", "", " ", ",", "。")), text)
+    return _JAPANESE_COMMA.sub(random.choice(("", "", ",", "。")), text)
 
 
 def leave_out_commas(text: str, random: Random) -> str:
@@ -107,19 +123,6 @@ def _mistype(text: str, letter: re.Pattern, random: Random) -> str:
     return text[:i] + text[i + 1 :]
 
 
-def insert_spaces(text: str, random: Random) -> str:
-    """Japanese text with spaces before some words, or anywhere if no start of a word is found."""
-    starts = [match.start() for match in _WORD_START.finditer(text)]
-    if starts:
-        places = sorted(random.sample(starts, random.randint(1, len(starts))))
-    elif inside := [match.start() for match in _INSIDE_JAPANESE.finditer(text)]:
-        places = [random.choice(inside)]
-    else:
-        return text
-    ends = [*places, len(text)]
-    return " ".join(text[start:end] for start, end in zip([0, *places], ends, strict=True))
-
-
 def write_kana(text: str, random: Random) -> str:
     """Text with kana for the kanji of frequent words: for one word or for all of them."""
     words = list(_KANJI_WORD.finditer(text))
@@ -139,6 +142,30 @@ def write_other_kana(text: str, random: Random) -> str:
         return text
     word, table = random.choice(words)
     return text[: word.start()] + word[0].translate(table) + text[word.end() :]
+
+
+def write_in_kana(text: str, random: Random, kana: Kana) -> str:
+    """Text without kanji; sometimes without katakana too."""
+    written = kana.write(text) or text
+    return written.translate(_TO_HIRAGANA) if random.random() < _SHARE_OF_HIRAGANA else written
+
+
+def leave_out_particle(text: str, random: Random) -> str:
+    """Text without a particle that people leave out when they chat (名前何?)."""
+    places = [match.start() for match in _PARTICLE.finditer(text)]
+    if not places or len(text) > _LONGEST_MESSAGE:
+        return text
+    place = random.choice(places)
+    return text[:place] + text[place + 1 :]
+
+
+def add_particle(text: str, random: Random) -> str:
+    """Polite sentence with よ or ね at the end, which add nothing to a translation."""
+    found = _POLITE_END.search(text)
+    if not found or len(text) > _LONGEST_MESSAGE:
+        return text
+    particle = "ね" if found[0] == "ください" else "よ"
+    return text[: found.end()] + particle + text[found.end() :]
 
 
 def write_capitals(text: str, random: Random) -> str:
@@ -164,9 +191,10 @@ _RATES: dict[str, dict[Kind, float]] = {
         write_ascii: 1,
         change_commas: 1,
         mistype_kana: 2,
-        insert_spaces: 1,
         write_kana: 2,
         write_other_kana: 1,
+        leave_out_particle: 0.7,
+        add_particle: 0.5,
     },
     "chinese": {leave_out_end: 3, change_end: 1, write_ascii: 1, change_commas: 1},
     "alphabetic": {
@@ -181,24 +209,34 @@ _RATES: dict[str, dict[Kind, float]] = {
 }
 
 
-def rates(language: str) -> Mapping[Kind, float]:
+# Rate of `write_in_kana` among the kinds of Japanese: 8% of the changed texts.
+_RATE_OF_KANA = 0.6
+_FEW_READINGS = Kana()
+
+
+@functools.cache
+def rates(language: str, kana: Kana = _FEW_READINGS) -> Mapping[Kind, float]:
     """Kinds of noise for texts of a language, each with its relative rate."""
-    return _RATES[read_language(language).noise]
+    noise = read_language(language).noise
+    if noise != "japanese":
+        return _RATES[noise]
+    return {**_RATES[noise], functools.partial(write_in_kana, kana=kana): _RATE_OF_KANA}
 
 
-def add_noise(text: str, language: str, random: Random) -> str:
+def add_noise(text: str, language: str, random: Random, kana: Kana = _FEW_READINGS) -> str:
     """Make one change to a text, of a kind drawn by the rates of its language.
 
-    Kinds that find nothing to change are drawn again without them. The changed text is never
-    empty; it is `text` itself if no kind applies.
+    Kinds that find nothing to change are drawn again without them. The changed text is plain
+    (`typed.plain`), as the exported model reads it, and never empty. It is `text` itself if no kind
+    applies. `kana` writes whole texts in kana.
 
     >>> add_noise("12:30", "ja", Random(0))
     '12:30'
     """
-    left = dict(rates(language))
+    left = dict(rates(language, kana))
     while left:
         (kind,) = random.choices(list(left), list(left.values()))
-        changed = kind(text, random)
+        changed = plain(kind(text, random), language)
         if changed != text and _LETTER.search(changed):
             return changed
         del left[kind]

@@ -1,7 +1,8 @@
 """Plain form of text as people type it, for training and for the graph.
 
-Width of characters, spaces between Japanese characters, repeated punctuation, laughter and fillers
-say nothing that a translation needs. The model reads texts without them.
+Width of characters, spaces between Japanese characters, repeated punctuation, laughter, faces,
+notes, stars, fillers and drawn-out sounds say nothing that a translation needs. The model reads
+texts without them.
 """
 
 from __future__ import annotations
@@ -20,14 +21,48 @@ if TYPE_CHECKING:
 _JAPANESE = "".join(SCRIPTS[name] for name in ("Hiragana", "Katakana", "Han"))
 _KANA = SCRIPTS["Hiragana"] + SCRIPTS["Katakana"]
 _END = r"([。.!?]*)$"
+_SENTENCE_END = "([。.!?]|$)"
+# Marks that draw a sound out. Between katakana and in ranges they have another meaning.
+_LONG = "[ー〜~]+"
+# Eyes and mouths of faces; a face has one of the last, which are rare in other text.
+_FACE = "_^;><*´\u0301`\u0300∀ωд▽・ー~〜+°oOT\u3099\u309a -"
+_IN_FACES_ONLY = "[_^;>∀ωд▽´\u0301]"
+# Adjectives without い that people draw out, and words whose last sound う is written as ー.
+_DRAWN_OUT = (
+    "すご|やば|なが|うれし|かわい|おいし|たのし|さむ|あつ|ねむ|こわ|いた|つら|たか|うま|ひど|はや|"
+    "おもしろ|ほし|さびし"
+)
+_WITH_U = "ありがと|おはよ|ほんと|でしょ|だろ|ましょ"
+# Ends of sentences; ー after other hiragana may be a part of a word (こーひー).
+_LAST_KANA = "[よねなぞの]|です|ます|ですか|ますか|った|した|んだ|たい|ない|さい"
 # By `Language.noise`.
 _PLAIN: dict[str, Replacements] = {
     "japanese": (
         *((f"([{_JAPANESE}、。])[ \u3000]+([{_JAPANESE}「『（])", r"\1\2"),) * 2,
         (r"\((?:笑|爆笑|苦笑|泣|涙|汗)\)", ""),
+        (rf" *[mヽ]?\([{_FACE}]*{_IN_FACES_ONLY}[{_FACE}]+\)[mvノ丿]?", ""),
+        (rf"([{_JAPANESE}。!?]) *(?:\^_*\^;*|T_T|;_;|>_?<|orz){_END}", r"\1\2"),
         (rf"([{_JAPANESE}。!?])(?: *[wW]+|笑+){_END}", r"\1\2"),
-        ("^(?:え[えーぇ]*っ?と|あの[ーう]+|うー+ん)[、。,. …ー]+", ""),
+        (rf"([{_KANA}。!?])[♪♡]+{_SENTENCE_END}", r"\1\2"),
+        (rf"([いうかしすたてとねよるんー。!?])[☆★]{_SENTENCE_END}", r"\1\2"),
+        (rf"([{_JAPANESE}」])(?:・・+|\.\.+)[。.]*", r"\1..."),
+        ("、、+$", "..."),
+        ("、、+", "、"),
+        ("^(?:え[えーぇ]*っ?と|あの[ーう]+|う[ー〜]+ん|え[ー〜]+)[、。,. …ー]+", ""),
+        (f"({_WITH_U}){_LONG}", r"\1う"),
+        (f"({_DRAWN_OUT}){_LONG}い", r"\1い"),
+        (f"({_DRAWN_OUT}){_LONG}{_SENTENCE_END}", r"\1い\2"),
+        (f"(で|ま){_LONG}す", r"\1す"),
+        (f"({_LAST_KANA}){_LONG}{_SENTENCE_END}", r"\1\2"),
+        ("([そど])ー(で|し[てた]|だ|な[のるっん]|も|い|ぞ|か|や)", r"\1う\2"),
+        ("もーすぐ", "もうすぐ"),
+        ("([いごしたなまらよわ])[ぃ]+", r"\1い"),
+        ("([ねげめ])ぇ+", r"\1え"),
+        (f"([よなかさだ])[ぁぉ]+{_SENTENCE_END}", r"\1\2"),
+        (f"(です|ます)ぅ+{_SENTENCE_END}", r"\1\2"),
         (rf"[〜~]+{_END}", r"\1"),
+        ("っ{2,}", "っ"),
+        ("すっご([いく])", r"すご\1"),
         (rf"([{_KANA}])っ+([。.!?]+)$", r"\1\2"),
         ("ー{2,}", "ー"),
         ("。{2,}", "。"),
@@ -36,24 +71,32 @@ _PLAIN: dict[str, Replacements] = {
     ),
 }
 
+# Text that no rule of `_PLAIN` changes; most texts are such.
+_USUAL = {
+    "japanese": re.compile(
+        "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?!ー)|(?!笑)[々一-鿿]|[0-9\ue000-\ue007「」]"
+        "|笑(?![。!?]|$)|っ(?![っご。!?])|、(?!、)|[。!?](?![。!?]))*"
+    )
+}
+
 _FULL_WIDTH = range(0xFF01, 0xFF5F)  # ASCII
 _HALF_WIDTH = range(0xFF61, 0xFFA0)  # kana and the marks of voiced sounds
 _VOICED, _SEMI_VOICED = 0xFF9E, 0xFF9F
-# Characters of other widths that become two.
-_UNITS: Replacements = (("℃", "°C"), ("℉", "°F"))
+# Characters of other widths that become several, as in NFKC.
+_UNITS: Replacements = (("℃", "°C"), ("℉", "°F"), ("…", "..."), ("‥", ".."))
 
 
 def plain(text: str, language: str) -> str:
     """Plain form of a text after `clean_text`.
 
     >>> plain("えっと、明日 は休みですー!!!(笑)", "ja")
-    '明日は休みですー!'
+    '明日は休みです!'
     """
-    rules = _PLAIN.get(read_language(language).noise, ())
-    if not rules:
+    noise = read_language(language).noise
+    if noise not in _PLAIN:
         return text
-    found = replace(re.sub(dates.ERA_YEAR, lambda year: dates.common_year(year[0]), text), rules)
-    return found or text
+    found = re.sub(dates.ERA_YEAR, lambda year: dates.common_year(year[0]), text)
+    return found if _USUAL[noise].fullmatch(found) else replace(found, _PLAIN[noise]) or text
 
 
 def plain_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:

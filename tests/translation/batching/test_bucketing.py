@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from keras_attn.translation.batching.bucketing import MAX_GROWTH, BucketedCorpus, plan_buckets
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
+from keras_attn.translation.text.kana import Kana
 from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
@@ -46,6 +47,13 @@ def test_batches_with_noise_are_not_empty_and_grow_by_a_tenth_at_most():
     for plan in bucketed(noise=1).plans(0):
         size = len(plan.clean) + len(plan.noised)
         assert 0 < size * sum(plan.shape) <= MAX_GROWTH * CONFIG.batch_tokens
+
+
+def test_some_sources_are_written_with_the_given_kana():
+    part = WeightedPairs([Pair(f"薔薇{n}本", "1") for n in range(200)], [1.0] * 200)
+    corpus = BucketedCorpus(part, 0, CHARACTERS, CONFIG, kana=Kana({"薔薇": "ばら"}))
+    assert any("ばら" in one.text for plan in corpus.plans(0) for one in plan.noised)
+    assert not any("ばら" in one.text for plan in bucketed(part).plans(0) for one in plan.noised)
 
 
 def test_the_only_batch_is_padded_more_for_longer_sources_or_they_stay_clean():

@@ -1,7 +1,9 @@
 import time
 
 import pytest
+from keras_attn_data.jmdict import readings
 
+from keras_attn.translation.corpus import sources
 from keras_attn.translation.corpus.pairs import Pair
 from keras_attn.translation.corpus.sources import TranslationSet
 
@@ -41,3 +43,9 @@ def test_set_that_is_missing_or_has_other_languages_or_splits_is_refused(transla
         TranslationSet(translation_set(PAIRS), "fr", "en")
     with pytest.raises(ValueError, match="must have a split `train`. Received: a set of test."):
         TranslationSet(translation_set(PAIRS, split="test"), "ja", "en")
+
+
+def test_readings_are_those_of_the_dictionary_if_it_is_trained_on(monkeypatch):
+    monkeypatch.setattr(readings, "readings", lambda: {"薔薇": "ばら"})
+    assert sources.readings("tatoeba + everyday=0.4") == {}
+    assert sources.readings("tatoeba + jmdict=0.5") == {"薔薇": "ばら"}
