@@ -18,9 +18,8 @@ _NUMBER = frozenset("0123456789").union(PLACEHOLDERS)
 _PART = re.compile("[々一-鿿ァ-ヺーA-Za-z]")
 # Kana at the beginning of particles, and of です, する and other words that follow nouns.
 _AFTER_NOUNS = frozenset("はがをにでともかのへやよねなさしすせだらじくっぐ")
-_MARKS = tuple(
-    dict.fromkeys(kind.mark for kind in KINDS if kind.mark)
-)  # of a placeholder: the model needs them
+# Marks of placeholders. They remain: the model knows dates and times by them.
+_MARKS = tuple(dict.fromkeys(kind.mark for kind in KINDS if kind.mark))
 _IN_CONTEXT = re.compile("|".join(f"({pattern})" for pattern in IN_CONTEXT))
 _KANA_IN_CONTEXT = tuple(IN_CONTEXT.values())
 
@@ -78,14 +77,6 @@ class Kana:
         kana = self._read_one(text[start], before, text[start + 1 : start + 2])
         return kana, len(kana[:1])
 
-    def _read_one(self, kanji: str, before: str, after: str) -> str:
-        """Reading of a single kanji, which may be a part of a word; empty if it is not known."""
-        if _PART.match(before) and kanji in AFTER_WORDS:
-            return AFTER_WORDS[kanji]
-        if _PART.match(before) or _KANJI.match(after):
-            return BEFORE_WORDS.get(kanji, "")
-        return self._readings.get(kanji, "")
-
     def _is_cut(self, text: str, start: int, end: int) -> bool:
         """Whether kana after `end` belong to the last kanji: 朝 and 食べる rather than 朝食."""
         after = text[end : end + 1]
@@ -95,6 +86,14 @@ class Kana:
             and text[end - 1 : end + 1] in self._readings
             and text[start : end - 1] in self._readings
         )
+
+    def _read_one(self, kanji: str, before: str, after: str) -> str:
+        """Reading of a single kanji, which may be a part of a word; empty if it is not known."""
+        if _PART.match(before) and kanji in AFTER_WORDS:
+            return AFTER_WORDS[kanji]
+        if _PART.match(before) or _KANJI.match(after):
+            return BEFORE_WORDS.get(kanji, "")
+        return self._readings.get(kanji, "")
 
 
 def _kana_in_context(found: re.Match) -> str:
