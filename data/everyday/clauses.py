@@ -20,6 +20,9 @@ _AUXILIARIES = {**{modal: modal for modal in english.MODALS}, "'ve": "have", "'d
 # Verbs that stay in the present with a time in the future: "I want to go tomorrow".
 _NOW = frozenset("want intend plan need hope think like know wish".split())
 _ASKING = frozenset("who what which whose".split())
+# What follows the noun of a subject, and subjects that are singular for their beginning.
+_AFTER_HEAD = re.compile(r" (?:in|of|at|for|from|on|with|that|who|to|over|near) ")
+_SINGULAR = re.compile(r"(this|that|every|each) |\w+ing ")
 _SINGULAR_S = re.compile(r"(ss|us|is|news|'s)$")
 _PLURALS = frozenset("people children men women these those sheep goldfish they".split())
 # The speaker in a question is the listener.
@@ -33,9 +36,10 @@ def person(text: str) -> Person:
     """Subject that is written out; a plural noun or two nouns with "and" are plural."""
     if text.lower() in _PRONOUNS:
         return _PRONOUNS[text.lower()]
-    last = text.split()[-1]
-    singular = text.startswith(("this ", "that ", "every ", "each ")) or _SINGULAR_S.search(last)
-    many = " and " in text or last in _PLURALS or (last.endswith("s") and not singular)
+    head = _AFTER_HEAD.split(text)[0]
+    last = head.split()[-1]
+    singular = _SINGULAR.match(head) or _SINGULAR_S.search(last)
+    many = " and " in head or last in _PLURALS or (last.endswith("s") and not singular)
     return Person(text, "3p" if many else "3n")
 
 

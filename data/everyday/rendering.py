@@ -72,7 +72,7 @@ def english_sentence(text: str, scene: Scene) -> str:
     said = "".join(pieces).replace("{own}", (owner or I).own)
     if scene.mood.question and about_speaker:
         said = clauses.asked(said)
-    said = _VOWEL.sub(r"\1n ", " ".join(said.split()).replace(" ,", ",").replace(" .", "."))
+    said = _VOWEL.sub(r"\1n ", re.sub(r" (?=[,.?!])", "", " ".join(said.split())))
     said = re.sub(r'(?<=, ")[a-z]', lambda match: match[0].upper(), said)
     mark = "" if said.endswith(("?", "!", '"')) else "?" if scene.mood.question else "."
     return unicodedata.normalize("NFKC", english.sentence(said, mark))
@@ -81,12 +81,7 @@ def english_sentence(text: str, scene: Scene) -> str:
 def _subject(parts: tuple[str | Slot, ...], scene: Scene) -> Person:
     if len(parts) == 1 and isinstance(parts[0], Slot):
         return scene.filler(parts[0].name).person(parts[0].forms, scene)
-    text = "".join(_english_part(part, scene) for part in parts)
-    last = parts[-1]
-    if isinstance(last, Slot) and not any(isinstance(part, Slot) for part in parts[:-1]):
-        code = scene.filler(last.name).person(last.forms, scene).code
-        return Person(text, "3p" if code == "3p" else "3n")
-    return clauses.person(text)
+    return clauses.person("".join(_english_part(part, scene) for part in parts))
 
 
 def _clause(part: Predicate, who: Person, scene: Scene, future: bool, main: bool) -> str:

@@ -35,7 +35,7 @@ stored = json.load(open("docs/tutorials/translator.json", encoding="utf-8"))
 # ## Sentences
 #
 # A corpus is a file: source TAB target in each line. The default corpus has two parts. `tatoeba` are 203,000 real pairs, fetched once.
-# `everyday` are 158,000 pairs that ship with the project, generated from a grammar and a lexicon. [Your own sentences](../how_to/own_sentences.md)
+# `everyday` are 167,000 pairs that ship with the project, generated from a grammar and a lexicon. [Your own sentences](../how_to/own_sentences.md)
 # shows how to use others.
 #
 # ## Train
