@@ -20,6 +20,8 @@ _PART = re.compile("[々一-鿿ァ-ヺーA-Za-z]")
 _AFTER_NOUNS = frozenset("はがをにでともかのへやよねなさしすせだらじくっぐ")
 # Marks of placeholders. They remain: the model knows dates and times by them.
 _MARKS = tuple(dict.fromkeys(kind.mark for kind in KINDS if kind.mark))
+# 1人 and 2人 are words in which no sound stands for the digit alone.
+_PERSONS = re.compile("(?:^|[^0-9])[12]人$")
 _IN_CONTEXT = re.compile("|".join(f"({pattern})" for pattern in IN_CONTEXT))
 _KANA_IN_CONTEXT = tuple(IN_CONTEXT.values())
 
@@ -105,6 +107,8 @@ def _read_counter(text: str, start: int) -> tuple[str, int]:
     for mark in _MARKS if text[start - 1] in PLACEHOLDERS else ():
         if text.startswith(mark, start):
             return mark, len(mark)
+    if _PERSONS.search(text[max(0, start - 2) : start + 1]):
+        return "", 0
     for length in (3, 2, 1):
         if kana := AFTER_NUMBERS.get(text[start : start + length]):
             return kana, length

@@ -52,7 +52,10 @@ _OTHER_READINGS = """
 入ろ はいろ 下 した 勝っ かっ 弾い ひい 弾く ひく 弾け ひけ 弾き ひき 弾か ひか 五分 ごふん 象 ぞう
 得な とくな 得ない えない 夜行 よるい 夜行わ よるおこなわ 夜行バス やこうバス 開く あく 開き あき
 開かな あかな 怒りま おこりま 越し こし 今日中 きょうじゅう 明日中 あしたじゅう 今年中 ことしじゅう
-関 かん 一晩中 ひとばんじゅう 日本中 にほんじゅう 学校中 がっこうじゅう 腕 うで
+関 かん 金沢 かなざわ 博多 はかた 上野 うえの 品川 しながわ 渋谷 しぶや 池袋 いけぶくろ
+秋葉原 あきはばら 新宿 しんじゅく 銀座 ぎんざ 関東 かんとう 過去問 かこもん 窓側 まどがわ 母語 ぼご
+貯め ため 加湿器 かしつき 花柄 はながら 半休 はんきゅう 週報 しゅうほう 胃薬 いぐすり
+一晩中 ひとばんじゅう 日本中 にほんじゅう 学校中 がっこうじゅう 腕 うで
 """
 
 
@@ -64,19 +67,26 @@ def _pairs(text: str) -> dict[str, str]:
 KANA_OF_KANJI = _pairs(_READINGS)
 # The same for whole texts, where each word must be read.
 READINGS = KANA_OF_KANJI | _pairs(_OTHER_READINGS)
-_COUNTERS = _pairs("年 ねん 年間 ねんかん 年生 ねんせい 番 ばん 枚 まい 円 えん 度 ど 人 にん")
 _NUMERALS = _pairs(
     "一 いち 二 に 三 さん 四 よん 五 ご 六 ろく 七 なな 八 はち 九 きゅう 十 じゅう"
 )
+_COUNTERS = _pairs(
+    "年 ねん 年間 ねんかん 年生 ねんせい 時間 じかん 番 ばん 枚 まい 円 えん 度 ど 人 にん "
+    "台 だい 名 めい"
+)
+# Counters before which 一, 六, 八 and 十 have other sounds.
+_HARD_COUNTERS = _pairs("か月 かげつ 週間 しゅうかん 回 かい 歳 さい 個 こ")
 READINGS |= {
-    numeral + counter: numeral_kana + kana
-    for counter, kana in _COUNTERS.items()
-    for numeral, numeral_kana in _NUMERALS.items()
+    numeral + counter: _NUMERALS[numeral] + kana
+    for numerals, counters in ((_NUMERALS, _COUNTERS), ("二三四五七九", _HARD_COUNTERS))
+    for numeral in numerals
+    for counter, kana in counters.items()
 }
 READINGS |= _pairs("""
 一人 ひとり 二人 ふたり 一分 いっぷん 二分 にふん 三分 さんぷん 一時 いちじ 二時 にじ 三時 さんじ
 四時 よじ 五時 ごじ 六時 ろくじ 七時 しちじ 八時 はちじ 九時 くじ 十時 じゅうじ 十一時 じゅういちじ
 十二時 じゅうにじ 四年 よねん 四年間 よねんかん 四年生 よねんせい 四円 よえん 四人 よにん
+四時間 よじかん 九時間 くじかん
 """)
 # Words that are read by what stands around them: regular expressions, the first that fits counts.
 IN_CONTEXT = {
@@ -109,6 +119,7 @@ AFTER_WORDS = _pairs("""
 君 くん 氏 し 先 さき 側 がわ 別 べつ 品 ひん 内 ない 外 がい 頃 ごろ 化 か 感 かん 式 しき 席 せき
 会 かい 費 ひ 族 ぞく 川 がわ 山 さん 島 とう 湖 こ 城 じょう 寺 じ 港 こう 味 み 色 いろ 分 ぶん
 間 かん 目 め 末 まつ 学 がく 史 し 祭 さい 文 ぶん 服 ふく 器 き 題 だい 集 しゅう 長 ちょう
+停 てい 表 ひょう 証 しょう 袋 ぶくろ 戦 せん 計 けい 症 しょう 痛 つう
 半 はん 帽 ぼう 率 りつ 業 ぎょう 剤 ざい 状 じょう 台 だい
 """)
 # ... and before another word.

@@ -14,7 +14,7 @@ def test_each_kanji_gets_the_reading_of_its_place():
         ("雨が降ります。駅で降ります", "あめがふります。えきでおります"),
         ("お金と銀", "おかねとぎん"),
         ("何時に何を食べますか。何ですか", "なんじになにをたべますか。なんですか"),
-        ("3人のフランス人と四人の人", "3にんのフランスじんとよにんのひと"),
+        ("12人のフランス人と四人の人", "12にんのフランスじんとよにんのひと"),
         ("3か月前の10時半", "3かげつまえの10じはん"),
         ("読み方はこの方がいい", "よみかたはこのほうがいい"),
         ("仕事", "しごと"),  # ours comes first
@@ -24,7 +24,7 @@ def test_each_kanji_gets_the_reading_of_its_place():
 
 
 def test_a_text_with_an_unknown_kanji_or_counter_is_not_written():
-    for text in ("薔薇が好き", "私は詩図", "3鯨"):
+    for text in ("薔薇が好き", "私は詩図", "3鯨", "2人"):
         assert KANA.write(text) == ""
 
 
