@@ -68,12 +68,31 @@ def replace_words_in_graph(texts: tf.Tensor, pattern: str, table: Mapping[str, s
     import tensorflow as tf
 
     parts = split_in_graph(texts, pattern)
-    part = parts.flat_values
-    is_word = tf.pad(tf.equal(part[:, None], list(table)), [[0, 0], [0, 1]], constant_values=True)
-    index = tf.argmax(tf.cast(is_word, tf.int8), axis=1)  # the number of words for other text
-    value = tf.gather(tf.constant([*table.values(), ""]), index)
-    replaced = tf.where(index < len(table), value, part)
+    replaced = look_up_in_graph(parts.flat_values, table)
     return tf.strings.reduce_join(parts.with_flat_values(replaced), axis=1)
+
+
+def look_up_in_graph(texts: tf.Tensor, table: Mapping[str, str]) -> tf.Tensor:
+    """Value of each text in a table `(B,)`; texts that are not in the table stay.
+
+    Found by binary search in hashes: a resource such as a hash table would have to be saved.
+    """
+    import tensorflow as tf
+
+    with tf.init_scope():
+        hashes = _hash(tf.constant(list(table))).numpy()
+    order = hashes.argsort()
+    words, values = ([list(side)[i] for i in order] for side in (table.keys(), table.values()))
+    place = tf.searchsorted(tf.constant(hashes[order]), _hash(texts))
+    place = tf.minimum(place, len(table) - 1)
+    is_word = tf.equal(tf.gather(tf.constant(words), place), texts)
+    return tf.where(is_word, tf.gather(tf.constant(values), place), texts)
+
+
+def _hash(texts: tf.Tensor) -> tf.Tensor:
+    import tensorflow as tf
+
+    return tf.strings.to_hash_bucket_fast(texts, 2**62)
 
 
 def split_in_graph(texts: tf.Tensor, pattern: str | tf.Tensor) -> tf.RaggedTensor:

@@ -154,15 +154,6 @@ FRACTION_IN_ENGLISH: Replacements = (
 )
 ABOUT_IN_ENGLISH: Replacements = tuple((f"^{pattern}$", value) for pattern, value in _CONSECUTIVE)
 BELOW_ZERO_IN_DIGITS: Replacements = (("マイナス|−", "-"), ("度", ""))
-# Names that hold a numeral.
-NAMES = {
-    "三千代": "Michiyo", "美千代": "Michiyo", "八千代": "Yachiyo", "千代田": "Chiyoda",
-    "九十九里": "Kujukuri", "九十九": "Tsukumo", "五十鈴": "Isuzu", "五十嵐": "Igarashi",
-    "四万十": "Shimanto", "三十三間堂": "Sanjusangendo", "五百旗頭": "Iokibe", "百々": "Dodo",
-    "一二三": "Hifumi", "五十川": "Isogawa", "八百津": "Yaotsu", "十三湊": "Tosaminato",
-    "四十万": "Shijima", "五百川": "Iokawa", "百舌鳥": "Mozu", "五十公野": "Ijimino",
-}  # fmt: skip
-NAMES_IN_ENGLISH: Replacements = tuple((f"^{name}$", english) for name, english in NAMES.items())
 # Endings of English ordinal numbers: training writes "th" after each placeholder.
 ORDINAL_ENDINGS: Replacements = (
     (r"\b((?:[0-9]*[02-9])?1)th\b", r"\1st"),
@@ -251,11 +242,6 @@ def ways_to_write_below_zero(span: str) -> str:
     """Regular expression of the ways to write a number below zero: "-5", "minus 5"."""
     value = replace(span, BELOW_ZERO_IN_DIGITS)
     return "|".join(map(whole, (value, value.replace("-", "minus "), value.replace("-", "−"))))
-
-
-def ways_to_write_name(span: str) -> str:
-    """Regular expression of a name that holds a numeral."""
-    return whole(NAMES[span])
 
 
 def whole(text: str) -> str:

@@ -13,12 +13,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from keras_attn.languages import SCRIPTS, read_language
-from keras_attn.translation.text import dates, numbers
+from keras_attn.translation.text import dates, names, numbers
 from keras_attn.translation.text.characters import (
     Replacements,
+    look_up_in_graph,
     replace_in_graph,
     split_in_graph,
 )
@@ -53,6 +54,10 @@ class Kind(NamedTuple):
     after: str = ""
     before: str = ""
     targets: str = ""  # `Language.numbers` of the target languages that have this kind; or all
+    sources: str = ""  # `Language.noise` of the source languages that have this kind; or all
+    values: Mapping[str, str] = {}  # how English writes the spans, in place of `replacements`
+    # Whether the pattern is sought; else it is one of the spans that another kind finds.
+    is_sought: bool = True
 
 
 # Letters that a path or address may hold besides ASCII: words in kanji and katakana.
@@ -117,11 +122,19 @@ def _english(
     return Kind(name, pattern, ways, {"english": replacements}, mark, targets="english")
 
 
+def _name(name: str, pattern: str, **given: Any) -> Kind:
+    """Kind of Japanese names, which English spells."""
+    row = Kind(name, pattern, names.ways_to_write, targets="english", sources="japanese")
+    return row._replace(values=names.spellings(), **given)
+
+
 # In the order in which they are sought: the first that fits a place of the text is found there.
 KINDS = (
     *_COPIED,
     Kind("no date", dates.NO_DATE, ways=None, targets="english"),
-    _english("name", "|".join(numbers.NAMES), numbers.ways_to_write_name, numbers.NAMES_IN_ENGLISH),
+    _name("name with a title", names.pattern(), before=names.TITLE),
+    _name("name", names.pattern_without_title(), is_sought=False),
+    _name("no name", names.pattern(), ways=None),
     _english(
         "duration", dates.DURATION, dates.ways_to_write_duration, dates.DURATION_IN_ENGLISH, "時間"
     ),
@@ -176,8 +189,12 @@ def copied_spans(text: str) -> list[str]:
 @functools.cache
 def kinds_of(source: str, target: str) -> tuple[Kind, ...]:
     """Kinds of spans in texts that are translated from a language into another."""
-    numbers_of_target = read_language(target).numbers
-    kinds = [kind for kind in KINDS if kind.targets in ("", numbers_of_target)]
+    kinds = (
+        kind
+        for kind in KINDS
+        if kind.targets in ("", read_language(target).numbers)
+        and kind.sources in ("", read_language(source).noise)
+    )
     return (*kinds, *_words(source))
 
 
@@ -203,11 +220,14 @@ def _ways_to_write_word(span: str) -> str:
 
 def any_of(kinds: Sequence[Kind]) -> str:
     """Regular expression of a span of any of the kinds."""
-    return "|".join(dict.fromkeys(kind.pattern for kind in kinds))
+    return "|".join(dict.fromkeys(kind.pattern for kind in kinds if kind.is_sought))
 
 
 def find(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[re.Match, Kind]]:
     """Find the spans of a text and their kinds, as `mask` does in the graph."""
+    names = [kind for kind in kinds if kind.values]
+    if names and not _BEGINNING.search(text):
+        kinds = names
     end = 0
     for span in _compiled(any_of(kinds)).finditer(text):
         fitting = (
@@ -219,6 +239,14 @@ def find(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[re.Match, Kind]]:
         )
         yield span, next(fitting)
         end = span.end()
+
+
+# Characters with which a span may begin that is no name. Most Japanese sentences have none, so that
+# fewer expressions are tried.
+_BEGINNING = re.compile(
+    f"[^{SCRIPTS['Hiragana']}{SCRIPTS['Katakana']}{SCRIPTS['Han']}、。・「」『』〜…?!, ()]"
+    f"|[{numbers.DIGIT[1:-1]}十百千午マ]"
+)
 
 
 def _end(pattern: str) -> str:
@@ -374,6 +402,10 @@ def _classify(
     for some in dict.fromkeys(replacements):
         is_written = tf.gather([some == others for others in replacements], kind)
         value = tf.where(is_written, replace_in_graph(span, some), value)
+    named = [i for i, one in enumerate(kinds) if one.values]
+    if named:
+        is_named = tf.reduce_any(kind[:, None] == named, axis=1)
+        value = tf.where(is_named, look_up_in_graph(span, kinds[named[0]].values), value)
     mark, is_masked = [one.mark for one in kinds], [one.ways is not None for one in kinds]
     return value, tf.gather(mark, kind), tf.gather(is_masked, kind)
 

@@ -31,7 +31,8 @@ def masked_in_python(text, source, target):
     for span, kind in placeholders.find(text, placeholders.kinds_of(source, target)):
         if kind.ways and len(values) < len(A):
             masked += text[end : span.start()] + A[len(values)] + kind.mark
-            values.append(replace(span[0], kind.replacements.get(numbers, ())))
+            value = replace(span[0], kind.replacements.get(numbers, ()))
+            values.append(kind.values.get(span[0], value))
             end = span.end()
     return masked + text[end:], values
 
@@ -92,7 +93,9 @@ PAIRS = {
     "private use": ("\ue0ffの朝", "_の朝", "Morning of \ue0ff", "Morning of _"),
     "emoji": ("😊の朝", "_の朝", "Morning of 😊", "Morning of _"),
     "no date": ("午後12時間", "午後12時間", "12 hours", "12 hours"),
-    "name": ("三千代の朝", "_の朝", "Michiyo's morning", "_'s morning"),
+    "name with a title": ("林さんの朝", "_さんの朝", "Hayashi's morning", "_'s morning"),
+    "name": ("五十鈴の朝", "_の朝", "Isuzu's morning", "_'s morning"),
+    "no name": ("林の朝", "林の朝", "Morning of Hayashi", "Morning of Hayashi"),
     "duration": ("1時間30分、15時間", "_時間、_時間", "one hour 30 minutes, 15 hours", "_, _"),
     "decade": ("1990年代に", "_年代に", "in the 1990's", "in the _"),
     "date 月日": ("十月三日の朝", "_月日の朝", "On the 3rd of October", "On _"),
@@ -218,7 +221,7 @@ def test_numbers_are_copied_as_english_writes_them():
         ("十月に4%、3.5％、5パーセント", "_月に_、_、_", "October", "4%", "3.5%", "5%"),
         ("午後3時間と五月雨、28日の10時", "午後3時間と五月雨、_日の_時", "28", "10"),
         ("A4を20枚、090-1234-5678", "_を_枚、_", "A4", "20", "090-1234-5678"),
-        ("八百屋と千葉、二三日、一番、3人、百合",) * 2,
+        ("八百屋と千草、二三日、一番、3人、百合",) * 2,
     ):
         masked, values = mask(tf.constant([text]), "ja", "en")
         assert without_numbers(strings(masked)[0]) == expected
