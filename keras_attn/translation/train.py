@@ -112,6 +112,7 @@ def _expected_seconds(config: Config, pairs: Corpus) -> dict[str, float]:
 def _scored_with(config: Config, pairs: Corpus, trained: Run, model: keras.Model) -> dict[str, Any]:
     """Test sentences, and the details of the report."""
     return {
+        "validation": pairs.validation,
         "examples": pairs.test,
         "corpora": pairs.test_corpora,
         "held_out": pairs.held_out,

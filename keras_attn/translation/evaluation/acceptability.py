@@ -18,10 +18,11 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from keras_attn.translation.evaluation import metrics
 from keras_attn.translation.evaluation.exactness import Share
+from keras_attn.translation.export.translator import Hypothesis
 
 MARKS = ("==", "!=", "^=", "=", "!")
 DEVELOPMENT, RELEASE = "development", "release"  # the halves of `in_the_wild.tsv`
@@ -52,14 +53,6 @@ _FIGURES = (
 _WORD = re.compile(
     rf"(?:\d+(?:[.:/]\d+)+|[ap]\.m\.|[{_JAPANESE}]+|(?:(?![{_JAPANESE}])[^\W_])+|[$¥€£%°])\*?"
 )
-
-
-class Answer(Protocol):
-    """Translation as `Translator.nbest` returns it."""
-
-    translation: str
-    score: float
-    is_uncertain: bool
 
 
 class Row(NamedTuple):
@@ -137,7 +130,7 @@ def share(translations: Sequence[str], rows: Sequence[Row]) -> Share:
     return Share(sum(acceptable(translations, rows)), len(rows))
 
 
-def table(answers: Sequence[Answer], rows: Sequence[Row], show: bool = False) -> list[str]:
+def table(answers: Sequence[Hypothesis], rows: Sequence[Row], show: bool = False) -> list[str]:
     """Lines of a table: acceptable answers by situation and in all, chrF2, and uncertainty.
 
     `show` appends the wrong answers, but none to a sentence of the release half.
@@ -161,13 +154,13 @@ def table(answers: Sequence[Answer], rows: Sequence[Row], show: bool = False) ->
     return lines
 
 
-def _chrf(answers: Sequence[Answer], rows: Sequence[Row], places: Sequence[int]) -> float:
+def _chrf(answers: Sequence[Hypothesis], rows: Sequence[Row], places: Sequence[int]) -> float:
     return metrics.chrf(
         [answers[i].translation for i in places], [rows[i].references for i in places]
     )
 
 
-def _uncertainty(answers: Sequence[Answer], passed: Sequence[bool]) -> list[str]:
+def _uncertainty(answers: Sequence[Hypothesis], passed: Sequence[bool]) -> list[str]:
     """Lines on the uncertainty of a model as a sign of wrong answers."""
     groups = [
         [one for one, passes in zip(answers, passed, strict=True) if passes == wanted]

@@ -13,6 +13,7 @@ from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.splits import Example, HeldOut
 from keras_attn.translation.evaluation import acceptability, figures, model_card
+from keras_attn.translation.evaluation.calibration import Calibration
 from keras_attn.translation.evaluation.evaluate import TRANSLATIONS, evaluate
 from keras_attn.translation.evaluation.markdown import report_lines
 from keras_attn.translation.evaluation.report import EpochRecord, Report
@@ -26,6 +27,7 @@ def export_and_score(
     config: Config,
     folder: Path,
     *,
+    validation: Sequence[Example],
     examples: Sequence[Example],
     corpora: Mapping[str, Sequence[int]],
     held_out: Sequence[HeldOut],
@@ -34,11 +36,15 @@ def export_and_score(
 ) -> tuple[Path, Report | None]:
     """Export a model, load it from disk, score it, and write figures, report and model card.
 
+    `is_uncertain` is calibrated by the validation sentences.
+
     Returns the folder of the new version, and the report, or None if it could not be scored. The
     version is complete without its documents, so whatever fails after the export is a warning on
     standard error that names what is missing. For the arguments see `export` and `evaluate`.
     """
-    translator = export(model, tokenizers, config, folder)
+    calibration = Calibration(validation)
+    translator = export(model, tokenizers, config, folder, calibration)
+    details = {**details, "is_uncertain": calibration.details} if calibration.details else details
     version, report = translator.folder, None
     with _warning(version, "scores"):
         before = versions.version_before(version)

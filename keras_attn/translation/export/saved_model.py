@@ -1,6 +1,7 @@
 """Export of a trained model as a SavedModel that maps strings to strings."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +21,26 @@ from keras_attn.translation.versions import CONFIG, EXTRA
 TRIED_PIECES = 8
 
 
-def export(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> Translator:
+def export(
+    model: Transformer,
+    tokenizers: Tokenizers,
+    config: Config,
+    folder: Path,
+    calibrate: Callable[[Signatures], None] | None = None,
+) -> Translator:
     """Write the next version of a translator to `folder`, in the layout of TensorFlow Serving.
 
     The version is written to a temporary folder, loaded from there, and renamed after it has
     translated a text. So a server that watches `folder` never sees an incomplete version or one
-    that cannot translate. If the export fails, no files are left.
+    that cannot translate. If the export fails, no files are left. `calibrate` may change the
+    variables of the signatures before they are written.
 
     Returns the new version as it was loaded from disk.
     """
     _check_weights(model)
     try:
         with versions.temporary_folder(folder, ".export-") as aside:
-            _write_graph(model, tokenizers, config, aside)
+            _write_graph(model, tokenizers, config, aside, calibrate)
             extra = aside / EXTRA
             extra.mkdir(exist_ok=True)
             config.save(extra / CONFIG)
@@ -62,11 +70,19 @@ def _check_weights(model: Transformer) -> None:
         )
 
 
-def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, folder: Path) -> None:
+def _write_graph(
+    model: Transformer,
+    tokenizers: Tokenizers,
+    config: Config,
+    folder: Path,
+    calibrate: Callable[[Signatures], None] | None,
+) -> None:
     # On the processor, even if there is a GPU: `in_shards` has no kernel for a GPU, and cannot read
     # the weights of another device. The devices are saved with the weights.
     with tf.device("CPU:0"):
         signatures = Signatures(model, tokenizers, config)
+        if calibrate:
+            calibrate(signatures)
     text, translation = (
         tf.TensorSpec((None,), tf.string, name=name) for name in ("text", "translation")
     )
@@ -85,7 +101,7 @@ def _write_graph(model: Transformer, tokenizers: Tokenizers, config: Config, fol
     }
     saved = tf.Module()
     saved.weights = [variable.value for variable in signatures.model.variables]
-    saved.num_shards = signatures.num_shards
+    saved.num_shards, saved.confidence = signatures.num_shards, signatures.confidence
     # Without AutoGraph, as in Keras: it takes half of the time.
     traced = {
         name: tf.function(

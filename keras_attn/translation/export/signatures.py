@@ -1,8 +1,10 @@
 """Signatures of the SavedModel, from strings to strings and numbers, entirely in the graph."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from keras_attn.languages import read_language
@@ -29,10 +31,10 @@ ROWS_AT_ONCE = 128
 # Number of shards of a large batch where no program sets it. On a single core, two shards take a
 # quarter longer than one (benchmarks/results/decode.md).
 NUM_SHARDS = 2
-# A translation below this mean log probability of a token is uncertain. With the default training,
-# this marks two thirds of the bad translations of `tatoeba` (chrF below 30), one in eleven of the
-# good ones (chrF above 60), and 1% of `everyday`.
-UNCERTAIN_BELOW = -0.7
+# A translation is uncertain if its confidence is below 0: a weight for the mean log probability of
+# its tokens, one for its tokens in relation to the source, and a bias. Training calibrates them.
+CONFIDENCE = (1.0, 0.0, 0.7)
+MAX_RATIO = 2.0  # target tokens for each source token that count
 
 
 class Source(NamedTuple):
@@ -74,6 +76,7 @@ class Signatures:
         self._explain = Explainer(self.model, config, self.source, self.target, placeholder_ids)
         # A program that loads the SavedModel may change the number.
         self.num_shards = tf.Variable(NUM_SHARDS, trainable=False, name="num_shards")
+        self.confidence = tf.Variable(CONFIDENCE, trainable=False, name="confidence")
         # `tf.function`, so that the signatures of a SavedModel share these graphs.
         graph = partial(tf.function, autograph=False)
         strings, values = (tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2))
@@ -330,12 +333,35 @@ class Signatures:
 
     def _is_uncertain(self, source_ids: tf.Tensor, found: Hypotheses) -> tf.Tensor:
         """Whether the model is unsure of the best hypothesis of each row, boolean `(B,)`."""
-        num_generated = num_tokens(found.tokens[:, 0]) + 1  # with EOS
-        log_probability = found.scores[:, 0] * self._length_penalty(num_generated)
-        mean = log_probability / tf.cast(num_generated, tf.float32)
+        confidence = tf.linalg.matvec(self._evidence(source_ids, found), self.confidence[:2])
         # A character without a piece of its own was hardly seen in training.
         is_rare = tf.gather(tf.constant(self.source.is_rare), source_ids)
-        return (mean < UNCERTAIN_BELOW) | tf.reduce_any(is_rare, axis=1)
+        return (confidence + self.confidence[2] < 0) | tf.reduce_any(is_rare, axis=1)
+
+    def _evidence(self, source_ids: tf.Tensor, found: Hypotheses) -> tf.Tensor:
+        """Evidence of each best hypothesis, float32 `(B, 2)`.
+
+        Mean log probability of its tokens, and their number in relation to the source: most wrong
+        translations leave something out. EOS counts.
+        """
+        num_generated = num_tokens(found.tokens[:, 0]) + 1
+        mean = found.scores[:, 0] * self._length_penalty(num_generated)
+        mean = mean / tf.cast(num_generated, tf.float32)
+        ratio = tf.cast(num_generated / num_tokens(source_ids), tf.float32)
+        return tf.stack([mean, tf.minimum(ratio, MAX_RATIO)], axis=1)
+
+    def translate_with_evidence(self, texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
+        """Translations of sentences, and their evidence `(B, 2)`, for a calibration."""
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        translations, evidence = [""] * len(texts), np.zeros([len(texts), 2], np.float32)
+        for start in range(0, len(texts), ROWS_AT_ONCE):
+            rows = order[start : start + ROWS_AT_ONCE]
+            source, source_ids = self._read(tf.constant([texts[i] for i in rows]))
+            found = self._search_ids(source_ids)
+            evidence[rows] = self._evidence(source_ids, found)
+            for i, text in zip(rows, self._write(found.tokens[:, 0], source).numpy(), strict=True):
+                translations[i] = text.decode()
+        return translations, evidence
 
 
 def _no_terms() -> tuple[tf.Tensor, tf.Tensor]:

@@ -47,8 +47,8 @@ def ways_to_write(name: str) -> str:
 
 @cache
 def _rows() -> list[dict[str, str]]:
-    with resources.files(__package__).joinpath(_FILE).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    lines = (resources.files(__package__) / _FILE).read_text("utf-8").splitlines()
+    return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def _any_of(names: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ import tensorflow as tf
 from shared_translator import CONFIG, PAIRS
 
 from keras_attn.translation.export import signatures
-from keras_attn.translation.export.signatures import UNCERTAIN_BELOW, Signatures
+from keras_attn.translation.export.signatures import CONFIDENCE, Signatures
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PLACEHOLDER_IDS, UNK_ID
 
 SOURCES = [pair.source for pair in PAIRS]
@@ -136,7 +136,7 @@ def test_rare_characters_and_unlikely_translations_are_uncertain(ask):
     texts = [*SOURCES, "庭に龘が咲く。", "", "？！"]
     found = ask("nbest", texts)["is_uncertain"].tolist()
     rows = [row[row > 0] for row in ask("attend", texts)["probabilities"]]
-    is_unlikely = [np.log(row).mean() < UNCERTAIN_BELOW for row in rows]
+    is_unlikely = [np.log(row).mean() < -CONFIDENCE[2] for row in rows]
     expected = [bool(m or "龘" in text) for m, text in zip(is_unlikely, texts, strict=True)]
     assert found == [*expected[:-2], False, False]
     assert {*found} == {True, False} and found[-3]

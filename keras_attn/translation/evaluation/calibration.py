@@ -1,0 +1,73 @@
+"""Calibration of `is_uncertain` on validation sentences, before a model is exported."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.evaluation import metrics
+from keras_attn.translation.export.signatures import Signatures
+
+# A translation with at least this chrF is taken for right.
+RIGHT_CHRF = 55
+# Share of the right translations of validation that may be marked.
+MARKED_OF_RIGHT = 0.1
+NUM_SENTENCES = 500
+MIN_SENTENCES = 30  # right ones, and wrong ones; with fewer, the default stays
+
+
+class Calibration:
+    """Sets the confidence of a model (`Signatures.confidence`) by validation sentences.
+
+    The log-odds that a translation is right are fitted by logistic regression to the mean log
+    probability of its tokens and its length relative to the source. The threshold marks 10% of the
+    right translations. `details` are the figures for the report, empty without a calibration.
+    """
+
+    def __init__(self, examples: Sequence[Example]):
+        step = max(1, len(examples) // NUM_SENTENCES)
+        self._examples = examples[::step][:NUM_SENTENCES]
+        self.details: dict[str, str] = {}
+
+    def __call__(self, signatures: Signatures) -> None:
+        if not self._examples:
+            return
+        translations, evidence = signatures.translate_with_evidence(
+            [example.source for example in self._examples]
+        )
+        is_right = np.array(
+            [
+                metrics.sentence_chrf(text, example.references) >= RIGHT_CHRF
+                for text, example in zip(translations, self._examples, strict=True)
+            ]
+        )
+        if min(is_right.sum(), (~is_right).sum()) < MIN_SENTENCES:
+            return
+        weights = fit(evidence, is_right)
+        signatures.confidence.assign(weights)
+        is_marked = evidence @ weights[:2] + weights[2] < 0
+        self.details = {
+            "marked if below 0": f"{weights[0]:.2f} × mean log probability of a token + "
+            f"{weights[1]:.2f} × target tokens for each source token + {weights[2]:.2f}",
+            "marked right translations": f"{is_marked[is_right].mean():.0%}",
+            "marked wrong translations": f"{is_marked[~is_right].mean():.0%}",
+            "right": f"chrF at least {RIGHT_CHRF}",
+            "validation sentences": f"{len(is_right)}",
+        }
+
+
+def fit(evidence: np.ndarray, is_right: np.ndarray) -> np.ndarray:
+    """Weights of the two columns of the evidence, and a bias, float32 `(3,)`.
+
+    Logistic regression by Newton's method. The bias is moved so that `MARKED_OF_RIGHT` of the right
+    ones are below 0.
+    """
+    columns = np.c_[evidence, np.ones(len(evidence))].astype(np.float64)
+    weights = np.zeros(3)
+    for _ in range(20):
+        probability = 1 / (1 + np.exp(-columns @ weights))
+        curvature = (columns.T * (probability * (1 - probability))) @ columns + 1e-3 * np.eye(3)
+        gradient = columns.T @ (is_right - probability) - 1e-3 * weights
+        weights += np.linalg.solve(curvature, gradient)
+    weights[2] -= np.quantile((columns @ weights)[is_right], MARKED_OF_RIGHT)
+    return weights.astype(np.float32)

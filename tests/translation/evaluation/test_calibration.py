@@ -1,0 +1,50 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.evaluation.calibration import Calibration, fit
+
+RANDOM = np.random.default_rng(0)
+
+
+def drawn(weights, number=4000):
+    """Evidence, and what is right with the log-odds that follow from it."""
+    evidence = RANDOM.normal([-0.6, 0.9], [0.4, 0.2], [number, 2])
+    odds = evidence @ weights[:2] + weights[2]
+    return evidence, RANDOM.random(number) < 1 / (1 + np.exp(-odds))
+
+
+def test_the_fit_finds_the_weights_and_marks_a_tenth_of_what_is_right():
+    evidence, is_right = drawn(np.array([5.0, 3.0, 0.0]))
+    weights = fit(evidence, is_right)
+    np.testing.assert_allclose(weights[:2], [5, 3], rtol=0.2)
+    is_marked = evidence @ weights[:2] + weights[2] < 0
+    assert is_marked[is_right].mean() == pytest.approx(0.1, abs=0.01)
+    assert is_marked[~is_right].mean() > 0.3
+
+
+class Signatures:
+    """Translates every third sentence wrongly, with a low probability."""
+
+    def __init__(self):
+        self.given = []
+        self.confidence = SimpleNamespace(assign=self.given.append)
+
+    def translate_with_evidence(self, texts):
+        is_wrong = np.arange(len(texts)) % 3 == 0
+        evidence = np.c_[np.where(is_wrong, -2.0, -0.3), np.ones(len(texts))]
+        evidence += RANDOM.normal(0, 0.3, evidence.shape)
+        return ["No." if wrong else "A cat sleeps here." for wrong in is_wrong], evidence
+
+
+@pytest.mark.parametrize("number, is_calibrated", [(0, False), (40, False), (1200, True)])
+def test_a_model_is_calibrated_where_there_are_enough_sentences(number, is_calibrated):
+    signatures = Signatures()
+    calibration = Calibration([Example("猫", ("A cat sleeps here.",))] * number)
+    calibration(signatures)
+    assert len(signatures.given) == bool(calibration.details) == is_calibrated
+    if is_calibrated:
+        assert calibration.details["marked right translations"] == "10%"
+        assert calibration.details["validation sentences"] == "500"
