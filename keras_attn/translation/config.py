@@ -64,9 +64,8 @@ class Config:
 
     data: str = _text(
         "tatoeba + everyday=0.4",
-        "training corpus: everyday, tatoeba, jmdict, jesc, kftt, opus:CORPUS, tfds:NAME, TSV "
-        "file, or two files and a comma; "
-        "'tatoeba + own.tsv=3' joins corpora, the second with weight 3",
+        "corpora joined by ' + ', each with an optional =WEIGHT: everyday, tatoeba, jmdict, jesc, "
+        "kftt, opus:NAME, tfds:NAME, a TSV file, or two files and a comma",
         "CORPUS",
     )
     hold_out: str = _text(
