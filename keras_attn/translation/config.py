@@ -279,6 +279,7 @@ class Config:
         False, "count the end mark of a translation of the greatest length as certain"
     )
     allow_unk: bool = _imported(False, "allow the unknown token in a translation")
+    allow_empty: bool = _imported(False, "allow an empty translation of a source with tokens")
     min_length_ratio: float = _search(
         0.0, "shortest translation in tokens, as a share of the source", "SHARE", least=0
     )

@@ -77,8 +77,8 @@ def length_limits(num_source_tokens: tf.Tensor, config: Config) -> tf.Tensor:
 def length_minimums(num_source_tokens: tf.Tensor, limits: tf.Tensor, config: Config) -> tf.Tensor:
     """Minimum length of each translation, EOS not counted, at most `limits`, int32 `(B,)`."""
     shortest = _share(num_source_tokens, config.min_length_ratio, config.max_length)
-    # Only a source without tokens but EOS has an empty translation.
-    shortest = tf.maximum(shortest, tf.cast(num_source_tokens > 1, tf.int32))
+    if not config.allow_empty:  # unless the source has no token but EOS
+        shortest = tf.maximum(shortest, tf.cast(num_source_tokens > 1, tf.int32))
     return tf.minimum(shortest, limits)
 
 

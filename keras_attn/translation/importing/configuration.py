@@ -128,6 +128,7 @@ def to_config(
         early_stopping=_SEARCHES[marian["early_stopping"]],
         forced_eos=marian.get("forced_eos_token_id") == marian["eos_token_id"],
         allow_unk=unknown_id not in marian.banned_ids,
+        allow_empty=True,
         max_length_ratio=ratio,
         # `max_length` counts the start and the end too.
         max_length_extra=0 if ratio else max(longest - 2, 1),
