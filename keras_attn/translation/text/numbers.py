@@ -46,7 +46,13 @@ _CONSECUTIVE = tuple(
     for digits in (DIGIT[1:-1], "123456789")
     for low, (first, second) in enumerate(zip(digits, digits[1:], strict=False), start=1)
 )
-ABOUT = "|".join(pattern for pattern, _ in _CONSECUTIVE)
+# Counters that English writes as a word of its own.
+_COUNTED = {
+    "日": "days", "人": "people", "年": "years", "回": "times", "度": "times", "週間": "weeks",
+    "時間": "hours", "分": "minutes", "か月": "months", "ヶ月": "months", "カ月": "months",
+}  # fmt: skip
+_COUNTERS = "|".join(sorted(_COUNTED, key=len, reverse=True))
+ABOUT = f"(?:{'|'.join(pattern for pattern, _ in _CONSECUTIVE)})(?:{_COUNTERS})?"
 # Left in the text: digits that are counted or listed one by one.
 LISTED = rf"(?:{DIGIT}、){{2,}}{DIGIT}|(?:[0-9]、){{2,}}[0-9]"
 TELEPHONE = r"\+[0-9]{1,3}(?:[ -]?[0-9(][0-9() -]{5,}[0-9])?|〒[0-9]{3}-[0-9]{4}"
@@ -152,7 +158,10 @@ FRACTION_IN_ENGLISH: Replacements = (
     ("^4分の3$", "three quarters"),
     ("^([0-9]+)分の([0-9]+)$", r"\2/\1"),
 )
-ABOUT_IN_ENGLISH: Replacements = tuple((f"^{pattern}$", value) for pattern, value in _CONSECUTIVE)
+ABOUT_IN_ENGLISH: Replacements = (
+    *((f"^{pattern}", value) for pattern, value in _CONSECUTIVE),
+    *((f"{counter}$", f" {word}") for counter, word in _COUNTED.items()),
+)
 BELOW_ZERO_IN_DIGITS: Replacements = (("マイナス|−", "-"), ("度", ""))
 # Endings of English ordinal numbers: training writes "th" after each placeholder.
 ORDINAL_ENDINGS: Replacements = (
@@ -230,8 +239,8 @@ def ways_to_write_fraction(span: str) -> str:
 
 
 def ways_to_write_about(span: str) -> str:
-    """Regular expression of the ways to write 二、三: "two or three", "2 or 3", "2-3"."""
-    low, high = replace(span, ABOUT_IN_ENGLISH).split(" or ")
+    """Regular expression of the ways to write 二、三日: "two or three days", "2 or 3 days"."""
+    low, high, *counted = replace(span, ABOUT_IN_ENGLISH).replace(" or ", " ").split(" ")
     words = [
         ("one two three four five six seven eight nine".split())[int(n) - 1] for n in (low, high)
     ]

@@ -104,7 +104,7 @@ PAIRS = {
     "date 時分": ("午後3時に来て。", "_時分に来て。", "Come at 3 p.m.", "Come at _."),
     "number in a word": ("1stと八百屋", "1stと八百屋", "1st", "1st"),
     "listed digits": ("一、二、三", "一、二、三", "One, two, three", "One, two, three"),
-    "about": ("二、三日", "_日", "two or three days", "_ days"),
+    "about": ("二、三日", "_", "two or three days", "_"),
     "fraction": ("3分の2が", "_が", "two-thirds", "_"),
     "below zero": ("マイナス5度と-10°C", "_度と_", "minus 5 and -10°C", "_ and _"),
     "money": ("$20と¥1,500", "_と_", "$20, ¥1,500", "_, _"),
