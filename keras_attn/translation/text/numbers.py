@@ -241,10 +241,10 @@ def ways_to_write_fraction(span: str) -> str:
 def ways_to_write_about(span: str) -> str:
     """Regular expression of the ways to write 二、三日: "two or three days", "2 or 3 days"."""
     low, high, *counted = replace(span, ABOUT_IN_ENGLISH).replace(" or ", " ").split(" ")
-    words = [
-        ("one two three four five six seven eight nine".split())[int(n) - 1] for n in (low, high)
-    ]
-    return "|".join(map(whole, (f"{low} or {high}", " or ".join(words), f"{low}-{high}")))
+    words = "one two three four five six seven eight nine".split()
+    in_words = " or ".join(words[int(digit) - 1] for digit in (low, high))
+    ways = (f"{low} or {high}", in_words, f"{low}-{high}")
+    return "|".join(whole(" ".join((way, *counted))) for way in ways)
 
 
 def ways_to_write_below_zero(span: str) -> str:
