@@ -63,9 +63,9 @@ class Config:
     """
 
     data: str = _text(
-        "tatoeba + everyday=0.4",
-        "corpora joined by ' + ', each with an optional =WEIGHT: everyday, tatoeba, jmdict, jesc, "
-        "kftt, opus:NAME, tfds:NAME, a TSV file, or two files and a comma",
+        "tatoeba + everyday=0.4 + jmdict=0.5",
+        "corpora, as 'A + B=WEIGHT': everyday, tatoeba, jmdict, jesc, kftt, opus:NAME, tfds:NAME, "
+        "a TSV file, or two files and a comma",
         "CORPUS",
     )
     hold_out: str = _text(

@@ -6,6 +6,7 @@ from keras_attn_data.jmdict import frames
 from keras_attn_data.tatoeba import archive
 from processes import run_python
 
+from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import load, sources
 from keras_attn.translation.corpus.cleaning import REASONS
 from keras_attn.translation.corpus.load import load_corpus, load_test_set
@@ -223,7 +224,7 @@ def test_the_default_is_real_and_everyday_sentences_without_a_network_the_latter
     seen = []
     monkeypatch.setattr(load, "load_corpus", lambda *given, **named: seen.append((given, named)))
     load.load_default_corpus("ja", "en", hold_out="x.tsv")
-    assert seen == [(("tatoeba + everyday=0.4", "ja", "en"), {"hold_out": "x.tsv"})]
+    assert seen == [((Config.data, "ja", "en"), {"hold_out": "x.tsv"})]
     everyday = load_corpus(write(LINES))
 
     def load_without_network(name, *given, **named):
