@@ -19,6 +19,7 @@ def main() -> int:
     parser.add_argument("model", type=Path, help="folder of an exported translator")
     parser.add_argument("--release", action="store_true", help="the release half")
     parser.add_argument("--show", action="store_true", help="print wrong answers (development)")
+    parser.add_argument("--examples", action="store_true", help="print a table of eight answers")
     parser.add_argument("--file", type=Path, help="all rows of another file of the same columns")
     given = parser.parse_args()
     if given.release and (given.show or given.file):
@@ -31,6 +32,8 @@ def main() -> int:
     answers = [found[0] for found in translator.nbest([row.source for row in rows])]
     print(describe_machine(("tensorflow",)))
     print("\n".join(acceptability.table(answers, rows, show=given.show)))
+    if given.examples:
+        print("\n".join(acceptability.examples(answers, rows)))
     return 0
 
 

@@ -154,6 +154,17 @@ def table(answers: Sequence[Hypothesis], rows: Sequence[Row], show: bool = False
     return lines
 
 
+def examples(answers: Sequence[Hypothesis], rows: Sequence[Row]) -> list[str]:
+    """Rows of a Markdown table: the first sentence of each situation, good or bad."""
+    first = {row.situation: place for place, row in reversed(list(enumerate(rows)))}
+    verdicts = {False: "wrong", True: "good"}
+    return [
+        f"| {rows[i].source} | {answers[i].translation} | "
+        f"{verdicts[is_acceptable(answers[i].translation, rows[i].checks, rows[i].source)]} |"
+        for i in sorted(first.values())
+    ]
+
+
 def _chrf(answers: Sequence[Hypothesis], rows: Sequence[Row], places: Sequence[int]) -> float:
     return metrics.chrf(
         [answers[i].translation for i in places], [rows[i].references for i in places]
