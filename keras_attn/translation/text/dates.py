@@ -85,6 +85,8 @@ DURATION_IN_ENGLISH: Replacements = (
     ("分$", " minutes"),
 )
 DECADE_IN_ENGLISH: Replacements = (("年代", "s"),)
+ENGLISH_DECADE = r"[12][0-9]{2}0'?s\b"
+DECADE_IN_JAPANESE: Replacements = (("'?s$", "年代"),)
 # A span that ends with the period of the sentence leaves one for the sentence, and back.
 TWO_PERIODS: Replacements = ((r"\b([ap]\.m\.)$", r"\1."),)
 ONE_PERIOD: Replacements = ((r"\b([ap]\.m\.)\.", r"\1"),)
@@ -136,6 +138,11 @@ def ways_to_write_decade(decade: str) -> str:
     """Regular expression of the ways to write a decade: 1990s, 1990's, '90s."""
     years = decade.removesuffix("年代")
     return rf"(?<![0-9])(?:{years}|['’]?{years[-2:]})['’]?s(?![0-9A-Za-z])"
+
+
+def ways_to_write_decade_in_japanese(decade: str) -> str:
+    """Regular expression of 1990年代 for 1990s."""
+    return replace(decade, DECADE_IN_JAPANESE)
 
 
 def common_year(year: str) -> str:

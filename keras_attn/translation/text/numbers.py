@@ -34,7 +34,12 @@ LARGE = "|".join(
     )
 )
 # As English writes large numbers.
-IN_ENGLISH_WORDS = r"[0-9][0-9,]*(?:\.[0-9]+)? (?:thousand|million|billion|trillion)\b"
+_COUNTS = "one two three four five six seven eight nine ten".split()
+_COUNT_PATTERNS = tuple(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in _COUNTS)
+IN_ENGLISH_WORDS = (
+    rf"(?:[0-9][0-9,]*(?:\.[0-9]+)?|[Hh]alf a|[Aa]|{'|'.join(_COUNT_PATTERNS)})"
+    r" (?:thousand|million|billion|trillion)\b"
+)
 MONEY = r"[$€£¥₩][0-9][0-9,]*(?:\.[0-9]+)?(?:[KMB]\b|bn\b)?"
 BELOW_ZERO = (
     r"マイナス[0-9]+(?:\.[0-9]+)?|[-−][0-9]+(?:\.[0-9]+)?(?:°[CF]|[%度])|[0-9]+(?:\.[0-9]+)?°[CF]"
@@ -134,6 +139,9 @@ LARGE_IN_ENGLISH: Replacements = (
 # From English words to 万, 億 and 兆.
 IN_MYRIADS: Replacements = (
     (",", ""),
+    ("^[Hh]alf a ", "0.5 "),
+    ("^[Aa] ", "1 "),
+    *((f"^{word} ", f"{i} ") for i, word in enumerate(_COUNT_PATTERNS, start=1)),
     *(
         (rf"^([0-9]+)\.([0-9]{{{decimals}}}) {word}", rf"\1\2;{'0' * (zeros - decimals)}")
         for word, zeros in (*_ZEROS.items(), ("thousand", 3))
@@ -141,6 +149,7 @@ IN_MYRIADS: Replacements = (
     ),
     *((f" {word}", ";" + "0" * zeros) for word, zeros in (*_ZEROS.items(), ("thousand", 3))),
     (";", ""),
+    ("^0+", ""),
     (r"^([0-9]+)([0-9]{4})$", r"\1万\2"),
     (r"^([0-9]+)([0-9]{4})万", r"\1億\2万"),
     (r"^([0-9]+)([0-9]{4})億", r"\1兆\2億"),
@@ -241,8 +250,7 @@ def ways_to_write_fraction(span: str) -> str:
 def ways_to_write_about(span: str) -> str:
     """Regular expression of the ways to write 二、三日: "two or three days", "2 or 3 days"."""
     low, high, *counted = replace(span, ABOUT_IN_ENGLISH).replace(" or ", " ").split(" ")
-    words = "one two three four five six seven eight nine".split()
-    in_words = " or ".join(words[int(digit) - 1] for digit in (low, high))
+    in_words = " or ".join(_COUNTS[int(digit) - 1] for digit in (low, high))
     ways = (f"{low} or {high}", in_words, f"{low}-{high}")
     return "|".join(whole(" ".join((way, *counted))) for way in ways)
 

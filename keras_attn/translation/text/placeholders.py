@@ -90,8 +90,8 @@ _COPIED = (
     # $HOME, %PATH%, __name__, :name, [name], \n
     Kind(
         "variable",
-        rf"\${_NAME}|%{_NAME}%|__{_NAME}__|\B:{_NAME}|\[[A-Za-z_][0-9A-Za-z_ .-]*\]"
-        r"|\\[ntr0](?:\\[ntr0])*\b",
+        rf"\${_NAME}|%{_NAME}%|__{_NAME}__|\B:{_NAME}|\[[a-z_][0-9A-Za-z_.-]*\]"
+        r"|\\[ntr0](?:\\[ntr0])*\b|\\n",
     ),
     # %s, %(name)s, %1$d, %5.2f%%
     Kind(
@@ -112,6 +112,7 @@ _COPIED = (
 )
 _IN_DIGITS = {"digits": numbers.IN_DIGITS, "english": numbers.IN_DIGITS}
 _WITH_COMMAS = {"digits": numbers.IN_DIGITS, "english": numbers.WITH_COMMAS}
+_BELOW_ZERO = dict.fromkeys(("digits", "english", "myriads"), numbers.BELOW_ZERO_IN_DIGITS)
 _LARGE = {"digits": numbers.IN_DIGITS, "english": numbers.LARGE_IN_ENGLISH}
 
 
@@ -149,12 +150,7 @@ KINDS = (
     _english(
         "fraction", numbers.FRACTION, numbers.ways_to_write_fraction, numbers.FRACTION_IN_ENGLISH
     ),
-    _english(
-        "below zero",
-        numbers.BELOW_ZERO,
-        numbers.ways_to_write_below_zero,
-        numbers.BELOW_ZERO_IN_DIGITS,
-    ),
+    Kind("below zero", numbers.BELOW_ZERO, numbers.ways_to_write_below_zero, _BELOW_ZERO),
     Kind("money", numbers.MONEY),
     Kind("telephone", numbers.TELEPHONE),
     Kind(
@@ -162,6 +158,13 @@ KINDS = (
         numbers.IN_ENGLISH_WORDS,
         numbers.ways_to_write_in_japanese,
         {"myriads": numbers.IN_MYRIADS},
+        targets="myriads",
+    ),
+    Kind(
+        "decade in English",
+        dates.ENGLISH_DECADE,
+        dates.ways_to_write_decade_in_japanese,
+        {"myriads": dates.DECADE_IN_JAPANESE},
         targets="myriads",
     ),
     Kind("large number", numbers.LARGE, numbers.ways_to_write_large, _LARGE),

@@ -56,6 +56,8 @@ def test_numbers_are_written_in_the_graph_as_in_python_and_the_ways_to_write_the
             assert re.fullmatch(ways(span), text)
     for span, way in (
         ("1.5 million", "150万"),
+        ("Half a million", "50万"),
+        ("ten billion", "100億"),
         ("2 billion", "20億"),
         ("1.25 trillion", "1兆2500億"),
     ):

@@ -133,6 +133,19 @@ def test_each_kind_is_masked_by_training_and_graph_alike():
         assert without_numbers(in_graph) == masked_source
 
 
+def test_kinds_that_japanese_writes_in_a_form_of_its_own_are_masked_alike():
+    for source, masked_source, target, masked_target in (
+        ("It is 1.5 million yen", "It is _ yen", "150万円だ", "_円だ"),
+        ("Half a billion in the 1990s", "_ in the _", "1990年代に5億", "_に_"),
+        ("-10°C with 田中\\nToday", "_ with __Today", "田中と-10°C\\n今日", "_と__今日"),
+    ):
+        masked = mask_pair(source, target, ("en", "ja"), np.random.default_rng(0))
+        assert [without_numbers(text) for text in masked] == [masked_source, masked_target]
+        in_graph, values = mask(tf.constant([source]), "en", "ja")
+        assert without_numbers(strings(in_graph)[0]) == masked_source
+        assert all(value in target for value in strings(values))
+
+
 def test_spans_are_found_and_come_back():
     for text, expected in (
         ("https://example.com/a?b=1.2#c。次", ["https://example.com/a?b=1.2#c"]),
