@@ -34,10 +34,13 @@ DECADE = "[0-9]{2}(?:[0-9]{2})?年代"
 # First year of each era.
 _ERAS = {"明治": 1868, "大正": 1912, "昭和": 1926, "平成": 1989, "令和": 2019}
 _LONGEST_ERA = 64  # years
-ERA_YEAR = rf"(?:{'|'.join(_ERAS)})(?:元|[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})年"
+ERA_YEAR = rf"(?:{'|'.join(_ERAS)})(?:元|[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})年[代間]?"
 # Left in the text: "three hours in the afternoon", "ten minutes to five", and words written with
 # the kanji of a month.
-NO_DATE = rf"午[前後]{_NUMBER}時間|{_NUMBER}時{_NUMBER}分[前過]|五月[蠅雨]"
+NO_DATE = (
+    rf"午[前後]{_NUMBER}時間|{_NUMBER}月{_NUMBER}、{_NUMBER}日|{_NUMBER}時{_NUMBER}分[前過]"
+    "|五月[蠅雨]"
+)
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",

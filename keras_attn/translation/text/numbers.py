@@ -24,7 +24,9 @@ _SEVERAL_KANJI = "|".join(
 )
 _DECIMAL = r"[0-9][0-9,]*(?:\.[0-9]{1,4})?"
 # Count of 万, 億 or 兆.
-_COUNT = f"(?:{_DECIMAL}[千百]?|{_BELOW_MYRIAD}|{DIGIT})"
+_COUNT = f"(?:[0-9][0-9,]*[千百]|{_DECIMAL}|{_BELOW_MYRIAD}|{DIGIT})"
+# Left in the text: 数百万, 何千円.
+VAGUE = "[数何幾][十百千]?[万億兆]|[数何幾][十百千]+"
 # Numbers with 万, 億 and 兆: 1.5億, 1,200万, 2億5千万, 二十億.
 LARGE = "|".join(
     (
@@ -59,7 +61,8 @@ _COUNTED = {
 _COUNTERS = "|".join(sorted(_COUNTED, key=len, reverse=True))
 ABOUT = f"(?:{'|'.join(pattern for pattern, _ in _CONSECUTIVE)})(?:{_COUNTERS})?"
 # Left in the text: digits that are counted or listed one by one.
-LISTED = rf"(?:{DIGIT}、){{2,}}{DIGIT}|(?:[0-9]、){{2,}}[0-9]"
+_ONE = f"(?:{DIGIT}|[0-9])"
+LISTED = rf"(?:{_ONE}、){{2,}}{_ONE}|{_ONE}、{_ONE}(?:年生|[月位章番号]|ページ)|第{_ONE}、{_ONE}"
 TELEPHONE = r"\+[0-9]{1,3}(?:[ -]?[0-9(][0-9() -]{5,}[0-9])?|〒[0-9]{3}-[0-9]{4}"
 NUMBER = "|".join(
     (
@@ -78,7 +81,7 @@ NUMBER = "|".join(
 # with numbers.
 IN_WORDS = (
     rf"[0-9]{{1,2}}月|(?:十[一二]?|{DIGIT})月|[0-9]+(?:st|nd|rd|th)\b|八百[屋長]|十中八九"
-    "|百人一首|千差万別|千羽鶴"
+    "|百人一首|千差万別|千羽鶴|十五夜|[四五]十肩|五十歩百歩|[三四五]十路|十二[支単]|四十九日|八百万の神"
 )
 # What comes before and after numbers whose digits English writes without commas.
 BEFORE_CODE = r"(?:番号|番号?の|コード|暗証|パスワード|型番|品番|ID|No|PIN|内線|電話)[ :はがをの.]*"
@@ -115,6 +118,7 @@ IN_DIGITS: Replacements = (
     (r"兆([0-9]{4}[万;]|;)", r"兆0000億\1"),
     (r"億([0-9]{4};|;)", r"億0000万\1"),
     ("万;", "万0000;"),
+    ("^0[兆億万]0*", ""),
     ("[兆億万;]", ""),
 )
 # In digits, with a comma after each three digits, from the end.

@@ -84,13 +84,13 @@ _COPIED = (
     # LaTeX: $x^2$, \frac{1}{2}
     Kind(
         "formula",
-        r"\$[^$\r\n]*[\\^_={][^$\r\n]*\$|\$[A-Za-z]\$|\\\([^\r\n]+?\\\)"
+        r"\$[^$\s0-9ぁ-鿿][^$\r\nぁ-鿿]*[\\^_={][^$\r\nぁ-鿿]*\$|\$[\\^_={][^$\r\nぁ-鿿]*\$|\$[A-Za-z]\$|\\\([^\r\n]+?\\\)"
         r"|\\[A-Za-z]{2,}(?:\{[^{}\r\n]*\})+",
     ),
     # $HOME, %PATH%, __name__, :name, [name], \n
     Kind(
         "variable",
-        rf"\${_NAME}|%{_NAME}%|__{_NAME}__|\B:{_NAME}|\[[a-z_][0-9A-Za-z_.-]*\]"
+        rf"\${_NAME}|%{_NAME}%|__{_NAME}__|\B:[a-z_][0-9A-Za-z_]*|\[[a-z_][0-9A-Za-z_.-]*\]"
         r"|\\[ntr0](?:\\[ntr0])*\b|\\n",
     ),
     # %s, %(name)s, %1$d, %5.2f%%
@@ -102,11 +102,13 @@ _COPIED = (
     Kind("code", r"`[^`\r\n]+`"),
     Kind(
         "path",
-        rf"(?:[A-Za-z]:|~|\.\.?|\\)?(?:[\\/][A-Za-z_.~{_WORD_LETTERS}]"
-        rf"[0-9A-Za-z_.~{_WORD_LETTERS}-]*){{2,}}[\\/]?"
+        rf"(?:(?:[A-Za-z]:|~|\.\.?|\\)[\\/]|\B[\\/])[A-Za-z_.~][0-9A-Za-z_.~{_WORD_LETTERS}-]*"
+        rf"(?:[\\/][A-Za-z_.~{_WORD_LETTERS}][0-9A-Za-z_.~{_WORD_LETTERS}-]*)+[\\/]?"
         rf"|(?:[A-Za-z]:\\|~/|\.\.?/)(?:[0-9A-Za-z_.~{_WORD_LETTERS}-]+[\\/]?)*",
     ),
-    Kind("file", r"[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.[A-Za-z][0-9A-Za-z]{1,4}"),  # and domain
+    Kind(
+        "file", r"[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.(?:[a-z][0-9a-z]{1,4}|[A-Z][0-9A-Z]{1,4})\b"
+    ),  # and domain
     Kind("private use", "[\ue000-\uf8ff]"),  # characters that no model knows
     Kind("emoji", EMOJI),
 )
@@ -146,6 +148,7 @@ KINDS = (
     ),
     Kind("number in a word", numbers.IN_WORDS, ways=None),
     Kind("listed digits", numbers.LISTED, ways=None),
+    Kind("vague number", numbers.VAGUE, ways=None),
     _english("about", numbers.ABOUT, numbers.ways_to_write_about, numbers.ABOUT_IN_ENGLISH),
     _english(
         "fraction", numbers.FRACTION, numbers.ways_to_write_fraction, numbers.FRACTION_IN_ENGLISH
@@ -228,9 +231,9 @@ def any_of(kinds: Sequence[Kind]) -> str:
 
 def find(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[re.Match, Kind]]:
     """Find the spans of a text and their kinds, as `mask` does in the graph."""
-    names = [kind for kind in kinds if kind.values]
-    if names and not _BEGINNING.search(text):
-        kinds = names
+    is_japanese = any(kind.sources == "japanese" for kind in kinds)
+    if is_japanese and not _BEGINNING.search(text):
+        kinds = [kind for kind in kinds if kind.values]
     end = 0
     for span in _compiled(any_of(kinds)).finditer(text):
         fitting = (

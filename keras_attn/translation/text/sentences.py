@@ -39,12 +39,13 @@ _END = (
 # Marks of lists, headings, quotations and notes at the beginning of a line.
 _LIST_MARK = (
     rf"[・‣•■□●○◆◇▲△▼▽▶►◎※→⇒①-⑳]|[-–—*#+>]{{1,6}}{_SPACE}|[0-9]{{1,3}}[.．]{_SPACE}"
-    rf"|[0-9]{{1,3}}[)）]|[(（][0-9]{{1,3}}[)）]|[A-Za-z][)）]{_SPACE}|[QA][0-9]{{0,3}}[:：.．]{_SPACE}?"
+    rf"|[0-9]{{1,3}}[)）]|[(（][0-9]{{1,3}}[)）]|[A-Za-z][)）]{_SPACE}"
+    rf"|Q[0-9]{{0,3}}[:：.．]{_SPACE}?|A[0-9]{{0,3}}(?:[:：．]{_SPACE}?|\.{_SPACE})"
 )
 _BEFORE = f"(?:{_SPACE}|{EMOJI}|{TAG}|{_LIST_MARK})*"
 # Who speaks, or what a line is about: 田中：, 【重要】.
 _LABEL = (
-    rf"(^|[{SEPARATOR}])({_BEFORE}(?:[^\s:：<>【】{SEPARATOR}]{{2,12}}(?:：|:{_SPACE})"
+    rf"(^|[{SEPARATOR}])({_BEFORE}(?:[^\s:：<>【】{SEPARATOR}]{{1,11}}[^\s:：<>【】{SEPARATOR}0-9０-９](?:：|:{_SPACE})"
     rf"|【[^【】\r\n{SEPARATOR}]{{1,30}}】))"
 )
 # A sentence with more tags than there are placeholders is split.

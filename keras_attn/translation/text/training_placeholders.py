@@ -45,7 +45,9 @@ def _kinds(source: str, target: str) -> tuple[Kind, ...]:
     def translation(span: str) -> str:
         return whole(translations.get(span, span))
 
-    return *kinds_of(source, target), Kind("name", "|".join((*longest_first, _WORD)), translation)
+    return *kinds_of(source, target), Kind(
+        "name", "|".join((*longest_first, _WORD)), translation, values=translations
+    )
 
 
 def mask_pair(
@@ -55,8 +57,8 @@ def mask_pair(
 
     The source is brought into its plain form.
 
-    Spans that a translation copies, numbers and dates are always masked; names, and words with a
-    capital letter that are written alike on both sides, with probability `SHARE`.
+    Spans of `KINDS` are always masked; other names, and words with a capital letter that are
+    written alike on both sides, with probability `SHARE`.
 
     >>> pair = ("{name}さん、おはよう。", "Good morning, {name}.")
     >>> source, target = mask_pair(*pair, ("ja", "en"), np.random.default_rng(0))

@@ -34,15 +34,17 @@ _DRAWN_OUT = (
 )
 _WITH_U = "ありがと|おはよ|ほんと|でしょ|だろ|ましょ"
 # Ends of sentences; ー after other hiragana may be a part of a word (こーひー).
-_LAST_KANA = "[よねなぞの]|です|ます|ですか|ますか|った|した|んだ|たい|ない|さい"
+_LAST_KANA = "[よねなぞの]|です|ます|ですか|ますか|った|した|いた|んだ|たい|ない|さい"
 # By `Language.noise`.
 _PLAIN: dict[str, Replacements] = {
     "japanese": (
-        *((f"([{_JAPANESE}、。])[ \u3000]+([{_JAPANESE}「『（])", r"\1\2"),) * 2,
+        *((f"([{_JAPANESE}、。])[ \u3000]+([{_JAPANESE}「『(])", r"\1\2"),) * 2,
         (r"\((?:笑|爆笑|苦笑|泣|涙|汗)\)", ""),
         (rf" *[mヽ]?\([{_FACE}]*{_IN_FACES_ONLY}[{_FACE}]+\)[mvノ丿]?", ""),
         (rf"([{_JAPANESE}。!?]) *(?:\^_*\^;*|T_T|;_;|>_?<|orz){_END}", r"\1\2"),
-        (rf"([{_JAPANESE}。!?])(?: *[wW]+|笑+){_END}", r"\1\2"),
+        (rf"([^0-9年月日時分円人歳])[〜~]+{_END}", r"\1\2"),
+        (rf"([{_JAPANESE}。!?]) *[wW]+{_END}", r"\1\2"),
+        (rf"([{_KANA}。!?])笑+{_END}", r"\1\2"),
         (rf"([{_KANA}。!?])[♪♡]+{_SENTENCE_END}", r"\1\2"),
         (rf"([いうかしすたてとねよるんー。!?])[☆★]{_SENTENCE_END}", r"\1\2"),
         (rf"([{_JAPANESE}」])(?:・・+|\.\.+)[。.]*", r"\1..."),
@@ -51,23 +53,22 @@ _PLAIN: dict[str, Replacements] = {
         ("^(?:え[えーぇ]*っ?と|あの[ーう]+|う[ー〜]+ん|え[ー〜]+)[、。,. …ー]+", ""),
         (f"({_WITH_U}){_LONG}", r"\1う"),
         (f"({_DRAWN_OUT}){_LONG}い", r"\1い"),
-        (f"({_DRAWN_OUT}){_LONG}{_SENTENCE_END}", r"\1い\2"),
-        (f"(で|ま){_LONG}す", r"\1す"),
+        (f"(^|[^ぁ-ん々一-鿿])({_DRAWN_OUT}){_LONG}{_SENTENCE_END}", r"\1\2い\3"),
+        (f"(で|ま){_LONG}す{_SENTENCE_END}", r"\1す\2"),
         (f"({_LAST_KANA}){_LONG}{_SENTENCE_END}", r"\1\2"),
-        ("([そど])ー(で|し[てた]|だ|な[のるっん]|も|い|ぞ|か|や)", r"\1う\2"),
+        ("(^|[^ぁ-ん])([そど])ー(で|し[てた]|だ|な[のるっん]|も|い|ぞ|か|や)", r"\1\2う\3"),
         ("もーすぐ", "もうすぐ"),
         ("([いごしたなまらよわ])[ぃ]+", r"\1い"),
         ("([ねげめ])ぇ+", r"\1え"),
         (f"([よなかさだ])[ぁぉ]+{_SENTENCE_END}", r"\1\2"),
         (f"(です|ます)ぅ+{_SENTENCE_END}", r"\1\2"),
-        (rf"[〜~]+{_END}", r"\1"),
         ("っ{2,}", "っ"),
         ("すっご([いく])", r"すご\1"),
         (rf"([{_KANA}])っ+([。.!?]+)$", r"\1\2"),
         ("ー{2,}", "ー"),
         ("。{2,}", "。"),
         ("!{2,}", "!"),
-        (r"[!?]*\?[!?]+", "?"),
+        (r"[!?]*\?[!?]*", "?"),
     ),
 }
 
@@ -79,11 +80,22 @@ _USUAL = {
     )
 }
 
-_FULL_WIDTH = range(0xFF01, 0xFF5F)  # ASCII
+_FULL_WIDTH = range(0xFF01, 0xFF5E)  # ASCII without "~": Windows types U+FF5E for the wave dash
 _HALF_WIDTH = range(0xFF61, 0xFFA0)  # kana and the marks of voiced sounds
 _VOICED, _SEMI_VOICED = 0xFF9E, 0xFF9F
 # Characters of other widths that become several, as in NFKC.
-_UNITS: Replacements = (("℃", "°C"), ("℉", "°F"), ("…", "..."), ("‥", ".."))
+_UNITS: Replacements = (
+    *(("℃", "°C"), ("℉", "°F"), ("…", "..."), ("‥", ".."), ("\uff5e", "\u301c")),
+    *(
+        ("￥", "¥"),
+        ("￡", "£"),
+        ("㎞", "km"),
+        ("㎏", "kg"),
+        ("㎝", "cm"),
+        ("㎜", "mm"),
+        ("㎡", "m2"),
+    ),
+)
 
 
 def plain(text: str, language: str) -> str:

@@ -104,6 +104,7 @@ PAIRS = {
     "date 時分": ("午後3時に来て。", "_時分に来て。", "Come at 3 p.m.", "Come at _."),
     "number in a word": ("1stと八百屋", "1stと八百屋", "1st", "1st"),
     "listed digits": ("一、二、三", "一、二、三", "One, two, three", "One, two, three"),
+    "vague number": ("数百万人", "数百万人", "Millions", "Millions"),
     "about": ("二、三日", "_", "two or three days", "_"),
     "fraction": ("3分の2が", "_が", "two-thirds", "_"),
     "below zero": ("マイナス5度と-10°C", "_度と_", "minus 5 and -10°C", "_ and _"),
@@ -144,6 +145,19 @@ def test_kinds_that_japanese_writes_in_a_form_of_its_own_are_masked_alike():
         in_graph, values = mask(tf.constant([source]), "en", "ja")
         assert without_numbers(strings(in_graph)[0]) == masked_source
         assert all(value in target for value in strings(values))
+
+
+def test_what_only_looks_like_a_span_stays():
+    texts = (
+        "日本/中国/韓国 月/火/水 価格は$5で 出典:Wikipedia 1、2年生 第1、2章 10月5、6日 何千万円 "
+        "十五夜 八百万の神 四十肩 正教授 林の中"
+    ).split()
+    masked, values = mask(tf.constant(texts), "ja", "en")
+    copied = [[value for value in row if value] for row in values.numpy().tolist()]
+    expected = {"価格は$5で": [b"$5"], "出典:Wikipedia": [b"Wikipedia"]}
+    assert copied == [expected.get(text, []) for text in texts]
+    masked, values = mask(tf.constant(["keras.layersを", "0.5億", "昭和30年代に"]), "ja", "en")
+    assert [row[0].decode() for row in values.numpy()] == [*("keras.layers", "50 million", "30s")]
 
 
 def test_spans_are_found_and_come_back():

@@ -57,6 +57,8 @@ def test_marks_labels_and_tags_stay_around_sentences():
         ("<p>猫です。</p><p>犬です。</p>", "<p><猫です。></p> <p><犬です。></p>"),
         ("<p>A cat.</p><p>A dog.</p>", "<p><A cat.></p> <p><A dog.></p>"),
         ("-10度です。10:30です。", "<-10度です。> <10:30です。>"),
+        ("開始は10：30です。", "<開始は10：30です。>"),
+        ("A.I. is new.", "<A.I. is new.>"),
         ("mailto:a@b.jp へ", "<mailto:a@b.jp へ>"),
     ):
         found = sentences.split(tf.constant([text]))

@@ -45,6 +45,14 @@ def test_names_and_words_become_placeholders_now_and_then(monkeypatch):
     assert "トム" not in back.target and "Tom" not in back.source
 
 
+def test_names_are_found_in_sentences_without_other_spans(monkeypatch):
+    monkeypatch.setattr(training_placeholders, "SHARE", 1.0)
+    new = masked(
+        Pair("トムは学校に行った。", "Tom went to school."), JA_EN, np.random.default_rng(0)
+    )
+    assert new.source[0] in PLACEHOLDERS and new.target[0] in PLACEHOLDERS
+
+
 def test_what_is_not_once_on_both_sides_stays(monkeypatch):
     monkeypatch.setattr(training_placeholders, "SHARE", 1.0)
     for pair in PAIRS[2:]:

@@ -41,6 +41,13 @@ def test_typed_text_gets_its_plain_form():
             for kept in ("3〜5日", "コーヒー", "こーひー", "評価★★★", "(a)と(-)", "1..5")
         ),
         ("www", "www"),
+        *(
+            (text, text)
+            for text in ("彼は苦笑。", "着いた", "みんなが", "昭和30年代に", "3〜5時", "9時〜")
+        ),
+        ("お腹すいた〜", "お腹すいた"),
+        ("まーすごい", "まーすごい"),
+        ("9時～17時で￥500", "9時〜17時で¥500"),
         ("Tom Brown と 会う", "Tom Brown と会う"),
     ):
         assert plain(clean_text(typed), "ja") == expected
