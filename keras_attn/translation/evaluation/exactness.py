@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from keras_attn.translation.text.placeholders import copied_spans
+from keras_attn.translation.text.kinds import copied_spans
 
 # Number words that count as digits, except `one`, which is more often a pronoun than a number.
 _WORDS = {

@@ -10,7 +10,8 @@ from keras_attn.translation.text.kana_words import (
     IN_CONTEXT,
     READINGS,
 )
-from keras_attn.translation.text.placeholders import KINDS, PLACEHOLDERS
+from keras_attn.translation.text.kinds import KINDS
+from keras_attn.translation.text.placeholders import PLACEHOLDERS
 
 _KANJI = re.compile("[々一-鿿]")
 # What follows one of these is a counter, or a part of a longer word.

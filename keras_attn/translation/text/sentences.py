@@ -5,13 +5,8 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from keras_attn.languages import SCRIPTS, read_language
-from keras_attn.translation.text.placeholders import (
-    COPIED,
-    EMOJI,
-    PLACEHOLDERS,
-    TAG,
-    without_marks,
-)
+from keras_attn.translation.text.kinds import COPIED, EMOJI, TAG
+from keras_attn.translation.text.placeholders import PLACEHOLDERS, without_marks
 
 # Separates sentences while they are found. Removed from given texts first.
 SEPARATOR = "\x1f"

@@ -7,8 +7,9 @@ from collections import Counter
 import numpy as np
 
 from keras_attn.languages import code_of
+from keras_attn.translation.text.kinds import Kind, kinds_of
 from keras_attn.translation.text.numbers import whole
-from keras_attn.translation.text.placeholders import PLACEHOLDERS, Kind, find, kinds_of
+from keras_attn.translation.text.placeholders import PLACEHOLDERS, find
 from keras_attn.translation.text.typed import plain
 
 # Probability of a placeholder for a name or for a word that is written alike on both sides. Without

@@ -12,7 +12,8 @@ from keras_attn.translation.corpus.cleaning import clean_text
 from keras_attn.translation.corpus.sources import Sources
 from keras_attn.translation.text import placeholders
 from keras_attn.translation.text.characters import replace
-from keras_attn.translation.text.placeholders import copied_spans, mask, mask_translations, unmask
+from keras_attn.translation.text.kinds import copied_spans, kinds_of
+from keras_attn.translation.text.placeholders import mask, mask_translations, unmask
 from keras_attn.translation.text.training_placeholders import mask_pair
 from keras_attn.translation.text.typed import plain, plain_in_graph
 
@@ -28,7 +29,7 @@ def masked_in_python(text, source, target):
     """Masked text and values, as training finds the spans."""
     numbers, values, masked, end = read_language(target).numbers, [], "", 0
     text = plain(text, source)
-    for span, kind in placeholders.find(text, placeholders.kinds_of(source, target)):
+    for span, kind in placeholders.find(text, kinds_of(source, target)):
         if kind.ways and len(values) < len(A):
             masked += text[end : span.start()] + A[len(values)] + kind.mark
             value = replace(span[0], kind.replacements.get(numbers, ()))
@@ -125,7 +126,7 @@ def without_numbers(text):
 
 
 def test_each_kind_is_masked_by_training_and_graph_alike():
-    kinds = placeholders.kinds_of("ja", "en")
+    kinds = kinds_of("ja", "en")
     assert list(PAIRS) == [kind.name for kind in kinds]
     for source, masked_source, target, masked_target in PAIRS.values():
         masked = mask_pair(source, target, ("ja", "en"), np.random.default_rng(0))
