@@ -100,7 +100,7 @@ def reason(error: BaseException) -> str:
 
 
 class _Version(NamedTuple):
-    """What a server says of a file, to know the same file later."""
+    """Version of a file on a server, by its address, validators and size."""
 
     url: str = ""
     etag: str = ""
@@ -176,7 +176,7 @@ def _download(session: Any, url: str, part: Path, is_known: bool) -> None:
 
 
 class _Restart(Exception):
-    """What is in the part belongs to another version of the file."""
+    """Signal that a partial file belongs to another version and must be downloaded again."""
 
 
 def _append(session: Any, url: str, part: Path, is_known: bool) -> bool:

@@ -20,8 +20,9 @@ class Calibration:
     """Sets the confidence of a model (`Signatures.confidence`) by validation sentences.
 
     The log-odds that a translation is right are fitted by logistic regression to the mean log
-    probability of its tokens and its length relative to the source. The threshold marks 10% of the
-    right translations. `details` are the figures for the report, empty without a calibration.
+    probability of its tokens and its length relative to the source. The threshold marks the share
+    `MARKED_OF_RIGHT` of the right translations. `details` are the figures for the report, empty
+    without a calibration.
     """
 
     def __init__(self, examples: Sequence[Example]):

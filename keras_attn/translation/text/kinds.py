@@ -96,7 +96,7 @@ _COPIED = (
 )
 _IN_DIGITS = {"digits": numbers.IN_DIGITS, "english": numbers.IN_DIGITS}
 _WITH_COMMAS = {"digits": numbers.IN_DIGITS, "english": numbers.WITH_COMMAS}
-_BELOW_ZERO = dict.fromkeys(("digits", "english", "myriads"), numbers.BELOW_ZERO_IN_DIGITS)
+_SIGNED = dict.fromkeys(("digits", "english", "myriads"), numbers.SIGNED_IN_DIGITS)
 _LARGE = {"digits": numbers.IN_DIGITS, "english": numbers.LARGE_IN_ENGLISH}
 
 
@@ -135,7 +135,7 @@ KINDS = (
     _english(
         "fraction", numbers.FRACTION, numbers.ways_to_write_fraction, numbers.FRACTION_IN_ENGLISH
     ),
-    Kind("below zero", numbers.BELOW_ZERO, numbers.ways_to_write_below_zero, _BELOW_ZERO),
+    Kind("signed number or temperature", numbers.SIGNED, numbers.ways_to_write_signed, _SIGNED),
     Kind("money", numbers.MONEY),
     Kind("telephone", numbers.TELEPHONE),
     Kind(

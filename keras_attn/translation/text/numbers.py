@@ -43,7 +43,7 @@ IN_ENGLISH_WORDS = (
     r" (?:thousand|million|billion|trillion)\b"
 )
 MONEY = r"[$€£¥₩][0-9][0-9,]*(?:\.[0-9]+)?(?:[KMB]\b|bn\b)?"
-BELOW_ZERO = (
+SIGNED = (
     r"マイナス[0-9]+(?:\.[0-9]+)?|[-−][0-9]+(?:\.[0-9]+)?(?:°[CF]|[%度])|[0-9]+(?:\.[0-9]+)?°[CF]"
 )
 FRACTION = f"(?:[0-9]+|{DIGIT}|十)分の(?:[0-9]+|{DIGIT})"
@@ -175,7 +175,7 @@ ABOUT_IN_ENGLISH: Replacements = (
     *((f"^{pattern}", value) for pattern, value in _CONSECUTIVE),
     *((f"{counter}$", f" {word}") for counter, word in _COUNTED.items()),
 )
-BELOW_ZERO_IN_DIGITS: Replacements = (("マイナス|−", "-"), ("度", ""))
+SIGNED_IN_DIGITS: Replacements = (("マイナス|−", "-"), ("度", ""))
 # Endings of English ordinal numbers: training writes "th" after each placeholder.
 ORDINAL_ENDINGS: Replacements = (
     (r"\b((?:[0-9]*[02-9])?1)th\b", r"\1st"),
@@ -259,9 +259,9 @@ def ways_to_write_about(span: str) -> str:
     return "|".join(whole(" ".join((way, *counted))) for way in ways)
 
 
-def ways_to_write_below_zero(span: str) -> str:
-    """Regular expression of the ways to write a number below zero: "-5", "minus 5"."""
-    value = replace(span, BELOW_ZERO_IN_DIGITS)
+def ways_to_write_signed(span: str) -> str:
+    """Regular expression of the ways to write a signed number or a temperature: "-5", "minus 5"."""
+    value = replace(span, SIGNED_IN_DIGITS)
     return "|".join(map(whole, (value, value.replace("-", "minus "), value.replace("-", "−"))))
 
 

@@ -1,8 +1,8 @@
 """Plain form of text as people type it, for training and for the graph.
 
-Width of characters, spaces between Japanese characters, repeated punctuation, laughter, faces,
-notes, stars, fillers and drawn-out sounds say nothing that a translation needs. The model reads
-texts without them.
+A translation needs no widths of characters, spaces between Japanese characters, repeated
+punctuation, laughter, faces, notes, stars, fillers or drawn-out sounds. The model reads texts
+without them.
 """
 
 from __future__ import annotations

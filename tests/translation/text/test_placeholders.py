@@ -108,7 +108,7 @@ PAIRS = {
     "vague number": ("数百万人", "数百万人", "Millions", "Millions"),
     "about": ("二、三日", "_", "two or three days", "_"),
     "fraction": ("3分の2が", "_が", "two-thirds", "_"),
-    "below zero": ("マイナス5度と-10°C", "_度と_", "minus 5 and -10°C", "_ and _"),
+    "signed number or temperature": ("マイナス5度と-1°C", "_度と_", "minus 5, -1°C", "_, _"),
     "money": ("$20と¥1,500", "_と_", "$20, ¥1,500", "_, _"),
     "telephone": ("+81 3 1234 5678へ", "_へ", "+81 3 1234 5678", "_"),
     "large number": ("1.5億円と八千二百万円", "_円と_円", "150 million, 82 million", "_, _"),
