@@ -117,6 +117,7 @@ def _name(name: str, pattern: str, **given: Any) -> Kind:
 KINDS = (
     *_COPIED,
     Kind("no date", dates.NO_DATE, ways=None, targets="english"),
+    _name("word like a name", names.NO_NAME, ways=None),
     _name("name with a title", names.pattern(), before=names.TITLE),
     _name("name", names.pattern_without_title(), is_sought=False),
     _name("no name", names.pattern(), ways=None),
@@ -136,6 +137,7 @@ KINDS = (
         "fraction", numbers.FRACTION, numbers.ways_to_write_fraction, numbers.FRACTION_IN_ENGLISH
     ),
     Kind("signed number or temperature", numbers.SIGNED, numbers.ways_to_write_signed, _SIGNED),
+    Kind("English amount", numbers.ENGLISH_AMOUNT, ways=None, targets="myriads"),
     Kind("money", numbers.MONEY),
     Kind("telephone", numbers.TELEPHONE),
     Kind(

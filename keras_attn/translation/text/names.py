@@ -17,6 +17,9 @@ TITLE = (
     "|知事|容疑者"
 )
 
+# Words that hold a name by chance.
+NO_NAME = "登山[口形]|火山口|政府中|空港区|以上野|高知能|今季十勝"
+
 
 @cache
 def spellings() -> dict[str, str]:
