@@ -42,7 +42,7 @@ IN_ENGLISH_WORDS = (
     rf"(?:[0-9][0-9,]*(?:\.[0-9]+)?|[Hh]alf a|[Aa]|{'|'.join(_COUNT_PATTERNS)})"
     r" (?:thousand|million|billion|trillion)\b"
 )
-# Left in the text: Japanese writes the number and the unit of "$5 million" and "3pm" anew.
+# Left in the text: Japanese writes "$5 million" and "3pm" with words of its own.
 ENGLISH_AMOUNT = (
     r"[$€£¥₩][0-9][0-9,.]* (?:thousand|million|billion|trillion)\b"
     r"|[0-9]{1,2}(?::[0-9]{2})? ?[ap]m\b|[1-9]0s\b"
