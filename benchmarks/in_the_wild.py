@@ -11,6 +11,7 @@ from pathlib import Path
 from machine import describe_machine
 
 from keras_attn.translation import Translator
+from keras_attn.translation.corpus.splits import in_the_wild
 from keras_attn.translation.evaluation import acceptability
 
 
@@ -26,7 +27,7 @@ def main() -> int:
         parser.error("--release excludes --show and --file: its sentences must stay unseen.")
     translator = Translator.load(given.model)
     direction = f"{translator.config.source}-{translator.config.target}"
-    rows = acceptability.read(given.file or acceptability.in_the_wild())
+    rows = acceptability.read(given.file or in_the_wild())
     half = acceptability.RELEASE if given.release else acceptability.DEVELOPMENT
     rows = [x for x in rows if x.direction == direction and (given.file or x.split == half)]
     answers = [found[0] for found in translator.nbest([row.source for row in rows])]

@@ -91,6 +91,8 @@ def load_corpus(
         max_characters: Maximum length of a side, in characters, at least 1.
         hold_out: Test sets, joined by ` + `. What shares a sentence with one of them is left out
             of all three splits (`splits.leave_out`).
+
+    Pairs with a Japanese sentence of `in_the_wild.tsv` are not in training.
     """
     if max_characters < 1:
         raise ValueError(
@@ -113,9 +115,13 @@ def load_corpus(
         entries, held_out = splits.leave_out(entries, held_out)
     # The split of a group depends on the Japanese side, so both directions have the same splits.
     anchor = 1 if code_of(target) == "ja" and code_of(source) != "ja" else 0
-    divided = splits.split(entries, anchor)
-    divided = _with_training_only(divided, training_only, held_out)
-    return _weigh(name, sources, clean, divided, held_out, counts, warnings)
+    unseen = splits.unseen(source, target)
+    divided = splits.split(entries, anchor, unseen)
+    never_trained_on = [example for one in held_out for example in one.examples]
+    never_trained_on += unseen + divided.validation + divided.test
+    divided = _with_training_only(divided, training_only, never_trained_on)
+    clean_part = partial(_clean_part, sources, clean, never_trained_on)
+    return _weigh(name, sources, clean_part, divided, held_out, counts, warnings)
 
 
 def _check(
@@ -142,39 +148,39 @@ def _check(
     return counts, [*warnings, *([f"{name}: {wrong_script}"] if wrong_script else [])]
 
 
-def _with_training_only(divided: Splits, entries: list[Entry], held_out: list[HeldOut]) -> Splits:
-    """Splits with more training entries: those that share no sentence with a test example.
+def _with_training_only(
+    divided: Splits, entries: list[Entry], never_trained_on: list[Example]
+) -> Splits:
+    """Splits with more training entries: those that share no sentence with an example.
 
     The others are withheld. Validation and test are as without these entries.
     """
-    kept = splits.without_shared(entries, _never_trained_on(divided, held_out))
+    kept = splits.without_shared(entries, never_trained_on)
     return divided._replace(
         train=divided.train + kept, withheld=divided.withheld + len(entries) - len(kept)
     )
 
 
-def _never_trained_on(divided: Splits, held_out: list[HeldOut]) -> list[Example]:
-    """Examples of the held-out test sets, validation and test."""
-    examples = [example for one in held_out for example in one.examples]
-    return examples + divided.validation + divided.test
+def _clean_part(
+    sources: Sources,
+    clean: Callable[[list[Entry]], Cleaned],
+    never_trained_on: list[Example],
+    part: int,
+) -> list[Entry]:
+    """Entries of a part that is read during training."""
+    return splits.without_shared(clean(sources.read(part).entries).entries, never_trained_on)
 
 
 def _weigh(
     name: str,
     sources: Sources,
-    clean: Callable[[list[Entry]], Cleaned],
+    read_later: Callable[[int], list[Entry]],
     divided: Splits,
     held_out: list[HeldOut],
     counts: dict[str, int],
     warnings: list[str],
 ) -> Corpus:
     """Corpus of the splits, with the training pairs weighted and in parts."""
-    never_trained_on = _never_trained_on(divided, held_out)
-
-    def read_later(part: int) -> list[Entry]:
-        cleaned = clean(sources.read(part).entries)
-        return splits.without_shared(cleaned.entries, never_trained_on)
-
     in_memory: list[list[Entry]] = [[] for _ in range(sources.num_parts)]
     for i, entry in enumerate(divided.train):  # small corpora are dealt out to all parts
         in_memory[0 if entry.corpus in sources.sets else i % len(in_memory)].append(entry)

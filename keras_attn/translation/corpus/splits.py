@@ -1,10 +1,13 @@
 """Splits without leakage: pairs that share a sentence are in the same split, or left out."""
 
+import csv
 import hashlib
 import unicodedata
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from keras_attn.languages import code_of
 from keras_attn.translation.config import AND
 from keras_attn.translation.corpus.pairs import Entry
 
@@ -38,7 +41,9 @@ class Splits(NamedTuple):
     test: list[Example]
     test_corpora: list[str]  # name of the corpus of each test example
     groups: int  # number of groups of connected pairs
-    withheld: int  # pairs in validation and test groups beyond one pair for each group
+    # Pairs in validation and test groups beyond one pair for each group, and pairs that are never
+    # trained on.
+    withheld: int
 
 
 def normalise(text: str) -> str:
@@ -51,6 +56,28 @@ def normalise(text: str) -> str:
     """
     text = unicodedata.normalize("NFKC", text)
     return "".join(filter(str.isalnum, text.lower())) or text
+
+
+def in_the_wild() -> Path:
+    """File of 400 Japanese sentences as people type them, written independently of the corpora."""
+    import keras_attn_data
+
+    return Path(next(iter(keras_attn_data.__path__))) / "in_the_wild.tsv"
+
+
+def unseen(source: str, target: str) -> list[Example]:
+    """Sentences of `in_the_wild`, without their translations, on the Japanese side of a training.
+
+    They measure a model on text that it has not seen, so no model is trained on them.
+    """
+    languages = code_of(source), code_of(target)
+    if "ja" not in languages:
+        return []
+    with in_the_wild().open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    if languages[0] == "ja":
+        return [Example(row["ja"], ()) for row in rows]
+    return [Example("", (row["ja"],)) for row in rows]
 
 
 def leave_out(
@@ -88,7 +115,9 @@ def leave_out(
     ]
 
 
-def split(entries: Sequence[Entry], anchor: int = 0) -> Splits:
+def split(
+    entries: Sequence[Entry], anchor: int = 0, never_trained_on: Sequence[Example] = ()
+) -> Splits:
     """Divide entries into training, validation and test.
 
     Two pairs are connected if their normalised sources, normalised targets or combinations are
@@ -97,6 +126,8 @@ def split(entries: Sequence[Entry], anchor: int = 0) -> Splits:
     it gets the group with the lowest hash. The result does not depend on the order of the pairs,
     nor on the direction of translation if the anchor is on the same language. It is the side that
     chooses the split of a group, 0 for source or 1 for target.
+
+    Training pairs that share a sentence with an example of `never_trained_on` are withheld.
     """
     keys = _keys(entries)
     groups = connected(keys)
@@ -114,16 +145,19 @@ def split(entries: Sequence[Entry], anchor: int = 0) -> Splits:
     num_validation = min(max(num_validation, 1), len(groups) - 1 - num_test)
     ordered = [group for _, group in placed]
     withheld = ordered[: num_test + num_validation]
+    train = sorted(i for group in ordered[len(withheld) :] for i in group)
+    sources, targets = _normalised_sentences(never_trained_on)
+    kept = [i for i in train if keys[i][0] not in sources and keys[i][1] not in targets]
     examples, corpora = zip(
         *(_example(group, entries, keys, anchor) for group in withheld), strict=True
     )
     return Splits(
-        train=[entries[i] for i in sorted(i for group in ordered[len(withheld) :] for i in group)],
+        train=[entries[i] for i in kept],
         validation=list(examples[num_test:]),
         test=list(examples[:num_test]),
         test_corpora=list(corpora[:num_test]),
         groups=len(groups),
-        withheld=sum(map(len, withheld)) - len(withheld),
+        withheld=sum(map(len, withheld)) - len(withheld) + len(train) - len(kept),
     )
 
 

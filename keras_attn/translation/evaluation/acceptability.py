@@ -66,13 +66,6 @@ class Row(NamedTuple):
     direction: str = "ja-en"
 
 
-def in_the_wild() -> Path:
-    """File of 400 Japanese sentences as people type them, written independently of the corpora."""
-    import keras_attn_data
-
-    return Path(next(iter(keras_attn_data.__path__))) / "in_the_wild.tsv"
-
-
 def read(path: Path) -> list[Row]:
     """Rows of a file whose header names the columns `split`, `situation`, `ja`, ..., `checks`."""
     with path.open(encoding="utf-8", newline="") as file:

@@ -11,7 +11,7 @@ from typing import Any
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus.splits import Example, HeldOut
+from keras_attn.translation.corpus.splits import Example, HeldOut, in_the_wild
 from keras_attn.translation.evaluation import acceptability, figures, model_card
 from keras_attn.translation.evaluation.calibration import Calibration
 from keras_attn.translation.evaluation.evaluate import TRANSLATIONS, evaluate
@@ -53,7 +53,7 @@ def export_and_score(
         )
     if report and (config.source, config.target) == ("ja", "en"):
         with _warning(version, "share of acceptable translations"):
-            rows = acceptability.read(acceptability.in_the_wild())
+            rows = acceptability.read(in_the_wild())
             rows = [row for row in rows if row.split == acceptability.DEVELOPMENT]
             found = acceptability.share(translator([row.source for row in rows]), rows)
             report = dataclasses.replace(report, acceptable=found)

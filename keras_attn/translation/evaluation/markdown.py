@@ -41,7 +41,7 @@ CORPUS = {
     "train": "training pairs",
     "validation": "validation sentences",
     "test": "test sentences",
-    "withheld": "left out: the pair shares a sentence with a validation or test sentence",
+    "withheld": "left out of training: shares a sentence with what the model is measured on",
     "held_out": "left out: the pair shares a sentence with a held-out test set",
     "parts": "parts, one for each epoch in turn",
 }

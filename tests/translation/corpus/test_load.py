@@ -1,5 +1,6 @@
 import collections
 import gzip
+from pathlib import Path
 
 import pytest
 from keras_attn_data.jmdict import frames
@@ -7,7 +8,7 @@ from keras_attn_data.tatoeba import archive
 from processes import run_python
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus import load, sources
+from keras_attn.translation.corpus import load, sources, splits
 from keras_attn.translation.corpus.cleaning import REASONS
 from keras_attn.translation.corpus.load import load_corpus, load_test_set
 from keras_attn.translation.corpus.pairs import Pair
@@ -164,6 +165,21 @@ def test_a_dictionary_next_to_other_corpora_is_for_training_only(write, monkeypa
     assert (held_out.counts["withheld"], len(held_out.train)) == (1, len(joined.train) - 1)
     only = load_corpus("jmdict", "en", "ja")
     assert only.test and only.validation and not only.warnings[1:]
+
+
+@pytest.mark.parametrize("direction", [("ja", "en"), ("en", "ja")])
+def test_no_corpus_trains_on_a_sentence_of_the_yardstick(write, monkeypatch, direction):
+    yardstick = write(["ja\treference_1", "箱3を開ける!\tNo box", "語7\tNo word"], "wild.tsv")
+    monkeypatch.setattr(splits, "in_the_wild", lambda: Path(yardstick))
+    words = [{"ja": f"語{i}", "en": f"word {i}"} for i in range(90)]
+    monkeypatch.setattr(frames, "examples", lambda: enumerate(words))
+    lines = [*LINES, "鍵\tNo box"]  # the translations of the yardstick may be trained on
+    lines = ["\t".join(line.split("\t")[:: 1 if direction[0] == "ja" else -1]) for line in lines]
+    found = load_corpus(f"{write(lines)} + jmdict", *direction)
+    japanese = {pair[direction.index("ja")] for pair in found.train}
+    assert not japanese & {"箱3を開ける", "語7"} and "語8" in japanese
+    assert found.counts["withheld"] == 2
+    assert len(found.train) + len(found.validation) + len(found.test) == len(lines) + 90 - 2
 
 
 def test_several_corpora_are_one_with_weights_and_test_sentences_known_by_corpus(write, tatoeba):

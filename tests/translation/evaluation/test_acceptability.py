@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from keras_attn.translation.corpus.splits import in_the_wild
 from keras_attn.translation.evaluation import acceptability
 from keras_attn.translation.evaluation.acceptability import DEVELOPMENT, RELEASE, Row
 from keras_attn.translation.export.translator import Hypothesis
@@ -10,7 +11,7 @@ from keras_attn.translation.export.translator import Hypothesis
 
 @pytest.fixture(scope="module")
 def rows():
-    return acceptability.read(acceptability.in_the_wild())
+    return acceptability.read(in_the_wild())
 
 
 @pytest.mark.parametrize(
