@@ -2,7 +2,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attn.languages import LANGUAGES, Language, code_of, read_language
-from keras_attn.serving.libretranslate import detected
+from keras_attn.serving.apis.libretranslate import detected
 from keras_attn.translation.corpus.cleaning import has_wrong_script
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.evaluation.metrics import score

@@ -1,6 +1,8 @@
-"""Request bodies, plain or gzip, with limits, and cancellation when a client disconnects."""
+"""Paths and bodies of requests, plain or gzip, and cancellation when a client disconnects."""
 
 import asyncio
+import codecs
+import json
 import zlib
 from collections.abc import Coroutine
 from http import HTTPStatus
@@ -9,23 +11,32 @@ from typing import Any, TypeVar
 from starlette.requests import ClientDisconnect, Request
 
 from keras_attn.serving.errors import RequestError
+from keras_attn.serving.settings import Settings
+from keras_attn.serving.tensors import shown
 
 Answer = TypeVar("Answer")
 _GZIP = ("gzip", "x-gzip")
 
 
-async def read(request: Request, max_bytes: int, max_seconds: float) -> bytes:
+def raw_path(request: Request) -> str:
+    """Percent-encoded path, without that of the proxy before the server."""
+    path = request.scope["raw_path"].decode("latin-1")
+    return path.removeprefix(request.scope.get("root_path", ""))
+
+
+async def read(request: Request, settings: Settings) -> bytes:
     """Read the complete body of a request, and decompress it if it is gzip.
 
     Args:
         request: Request to read from.
-        max_bytes: Maximum size of the body, before and after decompression, in bytes.
-        max_seconds: Maximum time to receive the body, in seconds.
+        settings: Settings of the server: largest body, before and after decompression, and maximum
+            time to receive it.
 
     Raises:
         RequestError: If the body is too large, arrives too slowly, or has another encoding.
         ClientDisconnect: If the client disconnects.
     """
+    max_bytes, max_seconds = settings.max_body, settings.max_seconds
     too_large = RequestError(
         f"The body of a request must have at most {max_bytes} bytes.",
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -90,3 +101,29 @@ async def cancel_on_disconnect(request: Request, answering: Coroutine[Any, Any, 
     finally:
         answer.cancel()
         gone.cancel()
+
+
+def parse_json(content: bytes) -> dict[str, Any]:
+    """Parse the body of a request.
+
+    Raises:
+        RequestError: If the body is not a JSON object.
+    """
+    content = content.removeprefix(codecs.BOM_UTF8)  # some editors and clients write one
+    if not content.strip():
+        raise RequestError("JSON Parse error: The document is empty")
+    try:
+        document = json.loads(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise RequestError(
+            f"JSON Parse error: Invalid encoding in string. at offset: {error.start}"
+        ) from error
+    except json.JSONDecodeError as error:
+        raise RequestError(
+            f"JSON Parse error: Invalid value. {error.msg} at offset: {error.pos}"
+        ) from error
+    except (RecursionError, ValueError) as error:  # deep nesting, or an integer of > 4300 digits
+        raise RequestError("JSON Parse error: Nested too deeply, or a number too long.") from error
+    if not isinstance(document, dict):
+        raise RequestError(f"JSON Value: {shown(document)} Is not object")
+    return document

@@ -12,7 +12,6 @@ import numpy as np
 import tensorflow as tf
 
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.protocol import DEFAULT_SIGNATURE, signature_name
 from keras_attn.serving.servable import SHARED, Servable, Signature
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.tensors import shown, to_array
@@ -32,8 +31,7 @@ def from_member(document: Mapping[str, Any]) -> dict[str, np.ndarray]:
         The inputs, by name. No inputs if the request has no glossary, or one without terms.
 
     Raises:
-        RequestError: If the glossary is not an object of strings, or the request names a signature
-            that takes no glossary.
+        RequestError: If the glossary is not an object of strings.
     """
     terms = document.get(_MEMBER, {})
     if not isinstance(terms, dict) or not all(isinstance(text, str) for text in terms.values()):
@@ -43,11 +41,6 @@ def from_member(document: Mapping[str, Any]) -> dict[str, np.ndarray]:
         )
     if not terms:
         return {}
-    if (name := signature_name(document)) not in (DEFAULT_SIGNATURE, SIGNATURE):
-        raise RequestError(
-            f"A request with 'glossary' must have the 'signature_name' \"{DEFAULT_SIGNATURE}\", or "
-            f"none. Received: {shown(name)}."
-        )
     columns = {TERM: list(terms), TRANSLATION: list(terms.values())}
     return {name: to_array(column, tf.string) for name, column in columns.items()}
 

@@ -17,6 +17,7 @@ from keras_attn.translation.export.warmup_requests import FILE
 from keras_attn.translation.runtime import threads
 from keras_attn.translation.versions import CONFIG, EXTRA
 
+DEFAULT_SIGNATURE = "serving_default"
 # Inputs that hold for all texts of a request, however many there are: the terms of a glossary.
 SHARED = ("term", "term_translation")
 

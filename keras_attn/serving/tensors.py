@@ -8,6 +8,7 @@ import base64
 import binascii
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -189,3 +190,8 @@ def _strings_to_json(value: Any, is_bytes: bool) -> Any:
     if is_bytes:
         return {"b64": base64.b64encode(value).decode("ascii")}
     return value.decode("utf-8", "replace")
+
+
+def as_json(document: Mapping[str, Any]) -> bytes:
+    """JSON. `NaN` and `Infinity` are written as by TensorFlow Serving; Python's json reads them."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

@@ -17,13 +17,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
+from typing import NamedTuple
 
-from keras_attn.serving.documents import VersionStatus
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.servable import Servable
 from keras_attn.translation.versions import fault, numbered
 
 _log = logging.getLogger(__name__)
+
+
+class VersionStatus(NamedTuple):
+    """Version number, state (`ModelVersionStatus.State` of TensorFlow Serving), error message."""
+
+    version: int
+    state: str
+    error: str = ""
 
 
 class Versions:

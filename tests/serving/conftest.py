@@ -12,7 +12,8 @@ import tensorflow as tf
 import uvicorn
 from starlette.testclient import TestClient
 
-from keras_attn.serving import prediction_service, running
+from keras_attn.serving import running
+from keras_attn.serving.apis import grpc
 from keras_attn.serving.app import Server
 from keras_attn.serving.settings import Settings
 from keras_attn.translation.config import Config
@@ -182,7 +183,7 @@ def _listening(folder, **settings):
     with pytest.MonkeyPatch.context() as patch:
         # At the end nobody is on the way.
         patch.setattr(running, "ON_THE_WAY_SECONDS", 0.0)
-        patch.setattr(prediction_service, "CLOSED_SECONDS", 0.0)
+        patch.setattr(grpc, "CLOSED_SECONDS", 0.0)
         thread.start()
         try:
             url = f"http://127.0.0.1:{named['sockets'][0].getsockname()[1]}"

@@ -3,7 +3,7 @@ import json
 import httpx2 as httpx
 import pytest
 
-from keras_attn.serving.streaming import split
+from keras_attn.serving.apis.streaming import split
 
 pytestmark = pytest.mark.slow
 

@@ -15,11 +15,17 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
 
 from keras_attn.languages import read_language
+from keras_attn.serving.apis import libretranslate
+from keras_attn.serving.apis.libretranslate import TranslateRequest
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
-from keras_attn.serving.libretranslate import TranslateRequest, flags
+from keras_attn.serving.models import Models
+from keras_attn.serving.settings import Settings
 from keras_attn.serving.tensors import to_array, to_json
 from keras_attn.serving.versions import Versions
 from keras_attn.translation.text import sentences
@@ -27,6 +33,34 @@ from keras_attn.translation.text import sentences
 MEDIA_TYPE = "text/event-stream"
 # A proxy must not hold events back.
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+class Streaming:
+    """Route of the stream.
+
+    Args:
+        models: Models of the server.
+        inference: Computation within the limits of the server.
+        settings: Settings of the server.
+    """
+
+    def __init__(self, models: Models, inference: Inference, settings: Settings):
+        self._models = models
+        self._inference = inference
+        self._settings = settings
+
+    def routes(self) -> list[BaseRoute]:
+        """The route, in a list."""
+        return [Route("/translate/stream", self._stream, methods=["POST"])]
+
+    async def _stream(self, request: Request) -> Response:
+        document = await libretranslate.members(request, self._settings)
+        translators = self._models.translators()
+        asked = libretranslate.parse_request(document, translators)
+        most_at_once = min(self._settings.batch_rows, self._settings.max_rows)
+        found = events(asked, translators[asked.pair], self._inference, most_at_once)
+        first = await anext(found)  # an error before it has a status of its own
+        return StreamingResponse(with_first(first, found), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 def split(text: str, target: str) -> tuple[list[str], list[str]]:
@@ -110,7 +144,7 @@ def _translations(outputs: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
     best = {
         "translation": to_json(outputs["translations"][:, 0], "translations"),
         "score": to_json(outputs["scores"][:, 0], "scores"),
-        **flags(outputs),
+        **libretranslate.flags(outputs),
     }
     return [dict(zip(best, found, strict=True)) for found in zip(*best.values(), strict=True)]
 

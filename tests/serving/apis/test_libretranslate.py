@@ -3,7 +3,7 @@
 import pytest
 from libretranslatepy import LibreTranslateAPI
 
-from keras_attn.serving import libretranslate
+from keras_attn.serving.apis import libretranslate
 from keras_attn.serving.errors import RequestError
 
 PAIR = {"source": "ja", "target": "en"}

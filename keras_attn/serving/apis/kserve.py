@@ -1,27 +1,36 @@
 """The Open Inference Protocol, which KServe, Triton and Seldon speak (version 2, over HTTP).
 
 https://github.com/kserve/open-inference-protocol, `specification/protocol/inference_rest.md`. Data
-is JSON, or binary as Triton's clients send it (`binary_data`). The parameter `signature_name` of a
-request chooses a signature of the SavedModel.
+is JSON, or binary as Triton's clients send it by default
+(https://github.com/triton-inference-server/server, `docs/protocol/extension_binary_data.md`): it
+follows the JSON of a request or response, and a header tells the size of the JSON. The parameter
+`signature_name` of a request chooses a signature of the SavedModel.
 """
 
 import math
 import re
+import struct
+import time
 from collections.abc import Collection, Mapping
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 import tensorflow as tf
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from keras_attn import __version__
-from keras_attn.serving import binary_data
+from keras_attn.serving import body
+from keras_attn.serving.apis.tensorflow_serving import Target
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.paths import Target
-from keras_attn.serving.protocol import DEFAULT_SIGNATURE
-from keras_attn.serving.servable import Servable
-from keras_attn.serving.tensors import shown, to_array, to_json
+from keras_attn.serving.inference import Inference
+from keras_attn.serving.models import Models
+from keras_attn.serving.servable import DEFAULT_SIGNATURE, Servable
+from keras_attn.serving.settings import Settings
+from keras_attn.serving.tensors import as_json, shown, to_array, to_json
 from keras_attn.serving.versions import Versions
 
 _DATATYPES = {
@@ -33,10 +42,60 @@ _PATH = re.compile(
     r"/v2/models/(?P<name>[^/]+)(?:/versions/(?P<version>[0-9]{1,18}))?(?P<verb>/ready|/infer)?"
 )
 
-SERVER = {"name": "keras_attn", "version": __version__, "extensions": [binary_data.EXTENSION]}
+_SERVER = {"name": "keras_attn", "version": __version__, "extensions": ["binary_tensor_data"]}
+_HEADER = "Inference-Header-Content-Length"
+_STRING_SIZE = struct.Struct("<I")
 
 
-def parse(method: str, path: str, models: Collection[str]) -> Target:
+class KServe:
+    """Routes below `/v2`.
+
+    Args:
+        models: Models of the server.
+        inference: Computation within the limits of the server.
+        settings: Settings of the server.
+    """
+
+    def __init__(self, models: Models, inference: Inference, settings: Settings):
+        self._models = models
+        self._inference = inference
+        self._settings = settings
+
+    def routes(self) -> list[BaseRoute]:
+        """Routes of the protocol, without those of health."""
+        return [
+            Route("/v2", self._describe),
+            Route("/v2/repository/index", self._index, methods=["POST"]),
+            Route("/v2/models/{rest:path}", self._respond, methods=["GET", "POST"]),
+        ]
+
+    async def _describe(self, request: Request) -> Response:
+        return JSONResponse(_SERVER)
+
+    async def _index(self, request: Request) -> Response:
+        return JSONResponse(index(self._models))
+
+    async def _respond(self, request: Request) -> Response:
+        arrived = time.monotonic()
+        target = parse_path(request.method, body.raw_path(request), self._models)
+        versions = self._models[target.model]
+        if target.verb == "infer":
+            content = await body.read(request, self._settings)
+            content, binary = split(content, request.headers.get(_HEADER))
+            document = body.parse_json(content)
+            with versions.use(target.version) as servable:
+                name, inputs = parse_request(document, servable, binary)
+                outputs = await self._inference.answer(request, servable, name, inputs, arrived)
+                return to_response(document, outputs, versions.name, servable)
+        if target.verb == "ready" and target.version is None and not versions.is_warm:
+            return JSONResponse({"status": "loading"}, HTTPStatus.SERVICE_UNAVAILABLE)
+        with versions.use(target.version) as servable:
+            if target.verb == "ready":
+                return JSONResponse({"status": "ok", "version": servable.version})
+            return JSONResponse(metadata(versions.name, servable))
+
+
+def parse_path(method: str, path: str, models: Collection[str]) -> Target:
     """Parse the method and path of a request below `/v2/models/`.
 
     Args:
@@ -155,11 +214,11 @@ def _array(name: str, given: Mapping[str, Any], spec: tf.TensorSpec, binary: byt
             f'The shape of the input "{name}" must be a list of sizes. Received: {shown(shape)}.'
         )
     if binary:
-        array = binary_data.to_array(binary, spec.dtype)
+        array = from_binary(binary, spec.dtype)
     elif "data" in given or math.prod(shape):
         array = to_array(_member(given, "data", list), spec.dtype)
     else:  # no data of a shape that has none
-        array = binary_data.to_array(b"", spec.dtype)
+        array = from_binary(b"", spec.dtype)
     if array.size != math.prod(shape) or not spec.shape.is_compatible_with(shape):
         raise RequestError(
             f'The input "{name}" must have as much data as its shape, and the shape '
@@ -176,19 +235,12 @@ def _member(document: Mapping[str, Any], name: str, kind: type, default: Any = N
     return value
 
 
-class InferResponse(NamedTuple):
-    """Response to a request: its JSON, and the binary data that follow."""
-
-    document: dict[str, Any]
-    binary: bytes
-
-
 def to_response(
     document: Mapping[str, Any],
     outputs: Mapping[str, np.ndarray],
     model: str,
     servable: Servable,
-) -> InferResponse:
+) -> Response:
     """Response to a request.
 
     Args:
@@ -226,10 +278,78 @@ def to_response(
             "shape": list(array.shape),
         }
         if wanted.get(name, {}).get("binary_data", all_binary) is True:
-            data = binary_data.to_bytes(array)
+            data = to_binary(array)
             output["parameters"] = {"binary_data_size": len(data)}
             binary += data
         else:
             output["data"] = to_json(array.ravel(), name)
         response["outputs"].append(output)
-    return InferResponse(response, binary)
+    content = as_json(response)
+    if not binary:
+        return Response(content, media_type="application/json")
+    return Response(
+        content + binary,
+        headers={_HEADER: str(len(content))},
+        media_type="application/octet-stream",
+    )
+
+
+def split(content: bytes, json_size: str | None) -> tuple[bytes, bytes]:
+    """JSON and binary data of a body.
+
+    Args:
+        content: Body of the request.
+        json_size: Value of the header, or None for a body of JSON alone.
+
+    Raises:
+        RequestError: If the header is not the size of a part of the body.
+    """
+    if json_size is None:
+        return content, b""
+    if not re.fullmatch("[0-9]{1,18}", json_size) or int(json_size) > len(content):
+        raise RequestError(
+            f"The header {_HEADER} must be the size of the JSON in the body of {len(content)} "
+            f"bytes. Received: {json_size[:20]}."
+        )
+    return content[: int(json_size)], content[int(json_size) :]
+
+
+def from_binary(data: bytes, dtype: tf.DType) -> np.ndarray:
+    """Values in binary data, `(N,)`.
+
+    Raises:
+        RequestError: If the data end within a value.
+
+    Example:
+
+    >>> from_binary(b"\\x03\\0\\0\\0dog", tf.string)
+    array([b'dog'], dtype=object)
+    """
+    if dtype != tf.string:
+        numbers = np.dtype(dtype.as_numpy_dtype).newbyteorder("<")
+        if len(data) % numbers.itemsize:
+            raise RequestError(f"Binary data of {dtype.name} end within a value.")
+        return np.frombuffer(data, numbers).astype(dtype.as_numpy_dtype)
+    strings, at = [], 0
+    while at < len(data):
+        start = at + _STRING_SIZE.size
+        at = start + (_STRING_SIZE.unpack_from(data, at)[0] if start <= len(data) else 1)
+        if at > len(data):
+            raise RequestError("Binary data of strings end within a string.")
+        strings.append(data[start:at])
+    array = np.empty(len(strings), object)
+    array[:] = strings
+    return array
+
+
+def to_binary(array: np.ndarray) -> bytes:
+    """Binary data of an output.
+
+    Example:
+
+    >>> to_binary(np.array([b"dog"], object))
+    b'\\x03\\x00\\x00\\x00dog'
+    """
+    if array.dtype == object:
+        return b"".join(_STRING_SIZE.pack(len(text)) + text for text in array.ravel())
+    return array.astype(array.dtype.newbyteorder("<")).tobytes()

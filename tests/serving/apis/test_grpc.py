@@ -13,9 +13,9 @@ from tensorflow_serving.apis import (
     prediction_service_pb2_grpc,
 )
 
+from keras_attn.serving.apis.grpc import PredictionService, served
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.metrics import Metrics
-from keras_attn.serving.prediction_service import PredictionService, served
 from keras_attn.serving.settings import Settings
 
 TEXTS = ["犬", "猫が寝ている。"]

@@ -27,13 +27,12 @@ from tensorflow_serving.apis import (
     prediction_service_pb2_grpc,
 )
 
-from keras_attn.serving import documents, paths
+from keras_attn.serving.apis import tensorflow_serving
 from keras_attn.serving.batching import Tensors
 from keras_attn.serving.errors import CLIENT_CLOSED_REQUEST, RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.metrics import Metrics
-from keras_attn.serving.protocol import DEFAULT_SIGNATURE
-from keras_attn.serving.servable import Servable
+from keras_attn.serving.servable import DEFAULT_SIGNATURE, Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.versions import Versions
 
@@ -156,21 +155,21 @@ class PredictionService(
             response = get_model_metadata_pb2.GetModelMetadataResponse(
                 model_spec=_spec(versions, servable)
             )
-            signatures = await asyncio.to_thread(documents.signature_map, servable)
+            signatures = await asyncio.to_thread(tensorflow_serving.signature_map, servable)
             response.metadata[_METADATA_FIELD].Pack(signatures)
             return response
 
     async def _status(self, request: Any) -> Message:
         versions, number = self._versions(request.model_spec, "status")
         response = get_model_status_pb2.GetModelStatusResponse()
-        documents.add_statuses(response, versions.statuses(number))
+        tensorflow_serving.add_statuses(response, versions.statuses(number))
         return response
 
     def _versions(self, spec: Any, verb: str = "predict") -> tuple[Versions, int | None]:
         """The model that a request names, and the number of its version or None for the served."""
         number = spec.version.value if spec.HasField("version") else None
         if spec.name not in self._models:
-            paths.refuse_model(verb, spec.name, number)
+            tensorflow_serving.refuse_model(verb, spec.name, number)
         if spec.version_label:
             raise RequestError(f"Unrecognized servable version label: {spec.version_label}")
         return self._models[spec.name], number

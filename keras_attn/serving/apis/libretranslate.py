@@ -8,18 +8,24 @@ Two members of a request for translation are this server's own: `glossary`, as i
 `isOtherLanguage`.
 """
 
+import time
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import numpy as np
 import tensorflow as tf
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from keras_attn.languages import read_language
-from keras_attn.serving import glossary
+from keras_attn.serving import body, glossary
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.models import LanguagePair
-from keras_attn.serving.protocol import DEFAULT_SIGNATURE
+from keras_attn.serving.inference import Inference
+from keras_attn.serving.models import LanguagePair, Models
+from keras_attn.serving.servable import DEFAULT_SIGNATURE
+from keras_attn.serving.settings import Settings
 from keras_attn.serving.tensors import shown, to_array, to_json
 from keras_attn.translation.corpus.cleaning import share_of_script
 
@@ -27,6 +33,54 @@ AUTO = "auto"
 NBEST = "nbest"
 # Outputs of `nbest` that are members of responses too.
 _FLAGS = {"isUncertain": "is_uncertain", "isOtherLanguage": "is_other_language"}
+
+
+class LibreTranslate:
+    """Routes of LibreTranslate's API.
+
+    Args:
+        models: Models of the server.
+        inference: Computation within the limits of the server.
+        settings: Settings of the server.
+    """
+
+    def __init__(self, models: Models, inference: Inference, settings: Settings):
+        self._models = models
+        self._inference = inference
+        self._settings = settings
+
+    def routes(self) -> list[BaseRoute]:
+        """Routes of the API, without that of health."""
+        return [
+            Route("/translate", self._translate, methods=["POST"]),
+            Route("/detect", self._detect, methods=["POST"]),
+            Route("/languages", self._languages),
+        ]
+
+    async def _translate(self, request: Request) -> Response:
+        arrived = time.monotonic()
+        document = await members(request, self._settings)
+        translators = self._models.translators()
+        asked = parse_request(document, translators)
+        with translators[asked.pair].use(None) as servable:
+            outputs = await self._inference.answer(
+                request, servable, asked.signature, asked.inputs, arrived
+            )
+        return JSONResponse(to_response(asked, outputs, translators))
+
+    async def _detect(self, request: Request) -> Response:
+        document = await members(request, self._settings)
+        return JSONResponse(detect(document, self._models.translators()))
+
+    async def _languages(self, request: Request) -> Response:
+        return JSONResponse(languages(self._models.translators()))
+
+
+async def members(request: Request, settings: Settings) -> Mapping[str, Any]:
+    """Members of the body of a request, an HTML form or JSON."""
+    content = await body.read(request, settings)
+    is_form = "urlencoded" in request.headers.get("content-type", "")
+    return form(content) if is_form else body.parse_json(content)
 
 
 class TranslateRequest(NamedTuple):

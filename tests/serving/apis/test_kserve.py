@@ -3,9 +3,13 @@
 from urllib.parse import urlsplit
 
 import numpy as np
+import pytest
+import tensorflow as tf
 import tritonclient.http as tritonclient
 
 from keras_attn import __version__
+from keras_attn.serving.apis.kserve import from_binary, split, to_binary
+from keras_attn.serving.errors import RequestError
 
 TEXTS = ["犬", "猫が寝ている。"]
 INFER = "/v2/models/ja-en/infer"
@@ -68,3 +72,29 @@ def test_tritons_own_client_is_answered(server):
             found = triton.infer("ja-en", [text], "1", named, parameters=nbest, **zipped)
             assert found.as_numpy("translations") is None
             assert found.as_numpy("scores").shape == (2, 3)
+
+
+def test_strings_and_numbers_come_back():
+    for values in (["犬".encode(), b"", b"\0"], []):
+        array = np.empty(len(values), object)
+        array[:] = values
+        assert from_binary(to_binary(array), tf.string).tolist() == values
+    for dtype in (tf.bool, tf.uint8, tf.int64, tf.float16, tf.float32):
+        array = np.array([1, 0, 1], dtype.as_numpy_dtype)
+        found = from_binary(to_binary(array), dtype)
+        np.testing.assert_array_equal(found, array)
+        assert found.dtype == array.dtype
+
+
+def test_data_that_are_cut_off_are_refused():
+    for data, dtype in ((b"abc", tf.float32), (b"abc", tf.string), (b"\x04\0\0\0abc", tf.string)):
+        with pytest.raises(RequestError, match="end within a"):
+            from_binary(data, dtype)
+
+
+def test_the_header_divides_the_body_if_it_is_a_size():
+    assert split(b"{}abc", "2") == (b"{}", b"abc")
+    assert split(b"{}", None) == (b"{}", b"")
+    for size in ("-1", "6", "two", "\u0662", "9" * 5000, ""):
+        with pytest.raises(RequestError, match="must be the size of the JSON"):
+            split(b"{}abc", size)

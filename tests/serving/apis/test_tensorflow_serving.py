@@ -4,8 +4,9 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keras_attn.serving.apis.tensorflow_serving import parse_request, to_response
+from keras_attn.serving.body import parse_json
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.protocol import parse_request, read, to_response
 
 TEXT = {"text": tf.TensorSpec([None], tf.string)}
 PAIR = {**TEXT, "seed": tf.TensorSpec([], tf.int32)}
@@ -27,7 +28,7 @@ def test_whatever_is_asked_is_taken_or_refused_in_a_sentence(value, key, specs, 
     else:
         assert asked.inputs.keys() == specs.keys()
     try:
-        assert isinstance(read(body), dict)
+        assert isinstance(parse_json(body), dict)
     except RequestError as error:
         assert error.status == 400
 

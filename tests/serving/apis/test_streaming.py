@@ -6,11 +6,11 @@ from http import HTTPStatus
 
 import pytest
 
+from keras_attn.serving.apis.streaming import split
 from keras_attn.serving.app import Server
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.settings import Settings
-from keras_attn.serving.streaming import split
 
 PAIR = {"source": "ja", "target": "en"}
 TEXT = "犬だ。\n\n「猫？」と言う。鳥だ！🐦魚だ。\n牛"
