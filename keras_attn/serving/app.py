@@ -140,7 +140,7 @@ async def _refused(request: Request, error: Any) -> Response:
 async def _not_served(request: Request, error: Any) -> Response:
     """Answer for an unknown path, or for a method that a path does not support."""
     path, headers = body.raw_path(request), error.headers
-    message = f"Malformed request: {request.method} {path}"
+    message = RequestError(f"Malformed request: {request.method} {path}").message
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED and path.startswith("/v1/"):
         headers = {"Allow": tensorflow_serving.allowed(path)}
     return JSONResponse({"error": message}, error.status_code, headers)

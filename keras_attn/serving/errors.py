@@ -1,16 +1,21 @@
 """Error for requests that the server refuses."""
 
+import json
 from http import HTTPStatus
 
 CLIENT_CLOSED_REQUEST = 499  # as in TensorFlow Serving; visible only in logs and metrics
 RETRY_AFTER = 1  # seconds, for a server that is busy or still loads a model
+MAX_BYTES = 1000  # of an error as JSON
+# Characters of a longer message that are kept. The longest character in JSON has 6 bytes.
+_KEPT = 150
 
 
 class RequestError(Exception):
     """Error that becomes an HTTP error response.
 
     Args:
-        message: Message for the client, one sentence.
+        message: Message for the client, one sentence. Only the beginning is kept if it is longer
+            than `MAX_BYTES`.
         status: Status of the HTTP response. Defaults to 400.
         retry_after: Seconds after which the client may retry, or None for no `Retry-After` header.
             Defaults to None.
@@ -22,6 +27,9 @@ class RequestError(Exception):
         status: HTTPStatus = HTTPStatus.BAD_REQUEST,
         retry_after: int | None = None,
     ):
+        document = json.dumps({"error": message}, ensure_ascii=False)
+        if len(document.encode("utf-8", "replace")) > MAX_BYTES:
+            message = message[:_KEPT] + "..."
         super().__init__(message)
         self.message = message
         self.status = status

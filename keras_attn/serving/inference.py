@@ -21,13 +21,16 @@ class Inference:
     """Computation of requests, of all models and protocols, in one queue.
 
     Args:
-        settings: Settings of the server.
+        limits: Settings of the server.
         metrics: Metrics of the server.
+
+    Attributes:
+        limits: Settings of the server.
     """
 
-    def __init__(self, settings: Settings, metrics: Metrics):
-        self._settings = settings
-        self._batcher = Batcher(settings, metrics.batch_rows.observe)
+    def __init__(self, limits: Settings, metrics: Metrics):
+        self.limits = limits
+        self._batcher = Batcher(limits, metrics.batch_rows.observe)
 
     @property
     def num_rows(self) -> int:
@@ -47,12 +50,11 @@ class Inference:
                 inputs.
         """
         if name == glossary.SIGNATURE:
-            glossary.check(inputs, self._settings)
+            glossary.check(inputs, self.limits)
         num_rows = servable.signature(name).num_rows(inputs)
-        if num_rows > self._settings.max_rows:
+        if num_rows > self.limits.max_rows:
             raise RequestError(
-                f"A request must have at most {self._settings.max_rows} texts. "
-                f"Received: {num_rows}.",
+                f"A request must have at most {self.limits.max_rows} texts. Received: {num_rows}.",
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             )
         self.check_lengths(inputs)
@@ -92,13 +94,13 @@ class Inference:
             RequestError: If it takes longer.
         """
         now = time.monotonic()
-        seconds = self._settings.max_seconds - (now - (now if start is None else start))
+        seconds = self.limits.max_seconds - (now - (now if start is None else start))
         try:
             async with asyncio.timeout(seconds):
                 return await asking
         except TimeoutError as error:
             raise RequestError(
-                f"The answer took longer than {self._settings.max_seconds:g} seconds.",
+                f"The answer took longer than {self.limits.max_seconds:g} seconds.",
                 HTTPStatus.GATEWAY_TIMEOUT,
             ) from error
 
@@ -108,7 +110,7 @@ class Inference:
         Raises:
             RequestError: If a text is too long.
         """
-        limit = self._settings.max_characters
+        limit = self.limits.max_characters
         for array in inputs.values():
             texts = array.ravel() if array.dtype == object else ()
             longest = max((len(text.decode("utf-8", "replace")) for text in texts), default=0)

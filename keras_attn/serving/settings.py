@@ -52,6 +52,9 @@ class Settings:
     max_body: int = option(2**20, "maximum size of the body of a request, in bytes", "BYTES")
     max_rows: int = option(256, "maximum number of texts in a request", "TEXTS")
     max_characters: int = option(5000, "maximum length of a text, in characters", "CHARACTERS")
+    max_stream_characters: int = option(
+        50_000, "maximum length of a text that is streamed, in characters", "CHARACTERS"
+    )
     max_terms: int = option(100, "maximum number of terms in a glossary", "TERMS")
     max_term_characters: int = option(
         100,

@@ -20,7 +20,7 @@ BINARY_SUFFIX = "_bytes"  # outputs with this suffix hold bytes, not text
 _WHOLE_NUMBERS = (tf.int8, tf.uint8, tf.int16, tf.int32, tf.uint32, tf.int64, tf.uint64)
 _FRACTIONS = (tf.float32, tf.float64)
 _SHOWN = 200  # maximum number of characters of an invalid value in an error message
-_MAX_RANK = 32
+MAX_RANK = 32
 
 
 def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
@@ -34,8 +34,8 @@ def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
         RequestError: If nested lists differ in length or depth, or a value has the wrong type.
     """
     shape = _shape(value)
-    if len(shape) > _MAX_RANK:
-        raise RequestError(f"Encountered lists nested deeper than {_MAX_RANK} levels")
+    if len(shape) > MAX_RANK:
+        raise RequestError(f"Encountered lists nested deeper than {MAX_RANK} levels")
     flat: list[Any] = []
     _flatten(value, shape, 0, dtype, flat)
     if dtype == tf.string:

@@ -12,7 +12,12 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 MAX_BODY, MAX_ROWS, MAX_CHARACTERS, MAX_SECONDS = 50_000, 50, 500, 2.0
-LIMITS = {"max_body": MAX_BODY, "max_rows": MAX_ROWS, "max_characters": MAX_CHARACTERS}
+LIMITS = {
+    "max_body": MAX_BODY,
+    "max_rows": MAX_ROWS,
+    "max_characters": MAX_CHARACTERS,
+    "max_stream_characters": 5000,
+}
 PREDICT, INFER = "/v1/models/ja-en:predict", "/v2/models/ja-en/infer"
 
 
@@ -24,6 +29,7 @@ def faults_of(rows, answer):
             response = answer(request)
             found = response.json()
             is_error = found.keys() == {"error"} and says in found["error"]
+            is_error &= len(str(found).encode()) <= 1000
             if response.status_code != status or not is_error:
                 faults.append(f"{str(request)[:200]}: {response.status_code} {response.text}")
     return faults
@@ -99,7 +105,7 @@ DOCUMENTS = [
     (400, "", *_each({}, instances=[["a", TEXT], [TEXT, "a"], [{"txet": "a"}]])),
     (400, "", *_each({}, instances=[[{**TEXT, "seed": 1}], [{"b64": "?"}], [{"b64": 1}]])),
     (400, "", *_each({}, inputs=[1, "a", {"txet": ["a"]}, [["a"], ["b"]], [["a"], ["b", "c"]]])),
-    (400, "", *_each(ROWS, signature_name=["steal", 1, "../../etc/passwd", "__class__"])),
+    (400, "", *_each(ROWS, signature_name=["a" * 20_000, "steal", 1, "../../etc/passwd"])),
     (400, "maps each term to its translation", *_each(ROWS, glossary=[["a"], "a", None])),
     (400, "maps each term", *_each(ROWS, glossary=[{"a": 1}, {"a": None}, {"a": {"b64": ""}}])),
     (400, "must not be empty", {**ROWS, "glossary": {" ": "a"}}),
@@ -151,10 +157,12 @@ KSERVE = [
     (400, "must be an object", {"inputs": [1]}),
     (400, "must have the inputs text", {"inputs": []}),
     (400, 'must be text. Received an input "txet"', _infer(name="txet")),
+    (400, "must be text", _infer(name="犬" * 5000)),
     (400, "must be BYTES. Received: FP32", _infer(datatype="FP32")),
     (400, "", *[_infer(**{name: value}) for name in ("name", "datatype") for value in (None, [1])]),
-    (400, "a list of sizes. Received: [-1]", _infer(shape=[-1])),
-    (400, "the shape [-1]", *[_infer(shape=shape) for shape in ([1] * 1000, [10**12], [10**30])]),
+    (400, "sizes like [-1]. Received: 1 sizes, [-1]", _infer(shape=[-1])),
+    (400, "Received: 10000 sizes, [1, 1", _infer(shape=[1] * 10_000)),
+    (400, "the shape [-1]", *[_infer(shape=shape) for shape in ([10**12], [10**30])]),
     (400, "Received: 1 values, shape [2]", _infer(shape=[2])),
     (400, "", *[_infer(shape=shape) for shape in (None, 1, [1.0], [True])]),
     (400, "must be a list", _infer(data=None), _infer(data="a")),
@@ -193,6 +201,7 @@ STREAM = [
     (400, "not supported", {**_ASKED, "source": "de"}),
     (400, "surrogate", {**_ASKED, "q": "\ud800"}),
     (413, "at most 500 characters", {**_ASKED, "q": "犬。" + "犬" * 501}),
+    (413, "at most 5000 characters. Received: 5001", {**_ASKED, "q": "犬" * 5001}),
 ]
 DETECT = [(400, "", *_each({}, q=[None, 1, {}, [], [[]], [1]]))]
 

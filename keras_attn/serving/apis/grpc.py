@@ -34,6 +34,7 @@ from keras_attn.serving.inference import Inference
 from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.servable import DEFAULT_SIGNATURE, Servable
 from keras_attn.serving.settings import Settings
+from keras_attn.serving.tensors import MAX_RANK
 from keras_attn.serving.versions import Versions
 
 _log = logging.getLogger(__name__)
@@ -201,7 +202,8 @@ def _array(name: str, proto: Any, spec: tf.TensorSpec, most: int) -> np.ndarray:
         known = proto.dtype in types_pb2.DataType.values()
         given = types_pb2.DataType.Name(proto.dtype) if known else proto.dtype
         raise RequestError(f"Tensor {name} has type {given}, expected {spec.dtype.name}")
-    shape = [dimension.size for dimension in proto.tensor_shape.dim]
+    # The product of more sizes takes long.
+    shape = [dimension.size for dimension in proto.tensor_shape.dim[: MAX_RANK + 1]]
     # Before the array is made: a tensor of few bytes may claim any shape, because `make_ndarray`
     # repeats the last value.
     has_size = not proto.tensor_shape.unknown_rank and all(size >= 0 for size in shape)

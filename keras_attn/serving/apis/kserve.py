@@ -209,9 +209,11 @@ def _array(name: str, given: Mapping[str, Any], spec: tf.TensorSpec, binary: byt
             f"{datatype}."
         )
     shape = _member(given, "shape", list)
-    if not all(type(size) is int and size >= 0 for size in shape):
+    # The rank first: the product of many sizes takes long.
+    if len(shape) != spec.shape.rank or not all(type(size) is int and size >= 0 for size in shape):
         raise RequestError(
-            f'The shape of the input "{name}" must be a list of sizes. Received: {shown(shape)}.'
+            f'The shape of the input "{name}" must be a list of sizes like '
+            f"{_described(name, spec)['shape']}. Received: {len(shape)} sizes, {shown(shape)}."
         )
     if binary:
         array = from_binary(binary, spec.dtype)
@@ -222,7 +224,8 @@ def _array(name: str, given: Mapping[str, Any], spec: tf.TensorSpec, binary: byt
     if array.size != math.prod(shape) or not spec.shape.is_compatible_with(shape):
         raise RequestError(
             f'The input "{name}" must have as much data as its shape, and the shape '
-            f"{_described(name, spec)['shape']}. Received: {array.size} values, shape {shape}."
+            f"{_described(name, spec)['shape']}. Received: {array.size} values, shape "
+            f"{shown(shape)}."
         )
     return array.reshape(shape)  # the data may be flat
 

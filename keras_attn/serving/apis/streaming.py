@@ -11,6 +11,7 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,7 @@ class Streaming:
         document = await libretranslate.members(request, self._settings)
         translators = self._models.translators()
         asked = libretranslate.parse_request(document, translators)
-        most_at_once = min(self._settings.batch_rows, self._settings.max_rows)
-        found = events(asked, translators[asked.pair], self._inference, most_at_once)
+        found = events(asked, translators[asked.pair], self._inference)
         first = await anext(found)  # an error before it has a status of its own
         return StreamingResponse(with_first(first, found), media_type=MEDIA_TYPE, headers=HEADERS)
 
@@ -91,7 +91,7 @@ def split(text: str, target: str) -> tuple[list[str], list[str]]:
 
 
 async def events(
-    asked: TranslateRequest, versions: Versions, inference: Inference, most_at_once: int
+    asked: TranslateRequest, versions: Versions, inference: Inference
 ) -> AsyncIterator[bytes]:
     """An event `sentence` for each sentence, in order, and an event `done`.
 
@@ -99,16 +99,22 @@ async def events(
         asked: Request for the translation of one text.
         versions: Model that translates it. All sentences are translated by one version.
         inference: Computation within the limits of the server.
-        most_at_once: Maximum number of sentences that are translated at once, at least 1.
 
     Raises:
-        RequestError: If the request is for more than one translation, or the first sentence cannot
-            be translated. A later error is an event `error`, the last one.
+        RequestError: If the request is for more than one translation, the text is too long, or the
+            first sentence cannot be translated. A later error is an event `error`, the last one.
     """
     if asked.is_list or asked.alternatives:
         raise RequestError(
             "A stream is for the translation of one text: 'q' must be a text, without "
             "'alternatives'."
+        )
+    limits, length = inference.limits, len(asked.texts[0])
+    if length > limits.max_stream_characters:
+        raise RequestError(
+            f"A text that is streamed must have at most {limits.max_stream_characters} characters. "
+            f"Received: {length}.",
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         )
     texts, around = await asyncio.to_thread(split, asked.texts[0], asked.pair[1])
     inference.check_lengths({"text": to_array(texts, tf.string)})
@@ -132,7 +138,7 @@ async def events(
                 yield event("sentence", index=start, source=texts[start], **parts)
                 translated += parts["before"] + parts["translation"]
                 start += 1
-            size = min(2 * size, most_at_once)
+            size = min(2 * size, limits.batch_rows, limits.max_rows)
     yield event("done", translatedText=translated + around[-1])
 
 
