@@ -1,22 +1,27 @@
 """Pages of the server: one to translate, and one that shows the OpenAPI document."""
 
+import json
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
 
+import yaml
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from keras_attn.serving import openapi
+from keras_attn import __version__
+from keras_attn.languages import read_language
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.models import Models
+from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.translation.config import AND, Config
 
 PAGE = Path(__file__).parent / "page"
+_OPENAPI = yaml.safe_load((Path(__file__).parent / "apis/openapi.yaml").read_bytes())
 # Browsers must revalidate the files of the page, so that they never mix files of two releases.
 REVALIDATED = {"Cache-Control": "no-cache"}
 # The page loads nothing from other origins and must not be embedded in other pages.
@@ -51,7 +56,10 @@ class Website:
         ]
 
     async def _openapi(self, request: Request) -> Response:
-        return JSONResponse(openapi.document(self._settings.root_path))
+        # The first translator, or the first model until a translator is loaded.
+        first = min(self._models.values(), key=lambda one: not (one.current and one.current.config))
+        document = openapi(self._settings.root_path, first.name, first.current)
+        return Response(document, media_type="application/json")
 
     async def _page_settings(self, request: Request) -> Response:
         """Settings of the page for a translator: the one that the query names, or the first."""
@@ -77,6 +85,33 @@ class Website:
                     "can_stream": self._models.translators().get(pair) is translators[name],
                 }
             )
+
+
+def openapi(root_path: str, model: str, servable: Servable | None) -> str:
+    """The OpenAPI document as JSON, with examples for a model.
+
+    Args:
+        root_path: Path under which a proxy offers the server, or `""`.
+        model: Name of the model.
+        servable: Served version of the model, or None if it is being loaded.
+    """
+    config = servable and servable.config or Config()
+    text, *_ = [*(servable.examples if servable else []), "友達と映画を見ました。"]
+    term = text.split()[0] if read_language(config.source).joiner else text[:2]
+    values = {
+        "version": __version__,
+        "root_path": root_path.rstrip("/") or "/",
+        "model": model,
+        "model_version": servable.version if servable else 1,
+        "source": config.source,
+        "target": config.target,
+        "text": text,
+        "term": term,
+    }
+    document = json.dumps(_OPENAPI, ensure_ascii=False)
+    for name, value in values.items():
+        document = document.replace(f'"@{name}"', json.dumps(value, ensure_ascii=False))
+    return document
 
 
 def _facts(config: Config) -> dict[str, str]:

@@ -61,12 +61,12 @@ class LibreTranslate:
         arrived = time.monotonic()
         document = await members(request, self._settings)
         translators = self._models.translators()
-        asked = parse_request(document, translators)
-        with translators[asked.pair].use(None) as servable:
+        parsed = parse_request(document, translators)
+        with translators[parsed.pair].use(None) as servable:
             outputs = await self._inference.answer(
-                request, servable, asked.signature, asked.inputs, arrived
+                request, servable, parsed.signature, parsed.inputs, arrived
             )
-        return JSONResponse(to_response(asked, outputs, translators))
+        return JSONResponse(to_response(parsed, outputs, translators))
 
     async def _detect(self, request: Request) -> Response:
         document = await members(request, self._settings)
@@ -107,7 +107,7 @@ class TranslateRequest(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """Name of the signature that answers the request."""
+        """Name of the signature that computes the response."""
         if self.terms:
             return glossary.SIGNATURE
         return NBEST if self.alternatives or self.has_scores else DEFAULT_SIGNATURE
@@ -197,19 +197,19 @@ def _texts(document: Mapping[str, Any]) -> tuple[list[str], bool]:
 
 
 def to_response(
-    asked: TranslateRequest, outputs: Mapping[str, np.ndarray], pairs: Collection[LanguagePair]
+    parsed: TranslateRequest, outputs: Mapping[str, np.ndarray], pairs: Collection[LanguagePair]
 ) -> dict[str, Any]:
     """Response to a request for translation.
 
     Args:
-        asked: The request.
+        parsed: Parsed request.
         outputs: Outputs of the signature, by name.
         pairs: Source and target language of each translator.
     """
     found: dict[str, Any] = {}
-    if asked.signature == NBEST:
+    if parsed.signature == NBEST:
         # A text that the search could not translate in another way has fewer hypotheses.
-        kept = [np.isfinite(row)[: 1 + asked.alternatives] for row in outputs["scores"]]
+        kept = [np.isfinite(row)[: 1 + parsed.alternatives] for row in outputs["scores"]]
         rows, scores = (
             [
                 to_json(row[: len(is_kept)][is_kept], name)
@@ -217,16 +217,16 @@ def to_response(
             ]
             for name in ("translations", "scores")
         )
-        if asked.has_scores:
+        if parsed.has_scores:
             found |= {"scores": scores, **flags(outputs)}
     else:
         rows = [[text] for text in to_json(outputs["translation"], "translation")]
     found["translatedText"] = [row[0] if row else "" for row in rows]
-    if asked.alternatives:
+    if parsed.alternatives:
         found["alternatives"] = [row[1:] for row in rows]
-    if asked.detects:
-        found["detectedLanguage"] = [detected(text, pairs)[0] for text in asked.texts]
-    return found if asked.is_list else {name: values[0] for name, values in found.items()}
+    if parsed.detects:
+        found["detectedLanguage"] = [detected(text, pairs)[0] for text in parsed.texts]
+    return found if parsed.is_list else {name: values[0] for name, values in found.items()}
 
 
 def flags(outputs: Mapping[str, np.ndarray]) -> dict[str, list[bool]]:
