@@ -2,7 +2,6 @@
 
 import asyncio
 
-import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
@@ -10,19 +9,35 @@ class Connection(H11Protocol):
     """Connection that answers clients that close their side after a complete request.
 
     Offers to change to HTTP/2, which Java's `HttpClient` and `curl --http2` make, and to WebSocket
-    are ignored: the request is answered. A client whose request has no complete head after as many
-    seconds as an idle connection stays open is hung up on, however slowly it sends.
+    are ignored: the request is answered.
+
+    A client that makes the server wait is hung up on after as many seconds as an idle connection
+    stays open, however slowly it sends or reads. The server waits from the end of an answer to the
+    complete head of the next request, also for the rest of a refused body, and while the client
+    does not read.
     """
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._await_head()
+        self._set_deadline()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._await_head()
+        self._set_deadline()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._set_deadline()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._set_deadline()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._set_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel_deadline()
@@ -30,9 +45,7 @@ class Connection(H11Protocol):
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Whether to keep the connection open to answer the last request."""
-        is_waiting = (
-            self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
-        )
+        is_waiting = self._is_answering and not self.cycle.more_body
         if is_waiting:
             self.cycle.keep_alive = False
         return is_waiting
@@ -40,11 +53,17 @@ class Connection(H11Protocol):
     def _should_upgrade(self) -> bool:
         return False
 
-    def _await_head(self) -> None:
-        if self.conn.their_state is not h11.IDLE:
+    @property
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _set_deadline(self) -> None:
+        is_closing = self.transport.is_closing()
+        if self._is_answering and not self.flow.write_paused and not is_closing:
             self._cancel_deadline()
         elif self._deadline is None:
-            seconds, close = self.timeout_keep_alive, self.timeout_keep_alive_handler
+            # Not `close`, which waits until all is written.
+            seconds, close = self.timeout_keep_alive, self.transport.abort
             self._deadline = self.loop.call_later(seconds, close)
 
     def _cancel_deadline(self) -> None:

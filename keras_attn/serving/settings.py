@@ -70,8 +70,8 @@ class Settings:
     poll_seconds: float = option(1.0, "seconds between checks for new versions", "SECONDS", above=0)
     keep_alive: int = option(
         75,
-        "seconds that an idle connection stays open; a proxy must close its connections earlier, "
-        "because it would send requests to a closed one",
+        "seconds that a connection stays open without a request, or without a client that reads; a "
+        "proxy must close its connections earlier, because it would send requests to a closed one",
         "SECONDS",
     )
     root_path: str = option(

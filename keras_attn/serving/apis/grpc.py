@@ -229,8 +229,16 @@ async def served(service: PredictionService, settings: Settings) -> AsyncIterato
     Raises:
         OSError: If the server cannot listen on the port.
     """
-    limit = [("grpc.max_receive_message_length", settings.max_body), ("grpc.so_reuseport", 0)]
-    server = grpc.aio.server(options=limit)
+    milliseconds = 1000 * settings.keep_alive
+    options = {
+        "grpc.max_receive_message_length": settings.max_body,
+        "grpc.so_reuseport": 0,
+        # Hang up on clients that do not read.
+        "grpc.keepalive_time_ms": milliseconds,
+        "grpc.keepalive_timeout_ms": milliseconds,
+        "grpc.keepalive_permit_without_calls": 1,
+    }
+    server = grpc.aio.server(options=list(options.items()))
     prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(service, server)
     model_service_pb2_grpc.add_ModelServiceServicer_to_server(service, server)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
