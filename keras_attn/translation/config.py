@@ -75,6 +75,12 @@ class Config:
         "TEST_SET",
         separator=AND,
     )
+    validation: str = _text(
+        "split",
+        "split: some sentences are kept apart, to choose the best weights and to score them; none: "
+        "all pairs are trained on, those that are scored too",
+        choices=("split", "none"),
+    )
     source: str = _text("ja", "language code of the source text", "LANGUAGE")
     target: str = _text("en", "language code of the target text", "LANGUAGE")
     language_token: str = _text(

@@ -1,19 +1,30 @@
-"""Corpora in text files: a TSV file, or two files line by line."""
+"""Corpora in files: a file of pairs, or two files line by line."""
 
 import codecs
 import gzip
 import io
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from typing import IO
 
+from keras_attn.translation.corpus import formats
 from keras_attn.translation.corpus.pairs import Pair
 
 
-def read_files(paths: list[Path]) -> list[Pair | None]:
-    """Pairs of the lines of a file, or of two files; None for a broken line."""
+def read_files(paths: list[Path], source: str, target: str) -> list[Pair | None]:
+    """Pairs of the lines of a file, or of two files; None for a broken line.
+
+    One file may be a table in TMX, XLSX or CSV. `source` and `target` choose the languages of TMX.
+    """
     name = ",".join(map(str, paths))
+    if len(paths) == 1:
+        with _opened(paths[0]) as file:
+            found = formats.read_other(paths[0], file, source, target)
+        if found is not None:
+            return list(found)
     sides = [_read_lines(path) for path in paths]
     counts = [len(lines) for lines in sides]
     if len(set(counts)) > 1:
@@ -23,7 +34,7 @@ def read_files(paths: list[Path]) -> list[Pair | None]:
         )
     pairs: list[Pair | None]
     if len(sides) == 1:
-        pairs = [_parse(line) for line in sides[0]]
+        pairs = _read_one(paths[0], sides[0])
     else:
         both = zip(*sides, strict=True)
         pairs = [None if one is None or other is None else Pair(one, other) for one, other in both]
@@ -35,6 +46,14 @@ def read_files(paths: list[Path]) -> list[Pair | None]:
             f"in which all {len(pairs):,} lines are broken."
         )
     return pairs
+
+
+def _read_one(path: Path, lines: list[str | None]) -> list[Pair | None]:
+    """Pairs of the lines of one file, with TABs or else with commas."""
+    if any(lines) and not any(line and "\t" in line for line in lines):
+        return formats.read_csv(path, lines)
+    formats.check_columns(path, lines)
+    return [_parse(line) for line in formats.without_quotes(lines)]
 
 
 def utf8_lines(file: Iterable[bytes]) -> Iterator[bytes]:
@@ -62,17 +81,28 @@ def utf8_lines(file: Iterable[bytes]) -> Iterator[bytes]:
         yield line.rstrip(b"\r\n").removeprefix(codecs.BOM_UTF8)
 
 
-def _read_lines(path: Path) -> list[str | None]:
-    """Lines of a file, plain or gzip; None for a line that is not UTF-8."""
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """The content of a file, plain or gzip."""
     if path.is_dir():
         raise ValueError(f"A corpus must be a file, not a folder. Received: data={str(path)!r}.")
     try:
         with path.open("rb") as file:
             compressed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
-            return [_decode(line) for line in utf8_lines(gzip.open(file) if compressed else file)]
+            yield gzip.open(file) if compressed else file  # type: ignore[misc]
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"`{path}` cannot be read to its end: {error}.") from error
+
+
+def _read_lines(path: Path) -> list[str | None]:
+    """Lines of a file; None for a line that is not UTF-8."""
+    with _opened(path) as file:
+        lines = [_decode(line) for line in utf8_lines(file)]
+        if sum(line is None for line in lines) > len(lines) / 2:
+            file.seek(0)
+            raise ValueError(formats.not_utf8(path, file.read()))
+    return lines
 
 
 def _decode(line: bytes) -> str | None:

@@ -32,6 +32,9 @@ MAX_NAMED_LINES = 10
 # With fewer test sentences than this, scores vary by several points by chance alone.
 MIN_TELLING_TEST = 100
 
+# Up to this number of pairs, a warning tells that more than one in 20 are held out.
+FEW_PAIRS = 1000
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -76,6 +79,7 @@ def load_corpus(
     target: str = "en",
     max_characters: int = MAX_CHARACTERS,
     hold_out: str = "",
+    validation: str = "split",
 ) -> Corpus:
     """Read, clean, split and weigh one or several corpora.
 
@@ -91,6 +95,8 @@ def load_corpus(
         max_characters: Maximum length of a side, in characters, at least 1.
         hold_out: Test sets, joined by ` + `. What shares a sentence with one of them is left out
             of all three splits (`splits.leave_out`).
+        validation: `"split"`, or `"none"`: all pairs are trained on, and those of validation and
+            test are trained on too.
 
     Pairs with a Japanese sentence of `in_the_wild.tsv` are not in training.
     """
@@ -116,12 +122,15 @@ def load_corpus(
     # The split of a group depends on the Japanese side, so both directions have the same splits.
     anchor = 1 if code_of(target) == "ja" and code_of(source) != "ja" else 0
     unseen = splits.unseen(source, target)
-    divided = splits.split(entries, anchor, unseen)
-    never_trained_on = [example for one in held_out for example in one.examples]
-    never_trained_on += unseen + divided.validation + divided.test
+    trains_on_all = validation == "none"
+    divided = splits.split(entries, anchor, unseen, trains_on_all)
+    never_trained_on = [example for one in held_out for example in one.examples] + unseen
+    if not trains_on_all:
+        never_trained_on += divided.validation + divided.test
     divided = _with_training_only(divided, training_only, never_trained_on)
     clean_part = partial(_clean_part, sources, clean, never_trained_on)
-    return _weigh(name, sources, clean_part, divided, held_out, counts, warnings)
+    counts, more = _count(counts, divided, held_out, trains_on_all, name)
+    return _weigh(name, sources, clean_part, divided, held_out, counts, [*warnings, *more])
 
 
 def _check(
@@ -145,6 +154,7 @@ def _check(
         fault = f"No pair of the corpus is left after cleaning. Received: data={name!r} ({listed})."
         raise ValueError(f"{fault} {wrong_script}".rstrip())
     warnings = [_broken_lines(one, numbers) for one, numbers in raw.broken.items() if numbers]
+    warnings += raw.remarks
     return counts, [*warnings, *([f"{name}: {wrong_script}"] if wrong_script else [])]
 
 
@@ -171,6 +181,37 @@ def _clean_part(
     return splits.without_shared(clean(sources.read(part).entries).entries, never_trained_on)
 
 
+def _count(
+    counts: dict[str, int], divided: Splits, held_out: list[HeldOut], trains_on_all: bool, name: str
+) -> tuple[dict[str, int], list[str]]:
+    """Counts with those of the splits, and warnings of sentences that are not trained on."""
+    apart = {"validation": len(divided.validation), "test": len(divided.test)}
+    if trains_on_all:
+        apart = {"validation": 0, "test": 0, "scored": sum(apart.values())}
+        warning = (
+            "the scored sentences are trained on: scores do not tell how new text is translated"
+        )
+    counts = {
+        **counts,
+        "groups": divided.groups,
+        "train": len(divided.train),
+        **apart,
+        "withheld": divided.withheld,
+    }
+    num_apart = counts["validation"] + counts["test"] + divided.withheld
+    if held_out:
+        counts["held_out"] = counts["kept"] - len(divided.train) - num_apart
+    if trains_on_all:
+        return counts, [f"{name}: {warning}."]
+    if counts["kept"] > FEW_PAIRS or 20 * num_apart <= counts["kept"]:
+        return counts, []
+    pairs = "1 pair is" if len(divided.train) == 1 else f"{len(divided.train)} pairs are"
+    return counts, [
+        f"{name}: {pairs} trained on, {num_apart} are held out for validation and test. "
+        "`--validation none` trains on all."
+    ]
+
+
 def _weigh(
     name: str,
     sources: Sources,
@@ -190,17 +231,6 @@ def _weigh(
         for one, short in zip(sources.weights, without_folders(sources.weights), strict=True)
         if one not in sources.training_only
     }
-    counts = {
-        **counts,
-        "groups": divided.groups,
-        "train": len(divided.train),
-        "validation": len(divided.validation),
-        "test": len(divided.test),
-        "withheld": divided.withheld,
-    }
-    if held_out:
-        used = ("train", "validation", "test", "withheld")
-        counts["held_out"] = counts["kept"] - sum(counts[split] for split in used)
     if len(parts) > 1:
         counts["parts"] = len(parts)
     return Corpus(
@@ -213,7 +243,7 @@ def _weigh(
         counts=counts,
         held_out=held_out,
         credit=" ".join(filter(None, (rights(one)[1] for one in sources.weights))),
-        warnings=(*warnings, *_rough_scores(test_corpora)),
+        warnings=(*warnings, *(_rough_scores(test_corpora) if counts["test"] else ())),
     )
 
 
@@ -232,15 +262,20 @@ class _Parts(Sequence[WeightedPairs]):
         return WeightedPairs.of(entries + self._read_later(part) if part else entries)
 
 
-def load_default_corpus(source: str = "ja", target: str = "en", hold_out: str = "") -> Corpus:
+def load_default_corpus(
+    source: str = "ja", target: str = "en", hold_out: str = "", validation: str = "split"
+) -> Corpus:
     """Corpus of a training without `--data`: `Config.data`, or `everyday` without a network.
 
     The `name` of the corpus tells which one it is.
     """
+    read = partial(
+        load_corpus, source=source, target=target, hold_out=hold_out, validation=validation
+    )
     try:
-        return load_corpus(Config.data, source, target, hold_out=hold_out)
+        return read(Config.data)
     except OSError as error:
-        corpus = load_corpus(WITHOUT_NETWORK, source, target, hold_out=hold_out)
+        corpus = read(WITHOUT_NETWORK)
         sentence = (
             f"the real sentences of `tatoeba` cannot be had, so the training is on "
             f"`{WITHOUT_NETWORK}` alone. {error}"

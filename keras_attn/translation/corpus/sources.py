@@ -15,6 +15,7 @@ from keras_attn_data.published import table
 
 from keras_attn.languages import code_of
 from keras_attn.translation.config import AND
+from keras_attn.translation.corpus import formats
 from keras_attn.translation.corpus.files import read_files
 from keras_attn.translation.corpus.pairs import Entry, Pair
 
@@ -63,10 +64,11 @@ MAX_WEIGHT = 1000
 
 
 class Raw(NamedTuple):
-    """Entries before cleaning, and line numbers, from 1, of lines without a pair, by corpus."""
+    """Entries before cleaning, broken lines and sentences about files."""
 
     entries: list[Entry]
-    broken: dict[str, list[int]]
+    broken: dict[str, list[int]]  # line numbers, from 1, of lines without a pair, by corpus
+    remarks: list[str]
 
 
 class Sources:
@@ -100,6 +102,7 @@ class Sources:
         """
         entries: list[Entry] = []
         broken: dict[str, list[int]] = {}
+        remarks: list[str] = []
         for name in sorted(self.weights, key=lambda one: one in self.training_only):
             weight = self.weights[name]
             if name in self.sets:
@@ -109,10 +112,11 @@ class Sources:
                 read = _read_built_in(name, *self._languages)
                 entries += [entry._replace(weight=weight * entry.weight) for entry in read]
             elif part == 0:
-                lines = read_files(_paths(name))
+                lines = read_files(_paths(name), *self._languages)
                 entries += [Entry(pair, name, weight) for pair in lines if pair is not None]
                 broken[name] = [i for i, pair in enumerate(lines, start=1) if pair is None]
-        return Raw(entries, broken)
+                remarks += formats.remarks(name, lines, *self._languages)
+        return Raw(entries, broken, remarks)
 
 
 def rights(name: str) -> tuple[str, str]:

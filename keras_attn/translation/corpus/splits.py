@@ -116,7 +116,10 @@ def leave_out(
 
 
 def split(
-    entries: Sequence[Entry], anchor: int = 0, never_trained_on: Sequence[Example] = ()
+    entries: Sequence[Entry],
+    anchor: int = 0,
+    never_trained_on: Sequence[Example] = (),
+    trains_on_all: bool = False,
 ) -> Splits:
     """Divide entries into training, validation and test.
 
@@ -128,24 +131,30 @@ def split(
     chooses the split of a group, 0 for source or 1 for target.
 
     Training pairs that share a sentence with an example of `never_trained_on` are withheld.
+
+    With `trains_on_all`, all entries are training entries, and so are the examples.
     """
     keys = _keys(entries)
     groups = connected(keys)
-    if len(groups) < 3:
+    if len(groups) < (1 if trains_on_all else 3):
         raise ValueError(
             "A corpus must hold at least 3 groups of pairs that share no sentence, one each for "
             f"training, validation and test. Received: {len(groups)} in {len(entries)} pairs after "
-            "cleaning. Add more sentences."
+            "cleaning. Add more sentences, or train on all with `--validation none`."
         )
     placed = sorted((_placement(min(keys[i][anchor] for i in group)), group) for group in groups)
     buckets = [bucket for (bucket, _), _ in placed]
     num_test = sum(bucket < TEST for bucket in buckets)
     num_validation = sum(bucket < VALIDATION for bucket in buckets) - num_test
-    num_test = min(max(num_test, 1), len(groups) - 2)
-    num_validation = min(max(num_validation, 1), len(groups) - 1 - num_test)
+    num_test = min(max(num_test, 1), max(len(groups) - 2, 1))
+    num_validation = min(max(num_validation, 1), max(len(groups) - 1 - num_test, 0))
     ordered = [group for _, group in placed]
     withheld = ordered[: num_test + num_validation]
-    train = sorted(i for group in ordered[len(withheld) :] for i in group)
+    num_apart = sum(map(len, withheld)) - len(withheld)
+    trained = ordered[len(withheld) :]
+    if trains_on_all:
+        num_apart, trained = 0, ordered
+    train = sorted(i for group in trained for i in group)
     sources, targets = _normalised_sentences(never_trained_on)
     kept = [i for i in train if keys[i][0] not in sources and keys[i][1] not in targets]
     examples, corpora = zip(
@@ -153,11 +162,11 @@ def split(
     )
     return Splits(
         train=[entries[i] for i in kept],
-        validation=list(examples[num_test:]),
+        validation=list(examples[num_test:] or examples),
         test=list(examples[:num_test]),
         test_corpora=list(corpora[:num_test]),
         groups=len(groups),
-        withheld=sum(map(len, withheld)) - len(withheld) + len(train) - len(kept),
+        withheld=num_apart + len(train) - len(kept),
     )
 
 

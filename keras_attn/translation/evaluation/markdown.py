@@ -41,6 +41,7 @@ CORPUS = {
     "train": "training pairs",
     "validation": "validation sentences",
     "test": "test sentences",
+    "scored": "validation and test sentences, which are trained on too",
     "withheld": "left out of training: shares a sentence with what the model is measured on",
     "held_out": "left out: the pair shares a sentence with a held-out test set",
     "parts": "parts, one for each epoch in turn",

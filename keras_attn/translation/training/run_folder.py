@@ -27,12 +27,18 @@ CHOSEN = (
 
 
 def check_writable(folder: Path) -> None:
-    """Create the folder of the exported versions, and check before training that it is writable."""
+    """Check before training that the folder of the exported versions can be written.
+
+    Folders that do not exist are made, and removed again: a training that fails leaves none.
+    """
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".probe-{os.getpid()}"
         probe.touch()
         probe.unlink()
+        for one in made:
+            one.rmdir()
     except OSError as error:
         raise ValueError(
             f"`--out` must be a folder that can be written. Received: {folder} ({error.strerror})."

@@ -240,7 +240,8 @@ def test_the_default_is_real_and_everyday_sentences_without_a_network_the_latter
     seen = []
     monkeypatch.setattr(load, "load_corpus", lambda *given, **named: seen.append((given, named)))
     load.load_default_corpus("ja", "en", hold_out="x.tsv")
-    assert seen == [((Config.data, "ja", "en"), {"hold_out": "x.tsv"})]
+    options = {"source": "ja", "target": "en", "hold_out": "x.tsv", "validation": "split"}
+    assert seen == [((Config.data,), options)]
     everyday = load_corpus(write(LINES))
 
     def load_without_network(name, *given, **named):

@@ -61,7 +61,9 @@ def test_a_training_of_an_older_version_goes_on_if_nothing_else_differs(tmp_path
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     run_folder.check_writable(tmp_path / "new" / "folder")
-    assert list((tmp_path / "new" / "folder").iterdir()) == []
+    assert not (tmp_path / "new").exists()
+    run_folder.check_writable(tmp_path)
+    assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match="`--out` must be a folder that can be written"):
         run_folder.check_writable(tmp_path / "file" / "folder")
