@@ -12,6 +12,7 @@ from keras_attn.layers.cache import write_cache
 from keras_attn.layers.checks import check_boolean, optional
 from keras_attn.layers.decoder_block import DecoderBlock
 from keras_attn.layers.dense import copy_initializer
+from keras_attn.layers.dot_product import Inputs
 from keras_attn.layers.embedding import TokenEmbedding
 from keras_attn.layers.stack import Stack, by_block, listed
 
@@ -62,6 +63,8 @@ class Decoder(Stack):
             `L`: what each id may attend to, in place of the causal mask and of padding. Several
             hypotheses of one sentence can thus share a cache.
         write: Function that writes to a cache, as in `MultiHeadAttention`.
+        observe: Function that is called with the `Inputs` of each cross-attention, first block
+            first.
 
     Returns:
         Logits `(B, T, V)`; with `return_attention_scores`, then the weights by layer,
@@ -164,10 +167,12 @@ class Decoder(Stack):
         positions: Any = None,
         attention_mask: Any = None,
         write: Callable[..., dict[str, Any]] = write_cache,
+        observe: Callable[[Inputs], Any] | None = None,
     ) -> Any:
         given = {"memory_valid_lens": memory_valid_lens, "memory_mask": memory_mask}
         given |= {"cache": cache, "start": start, "training": training}
         given |= {"positions": positions, "attention_mask": attention_mask, "write": write}
+        given |= {"observe": observe}
         states, *asked_for = self._run(ids, memory, return_attention_scores, **given)
         tied = self.tie_embeddings
         logits = self.embedding.logits(states) if tied else self._logits_dense(states)

@@ -7,6 +7,7 @@ import keras
 
 from keras_attn.layers.cache import write_cache
 from keras_attn.layers.checks import check_boolean, check_layout
+from keras_attn.layers.dot_product import Inputs
 from keras_attn.layers.masks import check_shapes
 from keras_attn.layers.stack import Block
 
@@ -47,6 +48,8 @@ class DecoderBlock(Block):
         attention_mask: Boolean, broadcastable to `(B, T, T)`, or `(B, T, L)` with a cache of length
             `L`: what self-attention may attend to, in place of the causal mask.
         write: Function that writes to a cache, as in `MultiHeadAttention`.
+        observe: Function that is called with the `Inputs` of cross-attention, as in
+            `MultiHeadAttention`.
 
     Returns:
         `(B, T, D)`; with `return_attention_scores`, then `{"self_attention": weights (B, H, T, T),
@@ -98,6 +101,7 @@ class DecoderBlock(Block):
         positions: Any = None,
         attention_mask: Any = None,
         write: Callable[..., dict[str, Any]] = write_cache,
+        observe: Callable[[Inputs], Any] | None = None,
     ) -> Any:
         x = self._to_float(x)
         self._check_call(x, memory, cache, memory_valid_lens, memory_mask)
@@ -133,6 +137,7 @@ class DecoderBlock(Block):
                     valid_lens=memory_valid_lens,
                     key_mask=memory_mask,
                     cache=caches.get("memory"),
+                    observe=observe,
                     **shared,
                 ),
                 training,

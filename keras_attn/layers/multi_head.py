@@ -120,6 +120,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             `positions`.
         write: Function of cache, new keys and values, `start` and masks that returns the new cache.
             Defaults to `write_cache`.
+        observe: Function that is called with the projected `Inputs` (`dot_product.py`), to show
+            them. Defaults to None.
 
     Returns:
         Output `(B, T, D)`; with `return_attention_scores`, then weights `(B, H, T, S)`; with a
@@ -250,6 +252,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         positions: Any = None,
         key_positions: Any = None,
         write: Callable[..., dict[str, Any]] = write_cache,
+        observe: Callable[[Inputs], Any] | None = None,
     ) -> Any:
         is_self_attention = key is query and (value is None or value is key)
         query, key, value = map(self._to_float, (query, key, value))
@@ -276,6 +279,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             keys, values = match_batch(keys, queries), match_batch(values, queries)
         terms = (*self._terms(masks), self._sinks if self.use_sinks else None)
         inputs = Inputs(queries, keys, values, *terms, with_four_axes(attention_bias))
+        if observe is not None:
+            observe(inputs)
         rules = Rules(self.soft_cap, self.dropout if training else 0.0, self._dropout)
         sums, weights = attend(inputs, masks, rules, return_attention_scores, self.blockwise)
         results = [self._combine(sums, query), *([weights] if return_attention_scores else [])]

@@ -3,10 +3,12 @@
 Ids of sources `(B, S)` and of targets `(B, T)` end with EOS and are padded with 0.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
 
+from keras_attn.layers.dot_product import Inputs
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.constraints import (
@@ -46,26 +48,42 @@ class Forward(NamedTuple):
     # (B, layers, H, T, T): self-attention of the decoder. The keys are the inputs of the decoder:
     # BOS, then the pieces before the last.
     decoder: tf.Tensor
+    # Of cross-attention; its scores are `queries @ keys^T / sqrt(K)`.
+    queries: tf.Tensor  # (B, layers, H, T, K)
+    keys: tf.Tensor  # (B, layers, H, S, K)
+    values: tf.Tensor  # (B, layers, H, S, V)
 
 
 def forward_with_attention(
     model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor
 ) -> Forward:
     """Results of one pass of the model under given translations."""
-    sides = (source_ids, _shifted(target_ids))
-    logits, weights = model(sides, training=False, return_attention_scores=True)
+    observed: list[Inputs] = []
+    asked = {"training": False, "return_attention_scores": True}
+    memory, of_encoder = model.encoder(source_ids, **asked)
+    mask = model.encoder.compute_mask(source_ids)
+    logits, of_decoder = model.decoder(
+        _shifted(target_ids), memory, memory_mask=mask, observe=observed.append, **asked
+    )
 
-    def stacked(stack: str, layer: str, query_ids: tf.Tensor) -> tf.Tensor:
-        num_layers = getattr(model, stack).num_layers
-        found = [weights[f"{stack}/block_{i}/{layer}"] for i in range(num_layers)]
-        is_piece = tf.not_equal(query_ids, PAD_ID)[:, None, None, :, None]
-        return tf.where(is_piece, tf.cast(tf.stack(found, axis=1), tf.float32), 0.0)
+    def stacked(found: Sequence[tf.Tensor], ids: tf.Tensor) -> tf.Tensor:
+        """`(B, layers, H, ids, ...)` of `(B, H, ids, ...)` by layer; the heads may be groups."""
+        x = tf.cast(tf.stack(found, axis=1), tf.float32)
+        x = tf.repeat(x, model.decoder.num_heads // x.shape[2], axis=2)
+        return tf.where(tf.not_equal(ids, PAD_ID)[:, None, None, :, None], x, 0.0)
 
+    def weights(of_blocks: dict[str, tf.Tensor], layer: str, ids: tf.Tensor) -> tf.Tensor:
+        return stacked([x for name, x in of_blocks.items() if name.endswith(f"/{layer}")], ids)
+
+    queries, keys, values = ([one[i] for one in observed] for i in range(3))
     return Forward(
         logits,
-        stacked("decoder", "cross_attention", target_ids),
-        stacked("encoder", "self_attention", source_ids),
-        stacked("decoder", "self_attention", target_ids),
+        weights(of_decoder, "cross_attention", target_ids),
+        weights(of_encoder, "self_attention", source_ids),
+        weights(of_decoder, "self_attention", target_ids),
+        stacked(queries, target_ids) * queries[0].shape[-1] ** 0.5,  # without the scale
+        stacked(keys, source_ids),
+        stacked(values, source_ids),
     )
 
 

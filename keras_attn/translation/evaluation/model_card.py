@@ -65,6 +65,8 @@ model.signatures["serving_default"](text=tf.constant(["..."]))["translation"]
 `alternative_probabilities (B, T, 5)` |
 | `continue` | `text (B,)`, `prefix_pieces (B, P)` | those of `attend`, for the best translation \
 that begins with the pieces |
+| `head` | `text (B,)`, `target_pieces (B, T)`, `layer (B,)`, `head (B,)` | `queries (B, T, K)`, \
+`keys (B, S, K)`, `values (B, S, K)` of cross-attention |
 
 Scores are log probabilities divided by `{penalty}`. `serving_default`, `glossary` and `nbest`
 translate each sentence by itself and keep line breaks; the other signatures truncate text to

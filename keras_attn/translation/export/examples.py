@@ -32,11 +32,15 @@ class SentenceExample(NamedTuple):
 
 
 def choose(
-    translate: Callable[[list[str]], Sequence[str]], source: str, target: str
+    translate: Callable[[list[str]], Sequence[str]],
+    source: str,
+    target: str,
+    num_pieces: Callable[[str], int] = lambda translation: 0,
 ) -> list[SentenceExample]:
     """The first `NUM_EXAMPLES` sentences that a model translates as a reader accepts.
 
-    None are returned for languages without a written list.
+    With `num_pieces`, sentences with a translation whose words are whole pieces come first. None
+    are returned for languages without a written list.
 
     >>> choose(lambda texts: ["How much's this"] * len(texts), "ja", "en")
     []
@@ -54,7 +58,17 @@ def choose(
         for sentence, translation in found
         if plain(translation) in map(plain, accepted[sentence])
     ]
+    good.sort(key=lambda example: num_pieces(example.translation) > num_words(example.translation))
     return good[:NUM_EXAMPLES]
+
+
+def num_words(text: str) -> int:
+    """Number of words and punctuation marks.
+
+    >>> num_words("Isn't it?")
+    5
+    """
+    return len(re.findall(r"\w+|[^\w\s]", text))
 
 
 def write(folder: Path, examples: Sequence[SentenceExample]) -> None:

@@ -1,4 +1,4 @@
-"""Pieces, attention weights and probabilities of a translation: outputs of two signatures."""
+"""Pieces, attention weights and probabilities of a translation: outputs of three signatures."""
 
 from functools import partial
 
@@ -57,6 +57,32 @@ class Explainer:
     def logits(self, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
         """Logits of the tokens at each position of a translation, `(B, T, V)`."""
         return self._forward(source_ids, target_ids).logits
+
+    def head(
+        self, source_ids: tf.Tensor, target_ids: tf.Tensor, layer: tf.Tensor, head: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """Queries `(B, T, K)`, keys `(B, S, K)` and values `(B, S, V)` of one cross-attention head.
+
+        `layer (B,)` and `head (B,)` are counted from 0.
+        """
+
+        def of_head(
+            source_ids: tf.Tensor, target_ids: tf.Tensor, index: tf.Tensor
+        ) -> dict[str, tf.Tensor]:
+            forward = self._forward(source_ids, target_ids)
+            return {
+                name: tf.gather_nd(getattr(forward, name), index, batch_dims=1)
+                for name in ("queries", "keys", "values")
+            }
+
+        inputs = (source_ids, target_ids, tf.stack([layer, head], axis=1))
+        positions = tf.maximum(tf.shape(source_ids)[1], tf.shape(target_ids)[1])
+        forward = self._forward.get_concrete_function().structured_outputs
+        outputs = {
+            name: tf.TensorSpec([None, getattr(forward, name).shape[-1]], tf.float32)
+            for name in ("queries", "keys", "values")
+        }
+        return in_groups(of_head, inputs, positions, outputs)
 
     def prefix_ids(self, pieces: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
         """Ids int32 `(B, P)`, padded with id 0, of pieces as `target_pieces` has them."""

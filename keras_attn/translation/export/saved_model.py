@@ -49,7 +49,13 @@ def export(
             warmup_requests.write(extra, tokenizers.source, config.max_length)
             versions.write_sizes(aside)
             translator = _load_and_try(aside, warmup_requests.text(tokenizers.source, TRIED_PIECES))
-            examples.write(extra, examples.choose(translator, config.source, config.target))
+            chosen = examples.choose(
+                translator,
+                config.source,
+                config.target,
+                lambda translation: len(tokenizers.target.encode([translation])[0]),
+            )
+            examples.write(extra, chosen)
             translator.folder = versions.next_version(folder)
             os.rename(aside, translator.folder)
     except tf.errors.OpError as error:
@@ -89,7 +95,11 @@ def _write_graph(
     numbers = {"seed": tf.int32, "temperature": tf.float32, "top_k": tf.int32, "top_p": tf.float32}
     settings = [tf.TensorSpec((), dtype, name=name) for name, dtype in numbers.items()]
     terms = [tf.TensorSpec((None,), tf.string, name=name) for name in ("term", "term_translation")]
-    pieces = tf.TensorSpec((None, None), tf.string, name="prefix_pieces")
+    prefix, pieces = (
+        tf.TensorSpec((None, None), tf.string, name=name)
+        for name in ("prefix_pieces", "target_pieces")
+    )
+    of_head = [tf.TensorSpec((None,), tf.int32, name=name) for name in ("layer", "head")]
     functions: dict[str, tuple[Any, list[tf.TensorSpec]]] = {
         SIGNATURE: (signatures.translate, [text]),
         "glossary": (signatures.glossary, [text, *terms]),
@@ -97,7 +107,8 @@ def _write_graph(
         "score": (signatures.score, [text, translation]),
         "sample": (signatures.sample, [text, *settings]),
         "attend": (signatures.attend, [text]),
-        "continue": (signatures.continue_, [text, pieces]),
+        "continue": (signatures.continue_, [text, prefix]),
+        "head": (signatures.head, [text, pieces, *of_head]),
     }
     saved = tf.Module()
     saved.weights = [variable.value for variable in signatures.model.variables]

@@ -164,6 +164,17 @@ class Signatures:
         found = self._search_ids.with_prefix(prefix, source_ids)
         return self._explained(source, source_ids, found)
 
+    def head(
+        self, text: tf.Tensor, target_pieces: tf.Tensor, layer: tf.Tensor, head: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """Queries, keys and values of one cross-attention head of each text (`Explainer.head`).
+
+        `target_pieces (B, T)` are those of `attend`; `layer (B,)` and `head (B,)` count from 0.
+        """
+        source, source_ids = self._read(text)
+        target_ids = self._explain.prefix_ids(target_pieces, source.values)
+        return self._explain.head(source_ids, target_ids, layer, head)
+
     def _explained(
         self, source: Source, source_ids: tf.Tensor, found: Hypotheses
     ) -> dict[str, tf.Tensor]:

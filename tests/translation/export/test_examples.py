@@ -27,6 +27,14 @@ def test_contractions_do_not_count():
     assert long in [example.translation for example in found]
 
 
+def test_translations_whose_words_are_whole_pieces_come_first():
+    def num_pieces(translation):
+        return len(translation) if translation.startswith("Excuse") else 1
+
+    found = choose(lambda texts: [SENTENCES[text] for text in texts], "ja", "en", num_pieces)
+    assert [example.source for example in found] == list(SENTENCES)[1 : NUM_EXAMPLES + 1]
+
+
 def test_examples_are_written_as_a_list(tmp_path):
     assert read(tmp_path) == []  # a version may bring none
     some = [examples.SentenceExample("猫。", "A cat.")]

@@ -197,6 +197,26 @@ def test_texts_go_on_from_the_pieces_of_each_also_from_copied_ones(ask):
     assert translations[3] == ""
 
 
+def test_the_weights_of_a_head_are_the_softmax_of_its_queries_by_its_keys(ask):
+    text = ["庭に{name}が1234咲く。", SOURCES[0]]
+    seen = ask("attend", text)
+    layers, heads = seen["weights"].shape[1:3]
+    for layer, head in ((0, heads - 1), (layers - 1, 0)):
+        number = {"layer": [layer, layer], "head": [head, head]}
+        found = ask("head", text, target_pieces=seen["target_pieces"], **number)
+        scores = found["queries"] @ found["keys"].transpose(0, 2, 1)
+        scores /= found["keys"].shape[-1] ** 0.5
+        scores[~(seen["source_pieces"] != b"")[:, None].repeat(scores.shape[1], 1)] = -np.inf
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights /= weights.sum(-1, keepdims=True)
+        is_piece = seen["target_pieces"] != b""
+        expected = seen["weights"][:, layer, head]
+        np.testing.assert_allclose(weights[is_piece], expected[is_piece], atol=1e-5)
+        assert found["values"].shape == found["keys"].shape
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        ask("head", text, target_pieces=seen["target_pieces"], layer=[0, 0], head=[0, heads])
+
+
 def test_a_score_does_not_depend_on_what_is_copied(ask):
     texts = [f"庭に{{{name}}}が{number}咲く。" for name, number in (("name", 1234), ("other", 56))]
     translations = ["{name}, 1,234 flowers", "{other}, 56 flowers"]
