@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 # Regular expressions for Python and RE2 alike.
 _NUMBER = rf"(?:[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})"
-_TIME = rf"午[前後]{_NUMBER}時(?:{_NUMBER}分|半)?|{_NUMBER}時(?:{_NUMBER}分|半)|(?:1[3-9]|2[0-3])時"
+# 5時10分前: minutes before the hour, at most half an hour.
+_MINUTES_TO = f"(?:[1-9]|[12][0-9]|30|二?十五?|三十|{DIGIT})分前"
+_MINUTES_PAST = f"{_NUMBER}分(?:過|す)ぎ"
+_TIME = (
+    rf"(?:午[前後])?{_NUMBER}時(?:{_MINUTES_TO}|{_MINUTES_PAST}|{_NUMBER}分|半)"
+    rf"|午[前後]{_NUMBER}時|(?:1[3-9]|2[0-3])時"
+)
 # Patterns by the text that stays after the placeholder of such a date. It tells the model which
 # preposition to use.
 PATTERNS = {
@@ -29,17 +35,20 @@ PATTERNS = {
     "月": rf"(?:[0-9]{{1,2}}|十[一二]?|{DIGIT})月",
     "時分": _TIME,
 }
-DURATION = rf"{_NUMBER}時間(?:{_NUMBER}分|半)|{_NUMBER}年半|[0-9]{{2,}}時間"
+# Units of durations, in the order of `_UNITS`, and their English.
+_UNITS = {"時間": "hour", "年": "year", "[かヶカケヵ]月": "month", "週間": "week", "日": "day"}
+_HALF = "|".join(f"{unit}半" for unit in _UNITS)
+DURATION = rf"{_NUMBER}時間{_NUMBER}分|{_NUMBER}(?:{_HALF})|[0-9]{{2,}}時間"
 DECADE = "[0-9]{2}(?:[0-9]{2})?年代"
 # First year of each era.
 _ERAS = {"明治": 1868, "大正": 1912, "昭和": 1926, "平成": 1989, "令和": 2019}
 _LONGEST_ERA = 64  # years
 ERA_YEAR = rf"(?:{'|'.join(_ERAS)})(?:元|[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})年[代間]?"
-# Left in the text: "three hours in the afternoon", "ten minutes to five", and words written with
-# the kanji of a month.
+# Left in the text: "three hours in the afternoon", "about ten past five", "half price on the 3rd",
+# and words written with the kanji of a month.
 NO_DATE = (
-    rf"午[前後]{_NUMBER}時間|{_NUMBER}月{_NUMBER}、{_NUMBER}日|{_NUMBER}時{_NUMBER}分[前過]"
-    "|五月[蠅雨]"
+    rf"午[前後]{_NUMBER}時間|{_NUMBER}月{_NUMBER}、{_NUMBER}日|{_NUMBER}時{_NUMBER}分前後"
+    rf"|{_NUMBER}(?:{_HALF})[額分数]|五月[蠅雨]"
 )
 
 _MONTHS = (
@@ -68,18 +77,24 @@ IN_ENGLISH: Replacements = (
     ("^午後0時$|^午前12時$", "noon"),
     ("^午前0時|^0時", "午前12時"),
     ("^午後0時", "午後12時"),
+    ("^(午[前後])?([0-9]+)時0?([0-9]+)分前$", r"\1\3 to \2"),
+    ("^(午[前後])?([0-9]+)時0?([0-9]+)分[過す]ぎ$", r"\1\3 past \2"),
     ("^(午[前後])?([0-9]+)時([0-9]+)分$", r"\1\2:\3"),
     ("^(午[前後])([0-9]+)時$", r"\1\2"),
     ("^午前(.*)$", r"\1 a.m."),
     ("^午後(.*)$", r"\1 p.m."),
 )
+
+
+def _one(word: str) -> str:
+    return f"an {word}" if word == "hour" else f"a {word}"
+
+
 # How a duration is written in English.
 DURATION_IN_ENGLISH: Replacements = (
     *IN_ENGLISH[: IN_ENGLISH.index((" ", "")) + 1],
-    ("^1時間半$", "an hour and a half"),
-    ("^1年半$", "a year and a half"),
-    ("^([0-9]+)時間半$", r"\1 and a half hours"),
-    ("^([0-9]+)年半$", r"\1 and a half years"),
+    *((f"^1{unit}半$", f"{_one(word)} and a half") for unit, word in _UNITS.items()),
+    *((f"^([0-9]+){unit}半$", rf"\1 and a half {word}s") for unit, word in _UNITS.items()),
     ("^([0-9]+)時間$", r"\1 hours"),
     ("^1時間", "1 hour and "),
     ("^([0-9]+)時間", r"\1 hours and "),
@@ -98,6 +113,7 @@ _WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen"
 ).split()
+_MINUTES = {5: "five", 10: "ten", 15: "(?:fifteen|(?:a )?quarter)", 20: "twenty", 25: "twenty-five"}
 _ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
     "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
@@ -117,7 +133,7 @@ def ways_to_write(date: str) -> str:
 
 
 def ways_to_write_duration(duration: str) -> str:
-    """Regular expression of the ways to write hours and minutes, or years and a half.
+    """Regular expression of the ways to write hours and minutes, or a unit of time and a half.
 
     >>> [bool(re.fullmatch(ways_to_write_duration("2時間半"), way)) for way in (
     ...     "two and a half hours", "2.5 hours", "two hours and a half")]
@@ -131,8 +147,8 @@ def ways_to_write_duration(duration: str) -> str:
         return _whole(f"{first} hours? (?:and )?{rest[0]} minutes?")
     if duration.endswith("間"):
         return _whole(f"{first} hours?")
-    unit = "year" if "年" in duration else "hour"
-    one = f"|an? {unit} and a half" if numbers == ["1"] else ""
+    unit = next(word for unit, word in _UNITS.items() if re.search(f"{unit}半$", duration))
+    one = f"|{_one(unit)} and a half" if numbers == ["1"] else ""
     half = rf"{first} and a half {unit}s|{first} {unit}s? and a half|{numbers[0]}\.5 {unit}s"
     return _whole(half + one)
 
@@ -196,6 +212,8 @@ def _ways_to_write_time(english: str) -> str:
         return (
             rf"{english}|12(?::00)? ?(?:[ap]\.m\.|[ap]m|[AP]M)|(?:12|twelve) (?:o'clock )?{english}"
         )
+    if spoken := re.findall("^([0-9]+) (to|past) ([0-9]+)(.*)$", english):
+        return _ways_to_speak(*spoken[0])
     ((hour, minute, half),) = re.findall(r"^([0-9]+)(?::([0-9]+))?(?: ([ap])\.m\.)?$", english)
     word = _WORDS[int(hour)] if int(hour) < len(_WORDS) else hour
     if minute in ("", "00"):
@@ -213,3 +231,10 @@ def _ways_to_write_time(english: str) -> str:
     bare = time if minute not in ("", "00") else f"{time} o'clock"
     of_24 = f"{int(hour) + 12}[:.]{minute or '00'}" if half == "p" else time
     return f"(?:{named}|{spoken}|{bare}|{of_24})"
+
+
+def _ways_to_speak(minutes: str, side: str, hour: str, half: str) -> str:
+    """Regular expression of "ten to five", "10 minutes before 5", "a quarter past five"."""
+    count = f"(?:{minutes}|{_MINUTES.get(int(minutes), minutes)})(?: minutes?)?"
+    sides = "(?:to|before|of)" if side == "to" else "(?:past|after)"
+    return f"{count} {sides} (?:{hour}|{_WORDS[int(hour)]})(?: o'clock)?(?:{re.escape(half)})?"

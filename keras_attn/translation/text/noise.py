@@ -12,7 +12,7 @@ from random import Random
 from keras_attn.languages import read_language
 from keras_attn.translation.text.kana import Kana
 from keras_attn.translation.text.kana_words import KANA_OF_KANJI, OFTEN_IN_KATAKANA
-from keras_attn.translation.text.typed import plain
+from keras_attn.translation.text.typed import TO_HIRAGANA, plain
 
 Kind = Callable[[str, Random], str]
 
@@ -66,10 +66,7 @@ _POLITE_END = re.compile(
 # Share of the texts in kana that have no katakana.
 _SHARE_OF_HIRAGANA = 0.15
 
-# Distance between a katakana and the same sound in hiragana.
-_BETWEEN_KANA = ord("ァ") - ord("ぁ")
-_TO_HIRAGANA = {code: code - _BETWEEN_KANA for code in range(ord("ァ"), ord("ヶ") + 1)}
-_TO_KATAKANA = {hiragana: katakana for katakana, hiragana in _TO_HIRAGANA.items()}
+_TO_KATAKANA = {hiragana: katakana for katakana, hiragana in TO_HIRAGANA.items()}
 
 
 def leave_out_end(text: str, random: Random) -> str:
@@ -136,7 +133,7 @@ def write_kana(text: str, random: Random) -> str:
 
 def write_other_kana(text: str, random: Random) -> str:
     """Text with a katakana word in hiragana, or a frequent hiragana word in katakana."""
-    words = [(match, _TO_HIRAGANA) for match in _KATAKANA_WORD.finditer(text)]
+    words = [(match, TO_HIRAGANA) for match in _KATAKANA_WORD.finditer(text)]
     words += [(match, _TO_KATAKANA) for match in _HIRAGANA_WORD.finditer(text)]
     if not words:
         return text
@@ -147,7 +144,7 @@ def write_other_kana(text: str, random: Random) -> str:
 def write_in_kana(text: str, random: Random, kana: Kana) -> str:
     """Text without kanji; sometimes without katakana too."""
     written = kana.write(text) or text
-    return written.translate(_TO_HIRAGANA) if random.random() < _SHARE_OF_HIRAGANA else written
+    return written.translate(TO_HIRAGANA) if random.random() < _SHARE_OF_HIRAGANA else written
 
 
 def leave_out_particle(text: str, random: Random) -> str:

@@ -12,7 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from keras_attn.languages import SCRIPTS, read_language
-from keras_attn.translation.text import dates
+from keras_attn.translation.text import dates, numbers
 from keras_attn.translation.text.characters import Replacements, replace, replace_in_graph
 
 if TYPE_CHECKING:
@@ -29,56 +29,88 @@ _FACE = "_^;><*´\u0301`\u0300∀ωд▽・ー~〜+°oOT\u3099\u309a -"
 _IN_FACES_ONLY = "[_^;>∀ωд▽´\u0301]"
 # Adjectives without い that people draw out, and words whose last sound う is written as ー.
 _DRAWN_OUT = (
-    "すご|やば|なが|うれし|かわい|おいし|たのし|さむ|あつ|ねむ|こわ|いた|つら|たか|うま|ひど|はや|"
-    "おもしろ|ほし|さびし"
+    "すご|やば|なが|さむ|あつ|ねむ|こわ|いた|つら|たか|うま|ひど|はや|ほし|さびし|うれし|かわい|おいし|たのし"
+    "|おもしろ"
 )
+_LONG_STEMS = "うれし|かわい|おいし|たのし|おもしろ"  # no other word ends with one
 _WITH_U = "ありがと|おはよ|ほんと|でしょ|だろ|ましょ"
 # Ends of sentences; ー after other hiragana may be a part of a word (こーひー).
-_LAST_KANA = "[よねなぞの]|です|ます|ですか|ますか|った|した|いた|んだ|たい|ない|さい"
+_LAST_KANA = (
+    "[よねなぞのう]|です|ます|ですか|ますか|った|した|いた|んだ|[たなさむし]い|[どそこ]こ|[そこ]れ|だめ"
+    "|とに|なに|だれ|いつ|から|けど|かも"
+)
+# Words that end with 笑.
+_LAUGHS = "爆苦微談失冷嘲大一哄朗"
+# 2キロ半 is 2.5キロ, but 半額 and 半分 are words.
+_UNIT = (
+    "(?:キロ|メートル|センチ|ミリ|マイル|リットル|グラム|トン|インチ|フィート|ヤード|ヘクタール|ダース|ページ"
+    "|カップ|パック|[杯個倍畳坪升])+"
+)
+_HALF = "半([^額分数]|$)"
+_AND_A_HALF: Replacements = (
+    (f"([0-9])({_UNIT}){_HALF}", r"\1.5\2\3"),
+    (f"(^|[^十百千万])({numbers.DIGIT})({_UNIT}){_HALF}", r"\1\2.5\3\4"),
+    *((rf"{kanji}\.5", f"{digit}.5") for kanji, digit in numbers.KANJI_TO_DIGITS),
+)
 # By `Language.noise`.
 _PLAIN: dict[str, Replacements] = {
     "japanese": (
-        *((f"([{_JAPANESE}、。])[ \u3000]+([{_JAPANESE}「『(])", r"\1\2"),) * 2,
+        *((f"([{_JAPANESE}、。])[ \u3000]+([{_JAPANESE}「『(、。!?])", r"\1\2"),) * 2,
         (r"\((?:笑|爆笑|苦笑|泣|涙|汗)\)", ""),
-        (rf" *[mヽ]?\([{_FACE}]*{_IN_FACES_ONLY}[{_FACE}]+\)[mvノ丿]?", ""),
-        (rf"([{_JAPANESE}。!?]) *(?:\^_*\^;*|T_T|;_;|>_?<|orz){_END}", r"\1\2"),
+        (rf" *[mヽ\\]?\([{_FACE}]*{_IN_FACES_ONLY}[{_FACE}]+\)[mvノ丿/]?", ""),
+        (rf"([^{_LAUGHS}])笑+{_END}", r"\1\2"),
+        (rf"([{_JAPANESE}。!?~]) *(?:[wW]+|[zZ]{{2,}}){_END}", r"\1\2"),
+        (rf"([{_JAPANESE}])[wW]{{2,}} *([{_JAPANESE}])", r"\1。\2"),
+        (rf"([{_JAPANESE}。!?.]) *(?:\^_*\^;*|T_T|;_;|>_?<|orz){_END}", r"\1\2"),
         (rf"([^0-9年月日時分円人歳])[〜~]+{_END}", r"\1\2"),
-        (rf"([{_JAPANESE}。!?]) *[wW]+{_END}", r"\1\2"),
-        (rf"([{_KANA}。!?])笑+{_END}", r"\1\2"),
         (rf"([{_KANA}。!?])[♪♡]+{_SENTENCE_END}", r"\1\2"),
-        (rf"([いうかしすたてとねよるんー。!?])[☆★]{_SENTENCE_END}", r"\1\2"),
+        (rf"([いうかしすたてとねよるんー。!?])[☆★]彡?{_SENTENCE_END}", r"\1\2"),
         (rf"([{_JAPANESE}」])(?:・・+|\.\.+)[。.]*", r"\1..."),
         ("、、+$", "..."),
         ("、、+", "、"),
-        ("^(?:え[えーぇ]*っ?と|あの[ーう]+|う[ー〜]+ん|え[ー〜]+)[、。,. …ー]+", ""),
+        ("^(?:え[えーぇ]*っ?とー*|あの[ーう]+|う[ー〜]+ん|え[ー〜]+)[、。,. …]+", ""),
+        ("すっ+ご", "すご"),
         (f"({_WITH_U}){_LONG}", r"\1う"),
-        (f"({_DRAWN_OUT}){_LONG}い", r"\1い"),
+        (f"(^は|{_DRAWN_OUT}|た|な){_LONG}い", r"\1い"),
+        (f"({_LONG_STEMS}){_LONG}{_SENTENCE_END}", r"\1い\2"),
         (f"(^|[^ぁ-ん々一-鿿])({_DRAWN_OUT}){_LONG}{_SENTENCE_END}", r"\1\2い\3"),
         (f"(で|ま){_LONG}す{_SENTENCE_END}", r"\1す\2"),
         (f"({_LAST_KANA}){_LONG}{_SENTENCE_END}", r"\1\2"),
         ("(^|[^ぁ-ん])([そど])ー(で|し[てた]|だ|な[のるっん]|も|い|ぞ|か|や)", r"\1\2う\3"),
         ("もーすぐ", "もうすぐ"),
+        ("(^|[はがも、])ちょー", r"\1超"),
         ("([いごしたなまらよわ])[ぃ]+", r"\1い"),
         ("([ねげめ])ぇ+", r"\1え"),
-        (f"([よなかさだ])[ぁぉ]+{_SENTENCE_END}", r"\1\2"),
+        (f"([よなかさだて])[ぁぇぉ]+{_SENTENCE_END}", r"\1\2"),
+        ("([まさはわ])ぁ+", r"\1あ"),
         (f"(です|ます)ぅ+{_SENTENCE_END}", r"\1\2"),
         ("っ{2,}", "っ"),
-        ("すっご([いく])", r"すご\1"),
         (rf"([{_KANA}])っ+([。.!?]+)$", r"\1\2"),
         ("ー{2,}", "ー"),
         ("。{2,}", "。"),
         ("!{2,}", "!"),
         (r"[!?]*\?[!?]*", "?"),
+        *_AND_A_HALF,
     ),
 }
 
 # Text that no rule of `_PLAIN` changes; most texts are such.
 _USUAL = {
     "japanese": re.compile(
-        "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?!ー)|(?!笑)[々一-鿿]|[0-9\ue000-\ue007「」]"
+        "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?![ー半])|(?!笑|[杯個倍畳坪升]半)[々一-鿿]|[0-9\ue000-\ue007「」]"
         "|笑(?![。!?]|$)|っ(?![っご。!?])|、(?!、)|[。!?](?![。!?]))*"
     )
 }
+
+# A polite sentence without hiragana and kanji; it is read in hiragana.
+_IN_KATAKANA = (
+    f"[^{SCRIPTS['Hiragana']}{SCRIPTS['Han']}]{{1,}}(?:デス|[^ス]マス|デシタ|マシタ|マセン|クダサイ|マショウ|デショウ)"
+    "(?:カ|ネ|ヨ|ヨネ)?[。.!?]*"
+)
+_KATAKANA = range(ord("ァ"), ord("ヶ") + 1)
+# Distance between a katakana and the same sound in hiragana.
+_BETWEEN_KANA = ord("ァ") - ord("ぁ")
+TO_HIRAGANA = {point: point - _BETWEEN_KANA for point in _KATAKANA}
 
 _FULL_WIDTH = range(0xFF01, 0xFF5E)  # ASCII without "~": Windows types U+FF5E for the wave dash
 _HALF_WIDTH = range(0xFF61, 0xFFA0)  # kana and the marks of voiced sounds
@@ -108,7 +140,9 @@ def plain(text: str, language: str) -> str:
     if noise not in _PLAIN:
         return text
     found = re.sub(dates.ERA_YEAR, lambda year: dates.common_year(year[0]), text)
-    return found if _USUAL[noise].fullmatch(found) else replace(found, _PLAIN[noise]) or text
+    if not _USUAL[noise].fullmatch(found):
+        found = replace(found, _PLAIN[noise]) or text
+    return found.translate(TO_HIRAGANA) if re.fullmatch(_IN_KATAKANA, found) else found
 
 
 def plain_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:
@@ -120,7 +154,13 @@ def plain_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:
     if not rules:
         return texts
     found = replace_in_graph(dates.common_years_in_graph(texts), rules)
-    return tf.where(tf.equal(found, ""), texts, found)
+    found = tf.where(tf.equal(found, ""), texts, found)
+    points = tf.strings.unicode_decode(found, "UTF-8")
+    is_katakana = (points >= _KATAKANA.start) & (points < _KATAKANA.stop)
+    hiragana = tf.strings.unicode_encode(
+        points - _BETWEEN_KANA * tf.cast(is_katakana, tf.int32), "UTF-8"
+    )
+    return tf.where(tf.strings.regex_full_match(found, _IN_KATAKANA), hiragana, found)
 
 
 def unify_width(texts: tf.Tensor) -> tf.Tensor:

@@ -20,6 +20,9 @@ DATES = {
     "午前0時": ("midnight", "時分"),
     "午後0時30分": ("12:30 p.m.", "時分"),
     "0時5分": ("12:05 a.m.", "時分"),
+    "5時10分前": ("10 to 5", "時分"),
+    "午後三時五分すぎ": ("5 past 3 p.m.", "時分"),
+    "15時二十五分前": ("25 to 3 p.m.", "時分"),
     "13月40日": ("13月40日", "月日"),  # no date: it stays
 }
 
@@ -44,6 +47,8 @@ WAYS = {
     "午前9時": ["nine in the morning"],
     "午後2時半": ["2:30 in the afternoon"],
     "10時半": ["half past ten"],
+    "5時10分前": ["ten to five", "10 minutes before five", "ten minutes to five o'clock"],
+    "9時15分過ぎ": ["quarter past nine", "fifteen past nine"],
 }
 NO_WAYS = {"5月3日": ["May 31", "March 3"], "午後3時": ["3 a.m."], "7時5分": ["7:50"]}
 
@@ -53,8 +58,21 @@ def test_other_ways_to_write_a_date_are_known_and_other_dates_are_none():
         for date, ways in table.items():
             for way in ways:
                 assert bool(re.fullmatch(dates.ways_to_write(date), way)) == is_way, way
-    for text in ("午後三時間", "五月雨", "五月蠅"):  # words and durations
+    for text in ("午後三時間", "五月雨", "五月蠅", "5時10分前後", "3日半額"):  # words and durations
         assert re.match(dates.NO_DATE, text)
+
+
+def test_half_a_unit_of_time_is_written_in_english():
+    for duration, *ways in (
+        ("一年半", "a year and a half", "1.5 years", "one and a half years"),
+        ("3か月半", "3 and a half months", "three months and a half"),
+        ("2ヶ月半", "2 and a half months"),
+        ("十週間半", "10 and a half weeks", "10.5 weeks"),
+        ("1時間半", "an hour and a half"),
+    ):
+        assert re.fullmatch(dates.DURATION, duration)
+        assert replace(duration, dates.DURATION_IN_ENGLISH) == ways[0]
+        assert all(re.fullmatch(dates.ways_to_write_duration(duration), way) for way in ways)
 
 
 def test_a_sentence_that_ends_with_an_hour_has_one_period():
