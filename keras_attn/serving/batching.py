@@ -1,8 +1,13 @@
-"""Dynamic batching of concurrent requests.
+"""Dynamic batching of concurrent requests, in pieces.
 
-A model takes about as long for a few rows as for one row. Requests wait in a queue; a free thread
-takes as many requests for the same signature of the same version as fit into a batch. Requests with
-different glossaries are never in one batch.
+A model takes about as long for a few rows as for one row. Requests are cut into pieces, one of
+which waits at a time. A free thread takes the piece whose turn it is, and as many pieces for the
+same signature of the same version as fit into a batch. Requests with different glossaries are never
+in one batch.
+
+Turns are by arrival, but a piece waits longer the larger it is, and the more characters of its
+client were computed than of other clients that wait. So short texts pass between the pieces of long
+ones, and clients get equal shares, however much they ask for.
 
 Clients that wait for their answer before they ask again come back together. So a free thread waits,
 up to `batch_wait` seconds, until as many rows are there as at the end of the last batch. A lone
@@ -12,7 +17,6 @@ client never waits.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,39 +24,47 @@ from http import HTTPStatus
 
 import numpy as np
 
+from keras_attn.serving import pieces
 from keras_attn.serving.errors import RETRY_AFTER, RequestError
+from keras_attn.serving.pieces import Piece, Tensors
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 
-Tensors = dict[str, np.ndarray]
+# Seconds that pieces may be overtaken: for each character, and at most. On two cores, a character
+# takes 0.0001 s.
+SECONDS_PER_CHARACTER = 0.002
+MOST_SECONDS = 20.0
 
 
 @dataclass(eq=False)
 class _Request:
-    """Request in the queue: inputs, and a future for the outputs."""
+    """Request in progress: its client, and the number of rows that no thread has taken."""
 
     servable: Servable
     signature: str
-    inputs: Tensors
-    num_rows: int
-    answer: asyncio.Future[Tensors] = field(
+    client: str
+    num_waiting: int
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """Piece in the queue, with a future for its outputs."""
+
+    request: _Request
+    piece: Piece
+    since: float
+    outputs: asyncio.Future[Tensors] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
-    @property
-    def num_characters(self) -> int:
-        """Number of characters of all texts of the request."""
-        texts = (
-            text for array in self.inputs.values() if array.dtype == object for text in array.flat
-        )
-        return sum(len(text.decode("utf-8", "replace")) for text in texts)
-
-    def can_join(self, other: _Request) -> bool:
-        if self.servable is not other.servable or self.signature != other.signature:
+    def can_join(self, other: _Waiting) -> bool:
+        servable, name = self.request.servable, self.request.signature
+        if servable is not other.request.servable or name != other.request.signature:
             return False
-        signature = self.servable.signature(self.signature)
+        signature = servable.signature(name)
         return signature.joins_rows and all(
-            np.array_equal(self.inputs[name], other.inputs[name]) for name in signature.shared
+            np.array_equal(self.piece.inputs[shared], other.piece.inputs[shared])
+            for shared in signature.shared
         )
 
 
@@ -67,7 +79,11 @@ class Batcher:
     def __init__(self, settings: Settings, on_batch: Callable[[int], None] = lambda rows: None):
         self._settings = settings
         self._on_batch = on_batch
-        self._waiting: deque[_Request] = deque()
+        self._requests: set[_Request] = set()
+        self._queue: list[_Waiting] = []
+        # Characters computed for each client with a request in progress. A new client begins with
+        # the least of the others.
+        self._computed: dict[str, int] = {}
         self._num_running = 0
         self._running: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -77,24 +93,26 @@ class Batcher:
 
     @property
     def num_rows(self) -> int:
-        """Number of waiting rows."""
-        return sum(request.num_rows for request in self._waiting)
+        """Number of waiting rows, also of pieces that are not in the queue yet."""
+        return sum(request.num_waiting for request in self._requests)
 
     async def predict(
-        self, servable: Servable, signature: str, inputs: Tensors, num_rows: int
+        self, servable: Servable, signature: str, inputs: Tensors, num_rows: int, client: str = ""
     ) -> Tensors:
-        """Compute the outputs of a signature, possibly in a batch with other requests.
+        """Compute the outputs of a signature, in pieces, possibly in batches with other requests.
 
-        If the caller is cancelled while the request waits, the request leaves the queue.
+        If the caller is cancelled, no further piece is computed.
 
         Args:
             servable: Version of the model.
             signature: Name of the signature.
             inputs: Inputs of the signature, by name.
             num_rows: Number of rows of the inputs.
+            client: Client that waits for the outputs. Defaults to `""`.
 
         Raises:
-            RequestError: If the queue is full, or if the model refuses the inputs.
+            RequestError: If the queue is full, the outputs would be too large, or the model refuses
+                the inputs.
         """
         if self.num_rows + num_rows > self._settings.queue_rows:
             raise RequestError(
@@ -102,14 +120,30 @@ class Batcher:
                 HTTPStatus.SERVICE_UNAVAILABLE,
                 RETRY_AFTER,
             )
-        request = _Request(servable, signature, inputs, num_rows)
-        self._waiting.append(request)
+        request = _Request(servable, signature, client, num_rows)
+        self._requests.add(request)
+        self._computed.setdefault(client, min(self._computed.values(), default=0))
+        try:
+            found: list[Tensors] = []
+            limits = self._settings
+            for piece in pieces.cut(servable.signature(signature), inputs, num_rows, limits):
+                found.append(await self._outputs(request, piece))
+                pieces.check_cells(found, num_rows, limits)
+            return pieces.joined(found)
+        finally:
+            self._requests.remove(request)
+            if all(other.client != client for other in self._requests):
+                del self._computed[client]
+
+    async def _outputs(self, request: _Request, piece: Piece) -> Tensors:
+        waiting = _Waiting(request, piece, asyncio.get_running_loop().time())
+        self._queue.append(waiting)
         self._run_when_due()
         try:
-            return await request.answer
+            return await waiting.outputs
         finally:
-            if request in self._waiting:
-                self._waiting.remove(request)
+            if waiting in self._queue:
+                self._queue.remove(waiting)
 
     def close(self) -> None:
         """Wait for running batches and stop the threads."""
@@ -117,12 +151,12 @@ class Batcher:
 
     def _run_when_due(self) -> None:
         """Start full batches on free threads, and a smaller one when it has waited long enough."""
-        while self._has_free_thread and self.num_rows >= self._settings.batch_rows:
+        while self._has_free_thread and self._num_queued >= self._settings.batch_rows:
             self._run()
-        if not self._has_free_thread or not self._waiting:
+        if not self._has_free_thread or not self._queue:
             return
         loop = asyncio.get_running_loop()
-        if self.num_rows >= self._num_expected:
+        if self._num_queued >= self._num_expected:
             # Not at once: further requests may be about to be read.
             loop.call_soon(self._run_after_wait)
         elif not self._timer:
@@ -132,7 +166,7 @@ class Batcher:
         if self._timer:
             self._timer.cancel()
             self._timer = None
-        if self._has_free_thread and self._waiting:
+        if self._has_free_thread and self._queue:
             self._run()
             self._run_when_due()  # other requests may not have fitted into this batch
 
@@ -140,76 +174,94 @@ class Batcher:
     def _has_free_thread(self) -> bool:
         return self._num_running < self._settings.threads
 
+    @property
+    def _num_queued(self) -> int:
+        """Number of rows of pieces in the queue."""
+        return sum(waiting.piece.num_rows for waiting in self._queue)
+
     def _run(self) -> None:
         self._num_running += 1
         task = asyncio.get_running_loop().create_task(self._compute(self._next_batch()))
         self._running.add(task)  # asyncio holds only weak references to tasks
         task.add_done_callback(self._running.discard)
 
-    def _next_batch(self) -> list[_Request]:
-        """Oldest request, and the waiting requests that fit into a batch with it."""
-        first = self._waiting.popleft()
-        batch, left = [first], deque[_Request]()
-        num_rows, num_characters = first.num_rows, first.num_characters
-        for request in self._waiting:
+    def _next_batch(self) -> list[_Waiting]:
+        """Piece whose turn it is, and the next pieces that fit into a batch with it."""
+        least = min(self._computed.values())
+
+        def turn(waiting: _Waiting) -> float:
+            more = self._computed[waiting.request.client] - least
+            seconds = SECONDS_PER_CHARACTER * (waiting.piece.size + more)
+            return waiting.since + min(seconds, MOST_SECONDS)
+
+        first, *others = sorted(self._queue, key=turn)
+        batch, left = [first], list[_Waiting]()
+        num_rows, size = first.piece.num_rows, first.piece.size
+        for waiting in others:
+            piece = waiting.piece
             fits = (
-                num_rows + request.num_rows <= self._settings.batch_rows
-                and num_characters + request.num_characters <= self._settings.batch_characters
+                num_rows + piece.num_rows <= self._settings.batch_rows
+                and size + piece.size <= self._settings.batch_characters
             )
-            if fits and first.can_join(request):
-                batch.append(request)
-                num_rows += request.num_rows
-                num_characters += request.num_characters
+            if fits and first.can_join(waiting):
+                batch.append(waiting)
+                num_rows += piece.num_rows
+                size += piece.size
             else:
-                left.append(request)
-        self._waiting = left
+                left.append(waiting)
+        self._queue = left
+        for waiting in batch:
+            waiting.request.num_waiting -= waiting.piece.num_rows
+            self._computed[waiting.request.client] += waiting.piece.size
         return batch
 
-    async def _compute(self, batch: list[_Request]) -> None:
-        self._on_batch(sum(request.num_rows for request in batch))
+    async def _compute(self, batch: list[_Waiting]) -> None:
+        num_rows = sum(waiting.piece.num_rows for waiting in batch)
+        self._on_batch(num_rows)
         try:
             loop = asyncio.get_running_loop()
             answers = await loop.run_in_executor(self._threads, _answers, batch)
-            for request, answer in zip(batch, answers, strict=True):
-                if request.answer.done():  # the caller was cancelled
+            for waiting, answer in zip(batch, answers, strict=True):
+                if waiting.outputs.done():  # the caller was cancelled
                     continue
                 if isinstance(answer, Exception):
-                    request.answer.set_exception(answer)
+                    waiting.outputs.set_exception(answer)
                 else:
-                    request.answer.set_result(answer)
+                    waiting.outputs.set_result(answer)
         finally:
             self._num_running -= 1
-            self._num_expected = sum(request.num_rows for request in batch) + self.num_rows
+            self._num_expected = num_rows + self._num_queued
             self._run_when_due()
 
 
-def _answers(batch: list[_Request]) -> list[Tensors | Exception]:
-    """Outputs, or exception, of each request."""
+def _answers(batch: list[_Waiting]) -> list[Tensors | Exception]:
+    """Outputs, or exception, of each piece."""
     try:
-        return list(_joined(batch))
+        return list(_separated(batch))
     except Exception as error:
         if len(batch) == 1:
             return [error]
-        # At least one request is invalid. Compute them one by one, so that only this one fails.
-        return [_answers([request])[0] for request in batch]
+        # At least one piece is invalid. Compute them one by one, so that only this one fails.
+        return [_answers([waiting])[0] for waiting in batch]
 
 
-def _joined(batch: list[_Request]) -> Iterator[Tensors]:
-    """Outputs of each request, computed by one call of the model."""
-    first = batch[0]
+def _separated(batch: list[_Waiting]) -> Iterator[Tensors]:
+    """Outputs of each piece, computed by one call of the model."""
+    request, inputs = batch[0].request, batch[0].piece.inputs
+    if len(batch) > 1:
+        shared = request.servable.signature(request.signature).shared
+        inputs = {
+            name: array
+            if name in shared
+            else np.concatenate([waiting.piece.inputs[name] for waiting in batch])
+            for name, array in inputs.items()
+        }
+    outputs = request.servable.predict(request.signature, inputs)
     if len(batch) == 1:
-        yield first.servable.predict(first.signature, first.inputs)
+        yield outputs
         return
-    shared = first.servable.signature(first.signature).shared
-    inputs = {
-        name: array
-        if name in shared
-        else np.concatenate([request.inputs[name] for request in batch])
-        for name, array in first.inputs.items()
-    }
-    outputs = first.servable.predict(first.signature, inputs)
     start = 0
-    for request in batch:
-        end = start + request.num_rows
+    for waiting in batch:
+        end = start + waiting.piece.num_rows
         yield {name: rows[start:end] for name, rows in outputs.items()}
         start = end

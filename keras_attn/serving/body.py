@@ -4,7 +4,7 @@ import asyncio
 import codecs
 import json
 import zlib
-from collections.abc import Coroutine
+from collections.abc import Awaitable
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -22,6 +22,11 @@ def raw_path(request: Request) -> str:
     """Percent-encoded path, without that of the proxy before the server."""
     path = request.scope["raw_path"].decode("latin-1")
     return path.removeprefix(request.scope.get("root_path", ""))
+
+
+def client(request: Request) -> str:
+    """Address of the client that sent a request."""
+    return request.client.host if request.client else ""
 
 
 async def read(request: Request, settings: Settings) -> bytes:
@@ -84,13 +89,13 @@ def _decompressed(body: bytearray, max_bytes: int) -> bytearray:
     return content
 
 
-async def cancel_on_disconnect(request: Request, answering: Coroutine[Any, Any, Answer]) -> Answer:
+async def cancel_on_disconnect(request: Request, answering: Awaitable[Answer]) -> Answer:
     """Await an answer; cancel it if the client disconnects.
 
     Raises:
         ClientDisconnect: If the client disconnects.
     """
-    answer = asyncio.create_task(answering)
+    answer = asyncio.ensure_future(answering)
     # The body has been read, so the next message that ASGI delivers is `http.disconnect`.
     gone = asyncio.ensure_future(request.receive())
     try:

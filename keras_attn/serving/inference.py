@@ -10,9 +10,10 @@ import numpy as np
 from starlette.requests import Request
 
 from keras_attn.serving import body, glossary
-from keras_attn.serving.batching import Batcher, Tensors
+from keras_attn.serving.batching import Batcher
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.metrics import Metrics
+from keras_attn.serving.pieces import Tensors
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
 
@@ -37,13 +38,14 @@ class Inference:
         """Number of waiting rows."""
         return self._batcher.num_rows
 
-    async def compute(self, servable: Servable, name: str, inputs: Tensors) -> Tensors:
+    async def compute(self, servable: Servable, name: str, inputs: Tensors, client: str) -> Tensors:
         """Outputs of a signature, by name.
 
         Args:
             servable: Version of the model.
             name: Name of the signature.
             inputs: Inputs of the signature, by name.
+            client: Address of the client, which gets the same share as others.
 
         Raises:
             RequestError: If the inputs exceed a limit, the queue is full, or the model refuses the
@@ -58,7 +60,7 @@ class Inference:
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             )
         self.check_lengths(inputs)
-        return await self._batcher.predict(servable, name, inputs, num_rows)
+        return await self._batcher.predict(servable, name, inputs, num_rows, client)
 
     async def answer(
         self,
@@ -82,7 +84,8 @@ class Inference:
             ClientDisconnect: If the client disconnects.
         """
         request.state.rows = servable.signature(name).num_rows(inputs)
-        asking = body.cancel_on_disconnect(request, self.compute(servable, name, inputs))
+        client = body.client(request)
+        asking = body.cancel_on_disconnect(request, self.compute(servable, name, inputs, client))
         return await self.in_time(asking, arrived)
 
     async def in_time(

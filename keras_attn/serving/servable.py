@@ -41,16 +41,22 @@ class Signature(NamedTuple):
         return tuple(name for name in self.inputs if name in SHARED)
 
     @property
+    def has_rows(self) -> bool:
+        """Whether the rows of a request may be computed one after the other.
+
+        True if all inputs and outputs have a batch axis.
+        """
+        specs = (*self.inputs.values(), *self.outputs.values())
+        return all(spec.shape.rank and spec.shape[0] is None for spec in specs)
+
+    @property
     def joins_rows(self) -> bool:
         """Whether rows of several requests may share a batch, if their shared inputs are equal.
 
-        True if all inputs and outputs have a batch axis and a fixed size of each row.
+        True if all inputs and outputs also have a fixed size of each row.
         """
         specs = (*self.inputs.values(), *self.outputs.values())
-        return all(
-            spec.shape.rank and spec.shape[0] is None and spec.shape[1:].is_fully_defined()
-            for spec in specs
-        )
+        return self.has_rows and all(spec.shape[1:].is_fully_defined() for spec in specs)
 
     def num_rows(self, inputs: Mapping[str, np.ndarray]) -> int:
         """Number of rows of the inputs of a request; shared inputs have no rows."""

@@ -27,9 +27,9 @@ class Settings:
     )
     batch_rows: int = option(64, "maximum number of texts in a batch", "TEXTS")
     batch_characters: int = option(
-        10_000,
-        "maximum number of characters in a batch of several requests, so that short texts do not "
-        "wait for many long ones",
+        3000,
+        "maximum number of characters in a batch of several texts; between the batches of a large "
+        "request, those of other requests are computed",
         "CHARACTERS",
     )
     batch_wait: float = option(
@@ -52,6 +52,12 @@ class Settings:
     max_body: int = option(2**20, "maximum size of the body of a request, in bytes", "BYTES")
     max_rows: int = option(256, "maximum number of texts in a request", "TEXTS")
     max_characters: int = option(5000, "maximum length of a text, in characters", "CHARACTERS")
+    max_cells: int = option(
+        2**22,
+        "maximum number of values in the outputs of a request of several texts, such as attention "
+        "weights",
+        "VALUES",
+    )
     max_stream_characters: int = option(
         50_000, "maximum length of a text that is streamed, in characters", "CHARACTERS"
     )

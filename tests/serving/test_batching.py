@@ -1,8 +1,10 @@
 import asyncio
 import threading
+import time
 
 import numpy as np
 
+from keras_attn.serving import batching
 from keras_attn.serving.batching import Batcher
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.settings import Settings
@@ -12,7 +14,7 @@ class Doubler:
     """Stands for a model: doubles numbers, and knows with how many others each came."""
 
     def __init__(self):
-        self.joins_rows, self.shared = True, ()
+        self.joins_rows, self.has_rows, self.shared = True, True, ()
         self.batches = []
         self.has_begun, self.may_go_on = threading.Semaphore(0), threading.Event()
         self.may_go_on.set()
@@ -29,9 +31,22 @@ class Doubler:
         return {"y": 2 * inputs["x"]}
 
 
-async def ask(batcher, model, *numbers, signature="double", **others):
+async def ask(batcher, model, *numbers, signature="double", client="", **others):
     inputs = {"x": np.array(numbers), **others}
-    return (await batcher.predict(model, signature, inputs, len(numbers)))["y"].tolist()
+    outputs = await batcher.predict(model, signature, inputs, len(numbers), client)
+    return outputs["y"].tolist()
+
+
+def ask_long(batcher, model, *numbers, num_characters=100, client=""):
+    text = np.array(["犬".encode() * num_characters] * len(numbers), object)
+    return asyncio.create_task(ask(batcher, model, *numbers, client=client, text=text))
+
+
+async def until_computing(batcher, model, number):
+    """Wait for the first batch of one row to be computed, and the others to be queued."""
+    await asyncio.to_thread(model.has_begun.acquire)
+    while batcher.num_rows != number - 1:
+        await asyncio.sleep(0)
 
 
 def run(scenario, **settings):
@@ -52,13 +67,13 @@ def run(scenario, **settings):
 
 def test_requests_that_arrive_together_share_a_batch_and_each_gets_its_own():
     table = [
-        ({}, [[1], [2, 3], [4]], [[1, 2, 3, 4]]),
+        ({}, [[1], [2, 3], [4]], [[1, 4, 2, 3]]),  # short ones first
         # A request alone waits no longer than it is told.
         ({"batch_wait": 0.0}, [[1]], [[1]]),
         # A full batch does not wait.
         ({"batch_wait": 60.0, "batch_rows": 4}, [[0], [1], [2], [3]], [[0, 1, 2, 3]]),
-        # A batch has at most `batch_rows` rows, but for one request.
-        ({"batch_rows": 3}, [[1, 1], [2, 2], [3] * 5], [[1, 1], [2, 2], [3] * 5]),
+        # A batch has at most `batch_rows` rows; a larger request is computed in pieces.
+        ({"batch_rows": 3}, [[1, 1], [2, 2], [3] * 5], [[1, 1], [2, 2], [3, 3, 3], [3, 3]]),
     ]
     for settings, requests, batches in table:
 
@@ -94,12 +109,11 @@ def test_clients_that_come_back_one_after_the_other_share_a_batch_again():
 
 def test_several_requests_share_a_batch_of_at_most_so_many_characters():
     async def scenario(batcher, model):
-        def ask_long(number):
-            return ask(batcher, model, number, text=np.array(["犬".encode() * number], object))
+        sizes = [60, 50, 30, 500, 10]
+        asked = (ask_long(batcher, model, size, num_characters=size) for size in sizes)
+        await asyncio.gather(*asked)
 
-        await asyncio.gather(*map(ask_long, [60, 50, 30, 500, 10]))
-
-    assert run(scenario, batch_characters=100) == [[60, 30, 10], [50], [500]]
+    assert run(scenario, batch_characters=100) == [[10, 30, 50], [60], [500]]
 
 
 def test_what_arrives_while_the_model_computes_is_the_next_batch():
@@ -160,3 +174,82 @@ def test_two_threads_compute_two_batches_at_once():
         await asyncio.gather(*asked)
 
     assert sorted(run(scenario, threads=2, batch_rows=1)) == [[1], [2]]
+
+
+def test_a_short_text_passes_between_the_pieces_of_long_ones_of_any_client():
+    async def scenario(batcher, model):
+        for client in ("a", "b"):
+            model.may_go_on.clear()
+            asked = [ask_long(batcher, model, *[n] * 5, client="a") for n in range(10)]
+            await until_computing(batcher, model, 50)
+            asked.append(asyncio.create_task(ask(batcher, model, 99, client=client)))
+            await until_computing_again(batcher, model)
+            answers = await asyncio.gather(*asked)
+            assert answers == [[2 * n] * 5 for n in range(10)] + [[198]]
+
+    async def until_computing_again(batcher, model):
+        while batcher.num_rows != 50:
+            await asyncio.sleep(0)
+        model.may_go_on.set()
+
+    batches = run(scenario, batch_rows=1)
+    assert batches.index([99]) == 1 and batches[51:].index([99]) == 1
+
+
+def test_clients_get_equal_shares_however_much_they_ask_for():
+    async def scenario(batcher, model):
+        model.may_go_on.clear()
+        asked = [ask_long(batcher, model, *[1] * 4, client="a") for _ in range(10)]
+        await until_computing(batcher, model, 40)
+        asked.append(ask_long(batcher, model, *[2] * 6, client="b"))
+        while batcher.num_rows != 45:
+            await asyncio.sleep(0)
+        model.may_go_on.set()
+        await asyncio.gather(*asked)
+
+    batches = run(scenario, batch_rows=1)
+    assert batches[:13].count([2]) == 6 and [2, 2] not in batches
+
+
+def test_long_texts_are_not_overtaken_for_ever():
+    async def scenario(batcher, model):
+        is_done = False
+
+        async def ask_on():
+            while not is_done:
+                await ask(batcher, model, 2)
+
+        model.may_go_on.clear()
+        short = [asyncio.create_task(ask_on()) for _ in range(3)]
+        await until_computing(batcher, model, 3)
+        start = time.monotonic()
+        long = ask_long(batcher, model, 1, num_characters=100)
+        model.may_go_on.set()
+        await long
+        is_done = True
+        assert 100 * batching.SECONDS_PER_CHARACTER <= time.monotonic() - start < 5
+        await asyncio.gather(*short)
+
+    run(scenario, batch_rows=1)
+
+
+def test_what_nobody_waits_for_stops_at_the_next_piece():
+    async def scenario(batcher, model):
+        model.may_go_on.clear()
+        asked = ask_long(batcher, model, *range(5))
+        await until_computing(batcher, model, 5)
+        asked.cancel()
+        await asyncio.wait([asked])
+        assert batcher.num_rows == 0
+        model.may_go_on.set()
+        assert await ask(batcher, model, 7) == [14]
+
+    assert run(scenario, batch_rows=1) == [[0], [7]]
+
+
+def test_rows_that_depend_on_each_other_are_one_piece():
+    async def scenario(batcher, model):
+        model.has_rows = False
+        assert await ask(batcher, model, 1, 2, 3) == [2, 4, 6]
+
+    assert run(scenario, batch_rows=1) == [[1, 2, 3]]

@@ -83,7 +83,9 @@ class PredictionService(
 
     async def Predict(self, request: Any, context: Any) -> Message:  # noqa: N802
         """Outputs of a signature."""
-        return await self._answered("Predict", context, self._predict(request))
+        # Such as ipv4:127.0.0.1:40000, but the port
+        client = context.peer().partition(":")[2].rpartition(":")[0]
+        return await self._answered("Predict", context, self._predict(request, client))
 
     async def GetModelMetadata(self, request: Any, context: Any) -> Message:  # noqa: N802
         """Signatures of a version."""
@@ -125,14 +127,14 @@ class PredictionService(
             extra = {"method": method, "status": status, "milliseconds": round(1000 * seconds, 1)}
             _log.info("request", extra=extra)
 
-    async def _predict(self, request: Any) -> Message:
+    async def _predict(self, request: Any, client: str) -> Message:
         versions, number = self._versions(request.model_spec)
         with versions.use(number) as servable:
             name = request.model_spec.signature_name or DEFAULT_SIGNATURE
             inputs = _arrays(
                 request.inputs, servable.signature(name).inputs, self._settings.max_body
             )
-            outputs = await self._inference.compute(servable, name, inputs)
+            outputs = await self._inference.compute(servable, name, inputs, client)
             wanted = list(request.output_filter) or list(outputs)
             if unknown := [one for one in wanted if one not in outputs]:
                 raise RequestError(

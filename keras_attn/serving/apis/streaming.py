@@ -21,6 +21,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from keras_attn.languages import read_language
+from keras_attn.serving import body
 from keras_attn.serving.apis import libretranslate
 from keras_attn.serving.apis.libretranslate import TranslateRequest
 from keras_attn.serving.errors import RequestError
@@ -58,8 +59,9 @@ class Streaming:
         document = await libretranslate.members(request, self._settings)
         translators = self._models.translators()
         asked = libretranslate.parse_request(document, translators)
-        found = events(asked, translators[asked.pair], self._inference)
-        first = await anext(found)  # an error before it has a status of its own
+        found = events(asked, translators[asked.pair], self._inference, body.client(request))
+        # An error before the first event has a status of its own.
+        first = await body.cancel_on_disconnect(request, anext(found))
         return StreamingResponse(with_first(first, found), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
@@ -91,7 +93,7 @@ def split(text: str, target: str) -> tuple[list[str], list[str]]:
 
 
 async def events(
-    asked: TranslateRequest, versions: Versions, inference: Inference
+    asked: TranslateRequest, versions: Versions, inference: Inference, client: str
 ) -> AsyncIterator[bytes]:
     """An event `sentence` for each sentence, in order, and an event `done`.
 
@@ -99,6 +101,7 @@ async def events(
         asked: Request for the translation of one text.
         versions: Model that translates it. All sentences are translated by one version.
         inference: Computation within the limits of the server.
+        client: Address of the client.
 
     Raises:
         RequestError: If the request is for more than one translation, the text is too long, or the
@@ -126,7 +129,7 @@ async def events(
             inputs = {**asked.inputs, "text": to_array(window, tf.string)}
             try:
                 outputs = await inference.in_time(
-                    inference.compute(servable, asked.signature, inputs)
+                    inference.compute(servable, asked.signature, inputs, client)
                 )
             except RequestError as error:
                 if not start:

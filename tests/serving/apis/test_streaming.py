@@ -77,11 +77,11 @@ def test_a_text_may_be_longer_than_its_sentences(client, events):
 def test_an_error_after_the_first_sentence_is_the_last_event(events, monkeypatch):
     compute, windows = Inference.compute, []
 
-    async def compute_once(self, servable, name, inputs):
+    async def compute_once(self, servable, name, inputs, client):
         windows.append(len(inputs["text"]))
         if len(windows) == 3:
             raise RequestError("The server is busy.", HTTPStatus.SERVICE_UNAVAILABLE)
-        return await compute(self, servable, name, inputs)
+        return await compute(self, servable, name, inputs, client)
 
     monkeypatch.setattr(Inference, "compute", compute_once)
     found = events("犬。" * 9)

@@ -1,0 +1,109 @@
+"""Pieces of a request: rows that are computed in one batch, and the outputs of all pieces."""
+
+import math
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import NamedTuple
+
+import numpy as np
+
+from keras_attn.serving.errors import RequestError
+from keras_attn.serving.servable import Signature
+from keras_attn.serving.settings import Settings
+
+Tensors = dict[str, np.ndarray]
+
+
+class Piece(NamedTuple):
+    """Inputs of some rows of a request.
+
+    Attributes:
+        inputs: Inputs of the signature, by name.
+        num_rows: Number of rows.
+        size: Number of characters; a row has at least one.
+    """
+
+    inputs: Tensors
+    num_rows: int
+    size: int
+
+
+def cut(signature: Signature, inputs: Tensors, num_rows: int, limits: Settings) -> Iterator[Piece]:
+    """Pieces of a request.
+
+    A piece has at most `batch_rows` rows and `batch_characters` characters, or one row. A request
+    whose rows depend on each other is one piece.
+
+    Args:
+        signature: Signature that computes the request.
+        inputs: Inputs of the signature, by name.
+        num_rows: Number of rows of the request.
+        limits: Settings of the server.
+    """
+    of_rows = {name: array for name, array in inputs.items() if name not in signature.shared}
+    sizes = [0] * num_rows
+    for array in of_rows.values():
+        for row, values in enumerate(array if array.dtype == object and array.ndim else ()):
+            sizes[row] += sum(len(text.decode("utf-8", "replace")) for text in np.ravel(values))
+    sizes = [max(1, size) for size in sizes]
+    start = size = 0
+    if signature.has_rows and all(len(array) == num_rows for array in of_rows.values()):
+        for row, more in enumerate(sizes):
+            is_full = row - start == limits.batch_rows or size + more > limits.batch_characters
+            if row > start and is_full:
+                some = {name: array[start:row] for name, array in of_rows.items()}
+                yield Piece({**inputs, **some}, row - start, size)
+                start, size = row, 0
+            size += more
+    some = {name: array[start:] if start else array for name, array in of_rows.items()}
+    yield Piece({**inputs, **some}, num_rows - start, sum(sizes[start:]))
+
+
+def check_cells(found: list[Tensors], num_rows: int, limits: Settings) -> None:
+    """Check the number of values in the outputs of a request of several rows.
+
+    Args:
+        found: Outputs of the pieces that are computed, at least one.
+        num_rows: Number of rows of the request.
+        limits: Settings of the server.
+
+    Raises:
+        RequestError: If the outputs of all rows would have more than `max_cells` values.
+    """
+    shapes = (_row_shape([part[name] for part in found]) for name in found[0])
+    cells = num_rows * sum(map(math.prod, shapes))
+    if num_rows > 1 and cells > limits.max_cells:
+        raise RequestError(
+            f"The outputs of a request of several texts must have at most {limits.max_cells} "
+            f"values. These would have {cells}. Send fewer or shorter texts.",
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        )
+
+
+def joined(found: list[Tensors]) -> Tensors:
+    """Outputs of a request: rows of all pieces, padded with zeros and empty strings.
+
+    Example:
+
+    >>> joined([{"y": np.array([[1]])}, {"y": np.array([[2, 3]])}])["y"].tolist()
+    [[1, 0], [2, 3]]
+    """
+    if len(found) == 1:
+        return found[0]
+    outputs = {}
+    for name, first in found[0].items():
+        arrays = [part[name] for part in found]
+        padding = b"" if first.dtype == object else 0
+        shape = (sum(map(len, arrays)), *_row_shape(arrays))
+        outputs[name] = np.full(shape, padding, first.dtype)
+        start = 0
+        for array in arrays:
+            end = start + len(array)
+            outputs[name][(slice(start, end), *map(slice, array.shape[1:]))] = array
+            start = end
+    return outputs
+
+
+def _row_shape(arrays: list[np.ndarray]) -> tuple[int, ...]:
+    """Shape of the rows of arrays: the largest size of each axis."""
+    return tuple(map(max, zip(*(array.shape[1:] for array in arrays), strict=True)))
