@@ -41,6 +41,7 @@ def run(argv: list[str] | None, add_commands: Sequence[Callable[[Any], None]]) -
         Exit code: 0 after success, 1 if the reader of the output has closed it, 2 after an error,
         130 after Ctrl-C.
     """
+    _open_closed_streams()
     _write_utf8()
     function, given, extra = parse(argv, add_commands)
     try:
@@ -197,6 +198,16 @@ def _page(description: str, *examples: str) -> dict[str, Any]:
 def _add_version(parser: argparse.ArgumentParser) -> None:
     text = f"keras_attn {keras_attn.__version__}"
     parser.add_argument("--version", action="version", version=text)
+
+
+def _open_closed_streams() -> None:
+    """Open the null device in the place of standard streams that are closed.
+
+    A socket that is opened later would take the lowest free number, and get the messages.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
 
 
 def _write_utf8() -> None:

@@ -8,10 +8,12 @@ import argparse
 import dataclasses
 import math
 import os
+import re
 import sys
 from operator import ge, gt, le, lt
 from typing import Any
 
+_ADDRESS = re.compile("(tcp|udp|sctp)://")
 _COMPARE = {"at least": ge, "above": gt, "at most": le, "below": lt}
 _KINDS = {int: "a whole number", float: "a finite number", str: "text", bool: "True or False"}
 # Names of values that have none of their own.
@@ -102,7 +104,8 @@ def add_flags(parser: argparse.ArgumentParser, options: type, environment: str =
     """Add a flag for each field of a dataclass; a flag that is not given has no value.
 
     With `environment`, the start of the names of environment variables, such a variable gives the
-    value of a flag that is not given.
+    value of a flag that is not given. Kubernetes sets `KERAS_ATTN_PORT=tcp://10.0.0.1:80` for a
+    service `keras-attn`: such an address is no value.
     """
     groups: dict[str, Any] = {"": parser}
     for field in dataclasses.fields(options):
@@ -111,11 +114,13 @@ def add_flags(parser: argparse.ArgumentParser, options: type, environment: str =
         heading = field.metadata["group"]
         if heading not in groups:
             groups[heading] = parser.add_argument_group(heading)
-        variable = environment and environment + field.name.upper()
+        given = os.environ.get(environment + field.name.upper()) if environment else None
+        if given is None or _ADDRESS.match(given):
+            given = argparse.SUPPRESS
         groups[heading].add_argument(
             flag(field.name),
             # argparse converts a default that is a string, and reports one that is invalid.
-            default=os.environ.get(variable, argparse.SUPPRESS),
+            default=given,
             help=_help(field),
             **_kind(field),
         )

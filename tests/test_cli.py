@@ -5,6 +5,7 @@ import re
 import resource
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -107,6 +108,16 @@ def test_commands_are_told_from_programs(monkeypatch, argv, original, expected):
     monkeypatch.setattr(sys, "argv", argv)
     monkeypatch.setattr(sys, "orig_argv", original)
     assert is_command() is expected
+
+
+def test_streams_that_are_closed_take_no_other_messages():
+    script = (
+        "import os, socket, sys; from keras_attn import cli\n"
+        "def check(): connection = socket.socket(); sys.exit(connection.fileno() < 3)\n"
+        "cli.run(['check'], [lambda all: cli.add_command(all, check, 'check', '')])"
+    )
+    closed = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", sys.executable, "-c", script]
+    assert subprocess.run(closed).returncode == 0
 
 
 def test_output_is_utf8_in_every_locale():

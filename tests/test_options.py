@@ -74,6 +74,10 @@ def test_a_flag_that_is_not_given_may_be_an_environment_variable(parser, monkeyp
     monkeypatch.setenv("OWN_KIND", "b")
     add_flags(parser, Options, "OWN_")
     assert vars(parser.parse_args(["--kind", "a"])) == {"size": 7, "kind": "a"}
+    for address in ("tcp://10.0.0.1:80", "udp://[::1]:80"):  # of a service in Kubernetes
+        monkeypatch.setenv("OWN_SIZE", address)
+        add_flags(of_pod := argparse.ArgumentParser(), Options, "OWN_")
+        assert vars(of_pod.parse_args([])) == {"kind": "b"}
     monkeypatch.setenv("OWN_SIZE", "many")
     add_flags(other := argparse.ArgumentParser(), Options, "OWN_")
     with pytest.raises(SystemExit):

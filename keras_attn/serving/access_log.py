@@ -10,7 +10,6 @@ from keras_attn.serving.metrics import Metrics
 
 _log = logging.getLogger(__name__)
 _KINDS = ("/v1/", "/v2/", "/translate", "/page/", "/healthz", "/livez", "/metrics")
-# Asked every few seconds by the system that runs the server.
 _PROBES = ("/healthz", "/livez", "/health", "/metrics", "/v2/health/live", "/v2/health/ready")
 
 
@@ -50,7 +49,7 @@ class AccessLog:
             seconds = time.perf_counter() - start
             self._metrics.answered(_kind(scope), status, seconds)
             _log.log(
-                logging.DEBUG if _path(scope) in _PROBES and status < 500 else logging.INFO,
+                logging.DEBUG if _is_probe(scope) and status != 500 else logging.INFO,
                 "request",
                 extra={
                     "method": scope["method"],
@@ -69,6 +68,12 @@ def _kind(scope: Scope) -> str:
     if path == "/":
         return "/"
     return next((kind for kind in _KINDS if path.startswith(kind)), "other")
+
+
+def _is_probe(scope: Scope) -> bool:
+    """Whether the system that runs the server sends the request, every few seconds."""
+    path = _path(scope)
+    return path in _PROBES or (path.startswith("/v2/models/") and path.endswith("/ready"))
 
 
 def _path(scope: Scope) -> str:

@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from keras_attn.serving import body
 from keras_attn.serving.access_log import AccessLog
-from keras_attn.serving.apis import tensorflow_serving
+from keras_attn.serving.apis import kserve, tensorflow_serving
 from keras_attn.serving.apis.grpc import PredictionService, served
 from keras_attn.serving.apis.kserve import KServe
 from keras_attn.serving.apis.libretranslate import LibreTranslate
@@ -141,8 +141,11 @@ async def _not_served(request: Request, error: Any) -> Response:
     """Answer for an unknown path, or for a method that a path does not support."""
     path, headers = body.raw_path(request), error.headers
     message = RequestError(f"Malformed request: {request.method} {path}").message
-    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED and path.startswith("/v1/"):
-        headers = {"Allow": tensorflow_serving.allowed(path)}
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers = {"Allow": "GET, HEAD", **(headers or {})}  # files of the page give none
+        for api, start in ((tensorflow_serving, "/v1/"), (kserve, "/v2/models/")):
+            if path.startswith(start):
+                headers = {"Allow": api.allowed(path)}
     return JSONResponse({"error": message}, error.status_code, headers)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import codecs
 import json
+import re
 import zlib
 from collections.abc import Awaitable
 from http import HTTPStatus
@@ -15,6 +16,7 @@ from keras_attn.serving.settings import Settings
 from keras_attn.serving.tensors import shown
 
 Answer = TypeVar("Answer")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _GZIP = ("gzip", "x-gzip")
 
 
@@ -131,4 +133,11 @@ def parse_json(content: bytes) -> dict[str, Any]:
         raise RequestError("JSON Parse error: Nested too deeply, or a number too long.") from error
     if not isinstance(document, dict):
         raise RequestError(f"JSON Value: {shown(document)} Is not object")
+    if _SURROGATE.search(content):
+        try:  # no response could repeat half of a pair, also where it is a name
+            json.dumps(document, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise RequestError(
+                "JSON Parse error: The surrogate pair in string is invalid."
+            ) from error
     return document

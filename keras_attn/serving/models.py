@@ -6,7 +6,7 @@ The file has the form of TensorFlow Serving's option `--model_config_file`: the 
 
 import asyncio
 import logging
-import re
+import os
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -16,7 +16,7 @@ from tensorflow_serving.config import model_server_config_pb2
 
 from keras_attn.serving.errors import RETRY_AFTER, RequestError
 from keras_attn.serving.versions import Versions
-from keras_attn.translation.versions import newest_version
+from keras_attn.translation.versions import newest_version, numbered
 
 _log = logging.getLogger(__name__)
 LanguagePair = tuple[str, str]
@@ -97,16 +97,18 @@ class Models(Mapping[str, Versions]):
     async def watch(self) -> None:
         """Serve the newest version of each model until cancelled."""
         async with asyncio.TaskGroup() as watching:
-            new = list(self.values())
+            new, reason = list(self.values()), ""
             while True:
                 for one in new:
                     watching.create_task(one.watch())
                 await asyncio.sleep(self._poll_seconds)
+                before, reason = reason, ""
                 try:
                     new = self._add(await asyncio.to_thread(model_folders, self._path))
                 except (OSError, ValueError) as error:
-                    new = []
-                    _log.warning("The models cannot be read.", extra={"error": str(error)})
+                    new, reason = [], str(error)
+                    if reason != before:
+                        _log.warning("The models cannot be read.", extra={"error": reason})
 
     def _add(self, folders: Mapping[str, Path]) -> list[Versions]:
         """Add models that are new, and return them."""
@@ -129,8 +131,13 @@ def model_folders(path: Path) -> dict[str, Path]:
     if path.is_file():
         return _configured(path)
     children = sorted(child for child in path.iterdir() if not child.name.startswith("."))
-    models = {child.name: child for child in children if _has_versions(child)}
-    return {path.name: path} if _has_versions(path) or not models else models
+    models = {_name(child): child for child in children if _has_versions(child)}
+    return {_name(path): path} if _has_versions(path) or not models else models
+
+
+def _name(folder: Path) -> str:
+    """Name of a folder as text, where the file system has bytes that are no UTF-8 too."""
+    return os.fsencode(folder.name).decode("utf-8", "replace")
 
 
 def check(path: Path) -> None:
@@ -156,7 +163,7 @@ def check(path: Path) -> None:
     faults = []
     for folder in model_folders(path).values():
         try:
-            newest_version(folder)
+            newest_version(folder, of_translator=False)
             return
         except ValueError as error:
             faults.append(str(error))
@@ -166,7 +173,7 @@ def check(path: Path) -> None:
 def _has_versions(folder: Path) -> bool:
     """Whether a path is a folder with a version in it, whole or not, that can be read."""
     try:
-        return any(re.fullmatch("0|[1-9][0-9]*", child.name) for child in folder.iterdir())
+        return bool(numbered(folder))
     except OSError:  # a file, or a folder of the file system such as `lost+found`
         return False
 

@@ -1,7 +1,11 @@
 """Start and graceful shutdown of the server."""
 
 import asyncio
+import logging
+import os
+import signal
 import socket
+import sys
 from pathlib import Path
 
 import uvicorn
@@ -11,6 +15,7 @@ from keras_attn.serving.app import Server
 from keras_attn.serving.connection import Connection
 from keras_attn.serving.settings import Settings
 
+_log = logging.getLogger(__name__)
 # Seconds that running requests may take to finish after SIGTERM.
 GRACEFUL_SECONDS = 60
 # Seconds after SIGTERM in which requests that are on their way are answered.
@@ -18,7 +23,9 @@ ON_THE_WAY_SECONDS = 1.0
 
 
 def run(path: Path, settings: Settings) -> None:
-    """Serve one or several models until SIGTERM or Ctrl-C, then finish running requests.
+    """Serve one or several models until SIGTERM, Ctrl-C or the end of the terminal.
+
+    Requests that have begun are answered.
 
     Args:
         path: Folder of all versions of a model, whose name is the name of the model; folder of such
@@ -30,7 +37,7 @@ def run(path: Path, settings: Settings) -> None:
             folder of one version.
         OSError: If the server cannot listen on the address, for example because it is in use.
     """
-    path = path.resolve()
+    path = Path(os.path.abspath(path))  # a symbolic link keeps its name
     models.check(path)
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     if settings.grpc_port:
@@ -47,9 +54,19 @@ def run(path: Path, settings: Settings) -> None:
         server_header=False,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
     )
+    server = _Server(config)
+    if hasattr(signal, "SIGHUP"):
+        # The terminal is closed. Without a terminal, the signal asks to read settings again: new
+        # models and versions are found without it.
+        closes = sys.stdin is not None and sys.stdin.isatty()
+        signal.signal(signal.SIGHUP, server.handle_exit if closes else signal.SIG_IGN)
     host, port = listening.getsockname()[:2]
-    print(f"http://{f'[{host}]' if ':' in host else host}:{port}/", flush=True)
-    _Server(config).run(sockets=[listening])
+    try:
+        print(f"http://{f'[{host}]' if ':' in host else host}:{port}/", flush=True)
+    except OSError as error:  # a full disk
+        _log.warning("The address cannot be written.", extra={"port": port, "error": str(error)})
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    server.run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
-from tensorflow_serving.apis import prediction_log_pb2
+from tensorflow.core.protobuf import saved_model_pb2
+from tensorflow_serving.apis import get_model_metadata_pb2, prediction_log_pb2
 
 from keras_attn.serving import examples
 from keras_attn.serving.errors import RequestError
@@ -76,6 +76,7 @@ class Servable:
         signatures: Signatures, by name.
         config: Configuration of the translator, or None for another SavedModel.
         examples: Sentences that the model translates well, for the page. May be empty.
+        signature_map: Signature definitions of the SavedModel, by name.
 
     Raises:
         Exception: Any exception of TensorFlow, if the folder holds no complete SavedModel.
@@ -99,6 +100,10 @@ class Servable:
         config = folder / EXTRA / CONFIG
         self.config = Config.load(config) if config.is_file() else None
         self.examples = examples.read(folder)
+        saved = saved_model_pb2.SavedModel.FromString((folder / "saved_model.pb").read_bytes())
+        self.signature_map = get_model_metadata_pb2.SignatureDefMap()
+        for name, definition in saved.meta_graphs[0].signature_def.items():
+            self.signature_map.signature_def[name].CopyFrom(definition)
 
     def signature(self, name: str) -> Signature:
         """Signature with the given name.
@@ -140,11 +145,6 @@ class Servable:
                 request = prediction_log_pb2.PredictionLog.FromString(record).predict_log.request
                 inputs = {name: tf.make_ndarray(proto) for name, proto in request.inputs.items()}
                 yield request.model_spec.signature_name, inputs
-
-    def signature_defs(self) -> dict[str, meta_graph_pb2.SignatureDef]:
-        """Signature definitions from `saved_model.pb`, by name."""
-        saved = saved_model_pb2.SavedModel.FromString((self.folder / "saved_model.pb").read_bytes())
-        return dict(saved.meta_graphs[0].signature_def)
 
 
 def _reason(message: str) -> str:

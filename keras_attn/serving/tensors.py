@@ -119,10 +119,7 @@ def _bytes(value: Any) -> bytes:
             raise RequestError("Unable to base64 decode") from error
     if not isinstance(value, str):
         raise _type_error(value, tf.string)
-    try:
-        return value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise RequestError("JSON Parse error: The surrogate pair in string is invalid.") from error
+    return value.encode("utf-8")
 
 
 def _type_error(value: Any, dtype: tf.DType) -> RequestError:

@@ -13,6 +13,7 @@ As in TensorFlow Serving, a version is a folder whose name is a number.
 import asyncio
 import gc
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -110,12 +111,16 @@ class Versions:
 
     async def watch(self) -> None:
         """Serve the newest version until cancelled."""
+        reason = ""
         while True:
+            before, reason = reason, ""
             try:
                 await self.poll()
             except OSError as error:
-                extra = {"model": self.name, "error": str(error)}
-                _log.warning("The folder cannot be read.", extra=extra)
+                reason = str(error)
+                if reason != before:
+                    extra = {"model": self.name, "error": reason}
+                    _log.warning("The folder cannot be read.", extra=extra)
             self.is_settled = True
             await asyncio.sleep(self._poll_seconds)
 
@@ -126,8 +131,12 @@ class Versions:
             OSError: If the folder cannot be read.
         """
         for number, folder in numbered(self.folder).items():
-            if not (folder / "saved_model.pb").is_file():
+            try:
+                (folder / "saved_model.pb").stat()
+            except (FileNotFoundError, NotADirectoryError):  # a copy that has just begun
                 continue
+            except OSError:  # `fault` says why
+                pass
             if self._current and self._current.version == number:
                 break
             if number in self._broken and self._broken[number] == _fingerprint(folder):
@@ -198,5 +207,5 @@ class Versions:
 
 def _fingerprint(folder: Path) -> object:
     """Fingerprint of the files of a version: sizes and modification times."""
-    files = [path.stat() for path in folder.rglob("*") if path.is_file()]
+    files = [os.stat(path) for path in folder.rglob("*") if os.path.isfile(path)]
     return sorted((file.st_size, file.st_mtime_ns) for file in files)

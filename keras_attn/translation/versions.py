@@ -1,6 +1,7 @@
 """Numbered version folders of an exported translator."""
 
 import json
+import os
 import re
 import shutil
 import tempfile
@@ -16,22 +17,22 @@ CONFIG = "config.json"
 SIZES = "sizes.json"
 # Origin of an imported model, and folder of the documents that came with it.
 ORIGIN, ORIGIN_DOCUMENTS = "origin.json", "origin"
-_NUMBER = re.compile("0|[1-9][0-9]*")
+_NUMBER = re.compile("0|[1-9][0-9]{0,18}")
 _NEEDED = ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}")
 
 
 def numbered(folder: Path) -> dict[int, Path]:
     """Paths in a folder, also files, by the version number that is the name; newest first.
 
-    As in TensorFlow Serving, 0 is a version, and a number has no leading zeros.
+    As in TensorFlow Serving, 0 is a version, a number has no leading zeros and fits 64 bits.
     """
-    paths = [path for path in folder.iterdir() if _NUMBER.fullmatch(path.name)]
-    return {int(path.name): path for path in sorted(paths, key=lambda p: -int(p.name))}
+    paths = {int(path.name): path for path in folder.iterdir() if _NUMBER.fullmatch(path.name)}
+    return {number: paths[number] for number in sorted(paths, reverse=True) if number < 2**63}
 
 
 def _versions(folder: Path) -> list[Path]:
-    """Numbered folders, newest first."""
-    return [path for path in numbered(folder).values() if path.is_dir()]
+    """Numbered folders, also such as cannot be read, newest first."""
+    return [path for path in numbered(folder).values() if os.path.isdir(path)]
 
 
 def next_version(folder: Path) -> Path:
@@ -45,7 +46,7 @@ def version_before(version: Path) -> Path | None:
     return next((path for path in earlier if not fault(path)), None)
 
 
-def newest_version(path: Path) -> Path:
+def newest_version(path: Path, of_translator: bool = True) -> Path:
     """Folder of a SavedModel: `path`, or the whole version in `path` with the highest number.
 
     A warning names newer folders that are not whole, for example after a copy that was cut off.
@@ -58,13 +59,13 @@ def newest_version(path: Path) -> Path:
         raise ValueError(f"There is no exported model in the folder. Received: {path}.")
     skipped = []
     for folder in folders:
-        reason = fault(folder)
+        reason = fault(folder, of_translator)
         if not reason:
             break
         skipped.append(f"`{folder}` ({reason})")
     else:
         raise ValueError(
-            "The folder holds no translator that `train.py` exported, or only a part of one. "
+            "The folder holds no exported translator, or only a part of one. "
             f"Received: {', '.join(skipped)}. Copy the whole folder, or train a new model."
         )
     if skipped:
@@ -116,12 +117,15 @@ def fault(version: Path, of_translator: bool = True) -> str:
         if name.endswith(SIZES):
             needed |= content
     for name, size in needed.items():
-        path = version / name
-        if not path.is_file():
+        try:
+            found = (version / name).stat().st_size
+        except FileNotFoundError:
             return f"{name} is missing"
-        if size is not None and path.stat().st_size != size:
-            return f"{name} has {path.stat().st_size:,} bytes of {size:,}"
-    has_index = (version / "variables/variables.index").is_file()
+        except OSError as error:
+            return f"{name} cannot be read: {error.strerror}"
+        if size is not None and found != size:
+            return f"{name} has {found:,} bytes of {size:,}"
+    has_index = os.path.isfile(version / "variables/variables.index")
     if has_index and not any(version.glob("variables/variables.data-*")):
         return "variables/variables.data is missing"
     return ""

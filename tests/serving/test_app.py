@@ -148,6 +148,7 @@ def test_metrics_and_logs_count_and_never_show_texts(served, open_client, caplog
     assert samples["keras_attn_batch_rows_sum", None, None] == 2
     assert samples["keras_attn_model_version", None, None] == 1
     assert samples["keras_attn_queue_rows", None, None] == 0
+    assert samples["process_resident_memory_bytes", None, None] > 1e6
 
     logged = [one for one in caplog.records if one.getMessage() == "request"]
     logged = [one for one in logged if one.status != 503]  # until the model was loaded
@@ -199,11 +200,16 @@ def test_a_proxy_may_offer_the_server_under_a_path(served, start_server):
         assert httpx.get(f"{url}/v1/nothing").json()["error"].endswith("GET /v1/nothing")
 
 
-def test_before_a_version_is_loaded_the_server_lives_and_says_so(tmp_path, open_client):
+def test_before_a_version_is_loaded_the_server_lives_and_says_so(tmp_path, open_client, caplog):
+    caplog.set_level("INFO")
     (tmp_path / "ja-en").mkdir()
     with open_client(tmp_path / "ja-en", is_loaded=False) as client:
         paths = ("/livez", "/healthz", "/v1/models/ja-en")
         assert [client.get(path).status_code for path in paths] == [200, 503, 404]
+        for path in ("/v2/health/ready", "/v2/models/ja-en/ready"):
+            assert client.get(path).status_code == 503
+        paths = [one.path for one in caplog.records if one.getMessage() == "request"]
+        assert paths == ["/v1/models/ja-en"]  # probes are not logged
         page = client.get("/page/settings.json")
         assert (page.status_code, page.headers["retry-after"]) == (503, "1")
         response = client.post(PREDICT, json={"instances": [TEXT]})

@@ -2,10 +2,12 @@
 
 import dataclasses
 import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import kubernetes_validate
 import yaml
@@ -40,6 +42,15 @@ def test_the_image_has_what_the_server_needs():
     assert int(dockerfile["USER"].split(":")[0]) > 0
     names = {ENVIRONMENT + field.name.upper() for field in dataclasses.fields(Settings)}
     assert set(re.findall(r"KERAS_ATTN_\w+", dockerfile["ENV"])) <= names
+
+
+def test_the_health_check_of_the_image_asks_no_proxy_at_the_port_of_the_server(server):
+    _, command = instructions()["HEALTHCHECK"].split("CMD ")
+    program = [sys.executable, *json.loads(command)[1:]]
+    proxy = {"http_proxy": "http://127.0.0.1:9"}
+    for port, status in ((urlsplit(server).port, 0), (9, 1)):
+        environment = {**os.environ, **proxy, "KERAS_ATTN_PORT": str(port)}
+        assert subprocess.run(program, env=environment, capture_output=True).returncode == status
 
 
 def test_the_manifest_is_valid_and_in_step_with_image_and_server():

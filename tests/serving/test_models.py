@@ -1,10 +1,12 @@
 """Several models in one server: which there are, and which one answers."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from keras_attn.serving.models import check, model_folders
+from keras_attn.translation.versions import EXTRA
 
 CONFIG = """model_config_list {{
   config {{ name: "{name}" base_path: "{path}" model_platform: "tensorflow" {more} }}
@@ -67,6 +69,14 @@ def test_one_whole_model_is_enough_to_start(folder, tmp_path):
     (tmp_path / "ja-en").unlink()
     with pytest.raises(ValueError, match="only a part of one"):
         check(tmp_path)
+
+
+def test_models_have_names_that_are_text_and_need_not_be_translators(write_echo, tmp_path):
+    version = write_echo(tmp_path / "echo", 1)
+    (version / EXTRA / "config.json").unlink()
+    check(tmp_path)
+    (tmp_path / "echo").rename(tmp_path / os.fsdecode(b"\xff"))
+    assert list(model_folders(tmp_path)) == ["\ufffd"]
 
 
 def test_the_name_or_the_languages_choose_the_model_in_every_protocol(client):

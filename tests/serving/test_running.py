@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import httpx2 as httpx
@@ -18,26 +19,38 @@ from keras_attn.cli import parse
 from keras_attn.serving.__main__ import add_serve
 from keras_attn.serving.logs import written_to_stderr
 
-PREDICT = "/v1/models/ja-en:predict"
+PREDICT = "/v1/models/linked:predict"
 
 
-def test_after_sigterm_requests_under_way_are_answered_and_logs_are_json(served, wait_until):
+def test_after_sigterm_requests_under_way_are_answered_and_logs_are_json(
+    served, tmp_path, free_port, wait_until
+):
+    (tmp_path / "linked").symlink_to(served)
     # Four requests wait for a fifth, so they are under way when the signal comes.
-    options = "--port 0 --batch-wait 60 --batch-rows 5".split()
-    command = [sys.executable, "-m", "keras_attn.serving", served, *options]
-    pipes = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    options = f"--port {free_port()} --batch-wait 60 --batch-rows 5".split()
+    command = [sys.executable, "-m", "keras_attn.serving", tmp_path / "linked", *options]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    process = subprocess.Popen(command, env=environment, **pipes)
+    environment["KERAS_ATTN_GRPC_PORT"] = "tcp://10.0.0.1:8500"  # of Kubernetes, no setting
+    url, streams = f"http://127.0.0.1:{options[1]}", {"stdin": subprocess.DEVNULL}
+    with open("/dev/full", "wb") as full:  # writing to it fails as on a full disk
+        streams |= {"stdout": full, "stderr": subprocess.PIPE, "text": True}
+        process = subprocess.Popen(command, env=environment, **streams)
     with process, ThreadPoolExecutor(4) as pool:
         try:
-            url = process.stdout.readline().strip().rstrip("/")
-            wait_until(lambda: httpx.get(f"{url}/healthz").status_code == 200)
+
+            def is_ready():
+                with suppress(httpx.TransportError):
+                    return httpx.get(f"{url}/healthz").status_code == 200
+
+            wait_until(is_ready)
+            assert httpx.get(f"{url}/healthz").json()["models"] == {"linked": 1}  # not the target
+            process.send_signal(signal.SIGHUP)
 
             def ask(number, client=httpx):
                 return client.post(url + PREDICT, json={"instances": [f"猫{number}"]}, timeout=60)
 
             with httpx.Client() as idle:
-                assert "connection" not in idle.get(f"{url}/v1/models/ja-en").headers
+                assert "connection" not in idle.get(f"{url}/v1/models/linked").headers
                 asked = [pool.submit(ask, number) for number in range(4)]
                 wait_until(lambda: "keras_attn_queue_rows 4.0" in httpx.get(f"{url}/metrics").text)
                 process.send_signal(signal.SIGTERM)
@@ -57,10 +70,16 @@ def test_after_sigterm_requests_under_way_are_answered_and_logs_are_json(served,
     lines = list(map(json.loads, said.splitlines()))
     assert "\\u001b" not in said and "猫" not in said  # no colour codes, no texts
     by_message = {line["message"]: line for line in lines}
+    assert by_message["The address cannot be written."]["level"] == "WARNING"
     assert by_message["A version is served."]["version"] == 1
     assert by_message["request"]["status"] == 200
     assert {"time", "level", "logger"} <= by_message["request"].keys()
     assert not [line for line in lines if line["logger"] == "native"]
+
+
+def test_the_address_is_written(served, start_server, capsys):
+    with start_server(served) as url:
+        assert capsys.readouterr().out == f"{url}/\n"
 
 
 def test_lines_of_logs_and_of_native_code_are_objects(capfd):

@@ -1,10 +1,13 @@
 import asyncio
 import shutil
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from keras_attn.serving.errors import RequestError
+from keras_attn.serving.models import check
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.versions import Versions
 from keras_attn.translation.versions import write_sizes
@@ -29,6 +32,38 @@ def test_the_highest_number_is_served_and_other_folders_are_no_versions(echo, ve
     assert states(versions) == {10: "AVAILABLE"}
     with pytest.raises(RequestError, match="Could not find version 7 of model ja-en"):
         versions.statuses(7)
+
+
+def test_a_newer_version_that_cannot_be_served_is_skipped(echo, versions, monkeypatch, caplog):
+    (echo / str(2**63)).symlink_to("1")
+    (echo / ("9" * 200)).symlink_to("1")
+    shutil.copytree(echo / "1", echo / "7")
+    stat = Path.stat
+
+    def refused(path, **options):
+        if "7" in path.parts[:-1]:
+            raise PermissionError(13, "Permission denied")
+        return stat(path, **options)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    check(echo)
+    for _ in range(2):
+        asyncio.run(versions.poll())
+    assert states(versions) == {1: "AVAILABLE", 7: "END"}
+    assert "cannot be read: Permission denied" in versions.statuses(7)[0].error
+    assert [one.version for one in caplog.records if one.levelname == "WARNING"] == [7]
+
+
+def test_a_folder_that_is_removed_is_told_of_once(echo, open_client, wait_until, caplog):
+    with open_client(echo, poll_seconds=0.02) as client:
+        path = "/v1/models/ja-en/metadata"
+        before = client.get(path).json()
+        shutil.rmtree(echo)
+        wait_until(lambda: "cannot be read" in caplog.text)
+        time.sleep(0.2)
+        assert client.get(path).json() == before
+    warned = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert sorted(warned) == ["The folder cannot be read.", "The models cannot be read."]
 
 
 def test_an_old_version_stays_until_its_last_request_ends(echo, write_echo, versions):

@@ -29,7 +29,7 @@ def test_a_folder_that_is_not_whole_hides_no_good_version(tmp_path, name, has_si
     assert "12` (saved_model.pb is missing), `" in str(told[0].message)
     assert f"11` ({name.split('-')[0]}" in str(told[0].message)
     assert versions.version_before(tmp_path / "12") == tmp_path / "10"
-    with pytest.raises(ValueError, match="holds no translator|no exported model"):
+    with pytest.raises(ValueError, match="holds no exported translator|no exported model"):
         newest_version(tmp_path / "11")
 
 
@@ -56,7 +56,7 @@ def test_places_without_a_model_are_refused(tmp_path):
     with pytest.raises(ValueError, match="There is no exported model in the folder"):
         newest_version(tmp_path)
     (tmp_path / "3").mkdir()
-    with pytest.raises(ValueError, match="holds no translator"):
+    with pytest.raises(ValueError, match="holds no exported translator"):
         newest_version(tmp_path)
 
 

@@ -158,8 +158,7 @@ class PredictionService(
             response = get_model_metadata_pb2.GetModelMetadataResponse(
                 model_spec=_spec(versions, servable)
             )
-            signatures = await asyncio.to_thread(tensorflow_serving.signature_map, servable)
-            response.metadata[_METADATA_FIELD].Pack(signatures)
+            response.metadata[_METADATA_FIELD].Pack(servable.signature_map)
             return response
 
     async def _status(self, request: Any) -> Message:

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import tensorflow as tf
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -108,21 +109,25 @@ def parse_path(method: str, path: str, models: Collection[str]) -> Target:
 
     Raises:
         RequestError: If the path is not part of the protocol or names no served model.
+        HTTPException: If the path does not support the method.
     """
     match = _PATH.fullmatch(path)
     if match is None:
         raise RequestError(f"There is no path {path}.", HTTPStatus.NOT_FOUND)
     verb = (match["verb"] or "/metadata")[1:]
     if (verb == "infer") != (method == "POST"):
-        raise RequestError(
-            f"The path {path} does not support the method {method}.", HTTPStatus.METHOD_NOT_ALLOWED
-        )
+        raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED)
     if (name := unquote(match["name"])) not in models:
         raise RequestError(
             f'There is no model "{name}". This server has {", ".join(models)}.',
             HTTPStatus.NOT_FOUND,
         )
     return Target(verb, name, int(match["version"]) if match["version"] else None)
+
+
+def allowed(path: str) -> str:
+    """Methods that a path below `/v2/models/` supports, for the header `Allow`."""
+    return "POST" if path.endswith("/infer") else "GET, HEAD"
 
 
 def index(models: Mapping[str, Versions]) -> list[dict[str, str]]:

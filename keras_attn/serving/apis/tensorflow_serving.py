@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
-from tensorflow_serving.apis import get_model_metadata_pb2, get_model_status_pb2, model_pb2
+from tensorflow_serving.apis import get_model_status_pb2, model_pb2
 
 from keras_attn.serving import body, glossary
 from keras_attn.serving.errors import RequestError
@@ -71,7 +71,7 @@ class TensorFlowServing:
             return JSONResponse(status(versions.statuses(target.version)))
         if target.verb == "metadata":
             with versions.use(target.version) as servable:
-                return JSONResponse(await asyncio.to_thread(metadata, versions.name, servable))
+                return JSONResponse(metadata(versions.name, servable))
         content = await body.read(request, self._settings)
         with versions.use(target.version) as servable:
             if target.verb != "predict":
@@ -363,16 +363,8 @@ def metadata(name: str, servable: Servable) -> dict[str, Any]:
     spec.version.value = servable.version
     return {
         "model_spec": _as_json(spec),
-        "metadata": {"signature_def": _as_json(signature_map(servable))},
+        "metadata": {"signature_def": _as_json(servable.signature_map)},
     }
-
-
-def signature_map(servable: Servable) -> get_model_metadata_pb2.SignatureDefMap:
-    """Signature definitions of a version."""
-    signatures = get_model_metadata_pb2.SignatureDefMap()
-    for key, definition in servable.signature_defs().items():
-        signatures.signature_def[key].CopyFrom(definition)
-    return signatures
 
 
 def _as_json(message: Message) -> dict[str, Any]:

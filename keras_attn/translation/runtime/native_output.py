@@ -86,8 +86,9 @@ def records(lines: Iterable[bytes]) -> Iterator[str]:
 
 def main(mode: str) -> None:
     # The program that is watched ends first, whoever the signal is sent to.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):  # Windows has no SIGHUP
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     if mode == _AS_JSON:
         for record in records(sys.stdin.buffer):
             sys.stdout.buffer.write(f"{record}\n".encode())

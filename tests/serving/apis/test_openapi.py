@@ -89,6 +89,17 @@ def test_each_example_gets_the_documented_response(name, request):
                     check(response.json(), content)
 
 
+def test_another_method_is_refused_with_those_of_the_path(client):
+    for template, methods in DOCUMENT["paths"].items():
+        path = template.format(model="ja-en", version=1, file="page.js")
+        response = client.delete(path)
+        assert response.status_code == 405, path
+        allowed = set(response.headers["allow"].lower().split(", "))
+        assert allowed - {"head", "options"} == methods.keys(), path
+    assert client.get("/v2/models/ja-en/infer").headers["allow"] == "POST"
+    assert client.post("/v2/models/ja-en").headers["allow"] == "GET, HEAD"
+
+
 def test_each_refusal_is_answered_as_documented(client):
     long = {"q": "a" * 6000, "source": "ja", "target": "en"}
     for method, path, body, status in (
