@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -179,7 +180,9 @@ class Decoder(Stack):
         if self._bias is not None:
             logits += ops.cast(self._bias, logits.dtype)
         if attention_mask is not None:
-            logits._keras_mask = ops.ones_like(ids, dtype="bool")  # instead of `compute_mask`
+            # Instead of `compute_mask`. While JAX compiles, tensors take no attributes.
+            with contextlib.suppress(AttributeError):
+                logits._keras_mask = ops.ones_like(ids, dtype="bool")
         return (logits, *asked_for) if asked_for else logits
 
     def states(self, ids: Any, memory: Any = None, **arguments: Any) -> Any:
@@ -261,9 +264,9 @@ class Decoder(Stack):
                 f"has the embedding. Received: a call of {self.name!r} by itself."
             )
         x = self.embedding(ids, start=start, training=training, positions=positions)
-        # Keras would fill None with the mask of the embedding, which hides id 0.
-        is_given = attention_mask is not None
-        ids_mask = ops.ones_like(ids, dtype="bool") if is_given else self.compute_mask(ids)
+        ids_mask = None if attention_mask is not None else self.compute_mask(ids)
+        if attention_mask is not None:
+            x = ops.copy(x)  # without the mask of the embedding, which hides id 0
         weights: dict[str, Any] = {}
         new_cache: list[Any] = []
         # A positional argument: rematerialization accepts no None and computes no gradients of

@@ -277,9 +277,9 @@ class Config:
         5.0, "number c in the length penalty ((c + tokens) / (c + 1)) ** exponent", least=0
     )
     early_stopping: str = _imported(
-        "exact",
+        "lookahead",
         "rule that ends the search of a sentence, as in `BeamSearch`",
-        choices=("exact", "heuristic", "full"),
+        choices=("lookahead", "exact", "heuristic", "full"),
     )
     forced_eos: bool = _imported(
         False, "count the end mark of a translation of the greatest length as certain"

@@ -17,6 +17,9 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 BUFFER_GROWTH = 16
 # Finished rows are removed from the search when at least 1/8 of the rows are finished.
 COMPACT_FRACTION = 8
+# Number of tokens by which the rule "lookahead" lets a hypothesis grow. With 2, all of 2,300
+# translations are those of "exact", with 0.62 times the steps (benchmarks/results/decode.md).
+LOOKAHEAD = 2
 
 
 class LengthPenalty(NamedTuple):
@@ -49,6 +52,7 @@ class BeamSearch:
 
     - `"exact"`: when no unfinished hypothesis can still beat the `num_best` finished ones, even if
       all its remaining tokens had probability 1. This does not change the result.
+    - `"lookahead"`: the same, but a hypothesis ends at most `LOOKAHEAD` tokens from now.
     - `"heuristic"`: when its `beam_size` finished hypotheses have better scores than the best
       unfinished one, divided by the length penalty of its length so far.
     - `"full"`: when it has `beam_size` finished hypotheses.
@@ -63,7 +67,7 @@ class BeamSearch:
         beam_size: int,
         length_penalty: LengthPenalty,
         constraints: Constraints,
-        early_stopping: str = "exact",
+        early_stopping: str = "lookahead",
     ):
         self._step = step
         self._beam_size = beam_size
@@ -88,10 +92,9 @@ class BeamSearch:
             tokens = tf.pad(found.tokens, [[0, 0], [0, 0], [0, growth]])
             num_to_remove = tf.maximum(tf.size(rows.index) // COMPACT_FRACTION, 1)
             beam = self._extend_until(rows, beam, num_to_remove)
-            done = self._done(rows, beam)
-            removed, kept = (tf.where(which)[:, 0] for which in (done, ~done))
+            removed, kept = (tf.where(which)[:, 0] for which in (beam.done, ~beam.done))
             place = tf.gather(rows.index, removed)[:, None]
-            best_tokens, best_scores = (tf.gather(part, removed) for part in _finished(beam))
+            best_tokens, best_scores = (tf.gather(part, removed) for part in self._found(beam))
             found = Hypotheses(
                 tf.tensor_scatter_nd_update(tokens, place, best_tokens),
                 tf.tensor_scatter_nd_update(found.scores, place, best_scores),
@@ -112,7 +115,7 @@ class BeamSearch:
         """
         # One more position than the longest translation, for EOS.
         beam = _with_room(self._start(cache, rows), longest + 1)
-        return _finished(self._extend_until(rows, beam, tf.size(rows.index)))
+        return self._found(self._extend_until(rows, beam, tf.size(rows.index)))
 
     def _no_hypotheses(self, rows: Rows) -> Hypotheses:
         shape = tf.stack([tf.size(rows.index), self._beam_size])
@@ -125,25 +128,40 @@ class BeamSearch:
         none = self._no_hypotheses(rows)
         # Only one hypothesis at the start; `beam_size` equal ones would stay equal.
         only_one = tf.where(tf.range(self._beam_size) == 0, 0.0, none.scores)
-        return Beam(tf.constant(0), none.tokens, only_one, placeholders, none.tokens, none, cache)
+        done = tf.zeros(tf.shape(rows.index), tf.bool)
+        buffers = none.tokens, only_one, placeholders, none.tokens
+        return Beam(tf.constant(0), *buffers, none, done, cache)
 
-    def _done(self, rows: Rows, beam: Beam) -> tf.Tensor:
+    def _found(self, beam: Beam) -> Hypotheses:
+        """Finished hypotheses, without tokens where there is none."""
+        tokens, scores = beam.finished
+        return Hypotheses(tf.where(tf.math.is_inf(scores)[..., None], PAD_ID, tokens), scores)
+
+    def _is_done(
+        self, rows: Rows, step: tf.Tensor, highest: tf.Tensor, finished: tf.Tensor
+    ) -> tf.Tensor:
+        """Whether each row is finished, boolean `(B,)`.
+
+        `highest (B,)` is the log probability of its best unfinished hypothesis, of `step` tokens,
+        and `finished (B, K)` are the scores of its finished ones.
+        """
         if self._early_stopping == "full":
-            has_none = tf.math.is_inf(beam.log_probs[:, 0])
-            return has_none | ~tf.math.is_inf(beam.finished.scores[:, self._beam_size - 1])
+            return tf.math.is_inf(highest) | ~tf.math.is_inf(finished[:, -1])
         if self._early_stopping == "heuristic":
-            possible = beam.log_probs[:, 0] / self._length_penalty(tf.maximum(beam.step, 1))
-            return possible <= beam.finished.scores[:, self._beam_size - 1]
+            return highest / self._length_penalty(step) <= finished[:, -1]
         # Upper bound of future scores: all further tokens have probability 1, and the length
-        # penalty is largest at the limit (log probabilities are negative).
-        possible = beam.log_probs[:, 0] / self._length_penalty(rows.limits + 1)
-        return possible <= tf.gather(beam.finished.scores, rows.num_best - 1, axis=1)
+        # penalty is largest for the longest hypothesis (log probabilities are negative).
+        longest = rows.limits
+        if self._early_stopping == "lookahead":
+            longest = tf.minimum(longest, step + LOOKAHEAD)
+        best = tf.gather(finished, rows.num_best - 1, axis=1)
+        return highest / self._length_penalty(longest + 1) <= best
 
     def _extend_until(self, rows: Rows, beam: Beam, num_finished: tf.Tensor) -> Beam:
         """Extend the beam until `num_finished` rows are finished or the buffers are full."""
 
         def unfinished(beam: Beam) -> tf.Tensor:
-            num_done = tf.reduce_sum(tf.cast(self._done(rows, beam), tf.int32))
+            num_done = tf.math.count_nonzero(beam.done, dtype=tf.int32)
             return (beam.step < tf.shape(beam.tokens)[-1]) & (num_done < num_finished)
 
         (beam,) = tf.while_loop(
@@ -161,46 +179,38 @@ class BeamSearch:
         newest = beam.tokens[:, :, tf.maximum(beam.step - 1, 0)]
         last = tf.where(beam.step > 0, newest, BOS_ID)
         logits, cache = self._step(last, beam.step, ancestors, beam.cache, rows.memory)
-        # A row of greedy search ends with its first EOS, so logits decide as scores do.
-        can_omit_scores = beam_size == 1 and not self._length_penalty.alpha
         # `2 * beam_size`, because up to `beam_size` of the candidates end with EOS.
         totals, parent, token = best_candidates(
-            rows, beam, logits, 2 * beam_size, self._constraints, can_omit_scores
+            rows, beam, logits, 2 * beam_size, self._constraints
         )
-        tokens = tf.gather(beam.tokens, parent, batch_dims=1)  # (B, 2K, C)
         ends = tf.equal(token, EOS_ID)
 
         # 1. finished hypotheses
         scores = tf.where(ends, totals, NEG_INF) / self._length_penalty(beam.step + 1)
         scores = tf.concat([beam.finished.scores, scores[:, :beam_size]], axis=1)
         scores, best = tf.math.top_k(scores, beam_size)
-        both = tf.concat([beam.finished.tokens, tokens[:, :beam_size]], axis=1)
+        ended = tf.gather(beam.tokens, parent[:, :beam_size], batch_dims=1)  # (B, K, C)
+        both = tf.concat([beam.finished.tokens, ended], axis=1)
         finished = Hypotheses(tf.gather(both, best, batch_dims=1), scores)
 
         # 2. unfinished hypotheses
         totals, best = tf.math.top_k(tf.where(ends, NEG_INF, totals), beam_size)  # (B, K)
-        parent, token, tokens = (tf.gather(x, best, batch_dims=1) for x in (parent, token, tokens))
-        extended = Beam(
-            step=beam.step + 1,
+        parent, token = (tf.gather(x, best, batch_dims=1) for x in (parent, token))
+        tokens = tf.gather(beam.tokens, parent, batch_dims=1)
+        step = beam.step + 1
+        done = self._is_done(rows, step, totals[:, 0], scores)
+        return Beam(
+            step=step,
             tokens=tf.where(at_step, token[..., None], tokens),
-            log_probs=totals,
+            # A finished row gets no better hypotheses while other rows of the batch are searched.
+            log_probs=tf.where(done[:, None], NEG_INF, totals),
             placeholders_left=tf.gather(beam.placeholders_left, parent, batch_dims=1)
             & (token[..., None] != tf.constant(self._constraints.placeholder_ids, tf.int32)),
             ancestors=tf.gather(ancestors, parent, batch_dims=1),
             finished=finished,
+            done=done,
             cache=cache,
         )
-        if self._early_stopping == "exact":
-            return extended
-        # A finished row gets no better hypotheses while other rows of the batch are searched.
-        is_done = self._done(rows, extended)[:, None]
-        return extended._replace(log_probs=tf.where(is_done, NEG_INF, totals))
-
-
-def _finished(beam: Beam) -> Hypotheses:
-    """Finished hypotheses, without tokens where there is none."""
-    tokens, scores = beam.finished
-    return Hypotheses(tf.where(tf.math.is_inf(scores)[..., None], PAD_ID, tokens), scores)
 
 
 def _with_room(beam: Beam, room: tf.Tensor) -> Beam:
@@ -210,10 +220,11 @@ def _with_room(beam: Beam, room: tf.Tensor) -> Beam:
         paddings = [[0, room if axis == 2 else 0] for axis in range(part.shape.rank)]
         return tf.pad(part, paddings, constant_values=value)
 
+    finished, ancestors = beam.finished, beam.ancestors
     return beam._replace(
         tokens=longer(beam.tokens, PAD_ID),
-        ancestors=longer(beam.ancestors, -1),
-        finished=beam.finished._replace(tokens=longer(beam.finished.tokens, PAD_ID)),
+        ancestors=longer(ancestors, -1) if tf.is_tensor(ancestors) else ancestors,
+        finished=finished and finished._replace(tokens=longer(finished.tokens, PAD_ID)),
         cache=tf.nest.map_structure(longer, beam.cache),
     )
 

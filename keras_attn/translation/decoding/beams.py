@@ -35,6 +35,7 @@ class Beam(NamedTuple):
     tokens: tf.Tensor  # int32 (B, K, C): unfinished hypotheses, padded at the end
     log_probs: tf.Tensor  # float32 (B, K): their log probabilities, best first; -inf if missing
     placeholders_left: tf.Tensor  # bool (B, K, P): whether they may still have each placeholder
-    ancestors: tf.Tensor  # int32 (B, K, C): see `Step`
-    finished: Hypotheses  # (B, K): finished hypotheses, the best K by score
+    ancestors: Any  # int32 (B, K, C): see `Step`; empty for greedy search
+    finished: Any  # `Hypotheses` (B, K): the best finished ones; empty for greedy search
+    done: tf.Tensor  # bool (B,): whether the search of a row is finished
     cache: Any

@@ -11,35 +11,18 @@ CHUNK = 64
 
 
 def best_candidates(
-    rows: Rows,
-    beam: Beam,
-    logits: tf.Tensor,
-    number: int,
-    constraints: Constraints,
-    can_omit_scores: bool,
+    rows: Rows, beam: Beam, logits: tf.Tensor, number: int, constraints: Constraints
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Log probabilities, parents and tokens of the best candidates, `(B, number)`, best first.
 
     The vocabulary is divided into chunks. The best candidates are in the chunks with the highest
     maxima, so only these chunks are sorted. The first chunk of each hypothesis is always included,
     because constraints apply to its tokens.
-
-    With `can_omit_scores`, the logits `(B, K, V)` of the next tokens decide as log probabilities
-    do: candidates extend one hypothesis and have no length penalty.
     """
-    logits = _in_chunks(tf.cast(logits, tf.float32))  # (B, K, N, CHUNK)
-    batch_size, (beam_size, num_chunks) = tf.shape(logits)[0], logits.shape[1:3]
-    highest = tf.reduce_max(logits, axis=-1)  # (B, K, N)
-    if can_omit_scores:  # the maximum of the logits keeps sums small
-        normalizer = tf.cond(
-            rows.scored,
-            lambda: _log_sum_exp(logits, highest),
-            lambda: tf.reduce_max(highest, axis=-1),
-        )
-    else:
-        normalizer = _log_sum_exp(logits, highest)
+    logits, highest = _in_chunks(logits)
+    batch_size, (beam_size, num_chunks) = tf.shape(highest)[0], highest.shape[1:]
     # A loop forgets the size of the beam.
-    log_probs = tf.ensure_shape(beam.log_probs - normalizer, [None, beam_size])
+    log_probs = tf.ensure_shape(beam.log_probs - _log_sum_exp(logits, highest), [None, beam_size])
     if constraints.no_repeat_ngram:
         logits, highest = _without_repetitions(logits, highest, beam, constraints.no_repeat_ngram)
     firsts = tf.tile(tf.range(beam_size)[None], [batch_size, 1])
@@ -50,27 +33,69 @@ def best_candidates(
     index = (tf.range(batch_size)[:, None] * beam_size + parent) * num_chunks + chunk
     totals = tf.gather(tf.reshape(logits, [-1, CHUNK]), index)
     totals = totals + tf.gather(log_probs, parent, batch_dims=1)[..., None]
-    can_end = (rows.minimums <= beam.step)[:, None, None]
-    must_end = (rows.limits <= beam.step)[:, None, None]
+    mask, must_end = _constraints_of(rows, beam, constraints)
     first, others = totals[:, :beam_size], tf.where(must_end, NEG_INF, totals[:, beam_size:])
     if constraints.forced_eos:
         is_forced = must_end & (tf.range(CHUNK) == EOS_ID)
         first = tf.where(is_forced, beam.log_probs[..., None], first)
-    mask = constraints.is_forbidden(CHUNK, can_end, must_end, beam.placeholders_left)
     totals = tf.concat([tf.where(mask, NEG_INF, first), others], axis=1)
-    totals = tf.reshape(totals, tf.stack([batch_size, tf.shape(chunk)[1] * CHUNK]))
+    totals = tf.reshape(totals, [-1, chunk.shape[1] * CHUNK])
     totals, best = tf.math.top_k(totals, number)
     parent, chunk = (tf.gather(x, best // CHUNK, batch_dims=1) for x in (parent, chunk))
     return totals, parent, chunk * CHUNK + best % CHUNK
 
 
-def _in_chunks(logits: tf.Tensor) -> tf.Tensor:
-    """Reshape logits `(B, K, V)` to `(B, K, N, CHUNK)`, padded with -inf at the end."""
+def best_token(
+    rows: Rows, beam: Beam, logits: tf.Tensor, constraints: Constraints
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Best token and its log probability, `(B,)`, after a single hypothesis of each row.
+
+    Without `rows.scored`, the logit takes the place of the log probability.
+    """
+    logits, highest = _in_chunks(logits)
+    normalizer = tf.cond(
+        rows.scored,
+        lambda: _log_sum_exp(logits, highest)[:, 0],
+        lambda: tf.zeros_like(beam.log_probs[:, 0]),
+    )
+    if constraints.no_repeat_ngram:
+        logits, highest = _without_repetitions(logits, highest, beam, constraints.no_repeat_ngram)
+    mask, must_end = _constraints_of(rows, beam, constraints)
+    first = tf.where(mask[:, 0], NEG_INF, logits[:, 0, 0])
+    if highest.shape[2] == 1:
+        token = tf.argmax(first, axis=1, output_type=tf.int32)
+        logit = tf.reduce_max(first, axis=1)
+    else:
+        chunk = tf.argmax(highest[:, 0, 1:], axis=1, output_type=tf.int32) + 1
+        other = tf.where(must_end[:, 0], NEG_INF, tf.gather(logits[:, 0], chunk, batch_dims=1))
+        both = tf.concat([first, other], axis=1)
+        best = tf.argmax(both, axis=1, output_type=tf.int32)
+        token = tf.where(best < CHUNK, best, (chunk - 1) * CHUNK + best)
+        logit = tf.reduce_max(both, axis=1)
+    log_prob = logit - normalizer
+    return token, tf.where(must_end[:, 0, 0], 0.0, log_prob) if constraints.forced_eos else log_prob
+
+
+def _constraints_of(
+    rows: Rows, beam: Beam, constraints: Constraints
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Mask of the first chunk `(B, K, CHUNK)`, and whether only EOS may come, `(B, 1, 1)`."""
+    can_end = (rows.minimums <= beam.step)[:, None, None]
+    must_end = (rows.limits <= beam.step)[:, None, None]
+    return constraints.is_forbidden(CHUNK, can_end, must_end, beam.placeholders_left), must_end
+
+
+def _in_chunks(logits: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Logits `(B, K, V)` as float32 `(B, K, N, CHUNK)`, and the maximum of each chunk.
+
+    The last chunk is padded with -inf.
+    """
+    logits = tf.cast(logits, tf.float32)
     missing = -logits.shape[-1] % CHUNK
     if missing:
         logits = tf.pad(logits, [[0, 0], [0, 0], [0, missing]], constant_values=NEG_INF)
-    beam_size, num_chunks = logits.shape[1], logits.shape[2] // CHUNK
-    return tf.reshape(logits, tf.stack([tf.shape(logits)[0], beam_size, num_chunks, CHUNK]))
+    logits = tf.reshape(logits, [-1, logits.shape[1], logits.shape[2] // CHUNK, CHUNK])
+    return logits, tf.reduce_max(logits, axis=-1)
 
 
 def _log_sum_exp(logits: tf.Tensor, highest: tf.Tensor) -> tf.Tensor:
@@ -79,13 +104,12 @@ def _log_sum_exp(logits: tf.Tensor, highest: tf.Tensor) -> tf.Tensor:
     Computed from the softmax of the likeliest token: `tf.nn.softmax` is the only pass over all
     tokens for which TensorFlow makes no intermediate copy.
     """
-    shape = tf.shape(logits)
-    chunk = tf.argmax(highest, axis=-1, output_type=tf.int32)[..., None]  # (B, K, 1)
-    token = tf.argmax(tf.gather(logits, chunk, batch_dims=2), axis=-1, output_type=tf.int32)
-    likeliest = tf.reshape(chunk * CHUNK + token, [-1])  # (B * K,)
-    flat = tf.reshape(logits, tf.stack([shape[0] * shape[1], shape[2] * CHUNK]))
-    probability = tf.gather(tf.nn.softmax(flat), likeliest, batch_dims=1)
-    return tf.reduce_max(highest, axis=-1) - tf.math.log(tf.reshape(probability, shape[:2]))
+    beam_size, num_chunks = highest.shape[1:]
+    flat = tf.reshape(tf.nn.softmax(tf.reshape(logits, [-1, num_chunks * CHUNK])), [-1, CHUNK])
+    chunk = tf.reshape(tf.argmax(highest, axis=-1, output_type=tf.int32), [-1])  # (B * K,)
+    of_chunk = tf.gather(flat, tf.range(tf.size(chunk)) * num_chunks + chunk)
+    probability = tf.reshape(tf.reduce_max(of_chunk, axis=-1), [-1, beam_size])
+    return tf.reduce_max(highest, axis=-1) - tf.math.log(probability)
 
 
 def _without_repetitions(
@@ -95,9 +119,8 @@ def _without_repetitions(
     tokens = repetitions(beam.tokens, beam.step, n)  # (B, K, starts)
 
     def forbid() -> tuple[tf.Tensor, tf.Tensor]:
-        shape = tf.shape(tokens)
-        flat = tf.reshape(logits, tf.stack([shape[0] * shape[1], logits.shape[2] * CHUNK]))
-        ids = tf.reshape(tokens, tf.stack([shape[0] * shape[1], shape[2]]))
+        flat = tf.reshape(logits, [-1, logits.shape[2] * CHUNK])
+        ids = tf.reshape(tokens, tf.stack([tf.shape(flat)[0], tf.shape(tokens)[2]]))
         index = tf.broadcast_to(tf.range(tf.shape(ids)[0])[:, None], tf.shape(ids))
         places = tf.stack([index, ids], axis=-1)
         flat = tf.tensor_scatter_nd_min(flat, places, tf.fill(tf.shape(ids), NEG_INF))

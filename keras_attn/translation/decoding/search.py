@@ -16,6 +16,7 @@ from keras_attn.translation.decoding.constraints import (
     num_tokens,
     prefix_constrained,
 )
+from keras_attn.translation.decoding.greedy_search import GreedySearch
 from keras_attn.translation.decoding.steps import DecoderSteps, Memory, Step
 from keras_attn.translation.special_ids import PAD_ID
 
@@ -91,6 +92,8 @@ class Search:
 
     def _beam_search(self, step: Step) -> BeamSearch:
         config = self._config
+        if config.beam_size == 1:
+            return GreedySearch(step, self._constraints)
         return BeamSearch(
             step,
             config.beam_size,

@@ -13,8 +13,9 @@ from keras_attn.translation.special_ids import PAD_ID
 # (logits (B, K, V), cache)
 #
 # `ancestors[b, k, c]` is the index of the hypothesis that generated position `c` of hypothesis `k`,
-# or -1 after the current position. Each tensor of the cache is `(B, any, C, ...)` and is not
-# reordered when the ranks of hypotheses change. Each tensor of the memory is `(B, ...)`.
+# or -1 after the current position; its first axis may be 1. Each tensor of the cache is
+# `(B, any, C, ...)` and is not reordered when the ranks of hypotheses change. Each tensor of the
+# memory is `(B, ...)`.
 Step = Callable[[tf.Tensor, tf.Tensor, tf.Tensor, Any, Any], tuple[tf.Tensor, Any]]
 # Keys and values of each decoder layer, `{"key": (B, any, C, any), "value": (B, any, C, any)}`,
 # with room for `C` positions.
@@ -61,7 +62,7 @@ class DecoderSteps:
         """Return the memory of sources `(B, S)`, padded with id 0."""
         memory = self._encoder(source_ids, training=False)
         caches = self._decoder.make_cache(tf.shape(source_ids)[0], 0, memory)
-        # Without masks: `source_ids` tell the padding.
+        # Without masks: `source_ids` tell the padding, at which keys and values are finite.
         layers = [{name: one["memory"][name] for name in ("key", "value")} for one in caches]
         return Memory(source_ids, tuple(layers))
 
@@ -129,13 +130,15 @@ class DecoderSteps:
         own = tf.reshape(own, [-1, number, room * number])
         one_slot_each = tf.stack([-1, groups, room * number, size])
         one_slot_for_all = tf.stack([-1, groups, room, number * size])
+        mask = tf.not_equal(memory.source_ids, PAD_ID)
         both = [
             {
                 "self": {k: tf.reshape(part, one_slot_each) for k, part in own_cache.items()},
                 "memory": {
                     k: tf.ensure_shape(part, [None, groups, None, size])
                     for k, part in of_memory.items()
-                },
+                }
+                | {"mask": mask},
             }
             for own_cache, of_memory in zip(cache, memory.layers, strict=True)
         ]
@@ -145,7 +148,6 @@ class DecoderSteps:
             start=position * number,
             positions=tf.fill([number], position),
             attention_mask=own,
-            memory_mask=tf.not_equal(memory.source_ids, PAD_ID),
             training=False,
             write=self._write,
         )

@@ -7,10 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keras_attn.translation.decoding.beam_search import BUFFER_GROWTH as GROWTH
-from keras_attn.translation.decoding.beam_search import BeamSearch, LengthPenalty
+from keras_attn.translation.decoding.beam_search import LOOKAHEAD, BeamSearch, LengthPenalty
 from keras_attn.translation.decoding.beams import Rows
 from keras_attn.translation.decoding.candidates import CHUNK
 from keras_attn.translation.decoding.constraints import FORBIDDEN_IDS, Constraints
+from keras_attn.translation.decoding.greedy_search import GreedySearch
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 V = 8
@@ -38,6 +39,7 @@ def step_of(table):
     def step(last, position, ancestors, cache, memory):
         at_step = (tf.range(tf.shape(cache)[2]) == position)[:, None]
         cache = tf.where(at_step, last[:, None, None], cache)
+        ancestors = tf.broadcast_to(ancestors, [*last.shape, ancestors.shape[-1]])
         said = tf.gather(
             tf.transpose(cache[:, 0], [0, 2, 1]), tf.maximum(ancestors, 0), batch_dims=1
         )
@@ -117,6 +119,8 @@ def search_by_hand(
         ][:beam_size]
         if len(finished) < beam_size or early_stopping == "exact":
             continue
+        length = min(limit, step + 1 + LOOKAHEAD) + 1 if early_stopping == "lookahead" else step + 1
+        penalty = ((offset + length) / (offset + 1)) ** alpha
         if early_stopping == "full" or beam and beam[0][0] / penalty <= finished[-1][0]:
             break
     return finished
@@ -134,6 +138,8 @@ def begin(beam_size, first, limits, minimums=None, has_placeholder=None, num_bes
 
 
 def beams_of(step, beam_size, alpha=1.0, offset=5.0, early_stopping="exact", **constraints):
+    if beam_size == 1 and not alpha:
+        return GreedySearch(step, Constraints(**constraints))
     penalty = LengthPenalty(alpha, offset)
     return BeamSearch(step, beam_size, penalty, Constraints(**constraints), early_stopping)
 
@@ -210,7 +216,7 @@ def test_search_may_stop_early_with_another_penalty_and_a_forced_eos(static_shap
     table[:, EOS_ID] -= 0.5
     first, limits = [3, 9, 40, 77, 5], [12, 1, 7, 30, 4]
     options = {"alpha": 1.2, "offset": 0.0, "forced_eos": True, "forbidden_ids": (PAD_ID, BOS_ID)}
-    for early_stopping in ("heuristic", "full"):
+    for early_stopping in ("lookahead", "heuristic", "full"):
         options["early_stopping"] = early_stopping
         found = search((table, first, limits), 3, static_shapes, num_best=3, **options)
         for row, hypotheses in enumerate(found):
