@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from keras_attn.cli import is_command
+from keras_attn.habits import CLASSES, no_attribute
 
 if TYPE_CHECKING:
     from keras_attn.layers import *  # noqa: F403
@@ -29,7 +30,7 @@ def _all_layers() -> ModuleType:
 def __getattr__(name: str) -> Any:
     if name == "__all__" or (not name.startswith("_") and name in _all_layers().__all__):
         return getattr(_all_layers(), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(f"module {__name__!r}", name, CLASSES)
 
 
 def __dir__() -> list[str]:

@@ -95,19 +95,29 @@ def get_activation(name: str, value: Any) -> Any:
         found = keras.activations.get(value)
     except (ValueError, TypeError) as error:
         raise ValueError(
-            f"`{name}` must be a function, or a name that keras.activations.get knows. "
-            f"Received: {name}={value!r}."
+            f"`{name}` must be a function, or a name that keras.activations.get knows, such as "
+            f'"relu", "gelu" or "silu". Received: {name}={value!r}.'
         ) from error
     return found
 
 
-def check_separate(layer: Any, query: Any) -> None:
-    """Check that queries and keys are arguments of their own: some layers of Keras take a list."""
-    if isinstance(query, list | tuple) and any(hasattr(x, "shape") for x in query):
+def check_first_input(owner: str, x: Any) -> None:
+    """Check that the first input of a layer is a tensor: not text, nor a list of inputs."""
+    if isinstance(x, list | tuple) and any(hasattr(part, "shape") for part in x):
         raise ValueError(
-            f"{type(layer).__name__} is called as `layer(query, key, value=None)`, not with a list "
-            "as keras.layers.Attention, which takes [query, value, key]. "
-            f"Received: query=a {type(query).__name__} of {len(query)}."
+            f"{owner} takes its inputs one by one, not as a list: `layer(query, key, value=None)` "
+            "where keras.layers.Attention takes [query, value, key]. "
+            f"Received: a {type(x).__name__} of {len(x)} inputs."
+        )
+    if isinstance(x, str | bytes | list | tuple):
+        raise ValueError(
+            f"{owner} takes tensors: convert numbers by keras.ops.array, and text to token ids, "
+            f"which TokenEmbedding takes. Received: {type(x).__name__} {x!r:.60}."
+        )
+    if type(x).__name__ == "RaggedTensor":
+        raise ValueError(
+            f"{owner} takes tensors with one length: pass `x.to_tensor()` and "
+            f"valid_lens=`x.row_lengths()`. Received: a RaggedTensor of shape {x.shape}."
         )
 
 
@@ -143,7 +153,17 @@ def check_layout(name: str, x: Any, layout: str) -> None:
     if len(shape) != len(layout):
         raise ValueError(
             f"`{name}` must have shape ({', '.join(layout)}). Received: {name}.shape={shape}."
+            f"{axes_hint(shape, layout)}"
         )
+
+
+def axes_hint(shape: tuple, layout: str) -> str:
+    """Return what to do with vectors that lack an axis or have one more, as a further sentence."""
+    if layout.endswith("D") and len(shape) == 2:
+        return " Token ids are embedded first (TokenEmbedding); one sequence is `x[None]`."
+    if layout.endswith("D") and len(shape) > 3:
+        return " Reshape it, or wrap the layer in keras.layers.TimeDistributed."
+    return ""
 
 
 def check_features(name: str, shape: Any, size: int) -> None:
@@ -162,6 +182,8 @@ def check_integers(name: str, x: Any, placeholders: bool = True) -> None:
     passes while Keras computes shapes only, unless `placeholders` is False.
     """
     hint = 'Cast them, or declare the input with dtype="int32".'
+    if name.endswith("valid_lens") and "bool" in str(getattr(x, "dtype", "")):
+        hint = "A mask is given by name: `attention_mask`, `key_mask`, `x_mask` or `memory_mask`."
     _check_dtype(name, x, ("int",), "integers", hint, placeholders)
 
 
@@ -173,7 +195,10 @@ def check_floats(name: str, x: Any) -> None:
 
 def check_mask(name: str, x: Any, placeholders: bool = True) -> None:
     """Check that a mask does not hold floats, which other libraries add to the scores."""
-    hint = 'Compare it (`mask > 0`), or declare the input with dtype="bool".'
+    hint = (
+        "A mask of 1 = attend and 0 = hide is `mask > 0`. A mask of 0 = attend and -1e9 = hide is "
+        '`mask > -1`, and can be given as `attention_bias`. A Keras input has dtype="bool".'
+    )
     _check_dtype(name, x, ("bool", "int"), "boolean, True = may attend", hint, placeholders)
 
 

@@ -99,6 +99,7 @@ class Decoder(Stack):
         num_heads: int,
         dropout: float = 0.0,
         norm_first: bool = True,
+        *,
         cross_attention: bool = True,
         tie_embeddings: bool = False,
         logits_use_bias: bool | None = None,

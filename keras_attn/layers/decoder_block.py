@@ -155,7 +155,8 @@ class DecoderBlock(Block):
         if self.cross_attention and memory is None and cache is None:
             raise ValueError(
                 "`memory` must be given to a block with `cross_attention`, or a `cache` that "
-                "holds it. Received: memory=None, cache=None."
+                "holds it. Received: memory=None, cache=None. A decoder without a memory, such as "
+                "a language model, is made with cross_attention=False."
             )
         if not self.cross_attention and memory is not None:
             raise ValueError(

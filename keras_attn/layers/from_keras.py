@@ -24,21 +24,24 @@ SAME_OPTIONS = (
 )
 
 
-def attention_like_keras(attention_class: type, layer: keras.layers.MultiHeadAttention) -> Any:
-    """Return a built layer with the options and weights of one of Keras."""
+def attention_like_keras(attention_class: type, layer: keras.layers.Layer) -> Any:
+    """Return a built layer with the options and weights of one of Keras, grouped or not."""
     check_source(layer)
     config = layer.get_config()
-    if len(config["attention_axes"] or (1,)) > 1:
+    if isinstance(layer, keras.layers.GroupQueryAttention):
+        config |= {"num_heads": layer.num_query_heads, "key_dim": layer.head_dim}
+    if len(config.get("attention_axes") or (1,)) > 1:
         raise ValueError(
             "`layer` must attend over one axis of (B, T, D). "
             f"Received: attention_axes={config['attention_axes']}."
         )
     kernels = {name: v.shape for name, v in _weights(layer).items() if name.endswith("/kernel")}
     attention = attention_class(
-        num_hiddens=layer.num_heads * layer.key_dim,
+        num_hiddens=config["num_heads"] * config["key_dim"],
+        num_kv_heads=config.get("num_key_value_heads"),
         output_shape=kernels["output_dense/kernel"][-1],
         window=config.get("sliding_window"),
-        **{name: config[name] for name in SAME_OPTIONS},
+        **{name: config.get(name) for name in SAME_OPTIONS},
         **_common(layer),
     )
     sizes = (kernels[f"{name}_dense/kernel"][0] for name in ("query", "key", "value"))
@@ -80,22 +83,23 @@ def _common(layer):
 
 
 def check_source(layer: Any) -> None:
-    """Check that a layer is a built `keras.layers.MultiHeadAttention`.
+    """Check that a layer is a built `keras.layers.MultiHeadAttention`, or a grouped one.
 
     Raises:
         ValueError: If it is not.
     """
-    if not isinstance(layer, keras.layers.MultiHeadAttention):
+    if not isinstance(layer, keras.layers.MultiHeadAttention | keras.layers.GroupQueryAttention):
         raise ValueError(
-            "`layer` must be a keras.layers.MultiHeadAttention; the kernels of other layers have "
-            f"other shapes. Received: a {type(layer).__name__}, layer={layer!r}."
+            "`layer` must be a keras.layers.MultiHeadAttention or GroupQueryAttention; the kernels "
+            f"of other layers have other shapes. Received: a {type(layer).__name__}, "
+            f"layer={layer!r}."
         )
     if not layer.built:
         raise ValueError(f"`layer` must be built: call it. Received: layer={layer!r}.")
 
 
-def copy_from_keras(attention: Any, layer: keras.layers.MultiHeadAttention) -> None:
-    """Copy the weights of a `keras.layers.MultiHeadAttention` to a `MultiHeadAttention`.
+def copy_from_keras(attention: Any, layer: keras.layers.Layer) -> None:
+    """Copy the weights of attention of Keras, grouped or not, to a `MultiHeadAttention`.
 
     Raises:
         ValueError: If a layer is not built, or the weights of both do not correspond; nothing is
@@ -113,12 +117,16 @@ def copy_from_keras(attention: Any, layer: keras.layers.MultiHeadAttention) -> N
             f"{attention.name!r} must have no LoRA adapters, which would change what the copied "
             f"weights compute. Received: adapters in {adapted}. Copy first, then enable LoRA."
         )
-    sizes = layer.num_heads, layer.key_dim, layer.value_dim or layer.key_dim
-    ours = attention.num_heads, attention._head_size, attention._value_size
+    kernels = [_weights(layer)[f"{name}_dense/kernel"].shape for name in ("query", "key", "value")]
+    sizes = tuple(size for kernel in kernels for size in kernel[1:])
+    heads = attention.num_heads, attention.num_kv_heads
+    keys, values = attention._head_size, attention._value_size
+    ours = heads[0], keys, heads[1], keys, heads[1], values
     if sizes != ours:
         raise ValueError(
-            f"`layer` must have the heads of {attention.name!r}, (num_heads, key_dim, value_dim)="
-            f"{ours}: the same weights mean something else in other heads. Received: {sizes}."
+            f"`layer` must have the heads of {attention.name!r}: heads and features a head of "
+            f"queries, keys and values {ours}, because the same weights mean something else in "
+            f"other heads. Received: {sizes}."
         )
     copy_weights(attention, _weights(layer))
 

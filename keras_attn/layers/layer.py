@@ -11,11 +11,34 @@ import keras
 from keras import ops
 from keras.dtype_policies import DTypePolicyMap
 
-from keras_attn.layers.checks import check_features, check_seed, check_symbolic_dtypes
+from keras_attn.habits import bind, check_constructor, no_attribute, wrong_names
+from keras_attn.layers.checks import (
+    check_features,
+    check_first_input,
+    check_seed,
+    check_symbolic_dtypes,
+)
 from keras_attn.layers.dropout import Dropout
 
+# Arguments of Keras's own constructor.
+OF_KERAS = ("activity_regularizer", "trainable", "dtype", "autocast", "name", "input_shape")
 
-class Layer(keras.layers.Layer):
+
+class Explained:
+    """Base class of layers and models that say what to write in place of another library's form."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        check_constructor(cls, args, kwargs)
+        return super().__new__(cls, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)  # type: ignore[misc]  # of PyTorch
+        except AttributeError:
+            raise no_attribute(type(self).__name__, name) from None
+
+
+class Layer(Explained, keras.layers.Layer):
     """A Keras layer whose sub-layers keep their state when it is saved, loaded or cloned.
 
     Keras rebuilds a layer from its configuration. The configuration of this layer therefore holds
@@ -36,14 +59,23 @@ class Layer(keras.layers.Layer):
         sublayers: dict[str, dict[str, Any]] | None = None,
         **kwargs: Any,
     ) -> None:
+        unknown = [name for name in kwargs if name not in OF_KERAS]
+        if unknown:
+            allowed = [name for one in type(self).__mro__ for name in arguments_of(one)]
+            raise wrong_names(type(self).__name__, unknown, allowed, kwargs)
         super().__init__(**kwargs)
         self.seed = check_seed("seed", seed)
         # Keras's tracking would wrap the dict.
         object.__setattr__(self, "_saved_state", dict(sublayers or {}))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if args:
+            check_first_input(type(self).__name__, args[0])
+        given = bind(type(self).__name__, self._call_signature, args, kwargs)
         if self.built:
-            self._check_sizes(self._call_signature.bind_partial(*args, **kwargs).arguments)
+            self._check_sizes(given)
+        if any(isinstance(x, list | bool) for x in args[1:]):  # Keras takes tensors by position
+            args, kwargs = args[:1], {**kwargs, **dict(list(given.items())[1:])}
         return super().__call__(*args, **kwargs)
 
     def _check_sizes(self, arguments: dict[str, Any]) -> None:

@@ -7,13 +7,21 @@ Masks get new axes by `ops.expand_dims`: LiteRT does not convert the slices that
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import Any, NamedTuple
 
 import keras
 import numpy as np
 from keras import ops
 
-from keras_attn.layers.checks import check_floats, check_lengths, check_mask
+from keras_attn.layers.checks import (
+    axes_hint,
+    check_floats,
+    check_lengths,
+    check_mask,
+    is_tracing_shapes,
+    known_values,
+)
 
 # Possible axes of each argument of the attention call.
 LAYOUTS = {
@@ -65,18 +73,43 @@ def check_shapes(
         ):
             shapes = " or ".join(str(tuple(layout)).replace("'", "") for layout in layouts)
             known = ", ".join(f"{letter}={size}" for letter, size in sizes.items())
-            more_axes = name in FEATURES and len(shape) > 3
-            hint = " Reshape it, or wrap the layer in keras.layers.TimeDistributed."
             raise ValueError(
                 f"`{name}` must have shape {shapes}, here with {known}. "
-                f"Received: {name}.shape={shape}.{hint if more_axes else ''}"
+                f"Received: {name}.shape={shape}.{_shape_hint(name, shape, sizes)}"
             )
         if name.endswith("valid_lens"):
             check_lengths(name, given, num_keys)
         elif name.endswith("_mask"):
             check_mask(name, given)
+            if shape == (sizes.get("B"), num_keys) and layout == "TS":
+                _warn_of_padding(given, shape)
         elif name == "attention_bias":
             check_floats(name, given)
+
+
+def _shape_hint(name, shape, sizes):
+    if name == "query" and len(shape) == 2:
+        # The sizes were read from other axes of the query itself.
+        return axes_hint(shape, "BTD")
+    if name in FEATURES:
+        return axes_hint(shape, "BSD")
+    if name.endswith("valid_lens") and len(shape) > 2:
+        return " A mask is given by name: `attention_mask`."
+    if name == "attention_mask" and shape == (sizes.get("B"), sizes.get("S")):
+        return " A mask of padding (B, S) is `key_mask`, or `mask[:, None]` here."
+    return ""
+
+
+def _warn_of_padding(mask, shape):
+    """Warn of a mask (T, S) that may be one of padding (B, S), as far as its values are known."""
+    values = None if is_tracing_shapes() else known_values(mask)
+    if values is not None and not values.all() and not np.array_equal(values, np.tri(*shape)):
+        warnings.warn(
+            f"`attention_mask` of shape {shape} is read as (T, S), the same for each example. If "
+            "it is a mask of padding (B, S), pass `key_mask`, or `mask[:, None]`; else "
+            "`mask[None]` silences this.",
+            stacklevel=4,
+        )
 
 
 def fits(shape: tuple, expected: tuple, broadcasts: bool = False) -> bool:

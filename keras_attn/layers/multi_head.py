@@ -17,7 +17,6 @@ from keras_attn.layers.checks import (
     check_positive_integer,
     check_positive_number,
     check_rate,
-    check_separate,
     check_start,
     optional,
 )
@@ -148,6 +147,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         dropout: float = 0.0,
         use_bias: bool = False,
         num_kv_heads: int | None = None,
+        *,
         head_size: int | None = None,
         position: RelativePosition | str | None = None,
         window: int | None = None,
@@ -227,11 +227,10 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         if self.position is not None:
             self.position.build((None, None, self.num_heads, self._head_size), self._value_size)
 
-    def __call__(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-        check_separate(self, query)
-        if len(args) > 1:
-            warn_of_order(*args[:2])
-        return super().__call__(query, *args, **kwargs)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 2:
+            warn_of_order(*args[1:3])
+        return super().__call__(*args, **kwargs)
 
     def call(
         self,
@@ -290,7 +289,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     def _check_call(self, query, key, cache, start, positions, key_positions):
         if key is None and cache is None:
             raise ValueError(
-                "`key` must be given, or a `cache` of all keys. Received: key=None, cache=None."
+                "`key` must be given, or a `cache` of all keys. Received: key=None, cache=None. "
+                "Self-attention is `layer(x, x)`."
             )
         check_start(start)
         check_positions(positions, self.position, query, key, key_positions)
@@ -373,8 +373,8 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     def _sizes(self) -> dict[str, int]:
         return {"key": self._head_size, "value": self._value_size}
 
-    def weights_from_keras(self, layer: keras.layers.MultiHeadAttention) -> None:
-        """Copy the weights of a built `keras.layers.MultiHeadAttention`.
+    def weights_from_keras(self, layer: keras.layers.Layer) -> None:
+        """Copy the weights of a built `keras.layers.MultiHeadAttention` or `GroupQueryAttention`.
 
         Raises:
             ValueError: If a layer is not built, or the weights of both do not correspond.
@@ -382,8 +382,11 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         copy_from_keras(self, layer)
 
     @classmethod
-    def from_keras(cls, layer: keras.layers.MultiHeadAttention) -> MultiHeadAttention:
-        """Return a layer with the options and weights of a built `keras.layers.MultiHeadAttention`.
+    def from_keras(cls, layer: keras.layers.Layer) -> MultiHeadAttention:
+        """Return a layer with the options and weights of one of Keras.
+
+        Args:
+            layer: A built `keras.layers.MultiHeadAttention` or `keras.layers.GroupQueryAttention`.
 
         Raises:
             ValueError: If the layer is another, is not built, or attends over several axes.

@@ -71,9 +71,12 @@ def check_scheme(position: Any) -> None:
         ValueError: If it is something else.
     """
     if position is not None and not isinstance(position, RelativePosition):
+        hint = " Make one: add brackets." if isinstance(position, type) else ""
+        if "PositionalEncoding" in type(position).__name__:
+            hint = " It is added to the input: call it on `x` before the attention."
         raise ValueError(
             "`position` must be a RelativePosition, such as RotaryEmbedding(), the name of one, "
-            f'such as "rotary", or None. Received: position={position!r}.'
+            f'such as "rotary", or None. Received: position={position!r}.{hint}'
         )
 
 

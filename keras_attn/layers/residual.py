@@ -86,7 +86,11 @@ class Residual(Layer):
     def call(self, x: Any, sublayer: Callable[[Any], Any], training: bool | None = None) -> Any:
         x = self._to_float(x)
         if not callable(sublayer):
-            raise ValueError(f"`sublayer` must be a function. Received: sublayer={sublayer!r}.")
+            raise ValueError(
+                "`sublayer` must be a function, which is called on the normalised `x`: "
+                "AddNorm()(x, f(x)) of d2l is Residual(norm_first=False)(x, sublayer=f). "
+                f"Received: sublayer={sublayer!r:.60}."
+            )
         made = sublayer(self._norm(x, training=training) if self.norm_first else x)
         made, *rest = made if isinstance(made, tuple | list) else (made,)
         if len(made.shape) != len(x.shape) or any(

@@ -12,7 +12,6 @@ from keras_attn.layers.checks import (
     check_layout,
     check_positive_integer,
     check_rate,
-    check_separate,
 )
 from keras_attn.layers.dense import ProjectingLayer
 from keras_attn.layers.layer import Layer
@@ -68,10 +67,6 @@ class ScoredAttention(Layer, abc.ABC):
 
     def build(self, query_shape: tuple, key_shape: tuple, value_shape: tuple | None = None) -> None:
         self._dropout.build((None, None, None))
-
-    def __call__(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-        check_separate(self, query)
-        return super().__call__(query, *args, **kwargs)
 
     @abc.abstractmethod
     def score(self, query: Any, key: Any) -> Any:

@@ -112,6 +112,11 @@ def _check_valid_lens(valid_lens, shape):
             f"Received: scores.shape={shape}. Pass a `mask` instead."
         )
     given = tuple(np.shape(valid_lens))
+    if len(given) > 2:
+        raise ValueError(
+            "`valid_lens` must have shape (B,) or (B, T). A mask is given by name: `mask`. "
+            f"Received: valid_lens.shape={given}."
+        )
     expected = (shape[0], shape[-2])[: len(given) or 1]
     if not fits(given, expected, broadcasts=True):
         raise ValueError(

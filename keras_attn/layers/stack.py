@@ -204,6 +204,7 @@ class Stack(Options, TableLayer, abc.ABC):
         num_heads: int,
         dropout: float = 0.0,
         norm_first: bool = True,
+        *,
         position: Any = "sinusoidal",
         padding_id: int | None = 0,
         scale_embeddings: bool = True,

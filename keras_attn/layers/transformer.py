@@ -6,16 +6,17 @@ from typing import Any
 
 import keras
 
+from keras_attn.habits import bind
 from keras_attn.layers.checks import check_symbolic_dtypes
 from keras_attn.layers.decoder import Decoder
 from keras_attn.layers.encoder import Encoder
-from keras_attn.layers.layer import freeze_if_frozen
+from keras_attn.layers.layer import Explained, freeze_if_frozen
 from keras_attn.layers.lora import Adaptable
 from keras_attn.layers.stack import listed
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
-class Transformer(keras.Model, Adaptable):
+class Transformer(Explained, keras.Model, Adaptable):
     """The encoder-decoder model of Vaswani et al. 2017.
 
     Masking: id 0 is padding on both sides; logits at `t` depend on target ids up to `t` only.
@@ -50,7 +51,10 @@ class Transformer(keras.Model, Adaptable):
         super().__init__(**kwargs)
         self.autocast = False  # float ids raise an error instead of being rounded
         if not isinstance(encoder, Encoder):
-            raise ValueError(f"`encoder` must be an Encoder. Received: encoder={encoder!r}.")
+            raise ValueError(
+                "`encoder` must be an Encoder; `Transformer.from_sizes` takes numbers. "
+                f"Received: encoder={encoder!r}."
+            )
         if not isinstance(decoder, Decoder):
             raise ValueError(f"`decoder` must be a Decoder. Received: decoder={decoder!r}.")
         if not decoder.cross_attention:
@@ -61,6 +65,10 @@ class Transformer(keras.Model, Adaptable):
         self.decoder = decoder
         if decoder.share_embeddings:
             decoder.use_embedding(encoder.embedding)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        bind("Transformer", self._call_signature, args, kwargs)
+        return super().__call__(*args, **kwargs)
 
     @classmethod
     def from_sizes(
@@ -174,6 +182,6 @@ def _check_pair(shapes: Any) -> None:
     is_pair = isinstance(shapes, list | tuple) and len(shapes) == 2
     if not is_pair or not all(isinstance(s, list | tuple) and len(s) == 2 for s in shapes):
         raise ValueError(
-            "`inputs` must be a pair: source ids (B, S) and target ids (B, T). "
-            f"Received: inputs.shape={shapes}."
+            "`inputs` must be a pair, source ids (B, S) and target ids (B, T): "
+            f"`model((source, target))`. Received: inputs.shape={shapes}."
         )

@@ -21,6 +21,8 @@ OTHERS = (
     "examples/README.md",
 )
 BASES = ("RelativePosition", "ScoredAttention")  # pictures are of their subclasses
+# Packages that code needs and that may be missing, by words in the code.
+PACKAGES = {"plots": "matplotlib", "import keras_hub": "keras_hub", "import torch": "torch"}
 WRITTEN = [*PAGES, *(path for pattern in OTHERS for path in sorted(ROOT.glob(pattern)))]
 # Pages that `docs/building/hooks.py` makes of other files.
 MADE = {
@@ -87,8 +89,9 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     blocks = re.findall(r"^```python\n(.*?)^```", text_of(page), flags=re.DOTALL | re.MULTILINE)
     # Code that needs a trained translator is tested in tests/test_train.py.
     blocks = [block for block in blocks if "saved_models" not in block]
-    if any("plots" in block for block in blocks):
-        pytest.importorskip("matplotlib")
+    for words, package in PACKAGES.items():
+        if any(words in block for block in blocks):
+            pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     names = {}
     for block in blocks:

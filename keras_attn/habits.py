@@ -1,0 +1,273 @@
+"""Habits of users of Keras, KerasHub, PyTorch and d2l, with what to write here instead.
+
+It imports the standard library only. The tables are read when a call is wrong.
+"""
+
+import difflib
+import functools
+import inspect
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from typing import Any
+
+_PADDING = (
+    "A mask of padding (True = a token) is `key_mask` of attention, `x_mask` of a block and "
+    "`memory_mask` of a memory; an Encoder or Decoder makes it of the ids that equal `padding_id`."
+)
+_TORCH_MASK = "PyTorch's True hides a key, here True = may attend: invert it (`~mask`)."
+_HEADS = "The number of heads is `num_heads`."
+_SIZES = "Leave it out: input sizes are taken from the input."
+_MEMORY = "The output of the encoder is `memory`."
+
+# By the names of arguments elsewhere, of constructors and of calls.
+ARGUMENTS = {
+    "key_dim": "Keras's `key_dim` is the size of one head; here `num_hiddens` is that of all, "
+    "num_heads * key_dim{product}. To compute what Keras's layer does, add use_bias=True and "
+    "output_shape=the last axis of the query, or use MultiHeadAttention.from_keras(layer).",
+    **dict.fromkeys(["num_query_heads", "num_attention_heads", "nhead", "heads"], _HEADS),
+    **dict.fromkeys(
+        ["num_key_value_heads", "num_query_groups"], "Groups of heads are `num_kv_heads`."
+    ),
+    "head_dim": "The size of one head is `head_size`.",
+    "sliding_window": "The window is `window`.",
+    "attention_axes": "Attention is over axis 1 of (B, T, D): reshape the input.",
+    "flash_attention": "Leave it out: the layer chooses the fast way, see `blockwise`.",
+    "score_mode": 'Score mode "concat" is AdditiveAttention, "dot" is DotProductAttention.',
+    "use_scale": "DotProductAttention(scale=True) divides scores by sqrt(D).",
+    "mask": "A mask of pairs is `attention_mask`, with masked_softmax `mask`. " + _PADDING,
+    **dict.fromkeys(["padding_mask", "decoder_padding_mask", "encoder_padding_mask"], _PADDING),
+    **dict.fromkeys(
+        ["key_padding_mask", "src_key_padding_mask", "memory_key_padding_mask"],
+        f"{_PADDING} {_TORCH_MASK}",
+    ),
+    **dict.fromkeys(
+        ["attn_mask", "src_mask", "tgt_mask"],
+        f"A mask of pairs is `attention_mask`. {_TORCH_MASK} A float mask is `attention_bias`.",
+    ),
+    **dict.fromkeys(["is_causal", "causal"], "A causal mask is use_causal_mask=True in the call."),
+    **dict.fromkeys(
+        ["return_attention_weights", "need_weights", "output_attentions"],
+        "Weights are returned with return_attention_scores=True.",
+    ),
+    "average_attn_weights": "Weights are returned for each head: take their mean over axis 1.",
+    "batch_first": "Leave it out: the batch is always the first axis.",
+    **dict.fromkeys(["embed_dim", "d_model", "hidden_size"], "The width is `num_hiddens`."),
+    "hidden_dim": "The width is `num_hiddens`, that of the feed-forward network `ffn_num_hiddens`.",
+    **dict.fromkeys(
+        ["intermediate_dim", "dim_feedforward", "ffn_num_input", "ffn_hiddens", "ff_dim"],
+        "The inner width of the feed-forward network is `ffn_num_hiddens`; the width `num_hiddens` "
+        "is given too.",
+    ),
+    "ffn_num_outputs": "Leave it out: the width of the output is that of the input.",
+    **dict.fromkeys(["kdim", "vdim", "key_size", "query_size", "value_size"], _SIZES),
+    "input_dim": "The size of the vocabulary is `vocab_size`.",
+    "output_dim": "The width is `num_hiddens`.",
+    **dict.fromkeys(["vocabulary_size", "num_embeddings"], "The vocabulary is `vocab_size`."),
+    "embedding_dim": "The width is `num_hiddens`.",
+    **dict.fromkeys(["sequence_length", "max_position"], "The longest length is `max_len`."),
+    "mask_zero": "Padding is `padding_id`, 0 by default.",
+    "bias": "Biases are `use_bias`, in a block `use_bias` and `ffn_use_bias`.",
+    **dict.fromkeys(["dropout_rate", "rate", "attention_dropout"], "The rate is `dropout`."),
+    **dict.fromkeys(["normalize_first", "pre_norm"], "Pre-norm is `norm_first`, True by default."),
+    **dict.fromkeys(
+        ["layer_norm_epsilon", "layer_norm_eps", "epsilon"], "The number is `norm_epsilon`."
+    ),
+    "norm_shape": "Leave it out: the last axis is normalised.",
+    **dict.fromkeys(["num_blks", "num_blocks", "n_layers"], "The blocks are `num_layers`."),
+    **dict.fromkeys(["queries", "X"], "The name is `query` in attention, `x` in a block."),
+    "keys": "The name is `key`.",
+    "values": "The name is `value`.",
+    "use_cache": "A cache is made by `make_cache` and passed as `cache`.",
+    **dict.fromkeys(["encoder_sequence", "enc_outputs"], _MEMORY),
+    "enc_valid_lens": "Lengths of the memory are `memory_valid_lens`.",
+    "decoder_sequence": "The input of a block is `x`, of a Decoder `ids`.",
+    **dict.fromkeys(["src", "tgt", "inputs"], "The input is `x` of a block, `ids` of a stack."),
+    "trainable_bandwidth": "A bandwidth that is learned is trainable=True.",
+}
+# By the names of attributes elsewhere.
+ATTRIBUTES = {
+    **dict.fromkeys(
+        ["attention_weights", "attention_scores", "_attention_scores", "attn"],
+        "Call the layer with return_attention_scores=True: it returns the output and the weights.",
+    ),
+    **dict.fromkeys(
+        ["eval", "train"], "Leave it out: dropout applies with training=True and in `fit` only."
+    ),
+    "forward": "Call the layer itself.",
+    "P": "The table is `layer(keras.ops.zeros((1, T, D)))[0]`.",
+    "key_dim": "The size of all heads together is `num_hiddens`.",
+    "state_dict": "Weights are `layer.weights`, `get_weights` and `save_weights`.",
+    "parameters": "Weights are `layer.weights`.",
+}
+# By the names of classes elsewhere.
+CLASSES = {
+    "Translator": "Write `from keras_attn.translation import Translator`.",
+    "Attention": "Write DotProductAttention.",
+    **dict.fromkeys(
+        ["GroupedQueryAttention", "GroupQueryAttention", "MultiQueryAttention"],
+        "Write MultiHeadAttention(..., num_kv_heads=...).",
+    ),
+    "CachedMultiHeadAttention": "Write MultiHeadAttention: it takes a cache.",
+    "MultiheadAttention": "Write MultiHeadAttention.",
+    **dict.fromkeys(
+        ["TransformerEncoderBlock", "TransformerEncoderLayer", "TransformerEncoder"],
+        "One block is EncoderBlock, a stack with its embedding is Encoder.",
+    ),
+    **dict.fromkeys(
+        ["TransformerDecoderBlock", "TransformerDecoderLayer", "TransformerDecoder"],
+        "One block is DecoderBlock, a stack with its embedding is Decoder.",
+    ),
+    **dict.fromkeys(["PositionWiseFFN", "PositionwiseFFN"], "Write FeedForward."),
+    "AddNorm": "Write Residual(norm_first=False), which takes the sub-layer: `(x, sublayer=f)`.",
+    **dict.fromkeys(["EncoderDecoder", "Seq2Seq"], "Write Transformer."),
+    **dict.fromkeys(
+        ["TokenAndPositionEmbedding", "ReversibleEmbedding", "Embedding"], "Write TokenEmbedding."
+    ),
+    "SinePositionEncoding": "Write PositionalEncoding, which adds the encoding to its input.",
+    "PositionEmbedding": "Write LearnedPositionalEncoding.",
+    "NWKernelRegression": "Write GaussianKernelAttention.",
+    **dict.fromkeys(
+        ["show_heatmaps", "plot_attention"], "Write `from keras_attn.plots import plot_attention`."
+    ),
+}
+_OF_KERAS = (
+    "keras.layers.MultiHeadAttention takes (num_heads, key_dim): write "
+    "MultiHeadAttention(num_hiddens={product}, num_heads={first})."
+)
+_OF_D2L = "Sizes of keys, queries and values, which d2l gives first, are taken from the input."
+# By class: what values given by position look like in another order, and a sentence. A value that
+# is not given is None.
+ORDERS: dict[str, list[tuple[Any, str]]] = {
+    "MultiHeadAttention": [
+        (lambda rest, dropout, **_: rest or _above(dropout, 2), _OF_D2L),
+        (lambda num_hiddens, num_heads, **_: _above(num_heads, num_hiddens), _OF_KERAS),
+    ],
+    "AdditiveAttention": [(lambda rest, dropout, **_: rest or _above(dropout, 2), _OF_D2L)],
+    "Encoder": [
+        (
+            lambda num_layers, ffn_num_hiddens, rest, **_: (
+                rest or _above(num_layers, ffn_num_hiddens)
+            ),
+            "d2l gives the number of blocks fifth; here it is the second.",
+        )
+    ],
+    "EncoderBlock": [
+        (lambda rest, dropout, **_: rest or _above(dropout, 2), _OF_D2L),
+        (
+            lambda num_heads, ffn_num_hiddens, **_: _above(num_heads, ffn_num_hiddens),
+            "PyTorch gives the number of heads second; here it is the third.",
+        ),
+        (
+            lambda ffn_num_hiddens, num_heads, **_: (
+                ffn_num_hiddens is not None and not isinstance(num_heads, Integral)
+            ),
+            "KerasHub gives (intermediate_dim, num_heads); here the width comes first.",
+        ),
+    ],
+    "FeedForward": [
+        (
+            lambda activation, **_: isinstance(activation, int),
+            ARGUMENTS["ffn_num_outputs"] + " The second argument is `activation`.",
+        )
+    ],
+    "Residual": [(lambda dropout, **_: isinstance(dropout, list), ARGUMENTS["norm_shape"])],
+    "TokenEmbedding": [
+        (
+            lambda dropout, **_: _above(dropout, 2),
+            "KerasHub gives (vocabulary_size, sequence_length, embedding_dim); here the width "
+            "comes second, and a length belongs to position=LearnedPositionalEncoding(max_len).",
+        )
+    ],
+    "Transformer": [
+        (
+            lambda encoder, **_: isinstance(encoder, int),
+            "Transformer takes an encoder and a decoder; Transformer.from_sizes takes numbers.",
+        )
+    ],
+}
+ORDERS |= {"Decoder": ORDERS["Encoder"], "DecoderBlock": ORDERS["EncoderBlock"]}
+
+
+def _above(value: Any, limit: Any) -> bool:
+    """Whether both are numbers, and the value is not below the limit."""
+    return isinstance(value, Integral) and isinstance(limit, Integral) and value >= limit
+
+
+@functools.cache
+def _parameters(layer_class: type) -> list[inspect.Parameter]:
+    return list(inspect.signature(layer_class.__init__).parameters.values())[1:]  # type: ignore[misc]
+
+
+def check_constructor(layer_class: type, args: tuple, kwargs: dict[str, Any]) -> None:
+    """Check arguments of a constructor for those of another library.
+
+    Raises:
+        ValueError: If values by position are in another order, or an argument has another name
+            while a required one is missing. Other faults are left to the constructor.
+    """
+    parameters = _parameters(layer_class)
+    names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    is_ours = len(args) > 1 and layer_class.__module__.startswith("keras_attn.")
+    for is_other, sentence in ORDERS.get(layer_class.__name__, ()) if is_ours else ():
+        if is_other(**{**dict.fromkeys(names), **given, "rest": args[len(names) :]}):
+            product = args[0] * args[1] if isinstance(args[0], int) else ""
+            sentence = sentence.format(product=product, first=args[0])
+            raise ValueError(
+                f"{layer_class.__name__} takes ({', '.join(names)}) by position. {sentence} "
+                f"Received: {', '.join(map(_shown, args))}. Pass arguments by name."
+            )
+    allowed = [p.name for p in parameters]
+    unknown = [name for name in kwargs if name in ARGUMENTS and name not in allowed]
+    required = [p.name for p in parameters if p.default is p.empty and p.name in names]
+    if unknown and not given.keys() >= set(required):
+        raise wrong_names(layer_class.__name__, unknown, allowed, kwargs)
+
+
+def wrong_names(
+    owner: str, names: Iterable[str], allowed: Iterable[str], given: Mapping[str, Any]
+) -> ValueError:
+    """Return the error of arguments that `owner` does not have; `given` are all of the call."""
+    heads, size = given.get("num_heads"), given.get("key_dim")
+    both = isinstance(heads, int) and isinstance(size, int)
+    product = f" = {heads * size}" if both else ""  # type: ignore[operator]
+    allowed = [name for name in allowed if name not in ("args", "kwargs", "settings", "options")]
+    sentences = []
+    for name in names:
+        near = difflib.get_close_matches(name, allowed, 1, 0.75)
+        sentence = f"Did you mean `{near[0]}`?" if near else f"It takes {', '.join(allowed)}."
+        sentence = ARGUMENTS.get(name, sentence).format(product=product)
+        sentences.append(
+            f"{owner} has no argument `{name}`. {sentence} Received: {name}={_shown(given[name])}."
+        )
+    return ValueError(" ".join(sentences))
+
+
+def bind(owner: str, signature: inspect.Signature, args: tuple, kwargs: Mapping) -> dict[str, Any]:
+    """Return the arguments of a call by name.
+
+    Raises:
+        ValueError: If they do not fit the signature.
+    """
+    try:
+        return signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        unknown = [name for name in kwargs if name not in signature.parameters]
+        if unknown:
+            raise wrong_names(owner, unknown, signature.parameters, kwargs) from None
+        hint = ""
+        if "key" in signature.parameters and "'key'" in str(error):
+            hint = " Self-attention is `layer(x, x)`: query and key."
+        names = ", ".join(signature.parameters)
+        raise ValueError(f"{owner} is called as `layer({names})`: {error}.{hint}") from None
+
+
+def no_attribute(owner: str, name: str, table: Mapping[str, str] = ATTRIBUTES) -> AttributeError:
+    """Return the error of an attribute that `owner` does not have."""
+    return AttributeError(f"{owner} has no attribute {name!r}. {table.get(name, '')}".rstrip())
+
+
+def _shown(value: Any) -> str:
+    """A value for a message: a tensor by its shape."""
+    shape = getattr(value, "shape", None)
+    return repr(value) if shape is None else f"a tensor of shape {tuple(shape)}"
