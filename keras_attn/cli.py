@@ -4,6 +4,7 @@ It imports the standard library only, because `--help` must not wait for Keras.
 """
 
 import argparse
+import difflib
 import io
 import os
 import shlex
@@ -17,6 +18,15 @@ from typing import Any
 import keras_attn
 
 PROGRAM = "keras-attn"
+# Flags that other programs have, and those of `train` in their place.
+INSTEAD = {
+    "--epochs": "--minutes or --steps",
+    "--batch-size": "--batch-tokens",
+    "--lr": "--learning-rate",
+    "--output": "--out",
+    "--corpus": "--data",
+    "--resume": "the same command again: it resumes",
+}
 # Of a clone.
 _TRAIN_SCRIPT = Path(__file__).parents[1] / "train.py"
 
@@ -80,6 +90,9 @@ def parse(
         ),
     )
     _add_version(parser)
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help(sys.stderr)
+        parser.exit(2)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in add_commands:
         add(commands)
@@ -88,10 +101,18 @@ def parse(
     command, function, extra = given.pop("command")
     # argparse takes no texts after a flag that follows the model.
     if others and ("texts" not in given or others[0].startswith("-")):
-        command.error(f"unrecognized arguments: {' '.join(others)}")
+        command.error(f"unrecognized arguments: {' '.join(others)}{_instead(others, command)}")
     if others:
         given["texts"] += others
     return function, given, extra
+
+
+def _instead(others: Sequence[str], command: argparse.ArgumentParser) -> str:
+    """A further sentence about the first unknown argument, if a flag of the command is meant."""
+    name = others[0].partition("=")[0]
+    near = difflib.get_close_matches(name, command._option_string_actions, 1, 0.8)
+    wanted = INSTEAD.get(name) or (near[0] if near else "")
+    return f". Write {wanted}." if wanted else ""
 
 
 def add_command(
@@ -127,7 +148,8 @@ def add_command(
     """
     name = function.__name__.replace("_", "-")
     page = _page(f"{summary[0].upper()}{summary[1:]}. {details}", *examples)
-    parser = commands.add_parser(name, help=summary, **page, **options)
+    # A flag that is cut off could be another one in a later version.
+    parser = commands.add_parser(name, help=summary, allow_abbrev=False, **page, **options)
     parser.set_defaults(command=(parser, function, extra))
     _add_version(parser)
     return parser

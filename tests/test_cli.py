@@ -129,6 +129,19 @@ def test_output_is_utf8_in_every_locale():
         assert ended.stderr.endswith("unrecognized arguments: --猫 \\udcff\n"), encoding
 
 
+def test_flags_of_other_programs_and_missing_parts_say_what_to_write(capsys):
+    for line, words in (
+        ("train --epochs 3", "unrecognized arguments: --epochs 3. Write --minutes or --steps."),
+        ("train --minute 10", "unrecognized arguments: --minute 10. Write --minutes."),
+        ("train --bath-tokens=9", "Write --batch-tokens."),
+        ("serve MODEL --colour", "unrecognized arguments: --colour\n"),
+        ("", "Train, use and serve a translator."),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            main(line.split())
+        assert words in capsys.readouterr().err, line
+
+
 def test_next_commands_can_be_pasted_whatever_the_names(monkeypatch, tmp_path):
     version = Path("my models") / "ja-en" / "3"
     ours = str(Path(sys.executable).with_name("keras-attn"))

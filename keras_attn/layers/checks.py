@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -257,6 +258,13 @@ def check_lengths(name: str, lengths: Any, num_keys: Any) -> None:
         return
     ends = int(values.min()), int(values.max())
     limit = num_keys if isinstance(num_keys, int) else ends[1]
+    if values.ndim == 2 and values.shape[1] == limit > 1 >= ends[1] and ends[0] == 0:
+        warnings.warn(
+            f"`{name}` (B, T) of only 0 and 1 is read as numbers of keys. If it is a mask of "
+            f"padding, pass it as `key_mask`, `x_mask` or `memory_mask`. Received: {name} of shape "
+            f"{values.shape}.",
+            stacklevel=4,
+        )
     if ends[0] < 0 or ends[1] > limit:
         raise ValueError(
             f"`{name}` must be at least 0 and at most S={num_keys}, the number of keys. "

@@ -146,6 +146,11 @@ def _inches(figure: Figure, text: Text) -> tuple[float, float]:
 
 def _layers(weights: Any, example: int) -> dict[str, np.ndarray]:
     """Attention weights `(H, T, S)` of one example by layer name; the name is "" without a dict."""
+    if isinstance(weights, list | tuple) and any(np.ndim(one) == 4 for one in weights):
+        raise ValueError(
+            "`weights` of several layers must be a dict, `{name: weights}`, as layers return it. "
+            f"Received: a {type(weights).__name__} of {len(weights)}."
+        )
     if not isinstance(weights, Mapping):
         return {"": _one_example("weights", weights, example)}
     if not weights:

@@ -152,8 +152,8 @@ def check(path: Path) -> None:
     """
     if not path.is_dir() and not path.is_file():
         raise ValueError(
-            "The model must be a folder that `train.py` wrote, a folder of such folders, or a "
-            f"`models.config`. Received: {path}."
+            "The model must be a folder that `keras-attn train` wrote, a folder of such folders, "
+            f"or a `models.config`. Received: {path}."
         )
     if (path / "saved_model.pb").is_file():
         raise ValueError(

@@ -52,7 +52,10 @@ def newest_version(path: Path, of_translator: bool = True) -> Path:
     A warning names newer folders that are not whole, for example after a copy that was cut off.
     """
     if not path.is_dir():
-        raise ValueError(f"The model must be a folder that `train.py` wrote. Received: {path}.")
+        raise ValueError(
+            "The model must be a folder that `keras-attn train` wrote; it comes before any text. "
+            f"Received: {path}."
+        )
     is_version = (path / "saved_model.pb").is_file()
     folders = [path] if is_version else _versions(path)
     if not folders:

@@ -193,9 +193,13 @@ def test_attributes_that_other_libraries_have_are_explained():
 
 
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="layers of PyTorch have `eval`")
-def test_evaluation_needs_no_switch():
+def test_evaluation_needs_no_switch_and_a_ragged_tensor_becomes_a_dense_one():
+    import tensorflow as tf
+
     with pytest.raises(AttributeError, match="training=True"):
         HEADS.eval()
+    with pytest.raises(ValueError, match=r"`x.to_tensor\(\)`.*`x.row_lengths\(\)`"):
+        ENCODER(tf.ragged.constant([[1, 2], [3]]))
 
 
 def test_orders_of_the_documents_are_accepted():
@@ -223,6 +227,9 @@ def test_a_mask_that_may_be_one_of_padding_is_pointed_out():
             HEADS(x, x, attention_mask=mask)
         HEADS(X, X, attention_mask=padding)  # two examples: no doubt
         HEADS(x, x, key_mask=padding)
+        BLOCK(x, np.tri(3, dtype=np.int32).cumsum(1))
+    with pytest.warns(UserWarning, match=r"`valid_lens` \(B, T\) of only 0 and 1.*`x_mask`"):
+        BLOCK(x, padding.astype(np.int32))
 
 
 def test_a_subclass_may_have_arguments_of_these_names():

@@ -131,6 +131,7 @@ def test_wrong_arguments_are_refused_with_what_was_expected():
         ({"weights": np.zeros((0, 3))}, r"no size 0.*Received: weights.shape=\(0, 3\)"),
         ({"weights": {}}, r"`weights` must hold at least one layer. Received: weights=\{\}"),
         ({"weights": [["a"]]}, r"`weights` must be an array of numbers.*=list"),
+        ({"weights": [weights(1, 1, T, S)] * 2}, r"must be a dict, `\{name: weights\}`.*list of 2"),
         ({"weights": weights(T, S) - 1}, r"from 0 to 1. Received: values from -"),
         ({"weights": weights(T, S) * np.nan}, r"from 0 to 1. Received: values from nan"),
         ({"weights": weights(T, S) * 9}, r"after the softmax"),

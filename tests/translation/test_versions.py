@@ -51,7 +51,7 @@ def test_a_copy_that_was_cut_off_hides_no_good_version(tmp_path):
 
 
 def test_places_without_a_model_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="must be a folder that `train.py` wrote"):
+    with pytest.raises(ValueError, match="must be a folder that `keras-attn train` wrote"):
         newest_version(tmp_path / "nowhere")
     with pytest.raises(ValueError, match="There is no exported model in the folder"):
         newest_version(tmp_path)
