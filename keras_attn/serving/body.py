@@ -5,7 +5,8 @@ import codecs
 import json
 import re
 import zlib
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -18,6 +19,10 @@ from keras_attn.serving.tensors import shown
 Answer = TypeVar("Answer")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _GZIP = ("gzip", "x-gzip")
+# Bytes that are read or written at once on the event loop.
+_FEW_BYTES = 2**14
+# Many, so that small work does not wait for large work.
+_threads = ThreadPoolExecutor(16, thread_name_prefix="body")
 
 
 def raw_path(request: Request) -> str:
@@ -108,6 +113,16 @@ async def cancel_on_disconnect(request: Request, answering: Awaitable[Answer]) -
     finally:
         answer.cancel()
         gone.cancel()
+
+
+async def off_loop(num_bytes: int, function: Callable[..., Answer], *arguments: Any) -> Answer:
+    """Call a function that reads or writes `num_bytes` bytes; in a thread if they are many.
+
+    The event loop serves other clients meanwhile.
+    """
+    if num_bytes <= _FEW_BYTES:
+        return function(*arguments)
+    return await asyncio.get_running_loop().run_in_executor(_threads, function, *arguments)
 
 
 def parse_json(content: bytes) -> dict[str, Any]:

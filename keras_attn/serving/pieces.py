@@ -80,6 +80,14 @@ def check_cells(found: list[Tensors], num_rows: int, limits: Settings) -> None:
         )
 
 
+def num_bytes(outputs: Tensors) -> int:
+    """Size of outputs."""
+    return sum(
+        sum(map(len, array.flat)) if array.dtype == object else array.nbytes
+        for array in outputs.values()
+    )
+
+
 def joined(found: list[Tensors]) -> Tensors:
     """Outputs of a request: rows of all pieces, padded with zeros and empty strings.
 

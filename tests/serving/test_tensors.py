@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from keras_attn.serving import tensors
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.tensors import shown, to_array, to_json
+from keras_attn.serving.tensors import as_json, shown, to_array, to_document, to_json
 
 few = settings(max_examples=25, derandomize=True, deadline=None)
 SHAPES = arrays.array_shapes(min_dims=0, max_dims=3, max_side=4)
@@ -21,16 +22,18 @@ SHAPES = arrays.array_shapes(min_dims=0, max_dims=3, max_side=4)
     | arrays.arrays(np.int64, SHAPES)
 )
 def test_numbers_come_back_bit_for_bit_through_json(array):
-    text = json.dumps(to_json(array, "x"))
+    text = as_json(to_document(array, "x"))
     np.testing.assert_array_equal(to_array(json.loads(text), tf.as_dtype(array.dtype)), array)
 
 
 @few
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 def test_floats_are_written_in_as_few_digits_as_tell_them_apart(number):
-    written = to_json(np.array(number, np.float32), "x")
+    array = np.array(number, np.float32)
+    written = as_json(array[None])[1:-1].decode()
+    assert json.loads(written) == to_json(array, "x")
     assert np.float32(written) == np.float32(number)
-    assert len(repr(written)) <= len(repr(float(str(np.float32(number)))))
+    assert len(written) <= len(repr(float(str(np.float32(number)))))
 
 
 @few
@@ -91,3 +94,20 @@ def test_bytes_that_are_no_text_become_text():
 def test_an_error_repeats_little_of_a_large_value():
     assert len(shown(["x" * 10_000] * 1000)) < 300
     assert shown([[1], {"a": [2]}]) == '["[...]", "{...}"]'
+
+
+def test_many_numbers_are_written_like_few(monkeypatch):
+    monkeypatch.setattr(tensors, "_AT_ONCE", 3)
+    array = np.linspace(0, 1, 2 * 5 * 7, dtype=np.float32).reshape(2, 5, 7)
+    array[0, 0, :3] = np.nan, np.inf, -np.inf
+    rows = [{"weights": row, "number": row[0, 3]} for row in array]
+    found = json.loads(as_json({"rows": rows, "all": array, "nothing": array[:0], "text": ["犬"]}))
+    lists = to_json(array, "x")
+    assert repr(found) == repr(
+        {
+            "rows": [{"weights": row, "number": row[0][3]} for row in lists],
+            "all": lists,
+            "nothing": [],
+            "text": ["犬"],
+        }
+    )

@@ -16,22 +16,20 @@ from typing import Any
 import grpc
 import numpy as np
 import tensorflow as tf
-from google.protobuf.message import Message
 from tensorflow.core.framework import types_pb2
 from tensorflow_serving.apis import (
     get_model_metadata_pb2,
     get_model_status_pb2,
     model_pb2,
-    model_service_pb2_grpc,
     predict_pb2,
-    prediction_service_pb2_grpc,
 )
 
+from keras_attn.serving import body
 from keras_attn.serving.apis import tensorflow_serving
-from keras_attn.serving.batching import Tensors
 from keras_attn.serving.errors import CLIENT_CLOSED_REQUEST, RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.metrics import Metrics
+from keras_attn.serving.pieces import Tensors, num_bytes
 from keras_attn.serving.servable import DEFAULT_SIGNATURE, Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.tensors import MAX_RANK
@@ -51,11 +49,8 @@ _METADATA_FIELD = "signature_def"
 CLOSED_SECONDS = 0.5
 
 
-class PredictionService(
-    prediction_service_pb2_grpc.PredictionServiceServicer,
-    model_service_pb2_grpc.ModelServiceServicer,
-):
-    """Both services for all models of a server.
+class PredictionService:
+    """Both services for all models of a server; responses are serialized.
 
     Args:
         models: Models of the server.
@@ -81,21 +76,21 @@ class PredictionService(
         """Refuse further requests as UNAVAILABLE, so that clients send them to another server."""
         self._is_closed = True
 
-    async def Predict(self, request: Any, context: Any) -> Message:  # noqa: N802
+    async def predict(self, request: Any, context: Any) -> bytes:
         """Outputs of a signature."""
         # Such as ipv4:127.0.0.1:40000, but the port
         client = context.peer().partition(":")[2].rpartition(":")[0]
         return await self._answered("Predict", context, self._predict(request, client))
 
-    async def GetModelMetadata(self, request: Any, context: Any) -> Message:  # noqa: N802
+    async def get_metadata(self, request: Any, context: Any) -> bytes:
         """Signatures of a version."""
         return await self._answered("GetModelMetadata", context, self._metadata(request))
 
-    async def GetModelStatus(self, request: Any, context: Any) -> Message:  # noqa: N802
+    async def get_status(self, request: Any, context: Any) -> bytes:
         """States of all versions, or of one."""
         return await self._answered("GetModelStatus", context, self._status(request))
 
-    async def _answered(self, method: str, context: Any, answering: Any) -> Message:
+    async def _answered(self, method: str, context: Any, answering: Any) -> bytes:
         """Await an answer; a refusal becomes a status of gRPC."""
         start, status = time.perf_counter(), int(HTTPStatus.INTERNAL_SERVER_ERROR)
         try:
@@ -127,13 +122,12 @@ class PredictionService(
             extra = {"method": method, "status": status, "milliseconds": round(1000 * seconds, 1)}
             _log.info("request", extra=extra)
 
-    async def _predict(self, request: Any, client: str) -> Message:
+    async def _predict(self, request: Any, client: str) -> bytes:
         versions, number = self._versions(request.model_spec)
         with versions.use(number) as servable:
             name = request.model_spec.signature_name or DEFAULT_SIGNATURE
-            inputs = _arrays(
-                request.inputs, servable.signature(name).inputs, self._settings.max_body
-            )
+            specs, most = servable.signature(name).inputs, self._settings.max_body
+            inputs = await body.off_loop(request.ByteSize(), _arrays, request.inputs, specs, most)
             outputs = await self._inference.compute(servable, name, inputs, client)
             wanted = list(request.output_filter) or list(outputs)
             if unknown := [one for one in wanted if one not in outputs]:
@@ -143,11 +137,10 @@ class PredictionService(
                 )
             response = predict_pb2.PredictResponse(model_spec=_spec(versions, servable))
             response.model_spec.signature_name = name
-            for one in wanted:
-                response.outputs[one].CopyFrom(tf.make_tensor_proto(outputs[one]))
-            return response
+            outputs = {one: outputs[one] for one in wanted}
+            return await body.off_loop(num_bytes(outputs), _serialized, response, outputs)
 
-    async def _metadata(self, request: Any) -> Message:
+    async def _metadata(self, request: Any) -> bytes:
         for field in request.metadata_field:
             if field != _METADATA_FIELD:
                 raise RequestError(f"Metadata field {field} is not supported")
@@ -159,13 +152,13 @@ class PredictionService(
                 model_spec=_spec(versions, servable)
             )
             response.metadata[_METADATA_FIELD].Pack(servable.signature_map)
-            return response
+            return response.SerializeToString()
 
-    async def _status(self, request: Any) -> Message:
+    async def _status(self, request: Any) -> bytes:
         versions, number = self._versions(request.model_spec, "status")
         response = get_model_status_pb2.GetModelStatusResponse()
         tensorflow_serving.add_statuses(response, versions.statuses(number))
-        return response
+        return response.SerializeToString()
 
     def _versions(self, spec: Any, verb: str = "predict") -> tuple[Versions, int | None]:
         """The model that a request names, and the number of its version or None for the served."""
@@ -175,6 +168,12 @@ class PredictionService(
         if spec.version_label:
             raise RequestError(f"Unrecognized servable version label: {spec.version_label}")
         return self._models[spec.name], number
+
+
+def _serialized(response: Any, outputs: Tensors) -> bytes:
+    for name, array in outputs.items():
+        response.outputs[name].CopyFrom(tf.make_tensor_proto(array))
+    return response.SerializeToString()
 
 
 def _spec(versions: Versions, servable: Servable) -> Any:
@@ -240,8 +239,26 @@ async def served(service: PredictionService, settings: Settings) -> AsyncIterato
         "grpc.keepalive_permit_without_calls": 1,
     }
     server = grpc.aio.server(options=list(options.items()))
-    prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(service, server)
-    model_service_pb2_grpc.add_ModelServiceServicer_to_server(service, server)
+    methods = {
+        "PredictionService": {
+            "Predict": (service.predict, predict_pb2.PredictRequest),
+            "GetModelMetadata": (
+                service.get_metadata,
+                get_model_metadata_pb2.GetModelMetadataRequest,
+            ),
+        },
+        "ModelService": {
+            "GetModelStatus": (service.get_status, get_model_status_pb2.GetModelStatusRequest)
+        },
+    }
+    for name, handled in methods.items():
+        # Not by the stubs of TensorFlow Serving: they serialize responses on the event loop.
+        handlers = {
+            method: grpc.unary_unary_rpc_method_handler(handle, request.FromString)
+            for method, (handle, request) in handled.items()
+        }
+        handler = grpc.method_handlers_generic_handler(f"tensorflow.serving.{name}", handlers)
+        server.add_generic_rpc_handlers((handler,))
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     try:
         server.add_insecure_port(f"{host}:{settings.grpc_port}")

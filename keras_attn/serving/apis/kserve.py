@@ -29,9 +29,10 @@ from keras_attn.serving.apis.tensorflow_serving import Target
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.models import Models
+from keras_attn.serving.pieces import num_bytes
 from keras_attn.serving.servable import DEFAULT_SIGNATURE, Servable
 from keras_attn.serving.settings import Settings
-from keras_attn.serving.tensors import as_json, shown, to_array, to_json
+from keras_attn.serving.tensors import as_json, shown, to_array, to_document
 from keras_attn.serving.versions import Versions
 
 _DATATYPES = {
@@ -83,11 +84,15 @@ class KServe:
         if target.verb == "infer":
             content = await body.read(request, self._settings)
             content, binary = split(content, request.headers.get(_HEADER))
-            document = body.parse_json(content)
+            document = await body.off_loop(len(content), body.parse_json, content)
             with versions.use(target.version) as servable:
-                name, inputs = parse_request(document, servable, binary)
+                name, inputs = await body.off_loop(
+                    len(content) + len(binary), parse_request, document, servable, binary
+                )
                 outputs = await self._inference.answer(request, servable, name, inputs, arrived)
-                return to_response(document, outputs, versions.name, servable)
+                return await body.off_loop(
+                    num_bytes(outputs), to_response, document, outputs, versions.name, servable
+                )
         if target.verb == "ready" and target.version is None and not versions.is_warm:
             return JSONResponse({"status": "loading"}, HTTPStatus.SERVICE_UNAVAILABLE)
         with versions.use(target.version) as servable:
@@ -290,7 +295,7 @@ def to_response(
             output["parameters"] = {"binary_data_size": len(data)}
             binary += data
         else:
-            output["data"] = to_json(array.ravel(), name)
+            output["data"] = to_document(array.ravel(), name)
         response["outputs"].append(output)
     content = as_json(response)
     if not binary:

@@ -9,8 +9,8 @@ Two members of a request for translation are this server's own: `glossary`, as i
 """
 
 import time
-from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -24,13 +24,15 @@ from keras_attn.serving import body, glossary
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.models import LanguagePair, Models
+from keras_attn.serving.pieces import num_bytes
 from keras_attn.serving.servable import DEFAULT_SIGNATURE
 from keras_attn.serving.settings import Settings
-from keras_attn.serving.tensors import shown, to_array, to_json
+from keras_attn.serving.tensors import as_json, shown, to_array, to_json
 from keras_attn.translation.corpus.cleaning import share_of_script
 
 AUTO = "auto"
 NBEST = "nbest"
+Parsed = TypeVar("Parsed")
 # Outputs of `nbest` that are members of responses too.
 _FLAGS = {"isUncertain": "is_uncertain", "isOtherLanguage": "is_other_language"}
 
@@ -59,28 +61,36 @@ class LibreTranslate:
 
     async def _translate(self, request: Request) -> Response:
         arrived = time.monotonic()
-        document = await members(request, self._settings)
         translators = self._models.translators()
-        parsed = parse_request(document, translators)
+        parsed = await parse_body(request, self._settings, parse_request, translators)
         with translators[parsed.pair].use(None) as servable:
             outputs = await self._inference.answer(
                 request, servable, parsed.signature, parsed.inputs, arrived
             )
-        return JSONResponse(to_response(parsed, outputs, translators))
+        response = await body.off_loop(
+            num_bytes(outputs), to_response, parsed, outputs, translators
+        )
+        return Response(response, media_type="application/json")
 
     async def _detect(self, request: Request) -> Response:
-        document = await members(request, self._settings)
-        return JSONResponse(detect(document, self._models.translators()))
+        translators = self._models.translators()
+        return JSONResponse(await parse_body(request, self._settings, detect, translators))
 
     async def _languages(self, request: Request) -> Response:
         return JSONResponse(languages(self._models.translators()))
 
 
-async def members(request: Request, settings: Settings) -> Mapping[str, Any]:
-    """Members of the body of a request, an HTML form or JSON."""
+async def parse_body(
+    request: Request, settings: Settings, parse: Callable[..., Parsed], *arguments: Any
+) -> Parsed:
+    """`parse(members, *arguments)` of the members of a body, an HTML form or JSON."""
     content = await body.read(request, settings)
-    is_form = "urlencoded" in request.headers.get("content-type", "")
-    return form(content) if is_form else body.parse_json(content)
+    read = form if "urlencoded" in request.headers.get("content-type", "") else body.parse_json
+
+    def parse_content() -> Parsed:
+        return parse(read(content), *arguments)
+
+    return await body.off_loop(len(content), parse_content)
 
 
 class TranslateRequest(NamedTuple):
@@ -93,7 +103,7 @@ class TranslateRequest(NamedTuple):
         alternatives: Number of further translations of each text.
         has_scores: Whether the response has the scores of the translations and the members of
             `flags`.
-        terms: Inputs of the signature `glossary` for the glossary of the request, if it has one.
+        inputs: Inputs of the signature, by name.
         detects: Whether the response has the language of the texts.
     """
 
@@ -102,20 +112,15 @@ class TranslateRequest(NamedTuple):
     pair: LanguagePair
     alternatives: int
     has_scores: bool
-    terms: dict[str, np.ndarray]
+    inputs: dict[str, np.ndarray]
     detects: bool
 
     @property
     def signature(self) -> str:
         """Name of the signature that computes the response."""
-        if self.terms:
+        if glossary.TERM in self.inputs:
             return glossary.SIGNATURE
         return NBEST if self.alternatives or self.has_scores else DEFAULT_SIGNATURE
-
-    @property
-    def inputs(self) -> dict[str, np.ndarray]:
-        """Inputs of the signature."""
-        return {"text": to_array(self.texts, tf.string), **self.terms}
 
 
 def form(content: bytes) -> dict[str, Any]:
@@ -160,7 +165,8 @@ def parse_request(document: Mapping[str, Any], pairs: Collection[LanguagePair]) 
             "gives one translation with a glossary."
         )
     is_auto = document["source"] == AUTO
-    return TranslateRequest(texts, is_list, pair, alternatives, has_scores, terms, is_auto)
+    inputs = {"text": to_array(texts, tf.string), **terms}
+    return TranslateRequest(texts, is_list, pair, alternatives, has_scores, inputs, is_auto)
 
 
 def _pair(
@@ -198,8 +204,8 @@ def _texts(document: Mapping[str, Any]) -> tuple[list[str], bool]:
 
 def to_response(
     parsed: TranslateRequest, outputs: Mapping[str, np.ndarray], pairs: Collection[LanguagePair]
-) -> dict[str, Any]:
-    """Response to a request for translation.
+) -> bytes:
+    """Body of the response to a request for translation.
 
     Args:
         parsed: Parsed request.
@@ -226,7 +232,9 @@ def to_response(
         found["alternatives"] = [row[1:] for row in rows]
     if parsed.detects:
         found["detectedLanguage"] = [detected(text, pairs)[0] for text in parsed.texts]
-    return found if parsed.is_list else {name: values[0] for name, values in found.items()}
+    if not parsed.is_list:
+        found = {name: values[0] for name, values in found.items()}
+    return as_json(found)
 
 
 def flags(outputs: Mapping[str, np.ndarray]) -> dict[str, list[bool]]:

@@ -56,9 +56,10 @@ class Streaming:
         return [Route("/translate/stream", self._stream, methods=["POST"])]
 
     async def _stream(self, request: Request) -> Response:
-        document = await libretranslate.members(request, self._settings)
         translators = self._models.translators()
-        asked = libretranslate.parse_request(document, translators)
+        asked = await libretranslate.parse_body(
+            request, self._settings, libretranslate.parse_request, translators
+        )
         found = events(asked, translators[asked.pair], self._inference, body.client(request))
         # An error before the first event has a status of its own.
         first = await body.cancel_on_disconnect(request, anext(found))

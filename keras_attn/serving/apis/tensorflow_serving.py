@@ -4,7 +4,6 @@ Formats and error messages follow the documentation of TensorFlow Serving (`api_
 answers of the original server.
 """
 
-import asyncio
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -25,9 +24,10 @@ from keras_attn.serving import body, glossary
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.models import Models
+from keras_attn.serving.pieces import num_bytes
 from keras_attn.serving.servable import DEFAULT_SIGNATURE, Servable
 from keras_attn.serving.settings import Settings
-from keras_attn.serving.tensors import as_json, is_binary, shown, to_array, to_json
+from keras_attn.serving.tensors import as_json, is_binary, shown, to_array, to_document
 from keras_attn.serving.versions import VersionStatus
 
 _METHODS = {"classify": "classification", "regress": "regression"}
@@ -79,9 +79,9 @@ class TensorFlowServing:
                     f"Expected {_METHODS[target.verb]} signature method_name to be "
                     f"tensorflow/serving/{target.verb}. Was: tensorflow/serving/predict"
                 )
-            name, parsed = _parse_predict(body.parse_json(content), servable)
+            name, parsed = await body.off_loop(len(content), _parse_predict, content, servable)
             outputs = await self._inference.answer(request, servable, name, parsed.inputs, arrived)
-        response = await asyncio.to_thread(to_response, outputs, parsed.form)
+        response = await body.off_loop(num_bytes(outputs), to_response, outputs, parsed.form)
         return Response(response, media_type="application/json")
 
 
@@ -159,8 +159,9 @@ class PredictRequest(NamedTuple):
     form: Form
 
 
-def _parse_predict(document: Mapping[str, Any], servable: Servable) -> tuple[str, PredictRequest]:
+def _parse_predict(content: bytes, servable: Servable) -> tuple[str, PredictRequest]:
     """Name of the signature that a request uses, and its inputs."""
+    document = body.parse_json(content)
     terms, name = glossary.from_member(document), signature_name(document)
     if not terms:
         return name, parse_request(document, servable.signature(name).inputs)
@@ -315,7 +316,7 @@ def to_response(outputs: Mapping[str, np.ndarray], form: Form) -> bytes:
     if form == "row":
         document: dict[str, Any] = {"predictions": _rows(outputs)}
     else:
-        columns = {name: to_json(array, name) for name, array in outputs.items()}
+        columns = {name: to_document(array, name) for name, array in outputs.items()}
         document = {"outputs": columns if len(columns) > 1 else next(iter(columns.values()))}
     return as_json(document)
 
@@ -331,7 +332,7 @@ def _rows(outputs: Mapping[str, np.ndarray]) -> list[Any]:
                 f"expecting: {num_rows}"
             )
         num_rows = len(array)
-    columns = [to_json(array, name) for name, array in outputs.items()]
+    columns = [to_document(array, name) for name, array in outputs.items()]
     if len(columns) == 1:
         return columns[0]
     return [dict(zip(outputs, row, strict=True)) for row in zip(*columns, strict=True)]
