@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 import numpy as np
-from machine import available_memory, describe_machine
+from machine import available_memory, describe_machine, process_memory
 
 GIB = 2**30
 SHORT = 64
@@ -84,7 +84,7 @@ def measure(arguments: argparse.Namespace) -> None:
     run = make_pass(arguments)
     run(SHORT)
     # Address space that TensorFlow has reserved already does not count against the limit.
-    limit = address_space() + int(arguments.limit * GIB)
+    limit = process_memory(what="VmSize") + int(arguments.limit * GIB)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     start = time.monotonic()
     if arguments.length != SHORT:
@@ -123,12 +123,6 @@ def make_pass(arguments: argparse.Namespace) -> Any:
         forward_and_backward(tf.constant(x, dtype))
 
     return run
-
-
-def address_space() -> int:
-    """Virtual memory of this process, in bytes."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[0]) * resource.getpagesize()
 
 
 if __name__ == "__main__":

@@ -1,23 +1,39 @@
-"""Translation speed of an exported translator: `python benchmarks/decode.py MODEL`.
+"""Speed of an exported translator as it ships: `python benchmarks/decode.py MODEL`.
 
-Compares the same weights and sentences, from strings to strings, in CTranslate2 (float32 and int8,
-with sentencepiece) and in our SavedModel (float32 and bfloat16). Each has a separate process for
-each way to use the cores, and they take turns; for each size of a request the fastest way is
-printed. Length penalties are 0, which is not what ships: CTranslate2 uses another formula. A ratio
-above 1 means that our SavedModel is faster. CTranslate2 is skipped if it is not installed.
+Compares the same weights and sentences, from strings to strings, in our SavedModel (float32 and
+bfloat16, the search settings of MODEL) and in CTranslate2 (float32 and int8, with sentencepiece),
+greedy and with a beam of 4. CTranslate2 has its own defaults and the exponent of our length
+penalty; it is skipped if it is not installed. Each has a separate process for each way to use the
+cores, and they take turns; for each size of a request the fastest way is printed. A ratio above 1
+means that our SavedModel is faster. BLEU is that of the same sentences.
 
-`--old VERSION` compares two exported versions instead, each as it is, MODEL and `VERSION`.
+Steps are decoder steps for a sentence; row-steps count each step once for each of its sentences.
+Ours are counted in the search that this code makes of the configuration. Those of CTranslate2
+follow from its hypotheses.
+
+- `--old VERSION` compares two exported versions instead, each as it is: MODEL and `VERSION`.
+- `--try "" "early_stopping=full"` compares search settings instead, on validation sentences, batch
+  by batch by turns: row-steps, processor seconds, BLEU, chrF, the share of translations equal to
+  those of the first settings, and how many have a lower score. Settings are fields of `Config`.
 """
 
 import argparse
 import dataclasses
 import importlib.util
+import json
+import math
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
 
+import numpy as np
+import tensorflow as tf
+from learning import settings_of
 from machine import describe_machine, num_cores
 from peer import Peer
 
@@ -25,9 +41,14 @@ from keras_attn import Transformer
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import load_corpus
+from keras_attn.translation.corpus.splits import Example
+from keras_attn.translation.decoding.steps import DecoderSteps
+from keras_attn.translation.evaluation.metrics import bleu, chrf
 from keras_attn.translation.export import ctranslate2, saved_model
+from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.model import make_model
-from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
+from keras_attn.translation.runtime import threads
+from keras_attn.translation.tokenization.tokenizer import Tokenizers, load_or_train
 from keras_attn.translation.training import warm_start
 from keras_attn.translation.versions import CONFIG, EXTRA
 
@@ -40,128 +61,142 @@ WAYS_OF_CTRANSLATE2 = ("workers", "operations")
 BEAMS = (1, 4)
 # Requests of a turn, by texts in a request; a turn takes about a second.
 REQUESTS = {1: 16, 8: 4, 32: 2, 128: 1}
+COUNTED = 256  # sentences whose steps are counted
+BATCH_SIZE = 64  # of `--try`, as in `Translator`
+TOLERANCE = 1e-4  # of scores: batches of other shapes are rounded in another way
+
+Peers = dict[tuple[str, str], Peer]  # by name and way
+Steps = dict[tuple[str, int], tuple[float, float]]  # of a sentence, by name and texts in a request
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "model", type=Path, help="folder of an exported version, or of all versions"
-    )
+    parser.add_argument("model", type=Path, help="folder of a version, or of all versions")
     parser.add_argument("--data", help="corpus of the sentences (default: training corpus)")
     parser.add_argument("--turns", type=int, default=9, help="turns of each program")
-    parser.add_argument("--same", type=int, default=2000, help="number of translations to compare")
+    parser.add_argument("--scored", type=int, default=2000, help="most sentences that are scored")
+    parser.add_argument("--set", default="", help="settings in place of MODEL's, not with --old")
     parser.add_argument("--old", type=Path, help="an exported version to compare with")
+    parser.add_argument("--try", dest="tries", nargs="+", help="search settings to compare")
     arguments = parser.parse_args()
-    packages = ("tensorflow", "ctranslate2", "sentencepiece", "numpy")
-    print(describe_machine(packages), flush=True)
+    threads.set_intra_op_threads()
+    print(describe_machine(("tensorflow", "ctranslate2", "sentencepiece", "numpy")), flush=True)
     version = versions.newest_version(arguments.model)
     config = Config.load(version / EXTRA / CONFIG)
-    pairs = load_corpus(arguments.data or config.data, config.source, config.target)
-    sentences = [example.source for example in pairs.test + pairs.validation]
+    data = arguments.data or config.data
+    pairs = load_corpus(data, config.source, config.target, hold_out=config.hold_out)
+    if arguments.tries:
+        compare_settings(version, arguments.tries, pairs.validation[: arguments.scored])
+        return 0
+    examples = pairs.test + pairs.validation
+    sentences = [example.source for example in examples]
 
-    def measure(models: dict[str, Path], ours: tuple[str, ...], reference: str) -> None:
+    def measure(models: dict[str, Path], ours: tuple[str, ...]) -> None:
+        steps = count_steps(models, sentences[:COUNTED])
         peers = start(models, sentences)
-        if reference in models:
-            compare(peers, models, reference, sentences[: arguments.same])
-        take_turns(peers, ours, sentences, arguments.turns)
+        steps |= compare(peers, ours, examples[: arguments.scored], config.target)
+        take_turns(peers, ours, sentences, arguments.turns, steps)
         for peer in peers.values():
             peer.end()
 
     if arguments.old:
-        measure({"new": version, "old": versions.newest_version(arguments.old)}, ("new",), "old")
+        measure({"new": version, "old": versions.newest_version(arguments.old)}, ("new",))
         return 0
     with tempfile.TemporaryDirectory() as folder:
         for beam_size in BEAMS:
             print(f"\nBeam {beam_size}\n" if beam_size > 1 else "\nGreedy search\n", flush=True)
-            models = export_all(version, beam_size, Path(folder) / f"beam_{beam_size}")
-            measure(models, OURS, "ctranslate2 float32")
+            settings = {**settings_of(arguments.set), "beam_size": beam_size}
+            measure(export_all(version, settings, Path(folder) / f"beam_{beam_size}"), OURS)
     return 0
 
 
-def load_tokenizers(version: Path) -> Tokenizers:
-    return Tokenizers(
-        *(Tokenizer.load(version / EXTRA / f"{name}.model") for name in Tokenizers._fields)
-    )
-
-
-def load_model(version: Path) -> Transformer:
-    """Model with the weights of an exported version, for another export."""
+def load(version: Path) -> tuple[Transformer, Tokenizers]:
+    """Model and tokenizers of an exported version, for another export."""
     config = Config.load(version / EXTRA / CONFIG)
+    tokenizers = load_or_train(version / EXTRA, (), config)  # loads: the files are there
     config = dataclasses.replace(config, precision="float32")  # decoding has its own
-    sizes = (tokenizer.vocab_size for tokenizer in load_tokenizers(version))
-    model = make_model(*sizes, config)
+    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
     warm_start.copy_weights(version, model)
-    return model
+    return model, tokenizers
 
 
-def export_all(version: Path, beam_size: int, folder: Path) -> dict[str, Path]:
-    """Export the weights of a version for a beam size in each format; folders by name."""
-    config = dataclasses.replace(
-        Config.load(version / EXTRA / CONFIG),
-        beam_size=beam_size,
-        length_penalty=0.0,
-        min_length_ratio=0.0,
-        no_repeat_ngram=0,
-    )
-    tokenizers = load_tokenizers(version)
-    model = load_model(version)
+def export_all(version: Path, settings: dict[str, Any], folder: Path) -> dict[str, Path]:
+    """Export the weights of a version with settings in each format; folders by name."""
+    config = dataclasses.replace(Config.load(version / EXTRA / CONFIG), **settings)
+    model, tokenizers = load(version)
     models = {}
     for precision in OURS:
         served = dataclasses.replace(config, serving_precision=precision)
-        exported = saved_model.export(model, tokenizers, served, folder / precision)
-        models[precision] = exported.folder
+        models[precision] = saved_model.export(model, tokenizers, served, folder / precision).folder
     if importlib.util.find_spec("ctranslate2") is not None:
-        ctranslate2.convert(models["float32"], folder / "ctranslate2")
-        (folder / "ctranslate2" / "beam_size").write_text(str(beam_size))
-        for compute_type in ("float32", "int8"):
-            models[f"ctranslate2 {compute_type}"] = folder / "ctranslate2"
+        converted = folder / "ctranslate2"
+        ctranslate2.convert(models["float32"], converted)
+        search = {name: getattr(config, name) for name in ("beam_size", "length_penalty")}
+        (converted / "search.json").write_text(json.dumps(search))
+        models |= {f"ctranslate2 {kind}": converted for kind in ("float32", "int8")}
     return models
 
 
-def ways(name: str) -> tuple[str, ...]:
-    """Ways in which an engine may use the cores."""
-    return WAYS_OF_CTRANSLATE2 if name.startswith("ctranslate2") else WAYS_OF_OURS
+class Counted(NamedTuple):
+    """Translations of a batch, and their cost."""
+
+    translations: list[str]
+    scores: list[float]
+    steps: float
+    row_steps: float
+    seconds: float  # of the processor
 
 
-def start(models: dict[str, Path], sentences: list[str]) -> dict[tuple[str, str], Peer]:
-    """Start a process for each model and way to use the cores, and load the models."""
-    peers = {}
-    print(f"{'':<22}{'':<12}{'load s':>8}{'first text s':>14}{'MiB on disk':>13}")
-    for name, folder in models.items():
-        # Without files that only conversion and training need.
-        files = [path for path in folder.rglob("*") if path.is_file() and EXTRA not in path.parts]
-        size = sum(path.stat().st_size for path in files) / 2**20
-        for way in ways(name):
-            command = ["decode_peer.py", name, way]
-            peers[name, way] = peer = Peer(f"{name}, {way}", command, num_cores())
-            loaded = peer.ask(load=str(folder))
-            first = peer.ask(texts=sentences[:1])
-            print(f"{name:<22}{way:<12}{loaded['seconds']:>8.1f}", end="")
-            print(f"{first['seconds']:>14.2f}{size:>13.1f}")
-    sys.stdout.flush()
-    return peers
+class CountedSearch:
+    """Search that an export of a version has, with `settings` in place of its own, counted."""
+
+    def __init__(self, version: Path, **settings: Any):
+        config = dataclasses.replace(Config.load(version / EXTRA / CONFIG), **settings)
+        config.validate()
+        self._exported = Signatures(*load(version), config)
+        threads.one_core_for_each_shard(self._exported)
+        self._steps = tf.Variable([0.0, 0.0])
+        step, no_terms = DecoderSteps.step, tf.zeros([0], tf.string)
+
+        def counted(steps: DecoderSteps, last: tf.Tensor, *others: Any) -> Any:
+            self._steps.assign_add([1.0, tf.cast(tf.shape(last)[0], tf.float32)])
+            return step(steps, last, *others)
+
+        def best(texts: tf.Tensor) -> Any:  # as `serving_default`, with scores
+            found = self._exported._search(texts, no_terms, no_terms, 1, True)
+            return found.translations[:, 0], found.scores[:, 0]
+
+        with mock.patch.object(DecoderSteps, "step", counted):
+            graph = tf.function(best, [tf.TensorSpec([None], tf.string)], autograph=False)
+            self._best = graph.get_concrete_function()
+
+    def __call__(self, texts: list[str]) -> Counted:
+        self._steps.assign([0.0, 0.0])
+        start = time.process_time()
+        translations, scores = (found.numpy().tolist() for found in self._best(tf.constant(texts)))
+        seconds = time.process_time() - start
+        steps, row_steps = self._steps.numpy().tolist()
+        return Counted([text.decode() for text in translations], scores, steps, row_steps, seconds)
 
 
-def compare(
-    peers: dict[tuple[str, str], Peer],
-    models: dict[str, Path],
-    reference: str,
-    sentences: list[str],
-) -> None:
-    """Print the share of translations equal to those of a reference."""
-    answers = {
-        name: [
-            text
-            for batch in batches(sentences, 128)
-            for text in peers[name, ways(name)[0]].ask(texts=batch)["texts"]
-        ]
-        for name in models
-    }
-    theirs = answers.pop(reference)
-    print(f"\n{len(sentences):,} sentences, the same translation as {reference}:", flush=True)
-    for name, mine in answers.items():
-        same = sum(a == b for a, b in zip(mine, theirs, strict=True))
-        print(f"{name:<22}{same / len(sentences):>8.2%}")
+def compare_settings(version: Path, tries: list[str], examples: list[Example]) -> None:
+    """Print cost and quality of search settings."""
+    target = Config.load(version / EXTRA / CONFIG).target
+    searches = [CountedSearch(version, **settings_of(text)) for text in tries]
+    examples = sorted(examples, key=lambda example: len(example.source))
+    parts = list(batches([example.source for example in examples], BATCH_SIZE))
+    turns = [[search(part) for search in searches] for part in (parts[0], *parts)]
+    print(f"{len(examples):,} validation sentences")
+    print(f"{'row-steps':>9}{'CPU s':>8}{'BLEU':>8}{'chrF':>8}{'equal':>9}{'lower':>7}  settings")
+    first: dict[str, np.ndarray] = {}
+    for settings, found in zip(tries, zip(*turns[1:], strict=True), strict=True):  # after a warm-up
+        row_steps, seconds = (sum(one[i] for one in found) for i in (3, 4))
+        texts, scores = (np.concatenate([one[i] for one in found]) for i in (0, 1))
+        first = first or {"texts": texts, "scores": scores}
+        scored = texts.tolist(), [example.references for example in examples]
+        print(f"{row_steps / len(texts):>9.2f}{seconds:>8.1f}{bleu(*scored, target):>8.2f}", end="")
+        print(f"{chrf(*scored):>8.2f}{np.mean(texts == first['texts']):>9.2%}", end="")
+        print(f"{np.sum(scores < first['scores'] - TOLERANCE):>7}  {settings}", flush=True)
 
 
 def batches(sentences: list[str], size: int) -> Iterator[list[str]]:
@@ -169,38 +204,87 @@ def batches(sentences: list[str], size: int) -> Iterator[list[str]]:
         yield sentences[start : start + size]
 
 
+def is_ours(name: str) -> bool:
+    return not name.startswith("ctranslate2")
+
+
+def count_steps(models: dict[str, Path], sentences: list[str]) -> Steps:
+    """Steps and row-steps of our models for a sentence."""
+    found: Steps = {}
+    for name, version in models.items():
+        if is_ours(name):
+            search = CountedSearch(version)
+            for size in REQUESTS:
+                counted = [search(batch) for batch in batches(sentences, size)]
+                steps = (sum(one.steps for one in counted), sum(one.row_steps for one in counted))
+                found[name, size] = steps[0] / len(sentences), steps[1] / len(sentences)
+    return found
+
+
+def start(models: dict[str, Path], sentences: list[str]) -> Peers:
+    """Start a process for each model and way to use the cores, and load the models."""
+    peers: Peers = {}
+    print(f"{'':<22}{'':<12}{'load s':>8}{'first text s':>14}{'MiB on disk':>13}")
+    for name, folder in models.items():
+        # Without files that only conversion and training need.
+        files = [path for path in folder.rglob("*") if path.is_file() and EXTRA not in path.parts]
+        size = sum(path.stat().st_size for path in files) / 2**20
+        for way in WAYS_OF_OURS if is_ours(name) else WAYS_OF_CTRANSLATE2:
+            command = ["decode_peer.py", name, way]
+            peers[name, way] = peer = Peer(f"{name}, {way}", command, num_cores())
+            loaded = peer.ask(load=str(folder))
+            first = peer.ask(texts=sentences[:1])
+            print(f"{name:<22}{way:<12}{loaded['seconds']:>8.1f}", end="")
+            print(f"{first['seconds']:>14.2f}{size:>13.1f}", flush=True)
+    return peers
+
+
+def compare(peers: Peers, ours: tuple[str, ...], examples: list[Example], target: str) -> Steps:
+    """Print BLEU and the share of equal translations; return the row-steps of CTranslate2."""
+    sentences, references = ([getattr(e, side) for e in examples] for side in Example._fields)
+    found: dict[str, list[str]] = {}
+    steps: Steps = {}
+    for name, peer in {name: peer for (name, _), peer in peers.items()}.items():
+        answers = [peer.ask(texts=batch, count=True) for batch in batches(sentences, 128)]
+        found[name] = [text for answer in answers for text in answer["texts"]]
+        row_steps = sum(answer.get("row-steps", 0) for answer in answers) / len(sentences)
+        steps |= {(name, size): (math.nan, row_steps) for size in REQUESTS if not is_ours(name)}
+    other = next((name for name, _ in peers if name not in ours), ours[0])
+    print(f"\n{len(sentences):,} sentences: BLEU, and the same translation as {other}")
+    for name, texts in found.items():
+        same = np.mean(np.equal(texts, found[other]))
+        print(f"{name:<22}{bleu(texts, references, target):>8.2f}{same:>9.2%}", flush=True)
+    return steps
+
+
 def take_turns(
-    peers: dict[tuple[str, str], Peer],
-    ours: tuple[str, ...],
-    sentences: list[str],
-    num_turns: int,
+    peers: Peers, ours: tuple[str, ...], sentences: list[str], num_turns: int, steps: Steps
 ) -> None:
     """Print sentences/s of each engine, by texts in a request."""
     print(f"\nMedian of {num_turns} turns; sentences/s, and how much faster than each other engine")
     print(f"{' and '.join(ours)} are; each in its fastest way to use the cores\n")
     print(f"{'texts':>5}  {'':<22}{'':<12}{'ms/request':>11}{'sent./s':>9}", end="")
-    print("".join(f"{name:>10}" for name in ours))
+    print(f"{'steps':>8}{'row-steps':>11}" + "".join(f"{name:>10}" for name in ours))
     for size, num_requests in REQUESTS.items():
-        seconds: dict[tuple[str, str], list[float]] = {name: [] for name in peers}
+        seconds: dict[tuple[str, str], list[float]] = {peer: [] for peer in peers}
         for turn in range(-1, num_turns):  # one more turn for warm-up, not counted
             first = (turn + 1) * size * num_requests
             texts = [sentences[(first + i) % len(sentences)] for i in range(size * num_requests)]
-            names = list(peers)
-            for i in range(len(names)):
-                name = names[(i + turn) % len(names)]  # a new order in each turn
-                answers = [peers[name].ask(texts=batch) for batch in batches(texts, size)]
+            for i in range(len(peers)):
+                one = list(peers)[(i + turn) % len(peers)]  # a new order in each turn
+                answers = [peers[one].ask(texts=batch) for batch in batches(texts, size)]
                 if turn >= 0:
-                    seconds[name].append(sum(answer["seconds"] for answer in answers))
+                    seconds[one].append(sum(answer["seconds"] for answer in answers))
         fastest: dict[str, str] = {}
-        for name, way in sorted(peers, key=lambda name: statistics.median(seconds[name])):
+        for name, way in sorted(peers, key=lambda peer: statistics.median(seconds[peer])):
             fastest.setdefault(name, way)
-        for name, way in ((name, fastest[name]) for name in dict.fromkeys(n for n, _ in peers)):
+        for name in dict.fromkeys(name for name, _ in peers):
+            way = fastest[name]
             its = seconds[name, way]
             a_second = size * num_requests / statistics.median(its)
             print(f"{size:>5}  {name:<22}{way:<12}{1000 * size / a_second:>11.1f}", end="")
-            print(f"{a_second:>9.1f}", end="")
-            for one in ours:
-                mine = seconds[one, fastest[one]]
+            print("{:>9.1f}{:>8.2f}{:>11.2f}".format(a_second, *steps[name, size]), end="")
+            for mine in (seconds[one, fastest[one]] for one in ours):
                 ratios = [a / b for a, b in zip(its, mine, strict=True)]
                 print(f"{statistics.median(ratios):>10.2f}", end="")
             print(flush=True)

@@ -24,11 +24,7 @@ TOLERANCE = {"float32": 1e-3, "bfloat16": 3e-2}
 
 def main() -> int:
     arguments = parse_arguments()
-    peers = [OURS, "keras"]
-    if importlib.util.find_spec("torch") is not None:
-        peers.append("torch")
-    else:
-        print("torch is not installed: skipped")
+    peers = [OURS, "keras", *(["torch"] if importlib.util.find_spec("torch") else [])]
     print(describe_machine(("tensorflow", "keras", "torch", "numpy")))
     print(f"{num_cores()} threads; median of {arguments.repeats} turns; ", end="")
     print("causal mask" if arguments.causal else "no mask")

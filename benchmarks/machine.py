@@ -31,8 +31,8 @@ def available_memory() -> int:
     return int(_lines_of("/proc/meminfo")["MemAvailable"].split()[0]) * 1024
 
 
-def resident_memory(process: int | str = "self", what: str = "VmRSS") -> int:
-    """Resident memory of a process in bytes: current, or peak with `"VmHWM"`."""
+def process_memory(process: int | str = "self", what: str = "VmRSS") -> int:
+    """Memory of a process in bytes: resident, its peak (`"VmHWM"`), or reserved (`"VmSize"`)."""
     return int(_lines_of(f"/proc/{process}/status")[what].split()[0]) * 1024
 
 

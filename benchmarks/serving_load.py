@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from machine import describe_machine, resident_memory
+from machine import describe_machine, process_memory
 from peer import Peer
 from serving_peer import clients_of, direct_calls, running_server
 
@@ -98,7 +98,7 @@ def watch(clients: Peer, request: dict[str, Any], server: int, programs: str) ->
     compiled = count_programs(programs)
     print(f"\n{'seconds':>8}{'MiB':>8}{'open files':>12}{'compiled since':>16}")
     for sample in range(SAMPLES + 1):
-        memory = resident_memory(server) / 2**20
+        memory = process_memory(server) / 2**20
         num_files = len(os.listdir(f"/proc/{server}/fd"))
         print(
             f"{request['seconds'] * sample / SAMPLES:>8.0f}{memory:>8,.0f}{num_files:>12}", end=""

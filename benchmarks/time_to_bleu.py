@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from decode import load_model, load_tokenizers
+from decode import load
 from keras_attn_data import cache
 from machine import describe_machine, num_cores
 from peer import Peer, python_of
@@ -92,10 +92,10 @@ def train_ours(data: str, minutes: float) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as name:
         command = ["train.py", "--data", data, "--minutes", str(minutes), "--out", name]
         subprocess.run([sys.executable, *command], cwd=ROOT, check=True)
-        report = json.loads((Path(name) / "1" / "report.json").read_text())
         version = Path(name) / "1"
+        report = json.loads((version / "report.json").read_text())
         config = Config.load(version / EXTRA / CONFIG)
-        translate = translate_with(load_model(version), load_tokenizers(version), config)
+        translate = translate_with(*load(version), config)
         examples = load_corpus(data, config.source, config.target).test
         said = translate([example.source for example in examples])
     reached = bleu(said, [example.references for example in examples], config.target)

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from machine import num_cores, resident_memory
+from machine import num_cores, process_memory
 from peer import answer_requests
 
 # Settings of Adam for the peers: the best ones found with ours (results/learning.md).
@@ -56,7 +56,7 @@ def main() -> None:
             return steps
         train(request["steps"])
         seconds = time.perf_counter() - start
-        return {"seconds": seconds, "memory": resident_memory(what="VmHWM")}
+        return {"seconds": seconds, "memory": process_memory(what="VmHWM")}
 
     answer_requests(answer)
 
