@@ -212,8 +212,8 @@ def _ways_to_write_time(english: str) -> str:
         return (
             rf"{english}|12(?::00)? ?(?:[ap]\.m\.|[ap]m|[AP]M)|(?:12|twelve) (?:o'clock )?{english}"
         )
-    if spoken := re.findall("^([0-9]+) (to|past) ([0-9]+)(.*)$", english):
-        return _ways_to_speak(*spoken[0])
+    if minutes_of_hour := re.findall("^([0-9]+) (to|past) ([0-9]+)(.*)$", english):
+        return _ways_to_speak(*minutes_of_hour[0])
     ((hour, minute, half),) = re.findall(r"^([0-9]+)(?::([0-9]+))?(?: ([ap])\.m\.)?$", english)
     word = _WORDS[int(hour)] if int(hour) < len(_WORDS) else hour
     if minute in ("", "00"):

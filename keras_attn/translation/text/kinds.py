@@ -4,13 +4,15 @@ Each kind is a row of `KINDS`. Training (`training_placeholders.py`) and the gra
 (`placeholders.py`) find, classify and mask spans by these rows.
 """
 
+from __future__ import annotations
+
 import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from keras_attn.languages import SCRIPTS, read_language
-from keras_attn.translation.text import dates, names, numbers
+from keras_attn.translation.text import dates, english, names, numbers
 from keras_attn.translation.text.characters import Replacements
 
 EMOJI = (
@@ -35,11 +37,48 @@ class Kind(NamedTuple):
     # after it. A kind with one of them has the pattern of a later kind, for all other places.
     after: str = ""
     before: str = ""
-    targets: str = ""  # `Language.numbers` of the target languages that have this kind; or all
+    # `Language.numbers` or `Language.noise` of the target languages that have this kind; or all.
+    targets: str = ""
     sources: str = ""  # `Language.noise` of the source languages that have this kind; or all
     values: Mapping[str, str] = {}  # how English writes the spans, in place of `replacements`
     # Whether the pattern is sought; else it is one of the spans that another kind finds.
     is_sought: bool = True
+
+
+class Kinds(tuple[Kind, ...]):
+    """Kinds of spans, in the order in which they are sought, and a regular expression of all."""
+
+    @functools.cached_property
+    def pattern(self) -> str:
+        return "|".join(dict.fromkeys(kind.pattern for kind in self if kind.is_sought))
+
+    @functools.cached_property
+    def compiled(self) -> re.Pattern:
+        return re.compile(self.pattern, re.ASCII)  # `\b` as in RE2
+
+    @functools.cached_property
+    def usual(self) -> Kinds:
+        """Kinds in texts that `beginning` does not find."""
+        if self._is_japanese:
+            return Kinds(kind for kind in self if kind.values)
+        return Kinds(kind for kind in self if kind.targets != "japanese")
+
+    @functools.cached_property
+    def beginning(self) -> re.Pattern:
+        """Characters and words with which the other kinds begin. Most texts have none."""
+        beginning = _JAPANESE_BEGINNING if self._is_japanese else english.BEGINNING
+        return re.compile(beginning, re.ASCII)
+
+    @functools.cached_property
+    def _is_japanese(self) -> bool:
+        return any(kind.sources == "japanese" for kind in self)
+
+
+# Characters with which a span may begin that is no name.
+_JAPANESE_BEGINNING = (
+    f"[^{SCRIPTS['Hiragana']}{SCRIPTS['Katakana']}{SCRIPTS['Han']}、。・「」『』〜…?!, ()]"
+    f"|[{numbers.DIGIT[1:-1]}十百千午マ]"
+)
 
 
 # Letters that a path or address may hold besides ASCII: words in kanji and katakana.
@@ -107,6 +146,14 @@ def _english(
     return Kind(name, pattern, ways, {"english": replacements}, mark, targets="english")
 
 
+def _japanese(
+    name: str, pattern: str, ways: Callable, replacements: Replacements, **given: Any
+) -> Kind:
+    """Kind of English spans of which Japanese has a form of its own."""
+    written = {"myriads": replacements}
+    return Kind(name, pattern, ways, written, targets="japanese", sources="alphabetic", **given)
+
+
 def _name(name: str, pattern: str, **given: Any) -> Kind:
     """Kind of Japanese names, which English spells."""
     row = Kind(name, pattern, names.ways_to_write, targets="english", sources="japanese")
@@ -135,6 +182,39 @@ KINDS = (
     _english("about", numbers.ABOUT, numbers.ways_to_write_about, numbers.ABOUT_IN_ENGLISH),
     _english(
         "fraction", numbers.FRACTION, numbers.ways_to_write_fraction, numbers.FRACTION_IN_ENGLISH
+    ),
+    _japanese("time", english.TIME, english.ways_to_write_time, english.TIME_IN_JAPANESE),
+    _japanese(
+        "half or quarter of an hour",
+        english.HALF_OR_QUARTER,
+        english.ways_to_write_spoken,
+        english.SPOKEN_IN_JAPANESE,
+    ),
+    _japanese(
+        "minutes of an hour",
+        english.MINUTES,
+        english.ways_to_write_spoken,
+        english.SPOKEN_IN_JAPANESE,
+        after=english.BEFORE_MINUTES,
+    ),
+    Kind("no minutes", english.MINUTES, ways=None, targets="japanese", sources="alphabetic"),
+    _japanese(
+        "amount and a half", english.HALF, english.ways_to_write_half, english.HALF_IN_JAPANESE
+    ),
+    _japanese(
+        "English fraction",
+        english.FRACTION,
+        english.ways_to_write_fraction,
+        english.FRACTION_IN_JAPANESE,
+        before=english.AFTER_FRACTION,
+    ),
+    Kind("no fraction", english.FRACTION, ways=None, targets="japanese", sources="alphabetic"),
+    _japanese(
+        "English about", english.ABOUT, english.ways_to_write_about, english.ABOUT_IN_JAPANESE
+    ),
+    _japanese("minus", english.MINUS, english.ways_to_write_minus, english.MINUS_IN_JAPANESE),
+    _japanese(
+        "money in Japanese", english.MONEY, english.ways_to_write_money, english.MONEY_IN_JAPANESE
     ),
     Kind("signed number or temperature", numbers.SIGNED, numbers.ways_to_write_signed, _SIGNED),
     Kind("English amount", numbers.ENGLISH_AMOUNT, ways=None, targets="myriads"),
@@ -174,15 +254,15 @@ def copied_spans(text: str) -> list[str]:
 
 
 @functools.cache
-def kinds_of(source: str, target: str) -> tuple[Kind, ...]:
+def kinds_of(source: str, target: str) -> Kinds:
     """Kinds of spans in texts that are translated from a language into another."""
     kinds = (
         kind
         for kind in KINDS
-        if kind.targets in ("", read_language(target).numbers)
+        if kind.targets in ("", read_language(target).numbers, read_language(target).noise)
         and kind.sources in ("", read_language(source).noise)
     )
-    return (*kinds, *_words(source))
+    return Kinds((*kinds, *_words(source)))
 
 
 def _words(source: str) -> tuple[Kind, ...]:

@@ -14,14 +14,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from keras_attn.languages import SCRIPTS, read_language
+from keras_attn.languages import read_language
 from keras_attn.translation.text import dates, numbers
 from keras_attn.translation.text.characters import (
     look_up_in_graph,
     replace_in_graph,
     split_in_graph,
 )
-from keras_attn.translation.text.kinds import KINDS, TAG, Kind, kinds_of
+from keras_attn.translation.text.kinds import KINDS, TAG, Kind, Kinds, kinds_of
 from keras_attn.translation.text.typed import plain_in_graph
 
 if TYPE_CHECKING:
@@ -34,18 +34,12 @@ PLACEHOLDERS = tuple(chr(0xE000 + i) for i in range(8))
 _CORRECTIONS = {"english": (*numbers.ORDINAL_ENDINGS, *dates.ONE_PERIOD)}
 
 
-def any_of(kinds: Sequence[Kind]) -> str:
-    """Regular expression of a span of any of the kinds."""
-    return "|".join(dict.fromkeys(kind.pattern for kind in kinds if kind.is_sought))
-
-
-def find(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[re.Match, Kind]]:
+def find(text: str, kinds: Kinds) -> Iterator[tuple[re.Match, Kind]]:
     """Find the spans of a text and their kinds, as `mask` does in the graph."""
-    is_japanese = any(kind.sources == "japanese" for kind in kinds)
-    if is_japanese and not _BEGINNING.search(text):
-        kinds = [kind for kind in kinds if kind.values]
+    if not kinds.beginning.search(text):
+        kinds = kinds.usual
     end = 0
-    for span in _compiled(any_of(kinds)).finditer(text):
+    for span in kinds.compiled.finditer(text):
         fitting = (
             kind
             for kind in kinds
@@ -55,14 +49,6 @@ def find(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[re.Match, Kind]]:
         )
         yield span, next(fitting)
         end = span.end()
-
-
-# Characters with which a span may begin that is no name. Most Japanese sentences have none, so that
-# fewer expressions are tried.
-_BEGINNING = re.compile(
-    f"[^{SCRIPTS['Hiragana']}{SCRIPTS['Katakana']}{SCRIPTS['Han']}、。・「」『』〜…?!, ()]"
-    f"|[{numbers.DIGIT[1:-1]}十百千午マ]"
-)
 
 
 def _end(pattern: str) -> str:
@@ -92,7 +78,7 @@ def mask(
     import tensorflow as tf
 
     kinds = kinds_of(source, target)
-    pattern = tf.constant(any_of(kinds))
+    pattern = tf.constant(kinds.pattern)
     if terms is not None:
         terms = tf.strings.strip(plain_in_graph(terms, source))
         pattern = tf.strings.join([_any_term(terms), pattern])

@@ -33,7 +33,7 @@ _END = (
 )
 # Marks of lists, headings, quotations and notes at the beginning of a line.
 _LIST_MARK = (
-    rf"[・‣•■□●○◆◇▲△▼▽▶►◎※→⇒①-⑳]|[-–—*#+>]{{1,6}}{_SPACE}|[0-9]{{1,3}}[.．]{_SPACE}"
+    rf"[・‣•■□●○◆◇▲△▼▽▶►◎※→⇒①-⑳]|[-–—*#+>=~]{{1,6}}{_SPACE}|[0-9]{{1,3}}[.．]{_SPACE}"
     rf"|[0-9]{{1,3}}[)）]|[(（][0-9]{{1,3}}[)）]|[A-Za-z][)）]{_SPACE}"
     rf"|Q[0-9]{{0,3}}[:：.．]{_SPACE}?|A[0-9]{{0,3}}(?:[:：．]{_SPACE}?|\.{_SPACE})"
 )
@@ -43,6 +43,15 @@ _LABEL = (
     rf"(^|[{SEPARATOR}])({_BEFORE}(?:[^\s:：<>【】{SEPARATOR}]{{1,11}}[^\s:：<>【】{SEPARATOR}0-9０-９](?:：|:{_SPACE})"
     rf"|【[^【】\r\n{SEPARATOR}]{{1,30}}】))"
 )
+# The same in other forms: 注）, [Important], and a name before all that is said: 母「はい。」
+_NOTE = rf"(^|[{SEPARATOR}])({_BEFORE}(?:注意?|例|参考|備考|補足)[0-9]?)[)）]{_SPACE}*"
+_BRACKETED = (
+    rf"(^|[{SEPARATOR}])({_BEFORE})\[([A-Z][^\[\]\r\n{SEPARATOR}]{{0,30}})\]{_SPACE}+([A-Z])"
+)
+_SPEAKER = (
+    rf"(^|[{SEPARATOR}])({_BEFORE}[々一-鿿ァ-ヺー]{{1,8}})"
+    rf"(「[^「」\r\n{SEPARATOR}]+」\s*(?:{SEPARATOR}|\z))"
+)
 # A sentence with more tags than there are placeholders is split.
 _MANY_TAGS = rf"((?:[^<{SEPARATOR}]*<[^<>{SEPARATOR}]+>){{{len(PLACEHOLDERS)}}})"
 _SENTENCE = rf"(?:{COPIED}|{_QUOTED}|{_WITHIN}|[^{_MARKS}.\r\n])*(?:{_END})"
@@ -51,6 +60,8 @@ _QUOTATION = (
     rf"([{_MARKS}][」』])({_SPACE}*[^\s\p{{Hiragana}}、，,.・ー―…{_MARKS}」』）){SEPARATOR}])"
 )
 
+# End of a label, and of a heading that is also marked after it: --- 2 ---
+_END_MARK = rf"(?:[:：】]{_SPACE}*|{_SPACE}[-=*#~]{{1,6}}{_SPACE}*)?"
 _WITH_BREAK = r"(?s).*[\r\n].*"
 
 
@@ -77,13 +88,17 @@ def split(texts: tf.Tensor) -> Sentences:
     texts = tf.strings.regex_replace(texts, SEPARATOR, " ")
     marked = tf.strings.regex_replace(texts, _SENTENCE, rf"\0{SEPARATOR}")
     marked = tf.strings.regex_replace(marked, _QUOTATION, rf"\1{SEPARATOR}\2")
+    marked = tf.strings.regex_replace(marked, _NOTE, rf"\1\2：{SEPARATOR}")
+    marked = tf.strings.regex_replace(marked, _BRACKETED, r"\1\2【\3】\4")
+    for _ in range(2):  # each time, every other line of a dialogue
+        marked = tf.strings.regex_replace(marked, _SPEAKER, rf"\1\2：{SEPARATOR}\3")
     marked = tf.strings.regex_replace(marked, _LABEL, rf"\1\2{SEPARATOR}")
     marked = tf.strings.regex_replace(marked, _MANY_TAGS, rf"\1{SEPARATOR}")
     chunks = tf.strings.split(marked, SEPARATOR)
     chunk, owner = chunks.flat_values, chunks.value_rowids()
     before, text, after = (
         tf.strings.regex_replace(
-            chunk, rf"(?s)^({_BEFORE}【?)(.*?)((?:[:：】]{_SPACE}*)?{_AFTER})$", rf"\{group}"
+            chunk, rf"(?s)^({_BEFORE}【?)(.*?)({_END_MARK}{_AFTER})$", rf"\{group}"
         )
         for group in (1, 2, 3)
     )
@@ -103,11 +118,16 @@ def join(
     has_next = tf.concat([(owner[1:] == owner[:-1]) & is_text[1:], [False]], 0)[: tf.size(text)]
     is_open = ~tf.strings.regex_full_match(after, _WITH_BREAK)
     is_label = tf.strings.regex_full_match(after, "(?s)[:：】].*")[:, None]
-    translations = tf.where(
-        is_label, tf.strings.regex_replace(translations, "[.。]$", ""), translations
+    label = tf.strings.regex_replace(translations, "[.。]$", "")
+    first = tf.strings.regex_replace(label, "(?s)^([a-z]?).*", r"\1")
+    label = tf.strings.join(
+        [tf.strings.upper(first), tf.strings.regex_replace(label, "^[a-z]", "")]
     )
+    translations = tf.where(is_label, label, translations)
     if between:  # the mark of the language
         after = tf.strings.regex_replace(after, f"^[:：]{_SPACE}?", ":")
+        after = tf.strings.regex_replace(after, f"^】{_SPACE}?", "]")
+        before = tf.strings.regex_replace(before, "【$", "[")
     after = tf.strings.join([after, tf.where(is_text & has_next & is_open, between, "")])
     before, after = (
         tf.repeat(part[:, None], tf.shape(translations)[1], 1) for part in (before, after)

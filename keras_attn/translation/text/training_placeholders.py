@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from keras_attn.languages import code_of
-from keras_attn.translation.text.kinds import Kind, kinds_of
+from keras_attn.translation.text.kinds import Kind, Kinds, kinds_of
 from keras_attn.translation.text.numbers import whole
 from keras_attn.translation.text.placeholders import PLACEHOLDERS, find
 from keras_attn.translation.text.typed import plain
@@ -38,7 +38,7 @@ _ORDINAL = re.compile("^(?:st|nd|rd)\\b")
 
 
 @functools.cache
-def _kinds(source: str, target: str) -> tuple[Kind, ...]:
+def _kinds(source: str, target: str) -> Kinds:
     """Kinds of spans in training pairs; the last is names and words."""
     translations = _TRANSLATIONS.get((code_of(source), code_of(target)), {})
     longest_first = sorted(map(re.escape, translations), key=len, reverse=True)
@@ -46,9 +46,8 @@ def _kinds(source: str, target: str) -> tuple[Kind, ...]:
     def translation(span: str) -> str:
         return whole(translations.get(span, span))
 
-    return *kinds_of(source, target), Kind(
-        "name", "|".join((*longest_first, _WORD)), translation, values=translations
-    )
+    names = Kind("name", "|".join((*longest_first, _WORD)), translation, values=translations)
+    return Kinds((*kinds_of(source, target), names))
 
 
 def mask_pair(

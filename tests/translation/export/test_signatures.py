@@ -94,7 +94,7 @@ def test_a_text_that_is_only_spans_to_copy_becomes_their_values(ask, translate):
         assert ask("attend", [text])["source_pieces"][0].tolist() == [b"</s>"]
     marked, labelled = translate("・猫が咲く。\n■夢", "【夢】花が咲く。")
     assert marked.startswith("・") and "\n■" in marked
-    assert labelled.startswith("【") and "】 " in labelled
+    assert labelled.startswith("[") and "] " in labelled
 
 
 def test_terms_are_found_in_any_width(translate):

@@ -139,7 +139,12 @@ def test_each_kind_is_masked_by_training_and_graph_alike():
 def test_kinds_that_japanese_writes_in_a_form_of_its_own_are_masked_alike():
     for source, masked_source, target, masked_target in (
         ("It is 1.5 million yen", "It is _ yen", "150万円だ", "_円だ"),
-        ("$5 million at 3pm", "$5 million at 3pm", "午後3時に500万ドル", "午後3時に500万ドル"),
+        ("$5 million at 3pm", "_ at _", "午後3時に500万ドル", "_に_"),
+        ("Two and a half hours for €15.50", "_ for _", "15.50ユーロで2時間半", "_で_"),
+        ("It's ten to five", "It's _", "5時10分前だ", "_だ"),
+        ("From ten to five at half past six", "From ten to five at _", "6時半に", "_に"),
+        ("Two-thirds of them, a third of May", "_ of them, a third of May", "3分の2が", "_が"),
+        ("Minus five for 2 or 3 days", "_ for _", "2、3日マイナス5", "__"),
         ("Half a billion in the 1990s", "_ in the _", "1990年代に5億", "_に_"),
         ("-10°C with 田中\\nToday", "_ with __Today", "田中と-10°C\\n今日", "_と__今日"),
     ):

@@ -53,7 +53,12 @@ def test_marks_labels_and_tags_stay_around_sentences():
         ("※注意\n# 見出し", "※<注意>\n# <見出し>"),
         ("Q: 猫ですか。A: はい。", "Q: <猫ですか。> A: <はい。>"),
         ("田中：はい。", "<田中>: <はい。>"),
-        ("【重要】会議です。", "【<重要>】 <会議です。>"),
+        ("【重要】会議です。", "[<重要>] <会議です。>"),
+        ("[Save] Yes. [name] is new.", "[<Save>] <Yes.> <[name] is new.>"),
+        ("母「はい。」\n子「ええ」\n", "<母>: <「はい。」>\n<子>: <「ええ」>\n"),
+        ("彼は「はい。」と言う。", "<彼は「はい。」と言う。>"),
+        ("注）高い。", "<注>: <高い。>"),
+        ("--- 手順2 ---", "--- <手順2> ---"),
         ("<p>猫です。</p><p>犬です。</p>", "<p><猫です。></p> <p><犬です。></p>"),
         ("<p>A cat.</p><p>A dog.</p>", "<p><A cat.></p> <p><A dog.></p>"),
         ("-10度です。10:30です。", "<-10度です。> <10:30です。>"),
@@ -69,12 +74,12 @@ def test_marks_labels_and_tags_stay_around_sentences():
     assert max(text.count("<") for text in texts_of(found.text)) <= 8
 
 
-def test_the_translation_of_a_label_has_no_full_stop():
+def test_the_translation_of_a_label_has_a_capital_and_no_full_stop():
     found = sentences.split(tf.constant(["【重要】見て。"]))
     joined = sentences.join(
-        found, tf.constant([["Important."], ["Look."], [""]]), tf.constant(1), " "
+        found, tf.constant([["important."], ["Look."], [""]]), tf.constant(1), " "
     )
-    assert texts_of(joined) == ["【Important】 Look."]
+    assert texts_of(joined) == ["[Important] Look."]
 
 
 def test_lines_are_split_and_come_back_with_blank_lines():

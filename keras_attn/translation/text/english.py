@@ -1,0 +1,173 @@
+"""Times, durations, fractions and money in English, and how Japanese writes them."""
+
+import re
+
+from keras_attn.translation.text.characters import Replacements, replace
+from keras_attn.translation.text.numbers import IN_MYRIADS, KANJI_TO_DIGITS, whole
+
+_WORDS = (
+    "twenty-five one two three four five six seven eight nine ten eleven twelve fifteen twenty "
+    "thirty forty fifty"
+).split()
+_VALUES = (25, *range(1, 13), 15, 20, 30, 40, 50)
+_PATTERNS = tuple(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in _WORDS)
+_TO_DIGITS: Replacements = (
+    *((rf"\b{pattern}\b", str(value)) for pattern, value in zip(_PATTERNS, _VALUES, strict=True)),
+    (r"\b[Aa]n?\b", "1"),
+)
+_COUNT = rf"\b(?:[0-9]+|{'|'.join(_PATTERNS)})"
+_ONE_OR_MORE = rf"(?:{_COUNT}|\b[Aa]n?)"
+
+# 3:30 p.m., 3pm
+TIME = r"[0-9]{1,2}(?::[0-9]{2})? ?(?:[ap]\.m\.|[AP]\.M\.|(?:[ap]m|[AP]M)\b)"
+TIME_IN_JAPANESE: Replacements = (
+    (r" ?([AaPp])\.?[Mm]\.?$", r"\1"),
+    (":00", ""),
+    ("^0", ""),
+    ("^(.*)[Aa]$", r"午前\1"),
+    ("^(.*)[Pp]$", r"午後\1"),
+    ("^午後12$", "正午"),
+    ("^(午[前後])12(:|$)", r"\1 0\2"),
+    (" ", ""),
+    ("^(午[前後])([0-9]+)$", r"\1\2時"),
+    ("^(午[前後])([0-9]+):0?([0-9]+)$", r"\1\2時\3分"),
+)
+# Half past nine, a quarter to five; and ten to five, which is a time only after some words.
+HALF_OR_QUARTER = rf"\b(?:[Hh]alf past|(?:[Aa] )?[Qq]uarter (?:to|past)) {_COUNT}\b"
+MINUTES = rf"{_COUNT}(?: minutes?)? (?:to|past) {_COUNT}\b"
+BEFORE_MINUTES = r"\b(?:at|by|until|till|before|around|about|almost|nearly|is|was|[Ii]t's) "
+SPOKEN_IN_JAPANESE: Replacements = (
+    *_TO_DIGITS,
+    ("^[Hh]alf past ([0-9]+)$", r"\1時半"),
+    ("^(?:1 )?[Qq]uarter", "15"),
+    ("^([0-9]+)(?: minutes?)? to ([0-9]+)$", r"\2時\1分前"),
+    ("^([0-9]+)(?: minutes?)? past ([0-9]+)$", r"\2時\1分"),
+)
+# Two and a half hours, an hour and a half, 2.5 miles, two hours and 30 minutes.
+_UNITS = {
+    "hours?": "時間",
+    "years?": "年",
+    "months?": "か月",
+    "weeks?": "週間",
+    "days?": "日",
+    "(?:kilos?|kilograms?|kilomet(?:er|re)s?)": "キロ",
+    "met(?:er|re)s?": "メートル",
+    "lit(?:er|re)s?": "リットル",
+    "miles?": "マイル",
+    "pounds?": "ポンド",
+}
+_UNIT = f"(?:{'|'.join(_UNITS)})"
+HALF = (
+    rf"{_COUNT} and a half {_UNIT}\b|{_ONE_OR_MORE} {_UNIT} and a half\b"
+    rf"|{_ONE_OR_MORE} hours? (?:and )?{_COUNT} minutes?\b"
+)
+HALF_IN_JAPANESE: Replacements = (
+    ("and a half", "半"),
+    *_TO_DIGITS,
+    *((f"^([0-9]+) (?:半 {unit}|{unit} 半)$", rf"\1{word}半") for unit, word in _UNITS.items()),
+    ("^([0-9]+) hours? (?:and )?([0-9]+) minutes?$", r"\1時間\2分"),
+)
+_PARTS = {
+    "third": 3, "fourth": 4, "quarter": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+    "ninth": 9, "tenth": 10,
+}  # fmt: skip
+FRACTION = rf"{_ONE_OR_MORE}[ -](?:{'|'.join(_PARTS)})s?"
+# A third of May is no fraction.
+AFTER_FRACTION = (
+    " of (?:the|this|that|these|those|my|your|his|her|its|our|their|all|them|us|it|people)\\b"
+)
+FRACTION_IN_JAPANESE: Replacements = (
+    *_TO_DIGITS,
+    *((f"^([0-9]+)[ -]{word}s?$", rf"{value}分の\1") for word, value in _PARTS.items()),
+)
+_COUNTERS = {
+    "hours": "時間", "years": "年", "months": "か月", "weeks": "週間", "days": "日",
+    "minutes": "分", "people": "人", "times": "回",
+}  # fmt: skip
+ABOUT = rf"{_COUNT} or {_COUNT} (?:{'|'.join(_COUNTERS)})\b"
+ABOUT_IN_JAPANESE: Replacements = (
+    *_TO_DIGITS,
+    (" or ", "、"),
+    *((f" {word}$", kanji) for word, kanji in _COUNTERS.items()),
+)
+MINUS = rf"\b(?:[Mm]inus|[Nn]egative) {_COUNT}(?: degrees?)?\b"
+MINUS_IN_JAPANESE: Replacements = (
+    *_TO_DIGITS,
+    ("^[A-Za-z]+ ", "マイナス"),
+    (" degrees?$", "度"),
+)
+# $20, €15.50, $5 million
+MONEY = r"[$€£¥₩][0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?: (?:thousand|million|billion|trillion)\b)?"
+_CURRENCIES = {r"\$": "ドル", "€": "ユーロ", "£": "ポンド", "¥": "円", "₩": "ウォン"}
+MONEY_IN_JAPANESE: Replacements = (
+    *((f"^{sign}(.*)$", rf"\1{word}") for sign, word in _CURRENCIES.items()),
+    *IN_MYRIADS,
+)
+# Words of which every span has one, money and times of day too, unless it has a digit.
+BEGINNING = rf"[0-9]|\b(?:and a half|[Hh]alf|{'|'.join((*_PARTS, *_PATTERNS))})"
+
+
+def ways_to_write_time(time: str) -> str:
+    """Regular expression of the ways to write 3:30 p.m. in Japanese.
+
+    >>> [bool(re.fullmatch(ways_to_write_time("3:30 p.m."), way)) for way in (
+    ...     "午後3時30分", "午後3時半", "15時30分", "三時半")]
+    [True, True, True, True]
+    """
+    written = replace(time, TIME_IN_JAPANESE)
+    if written == "正午":
+        return "正午|午後0時|12時"
+    ((half, hour, minutes),) = re.findall("^(..)([0-9]+)時(?:([0-9]+)分)?$", written)
+    hours = {hour, _kanji(hour), str(int(hour) % 12 + 12 * (half == "午後"))}
+    if hour == "0":
+        hours.add("12")
+    ending = f"(?:{minutes}|{_kanji(minutes)})分" if minutes else ""
+    if minutes == "30":
+        ending = "(?:半|30分|三十分)"
+    return rf"(?:{half}|[朝昼夜]|(?<![前後0-9十]))(?:{'|'.join(sorted(hours))})時{ending}"
+
+
+def ways_to_write_spoken(time: str) -> str:
+    """Regular expression of the ways to write "half past nine" or "ten to five" in Japanese."""
+    return _in_digits_or_kanji(replace(time, SPOKEN_IN_JAPANESE))
+
+
+def ways_to_write_half(amount: str) -> str:
+    """Regular expression of the ways to write "two and a half hours" in Japanese."""
+    return _in_digits_or_kanji(replace(amount, HALF_IN_JAPANESE))
+
+
+def ways_to_write_fraction(fraction: str) -> str:
+    """Regular expression of the ways to write "two-thirds" in Japanese."""
+    return _in_digits_or_kanji(replace(fraction, FRACTION_IN_JAPANESE))
+
+
+def ways_to_write_about(amount: str) -> str:
+    """Regular expression of the ways to write "two or three days" in Japanese."""
+    return _in_digits_or_kanji(replace(amount, ABOUT_IN_JAPANESE))
+
+
+def ways_to_write_minus(amount: str) -> str:
+    """Regular expression of the ways to write "minus five degrees" in Japanese."""
+    written = _in_digits_or_kanji(replace(amount, MINUS_IN_JAPANESE))
+    return written.replace("マイナス", "(?:マイナス|氷点下|零下|-)")
+
+
+def ways_to_write_money(amount: str) -> str:
+    """Regular expression of the ways to write "$20" in Japanese."""
+    return "|".join(map(whole, (amount, replace(amount, MONEY_IN_JAPANESE))))
+
+
+def _in_digits_or_kanji(text: str) -> str:
+    numbers = re.compile("[0-9]+")
+    ways = (text, numbers.sub(lambda number: _kanji(number[0]), text))
+    return "|".join(rf"(?<![0-9十百]){way}" for way in ways)
+
+
+def _kanji(number: str) -> str:
+    """Number below 100 in kanji; a larger one in digits."""
+    if int(number) >= 100 or not int(number):
+        return number
+    tens, ones = divmod(int(number), 10)
+    digits = ("", *(kanji for kanji, _ in KANJI_TO_DIGITS))
+    return (digits[tens] if tens > 1 else "") + ("十" if tens else "") + digits[ones]
