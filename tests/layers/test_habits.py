@@ -209,6 +209,7 @@ def test_orders_of_the_documents_are_accepted():
     assert size(MultiHeadAttention(6, 3, 0.1, True, 1), X, KEY) == (2, 3, 6)
     assert size(EncoderBlock(6, 8, 3, 0.1, False), X) == (2, 3, 6)
     assert size(Encoder(9, 2, 6, 8, 3, 0.1), IDS) == (2, 3, 6)
+    assert size(MultiHeadAttention(1, 1), X, KEY) == (2, 3, 1)  # in both orders the same
     assert size(FeedForward(8, "gelu", 0.1), X) == (2, 3, 6)
     assert size(TokenEmbedding(9, 6, 0.1), IDS) == (2, 3, 6)
     # A list of lengths may stand in its place, as in the textbook.
