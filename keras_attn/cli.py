@@ -5,11 +5,13 @@ It imports the standard library only, because `--help` must not wait for Keras.
 
 import argparse
 import difflib
+import errno
 import io
 import os
 import shlex
 import shutil
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -60,19 +62,41 @@ def run(argv: list[str] | None, add_commands: Sequence[Callable[[Any], None]]) -
             function(**given)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of the output, such as `head`, has closed it. Discard the remaining output, so
-        # that the flush at exit does not fail.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of the output, such as `head`, has closed it.
+        _discard_output()
         return 1
     except ModuleNotFoundError as error:
         print(f"error: {missing(str(error.name), extra)}", file=sys.stderr)
         return 2
     except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_told(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _told(error: Exception) -> str:
+    """Text of an error; that of a full disk names the file, and says what to do."""
+    text = str(error)
+    if os.strerror(errno.ENOSPC) not in text:
+        return text
+    if isinstance(error, OSError) and error.errno and not error.filename:
+        place = ""
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            for name in ("self", "fname"):  # of `Path.write_text` and of figures
+                path = frame.f_locals.get(name)
+                place = str(path) if isinstance(path, Path) else place
+        if not place:
+            place = "standard output"
+            _discard_output()
+        text = f"{error.strerror}: {place}"
+    return f"{text.rstrip('.')}. Free space on this disk, and run the same command again."
+
+
+def _discard_output() -> None:
+    """Discard the remaining output, so that the flush at exit does not fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parse(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from processes import ROOT, run, run_python
 
+from keras_attn import cli
 from keras_attn.__main__ import COMMANDS, main
 from keras_attn.cli import is_command, next_steps, parse
 
@@ -108,6 +109,27 @@ def test_commands_are_told_from_programs(monkeypatch, argv, original, expected):
     monkeypatch.setattr(sys, "argv", argv)
     monkeypatch.setattr(sys, "orig_argv", original)
     assert is_command() is expected
+
+
+def test_a_full_disk_names_the_file_and_the_way_out(tmp_path, capsys):
+    report = tmp_path / "report.md"
+    report.symlink_to("/dev/full")
+
+    def write():
+        report.write_text("a", encoding="utf-8")
+
+    assert cli.run(["write"], [lambda all: cli.add_command(all, write, "write", "")]) == 2
+    said = f"error: No space left on device: {report}. Free space on this disk, and run the same"
+    assert capsys.readouterr().err.startswith(said)
+    script = (
+        "from keras_attn import cli\n"
+        "def write(): print('a')\n"
+        "cli.run(['write'], [lambda all: cli.add_command(all, write, 'write', '')])"
+    )
+    full = ["sh", "-c", 'exec "$@" > /dev/full', "sh", sys.executable, "-c", script]
+    said = subprocess.run(full, capture_output=True, text=True).stderr
+    assert "error: No space left on device: standard output. Free space" in said
+    assert "Traceback" not in said
 
 
 def test_streams_that_are_closed_take_no_other_messages():

@@ -1,35 +1,81 @@
 """One line of output for each line of input, as the commands `translate` and `score` write them."""
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from io import BufferedIOBase
 from typing import BinaryIO
 
 from keras_attn.cli import warn
 from keras_attn.translation.corpus.files import utf8_lines
 
-# Number of lines processed together: enough to sort by length, few enough to fit in memory.
+# Largest number of lines processed together: enough to sort by length, few enough to fit in memory.
 LINES_AT_ONCE = 512
+_BYTES_AT_ONCE = 2**20
+
+
+class ArrivingLines(Iterator[bytes]):
+    """Lines of a stream that may be a pipe which stays open.
+
+    Args:
+        stream: Binary stream.
+    """
+
+    def __init__(self, stream: BufferedIOBase | BinaryIO):
+        self._read = stream.read1  # type: ignore[union-attr]
+        self._lines: deque[bytes] = deque()
+        self._rest = b""
+        self._has_ended = False
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether the next line, or the end, can be read without waiting."""
+        return bool(self._lines) or self._has_ended
+
+    def __next__(self) -> bytes:
+        while not self._lines:
+            arrived = self._read(_BYTES_AT_ONCE)
+            if not arrived and not self._rest:
+                self._has_ended = True
+                raise StopIteration
+            *lines, self._rest = (self._rest + arrived).split(b"\n")
+            self._lines.extend(line + b"\n" for line in lines)
+            if not arrived:
+                self._has_ended = True
+                self._lines.append(self._rest)
+                self._rest = b""
+        return self._lines.popleft()
 
 
 def answer_lines(
     answer: Callable[[list[str]], Sequence[str]],
-    lines: Iterable[bytes],
+    lines: ArrivingLines,
     output: BinaryIO,
-    at_once: int = LINES_AT_ONCE,
+    shows_progress: bool = False,
 ) -> None:
-    """Write one answer for each input line, in the same order, after each `at_once` lines."""
-    texts = decoded(lines)
+    """Write one answer for each input line, in the same order.
+
+    Lines are processed together, up to `LINES_AT_ONCE`, unless the next line has to be waited for.
+    """
+    chunk: list[str] = []
     num_done = 0
-    shows_progress = at_once > 1 and sys.stderr.isatty()
-    while chunk := list(islice(texts, at_once)):
-        for text in answer(chunk):
+
+    def write() -> None:
+        nonlocal num_done
+        num_done += len(chunk)
+        for text in answer(chunk) if chunk else ():
             # Line breaks in an answer become spaces, so that lines correspond.
             output.write(" ".join(text.splitlines()).encode("utf-8") + b"\n")
         output.flush()
-        num_done += len(chunk)
-        if shows_progress:
+        chunk.clear()
+        if shows_progress and num_done:
             print(f"\r{num_done:,} lines", end="", file=sys.stderr, flush=True)
+
+    for text in decoded(utf8_lines(lines)):
+        chunk.append(text)
+        if len(chunk) == LINES_AT_ONCE or not lines.has_arrived:
+            write()
+    write()
     if shows_progress and num_done:
         print(file=sys.stderr)
 
@@ -47,6 +93,5 @@ def decoded(lines: Iterable[bytes]) -> Iterator[str]:
 
 def answer_input(answer: Callable[[list[str]], Sequence[str]]) -> None:
     """Write one answer for each line of standard input to standard output."""
-    # Somebody who types wants each answer at once.
-    at_once = 1 if sys.stdin.isatty() else LINES_AT_ONCE
-    answer_lines(answer, utf8_lines(sys.stdin.buffer), sys.stdout.buffer, at_once)
+    shows_progress = sys.stderr.isatty() and not sys.stdin.isatty()
+    answer_lines(answer, ArrivingLines(sys.stdin.buffer), sys.stdout.buffer, shows_progress)

@@ -17,6 +17,7 @@ CONFIG = "config.json"
 SIZES = "sizes.json"
 # Origin of an imported model, and folder of the documents that came with it.
 ORIGIN, ORIGIN_DOCUMENTS = "origin.json", "origin"
+_UNFINISHED = ".export-"
 _NUMBER = re.compile("0|[1-9][0-9]{0,18}")
 _NEEDED = ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}")
 
@@ -51,6 +52,7 @@ def newest_version(path: Path, of_translator: bool = True) -> Path:
 
     A warning names newer folders that are not whole, for example after a copy that was cut off.
     """
+    check_path(path)
     if not path.is_dir():
         raise ValueError(
             "The model must be a folder that `keras-attn train` wrote; it comes before any text. "
@@ -80,16 +82,59 @@ def newest_version(path: Path, of_translator: bool = True) -> Path:
     return folder
 
 
+def check_path(folder: Path) -> None:
+    """Raise a ValueError if TensorFlow would not find the files in a folder.
+
+    It reads the path of a file with weights as a pattern.
+    """
+    path = os.path.abspath(folder)
+    if found := ({"[", "\\"} - {os.sep}) & set(path):
+        raise ValueError(
+            f"The path of a model must not have the character {' or '.join(sorted(found))}: "
+            f"TensorFlow reads it as a pattern. Received: {path}. Rename the folder."
+        )
+
+
 @contextmanager
-def temporary_folder(folder: Path, prefix: str) -> Iterator[Path]:
-    """New folder in `folder`, to be renamed when it is complete; otherwise it is deleted."""
+def temporary_folder(folder: Path) -> Iterator[Path]:
+    """New folder in `folder`, to be renamed when it is complete; otherwise it is deleted.
+
+    Folders of processes that were killed are deleted too.
+    """
+    check_path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
+    for earlier in folder.glob(f"{_UNFINISHED}*"):
+        if (lock := _lock(earlier)) is not None:
+            shutil.rmtree(earlier, ignore_errors=True)
+            os.close(lock)
+    aside = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder))
+    lock = _lock(aside)
     try:
         aside.chmod(0o755)  # mkdtemp makes folders that the user of a server cannot read
         yield aside
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """Descriptor that locks a folder, or None if another process locks it or no lock is possible.
+
+    The end of the process unlocks the folder, whatever its name has become.
+    """
+    try:
+        import fcntl  # missing on Windows
+
+        opened = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        return None
+    return opened
 
 
 def write_sizes(version: Path) -> None:

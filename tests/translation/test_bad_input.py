@@ -8,7 +8,7 @@ import tensorflow as tf
 from shared_translator import PAIRS
 
 from keras_attn.translation.corpus.load import load_corpus
-from keras_attn.translation.line_filter import answer_lines
+from keras_attn.translation.line_filter import ArrivingLines, answer_lines
 
 PLAIN = PAIRS[0].source
 TEXTS = [
@@ -62,7 +62,7 @@ LINES = [
 def test_every_line_in_is_one_line_out(translator):
     for lines in LINES:
         output = io.BytesIO()
-        answer_lines(translator, io.BytesIO(lines), output)
+        answer_lines(translator, ArrivingLines(io.BytesIO(lines)), output)
         count = len(lines.split(b"\n")) - (lines.endswith(b"\n") or not lines)
         found = output.getvalue().decode("utf-8")
         assert found.count("\n") == len(found.splitlines()) == count, lines

@@ -88,9 +88,9 @@ def test_somebody_who_types_gets_each_answer_before_the_next_line(monkeypatch, c
     seen = []
 
     class Keyboard(io.BytesIO):
-        def __next__(self):
+        def read1(self, size):
             seen.append(output.getvalue().decode())
-            return super().__next__()
+            return self.readline()
 
         def isatty(self):
             return True

@@ -1,7 +1,12 @@
+import re
+import subprocess
+import sys
+
 import pytest
 import tensorflow as tf
 
 from keras_attn.translation import versions
+from keras_attn.translation.training import run_folder
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
 DATA = "variables/variables.data-00000-of-00001"
@@ -71,6 +76,32 @@ def test_versions_are_numbers_and_what_lies_beside_them_is_none(tmp_path):
     assert versions.version_before(tmp_path / "10") == tmp_path / "9"
     assert versions.version_before(tmp_path / "9") == tmp_path / "0"
     assert versions.version_before(tmp_path / "0") is None
+
+
+def test_folders_of_killed_exports_are_removed_and_others_are_kept(tmp_path):
+    code = (
+        "import os, sys; from pathlib import Path; from keras_attn.translation import versions\n"
+        "with versions.temporary_folder(Path(sys.argv[1])): os._exit(1)"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path])
+    (killed,) = tmp_path.iterdir()
+    with versions.temporary_folder(tmp_path) as first:
+        assert not killed.exists()
+        with versions.temporary_folder(tmp_path) as second:
+            assert {*tmp_path.iterdir()} == {first, second}
+        first.rename(tmp_path / "1")
+    assert [path.name for path in tmp_path.iterdir()] == ["1"]
+
+
+def test_a_path_that_tensorflow_would_read_as_a_pattern_is_refused(tmp_path):
+    for name in ("a[b", "a\\b"):
+        folder = tmp_path / name / "ja-en"
+        for use in (newest_version, run_folder.check_writable):
+            with pytest.raises(
+                ValueError, match=re.escape(f"must not have the character {name[1]}:")
+            ):
+                use(folder)
+        assert not folder.parent.exists()
 
 
 def test_a_model_that_cannot_be_used_is_refused_in_one_sentence(tmp_path):

@@ -51,7 +51,7 @@ def convert(model: Path, out: Path) -> None:
         getattr(spec, f"register_{name}_vocabulary")(pieces)
     spec.validate()
     spec.optimize()
-    with temporary_folder(out.parent, f".{out.name}-") as aside:
+    with temporary_folder(out.parent) as aside:
         spec.save(str(aside))
         for name in Tokenizers._fields:
             shutil.copy(version / EXTRA / f"{name}.model", aside)

@@ -39,7 +39,7 @@ def export(
     """
     _check_weights(model)
     try:
-        with versions.temporary_folder(folder, ".export-") as aside:
+        with versions.temporary_folder(folder) as aside:
             _write_graph(model, tokenizers, config, aside, calibrate)
             extra = aside / EXTRA
             extra.mkdir(exist_ok=True)

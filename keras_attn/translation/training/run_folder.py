@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import IO, Any
 
+from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 from keras_attn.translation.training.checkpoints import newest_first
 
@@ -28,9 +29,9 @@ CHOSEN = (
 
 def check_writable(folder: Path) -> None:
     """Check before training that the folder of the exported versions can be written.
-
     Folders that do not exist are made, and removed again: a training that fails leaves none.
     """
+    versions.check_path(folder)
     made = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
