@@ -35,7 +35,7 @@ TIME_IN_JAPANESE: Replacements = (
 # Half past nine, a quarter to five; and ten to five, which is a time only after some words.
 HALF_OR_QUARTER = rf"\b(?:[Hh]alf past|(?:[Aa] )?[Qq]uarter (?:to|past)) {_COUNT}\b"
 MINUTES = rf"{_COUNT}(?: minutes?)? (?:to|past) {_COUNT}\b"
-BEFORE_MINUTES = r"\b(?:at|by|until|till|before|around|about|almost|nearly|is|was|[Ii]t's) "
+BEFORE_MINUTES = r"(?:\b(?:at|by|until|till|before|around|about|almost|nearly|is|was)|'s) "
 SPOKEN_IN_JAPANESE: Replacements = (
     *_TO_DIGITS,
     ("^[Hh]alf past ([0-9]+)$", r"\1時半"),
