@@ -32,14 +32,23 @@ def cut(signature: Signature, inputs: Tensors, num_rows: int, limits: Settings) 
     """Pieces of a request.
 
     A piece has at most `batch_rows` rows and `batch_characters` characters, or one row. A request
-    whose rows depend on each other is one piece.
+    whose rows depend on each other, such as samples with a seed, is one piece.
 
     Args:
         signature: Signature that computes the request.
         inputs: Inputs of the signature, by name.
         num_rows: Number of rows of the request.
         limits: Settings of the server.
+
+    Raises:
+        RequestError: If rows that depend on each other are too many for a batch.
     """
+    if not signature.has_rows and num_rows > limits.batch_rows:
+        raise RequestError(
+            f"A request for this signature must have at most {limits.batch_rows} texts. Received: "
+            f"{num_rows}.",
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        )
     of_rows = {name: array for name, array in inputs.items() if name not in signature.shared}
     sizes = [0] * num_rows
     for array in of_rows.values():

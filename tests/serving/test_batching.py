@@ -37,7 +37,7 @@ async def ask(batcher, model, *numbers, signature="double", client="", **others)
     return outputs["y"].tolist()
 
 
-def ask_long(batcher, model, *numbers, num_characters=100, client=""):
+def ask_long(batcher, model, *numbers, num_characters=2000, client=""):
     text = np.array(["犬".encode() * num_characters] * len(numbers), object)
     return asyncio.create_task(ask(batcher, model, *numbers, client=client, text=text))
 
@@ -252,4 +252,4 @@ def test_rows_that_depend_on_each_other_are_one_piece():
         model.has_rows = False
         assert await ask(batcher, model, 1, 2, 3) == [2, 4, 6]
 
-    assert run(scenario, batch_rows=1) == [[1, 2, 3]]
+    assert run(scenario, batch_rows=3, batch_characters=1) == [[1, 2, 3]]

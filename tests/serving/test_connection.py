@@ -4,9 +4,12 @@ import json
 import socket
 import struct
 
+import grpc
 import httpx2 as httpx
+import tensorflow as tf
+from tensorflow_serving.apis import predict_pb2
 
-from tests.serving.hostile import PREDICT, connect, exchange, post, receive
+from tests.serving.hostile import INFER, PREDICT, connect, exchange, post, receive
 
 BODY, SAID = json.dumps({"instances": ["犬"]}).encode(), {"predictions": ["1: 犬"]}
 # As Java's HttpClient and `curl --http2` offer it.
@@ -34,18 +37,36 @@ def test_a_client_that_closes_its_side_is_answered_if_its_request_is_whole(serve
     assert exchange(server, post(PREDICT, BODY)[:-3], is_last=True)[0] in (None, 400)
 
 
-def test_the_text_of_a_client_that_hangs_up_is_not_computed(served, start_server, wait_until):
-    # It waits for company that never comes.
-    with start_server(served, batch_wait=60.0) as url:
+def test_the_text_of_a_client_that_hangs_up_is_not_computed(
+    served, start_server, free_port, wait_until
+):
+    given = {"name": "text", "shape": [1], "datatype": "BYTES", "data": ["犬"]}
+    document = {"q": "犬。猫。", "source": "ja", "target": "en"}
+    infer = json.dumps({"inputs": [given]}).encode()
+    translate = json.dumps(document).encode()
+    bodies = {PREDICT: BODY, INFER: infer, "/translate": translate, "/translate/stream": translate}
+    inputs = {"text": tf.make_tensor_proto(["犬"])}
+    request = predict_pb2.PredictRequest(inputs=inputs, model_spec={"name": "ja-en"})
+    port = free_port()
+    # They wait for company that never comes.
+    with start_server(served, batch_wait=60.0, grpc_port=port) as url:
 
-        def waiting(number):
-            return f"keras_attn_queue_rows {number}.0" in httpx.get(f"{url}/metrics").text
+        def wait_for_queue(number):
+            says = f"keras_attn_queue_rows {number}.0"
+            wait_until(lambda: says in httpx.get(f"{url}/metrics").text)
 
-        with connect(url) as connection:
-            connection.sendall(post(PREDICT, BODY))
-            wait_until(lambda: waiting(1))
-            # Closing sends a reset, not only the end of what is sent.
-            reset = struct.pack("ii", 1, 0)
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
-        wait_until(lambda: waiting(0))
+        for path, body in bodies.items():
+            with connect(url) as connection:
+                connection.sendall(post(path, body))
+                wait_for_queue(1)
+                # Closing sends a reset, not only the end of what is sent.
+                reset = struct.pack("ii", 1, 0)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+            wait_for_queue(0)
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            call = channel.unary_unary("/tensorflow.serving.PredictionService/Predict")
+            calling = call.future(request.SerializeToString())
+            wait_for_queue(1)
+            calling.cancel()
+            wait_for_queue(0)
         assert "keras_attn_batch_rows_count 0.0" in httpx.get(f"{url}/metrics").text

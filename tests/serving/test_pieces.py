@@ -42,8 +42,10 @@ def test_rows_that_depend_on_each_other_are_not_cut():
     seeded = {"text": TEXTS, "seed": np.array(1)}
     for one in (signature(("text", [None]), ("seed", [])), signature(("text", [None]), output=())):
         inputs = {name: seeded[name] for name in one.inputs}
-        (piece,) = pieces.cut(one, inputs, 7, Settings(batch_rows=2))
+        (piece,) = pieces.cut(one, inputs, 7, Settings(batch_rows=7, batch_characters=1))
         assert piece.inputs == inputs and piece.num_rows == 7
+        with pytest.raises(RequestError, match="at most 6 texts. Received: 7"):
+            list(pieces.cut(one, inputs, 7, Settings(batch_rows=6)))
 
 
 def test_outputs_of_pieces_are_padded_as_those_of_one_call():
