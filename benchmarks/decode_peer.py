@@ -65,8 +65,9 @@ def load_ctranslate2(folder: Path, way: str, compute_type: str) -> Translate:
         )
         answer = {"texts": target.decode([result.hypotheses[0] for result in found])}
         if count:
-            # A search ends when it has `beam_size` hypotheses, with the step of the last EOS.
-            answer["row-steps"] = sum(1 + max(map(len, result.hypotheses)) for result in found)
+            # A search ends when it has `beam_size` hypotheses, with the last EOS or 256 tokens.
+            lengths = (max(map(len, result.hypotheses)) for result in found)
+            answer["row-steps"] = sum(min(length + 1, 256) for length in lengths)
         return answer
 
     return translate
