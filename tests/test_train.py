@@ -162,6 +162,7 @@ def test_wrong_use_gets_one_clear_sentence(train, capsys, tmp_path, corpus_file)
         assert train("--out", tmp_path / "out", *arguments) == 2
         error = capsys.readouterr().err.strip()
         assert error.startswith("error: ") and "Traceback" not in error and says in error
+        assert not (tmp_path / "out").exists()
 
 
 def swapped(path, folder):
