@@ -7,7 +7,7 @@ penalty; it is skipped if it is not installed. Each has a separate process for e
 cores, and they take turns; for each size of a request the fastest way is printed. A ratio above 1
 means that our SavedModel is faster. BLEU is that of the same sentences.
 
-Steps are decoder steps for a sentence; row-steps count each step once for each of its sentences.
+Steps are decoder steps for a text; row-steps count each step once for each of its sentences.
 Ours are counted in the search that this code makes of the configuration. Those of CTranslate2
 follow from its hypotheses.
 
@@ -66,7 +66,7 @@ BATCH_SIZE = 64  # of `--try`, as in `Translator`
 TOLERANCE = 1e-4  # of scores: batches of other shapes are rounded in another way
 
 Peers = dict[tuple[str, str], Peer]  # by name and way
-Steps = dict[tuple[str, int], tuple[float, float]]  # of a sentence, by name and texts in a request
+Steps = dict[tuple[str, int], tuple[float, float]]  # of a text, by name and texts in a request
 
 
 def main() -> int:
@@ -209,7 +209,7 @@ def is_ours(name: str) -> bool:
 
 
 def count_steps(models: dict[str, Path], sentences: list[str]) -> Steps:
-    """Steps and row-steps of our models for a sentence."""
+    """Steps and row-steps of our models for a text."""
     found: Steps = {}
     for name, version in models.items():
         if is_ours(name):
