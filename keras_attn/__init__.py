@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 def _all_layers() -> ModuleType:
     try:
+        importlib.import_module("keras_attn.training")
         return importlib.import_module("keras_attn.layers")
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
@@ -37,8 +38,8 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__getattr__("__all__")})
 
 
-# Importing the layers registers them with Keras, so that it finds their classes when it loads a
-# model. Keras takes seconds to import. A command such as `keras-attn --help` does not need it, so
-# there the layers are imported on first use.
+# Importing the layers, optimizers and losses registers them with Keras, so that it finds their
+# classes when it loads a model. Keras takes seconds to import. A command such as
+# `keras-attn --help` does not need it, so there they are imported on first use.
 if not is_command():
     _all_layers()

@@ -19,7 +19,8 @@ def main(arguments: list[str]) -> None:
     with suppress_native_stderr():
         if find_spec("tensorflow"):
             import tensorflow  # noqa: F401
-        import keras_attn.layers  # noqa: F401 - registered, as an import of `keras_attn` does
+        import keras_attn.layers
+        import keras_attn.training  # noqa: F401 - registered, as an import of `keras_attn` does
     sys.argv[:] = arguments
     sys.path[0] = str(Path(arguments[0]).resolve().parent)
     runpy.run_path(arguments[0], run_name="__main__")

@@ -13,7 +13,7 @@ from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.model import make_model
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.training import callbacks, sharding, validation
+from keras_attn.translation.training import callbacks, step, validation
 from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.fit import fit
 from keras_attn.translation.training.step import make_trainer
@@ -71,7 +71,7 @@ class SmallTraining:
         self.model = make_model(*(side.vocab_size for side in self.tokenizers), CONFIG)
         self.model.build(((None, None), (None, None)))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sharding, "num_shards", lambda batch_tokens: 2)
+            patch.setattr(step, "num_shards", lambda batch_tokens: 2)
             self.trainer = make_trainer(self.model, CONFIG)
         self.average = WeightAverage(self.model.trainable_variables, CONFIG.average_decay)
         translate = validation.translate_with(self.model, self.tokenizers, CONFIG)

@@ -15,7 +15,12 @@ def module_of(path):
 def test_examples_of_docstrings_run():
     results = {
         path.stem: doctest.testmod(importlib.import_module(module_of(path)))
-        for path in [*FOLDER.glob("*.py"), *FOLDER.glob("layers/*.py"), *FOLDER.glob("plots/*.py")]
+        for path in [
+            *FOLDER.glob("*.py"),
+            *FOLDER.glob("layers/*.py"),
+            *FOLDER.glob("plots/*.py"),
+            *FOLDER.glob("training/*.py"),
+        ]
         if ">>>" in path.read_text(encoding="utf-8")
     }
     assert len(results) > 15

@@ -10,7 +10,9 @@ import pytest
 import keras_attn
 
 ROOT = Path(keras_attn.__file__).parents[1]
-TRANSLATION, LAYERS = "keras_attn.translation", "keras_attn.layers"
+TRANSLATION, LAYERS, TRAINING = (
+    f"keras_attn.{name}" for name in ("translation", "layers", "training")
+)
 # From the ground up; a room imports from lower floors and, without a circle, from its own.
 FLOORS = {
     LAYERS: [
@@ -20,6 +22,15 @@ FLOORS = {
         "dot_product blocks attend scoring gaussian",
         "multi_head embedding feed_forward residual",
         "stack encoder decoder_block decoder transformer __init__",
+    ],
+    TRAINING: [
+        "jax_backend backend",
+        "adam loss cross_entropy head",
+        "muon model_loss",
+        "sharding",
+        "sharded_step",
+        "step",
+        "__init__",
     ],
     TRANSLATION: [
         "special_ids config presets versions named_weights runtime text",
@@ -77,6 +88,17 @@ def test_every_room_has_a_floor_and_imports_no_higher_one_and_none_in_a_circle(p
         rooms.setdefault(room, set()).update({room_of(x, package) for x in found} - {room})
     for graph in (among, rooms):
         list(TopologicalSorter(graph).static_order())  # raises CycleError
+
+
+def test_layers_know_nothing_of_training_and_training_of_the_translator_only_its_computer():
+    faults = [
+        f"{name} imports {found}"
+        for name, imported in IMPORTS.items()
+        for found in imported
+        if (room_of(name, LAYERS) and f"{found}.".startswith(f"{TRAINING}."))
+        or (room_of(name, TRAINING) and room_of(found) not in (None, "runtime"))
+    ]
+    assert not faults, "\n".join(faults)
 
 
 def reached_from(name):

@@ -31,7 +31,7 @@ def check_positive_integer(name: str, value: Any) -> int:
 
 
 def check_rate(name: str, value: Any) -> float:
-    """Return a dropout rate, at least 0 and below 1, as a `float`."""
+    """Return a rate, such as of dropout, at least 0 and below 1, as a `float`."""
     is_rate = _is_number(value) and 0 <= value < 1
     check(name, value, is_rate, "a number of at least 0 and below 1")
     return float(value)

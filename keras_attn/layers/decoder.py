@@ -12,7 +12,7 @@ from keras import ops
 from keras_attn.layers.cache import write_cache
 from keras_attn.layers.checks import check_boolean, optional
 from keras_attn.layers.decoder_block import DecoderBlock
-from keras_attn.layers.dense import copy_initializer
+from keras_attn.layers.dense import copy_initializer, logits_of
 from keras_attn.layers.dot_product import Inputs
 from keras_attn.layers.embedding import TokenEmbedding
 from keras_attn.layers.stack import Stack, by_block, listed
@@ -176,15 +176,17 @@ class Decoder(Stack):
         given |= {"positions": positions, "attention_mask": attention_mask, "write": write}
         given |= {"observe": observe}
         states, *asked_for = self._run(ids, memory, return_attention_scores, **given)
-        tied = self.tie_embeddings
-        logits = self.embedding.logits(states) if tied else self._logits_dense(states)
-        if self._bias is not None:
-            logits += ops.cast(self._bias, logits.dtype)
+        logits = self._to_logits(states)
         if attention_mask is not None:
             # Instead of `compute_mask`. While JAX compiles, tensors take no attributes.
             with contextlib.suppress(AttributeError):
                 logits._keras_mask = ops.ones_like(ids, dtype="bool")
         return (logits, *asked_for) if asked_for else logits
+
+    def _to_logits(self, states):
+        tied = self.tie_embeddings
+        logits = self.embedding.logits(states) if tied else self._logits_dense(states)
+        return logits if self._bias is None else logits + ops.cast(self._bias, logits.dtype)
 
     def states(self, ids: Any, memory: Any = None, **arguments: Any) -> Any:
         """Return the hidden states `(B, T, D)` that the output projection maps to logits.
@@ -222,16 +224,9 @@ class Decoder(Stack):
                 "`output_projection` needs weights that are not quantized. "
                 f"Received: quantization_mode={layer.quantization_mode!r} in {layer.name!r}."
             )
-        weights = ops.convert_to_tensor(layer.embeddings if tied else layer.kernel)
         bias = self._bias if tied else layer.bias
-        if bias is None:
-            bias = ops.zeros((self.vocab_size,), weights.dtype)
-        bias = ops.convert_to_tensor(bias)
-        if token_ids is None:
-            return ops.transpose(weights) if tied else weights, bias
-        # Rows are gathered much faster than columns, even with two transpositions.
-        rows = ops.take(weights if tied else ops.transpose(weights), token_ids, axis=0)
-        return ops.transpose(rows), ops.take(bias, token_ids, axis=0)
+        weights = layer.embeddings if tied else layer.kernel
+        return logits_of(weights, bias, token_ids, by_token=tied)
 
     def _check_built(self, method):
         if not self.built:

@@ -190,6 +190,28 @@ def project_heads(dense: Projection, x: Any, num_heads: int) -> Any:
     return ops.transpose(heads, (0, 2, 1, 3))
 
 
+def logits_of(
+    weights: Any, bias: Any, token_ids: Any = None, by_token: bool = False
+) -> tuple[Any, Any]:
+    """Return kernel `(D, C)` and bias `(C,)` of the logits of some tokens.
+
+    Args:
+        weights: `(D, V)`, or `(V, D)` with `by_token`.
+        bias: `(V,)`, or None for one of zeros.
+        token_ids: Integers `(C,)`. Defaults to None, all tokens.
+        by_token: Whether `weights` has a row for each token. Defaults to False.
+    """
+    weights = ops.convert_to_tensor(weights)
+    if bias is None:
+        bias = ops.zeros((weights.shape[0 if by_token else 1],), weights.dtype)
+    bias = ops.convert_to_tensor(bias)
+    if token_ids is None:
+        return ops.transpose(weights) if by_token else weights, bias
+    # Rows are gathered much faster than columns, even with two transpositions.
+    rows = ops.take(weights if by_token else ops.transpose(weights), token_ids, axis=0)
+    return ops.transpose(rows), ops.take(bias, token_ids, axis=0)
+
+
 def copy_initializer(initializer: Any) -> Any:
     """Return an initializer with the same settings; a function is returned as it is."""
     if not isinstance(initializer, initializers.Initializer):

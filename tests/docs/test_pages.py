@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import keras_attn
+from keras_attn import training
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -112,5 +113,7 @@ def test_every_public_name_has_a_page_with_its_picture_and_every_page_is_in_the_
         assert f"../pictures/{stem}.png)" in text or name in BASES
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert [page for page in PAGES if str(page.relative_to(DOCS)) not in navigation] == []
+    text = (DOCS / "api/training.md").read_text(encoding="utf-8")
+    assert all(f"::: keras_attn.training.{name}\n" in text for name in training.__all__)
     plots, text = pytest.importorskip("keras_attn.plots"), "".join(text for _, text in pages)
     assert all(f"::: keras_attn.plots.{name}" in text for name in plots.__all__)

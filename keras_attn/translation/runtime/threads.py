@@ -1,6 +1,5 @@
 """Thread settings of TensorFlow for this machine."""
 
-import contextlib
 import os
 from typing import Any
 
@@ -9,20 +8,23 @@ from typing import Any
 MAX_CORES = 4
 
 
-def set_intra_op_threads() -> None:
+def set_intra_op_threads() -> bool:
     """On 2 to 4 cores, let TensorFlow run one operation on each core instead of one on all.
 
     By default TensorFlow divides each operation among all cores, which then wait for each other
     (benchmarks/results/training.md). Call this before TensorFlow runs its first operation; later
-    calls have no effect.
+    calls have no effect, and return False.
     """
     import tensorflow as tf  # takes seconds
 
     cores = num_parallel_operations()
     if cores > 1:
-        with contextlib.suppress(RuntimeError):
+        try:
             tf.config.threading.set_intra_op_parallelism_threads(1)
             tf.config.threading.set_inter_op_parallelism_threads(cores)
+        except RuntimeError:
+            return False
+    return True
 
 
 def num_parallel_operations() -> int:

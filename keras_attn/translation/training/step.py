@@ -6,18 +6,38 @@ from typing import Any
 import keras
 
 from keras_attn.layers.transformer import Transformer
+from keras_attn.training.head import Head
+from keras_attn.training.loss import SampledCrossEntropy
+from keras_attn.training.model_loss import ModelLoss
+from keras_attn.training.muon import Muon
 from keras_attn.translation.config import Config
-from keras_attn.translation.training import sharding
-from keras_attn.translation.training.muon import FusedMuon
+from keras_attn.translation.runtime import threads
+from keras_attn.translation.special_ids import PAD_ID
 from keras_attn.translation.training.schedule import WarmUpStableDecay
 from keras_attn.translation.training.trainer import Trainer
-from keras_attn.translation.training.translation_loss import TranslationLoss
+
+# Minimum number of tokens in a shard: smaller batches are not divided.
+MIN_SHARD_TOKENS = 64
+
+
+def num_shards(batch_tokens: int) -> int:
+    """Number of shards of a batch of at most `batch_tokens`: one for each core, one on a GPU.
+
+    The number does not depend on the thread settings of TensorFlow. Training in a notebook
+    therefore has the same shards as `train.py`, and the same dropout.
+    """
+    return max(1, min(threads.num_parallel_operations(), batch_tokens // MIN_SHARD_TOKENS))
+
+
+def make_loss(model: Transformer, config: Config) -> ModelLoss:
+    """Return the configured loss of a built model."""
+    settings = config.sampled_softmax_fraction, config.label_smoothing, PAD_ID
+    return ModelLoss(model, Head.of_decoder(model.decoder), SampledCrossEntropy(*settings))
 
 
 def make_trainer(model: Transformer, config: Config) -> Trainer:
-    """Return a Keras model whose `fit` trains a built `model` with `TranslationLoss` and Muon."""
-    num_sampled = int(config.sampled_softmax_fraction * model.decoder.vocab_size)
-    loss_of = TranslationLoss(model, config.label_smoothing, num_sampled)
+    """Return a Keras model whose `fit` trains a built `model` with `ModelLoss` and Muon."""
+    loss_of = make_loss(model, config)
     schedule = WarmUpStableDecay(
         config.learning_rate,
         config.warmup_steps,
@@ -30,7 +50,6 @@ def make_trainer(model: Transformer, config: Config) -> Trainer:
         "adam_beta_1": config.adam_beta_1,
         "adam_beta_2": config.adam_beta_2,
         "momentum": config.muon_momentum,
-        "exclude_layers": ["logits"],
         "ns_steps": config.newton_schulz_steps,
         "dtype": config.precision,
         "every": config.matrix_update_interval,
@@ -38,12 +57,12 @@ def make_trainer(model: Transformer, config: Config) -> Trainer:
         "gradient_accumulation_steps": config.accumulate if config.accumulate > 1 else None,
     }
     if keras.backend.backend() == "jax":
-        from keras_attn.translation.training.jax.muon import StackedMuon
         from keras_attn.translation.training.jax.step import JaxTrainer, loss_and_gradients
 
         of_batch = partial(loss_and_gradients, model, loss_of)
-        return JaxTrainer(model, schedule, StackedMuon(**options), of_batch, config.seed)
-    of_batch = partial(
-        sharding.loss_and_gradients, model, loss_of, sharding.num_shards(config.batch_tokens)
-    )
-    return Trainer(model, schedule, FusedMuon(**options), of_batch, config.seed)
+        return JaxTrainer(model, schedule, Muon(**options), of_batch, config.seed)
+    from keras_attn.training import sharding
+
+    number = num_shards(config.batch_tokens)
+    of_batch = partial(sharding.loss_and_gradients, loss_of, number)
+    return Trainer(model, schedule, Muon(**options), of_batch, config.seed)

@@ -7,16 +7,16 @@ from typing import Any
 import keras
 
 from keras_attn.layers.transformer import Transformer
+from keras_attn.training.backend import make_seed
 from keras_attn.translation.batching.batches import Batches
-from keras_attn.translation.training.backend import make_seed
 from keras_attn.translation.training.schedule import WarmUpStableDecay
 
 
 class Trainer(keras.Model):
     """Keras model whose `fit` trains a built `Transformer`; `make_trainer` makes it.
 
-    `loss_and_gradients` maps a batch (`source`, `target_in`, `target_out`) and a seed to the mean
-    loss per token and a gradient for each trainable weight.
+    `loss_and_gradients` maps a batch (inputs, targets, None) and a seed to the mean loss per token
+    and a gradient for each trainable weight.
     """
 
     # Those that `fit` needs on this backend, before all others.
@@ -48,9 +48,8 @@ class Trainer(keras.Model):
 
     def train_step(self, data):
         """Train on a batch, and return the mean loss of the epoch so far."""
-        (source, target_in), target_out = data
         seed = make_seed(self._seed, self.step.value)
-        loss, gradients = self._loss_and_gradients((source, target_in, target_out), seed)
+        loss, gradients = self._loss_and_gradients((*data, None), seed)
         self.optimizer.apply(gradients, self.model.trainable_variables)
         self.step.assign_add(1)
         self._mean_loss.update_state(loss)

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attn.translation.training.backend import compile_update
+from keras_attn.training.backend import compile_update
 
 
 class WeightAverage:

@@ -10,23 +10,23 @@ from keras.callbacks import LambdaCallback
 from small_models import assert_weights
 from small_training import CONFIG, VALIDATION, SmallTraining
 
+from keras_attn.training.model_loss import ModelLoss
 from keras_attn.translation.training import callbacks, validation
 from keras_attn.translation.training.checkpoints import TrainingState, newest_first, read_weights
-from keras_attn.translation.training.translation_loss import TranslationLoss
 
 
 @pytest.fixture(scope="module")
 def traced():
     """A list that grows with each tracing of the loss."""
     traced = []
-    of_shard = TranslationLoss.of_shard
+    of_shard = ModelLoss.of_shard
 
     def counting(self, *shard):
         traced.append(None)
         return of_shard(self, *shard)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TranslationLoss, "of_shard", counting)
+        patch.setattr(ModelLoss, "of_shard", counting)
         yield traced
 
 

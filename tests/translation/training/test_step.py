@@ -7,6 +7,7 @@ from small_models import assert_weights
 from small_training import CONFIG
 
 from keras_attn.translation.model import make_model
+from keras_attn.translation.training import step
 from keras_attn.translation.training.step import make_trainer as make
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -87,3 +88,14 @@ def test_optimizer_loss_and_schedule_are_those_of_the_configuration():
     found = trainer.optimizer.get_config()
     assert (found["adam_beta_1"], found["adam_beta_2"], found["momentum"]) == (0.5, 0.75, 0.25)
     assert (found["ns_steps"], found["every"], trainer.schedule.inverse_sqrt_start) == (4, 3, 9)
+
+
+def test_number_of_shards_follows_from_cores_and_batch_alone(monkeypatch):
+    settings = tf.config.threading
+    cases = [(1, 4096, 1), (2, 4096, 2), (4, 4096, 4), (16, 4096, 1), (4, 200, 3), (4, 50, 1)]
+    for num_cores, batch_tokens, expected in cases:
+        monkeypatch.setattr(step.threads, "num_cores", lambda number=num_cores: number)
+        for number in (0, 1, 3):
+            monkeypatch.setattr(settings, "get_intra_op_parallelism_threads", lambda n=number: n)
+            monkeypatch.setattr(settings, "get_inter_op_parallelism_threads", lambda n=number: n)
+            assert step.num_shards(batch_tokens) == expected

@@ -5,18 +5,16 @@ from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import keras
 from jax.flatten_util import ravel_pytree
 from jax.sharding import PartitionSpec
 
-from keras_attn.translation.special_ids import PAD_ID
-from keras_attn.translation.training.backend import split_seed
-from keras_attn.translation.training.translation_loss import TranslationLoss
+from keras_attn.training.backend import split_seed
+from keras_attn.training.model_loss import ModelLoss
 
 
 def loss_and_gradients(
-    loss_of: TranslationLoss,
+    loss_of: ModelLoss,
     weights: Sequence[keras.Variable],
     others: Sequence[keras.Variable],
     batch: Sequence[Any],
@@ -41,25 +39,19 @@ def loss_and_gradients(
         check_vma=False,
     )
     def of_device(values: Any, others_values: Any, shard: Any, seed: Any) -> Any:
-        source, target_in, target_out = shard
-        targets = jax.lax.all_gather(target_out, axis, tiled=True)
+        inputs, targets = shard
+        all_targets = jax.lax.all_gather(targets, axis, tiled=True)
         first, second = split_seed(seed, 2)
         second = jax.random.fold_in(second, jax.lax.axis_index(axis))
-        share = _num_tokens(target_out) / _num_tokens(targets)
 
         def loss_of_shard(values: Any) -> Any:
             pairs = [*zip(weights, values, strict=True), *zip(others, others_values, strict=True)]
             with keras.StatelessScope(state_mapping=pairs):
-                shared, sample = loss_of.share(targets, first)
-                loss = loss_of.of_shard(shared, sample, source, target_in, target_out, second)
-                return share * loss
+                of_batch = loss_of.share(all_targets, first)
+                return loss_of.of_shard(*of_batch, inputs, targets, None, second)
 
         joined, separate = ravel_pytree(jax.value_and_grad(loss_of_shard)(values))
         return separate(jax.lax.psum(joined, axis))
 
     values, others_values = ([one.value for one in group] for group in (weights, others))
-    return of_device(values, others_values, tuple(batch), seed)
-
-
-def _num_tokens(target_out: Any) -> Any:
-    return jnp.maximum(jnp.count_nonzero(target_out != PAD_ID), 1).astype("float32")
+    return of_device(values, others_values, tuple(batch[:2]), seed)

@@ -10,18 +10,18 @@ import jax
 import keras
 
 from keras_attn.layers.transformer import Transformer
+from keras_attn.training.model_loss import ModelLoss
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.training.jax import processes, replicas
 from keras_attn.translation.training.jax.compiled_steps import CompiledSteps
 from keras_attn.translation.training.trainer import Trainer
-from keras_attn.translation.training.translation_loss import TranslationLoss
 
 
 def loss_and_gradients(
-    model: Transformer, loss_of: TranslationLoss, batch: Sequence[Any], seed: Any
+    model: Transformer, loss_of: ModelLoss, batch: Sequence[Any], seed: Any
 ) -> tuple[Any, list[Any]]:
     """Mean loss per token of a batch and the gradients, on one device or several."""
-    source, target_in, target_out = batch
+    inputs, targets, _ = batch
     weights, others = model.trainable_variables, model.non_trainable_variables
     if isinstance(keras.distribution.distribution(), keras.distribution.DataParallel):
         return replicas.loss_and_gradients(loss_of, weights, others, batch, seed)
@@ -29,7 +29,7 @@ def loss_and_gradients(
     def loss(values):
         pairs = [*zip(weights, values, strict=True), *((one, one.value) for one in others)]
         with keras.StatelessScope(state_mapping=pairs):
-            return loss_of(source, target_in, target_out, seed)
+            return loss_of(inputs, targets, seed)
 
     return jax.value_and_grad(loss)([weight.value for weight in weights])
 

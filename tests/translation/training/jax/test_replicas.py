@@ -10,8 +10,8 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.training.jax import devices
 from keras_attn.translation.model import make_model
 from keras_attn.translation.training.jax import replicas
-from keras_attn.translation.training.backend import make_seed
-from keras_attn.translation.training.translation_loss import TranslationLoss
+from keras_attn.training.backend import make_seed
+from keras_attn.translation.training.step import make_loss
 
 devices.connect()
 distribution = keras.distribution.distribution()
@@ -22,13 +22,13 @@ model.build(((None, None), (None, None)))
 draw = np.random.default_rng(0)
 batch = [draw.integers(3, 20, (4, length)).astype("int32") for length in (5, 6, 6)]
 batch[2][:2, 2:] = 0  # the devices have different numbers of tokens
-loss_of = TranslationLoss(model, 0.1)
+loss_of = make_loss(model, config)
 weights, others = model.trainable_variables, model.non_trainable_variables
 seed = make_seed(1, 2)
 
 def together(values):
     with keras.StatelessScope(state_mapping=list(zip(weights, values))):
-        return loss_of(*batch, seed)
+        return loss_of(tuple(batch[:2]), batch[2], seed)
 
 expected = jax.value_and_grad(together)([one.value for one in weights])
 rows = [

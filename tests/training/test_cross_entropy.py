@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attn.translation.training.loss import draw_sample, smoothed_cross_entropy
+from keras_attn.training.cross_entropy import draw_sample, smoothed_cross_entropy
 
 SIZE, WIDTH = 40, 5
 TARGETS = tf.constant([7, 9, 7, 0, 30])  # 4 different pieces

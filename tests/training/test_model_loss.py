@@ -5,8 +5,10 @@ import tensorflow as tf
 
 import keras_attn
 from keras_attn import Transformer
+from keras_attn.training import SampledCrossEntropy
+from keras_attn.training.head import Head
+from keras_attn.training.model_loss import ModelLoss
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
-from keras_attn.translation.training.translation_loss import TranslationLoss
 
 SEED = tf.constant([3, 4], tf.int64)
 
@@ -30,6 +32,16 @@ def make_model(ffn_num_hiddens=16, **options):
         near = 1.0 if weight.path.endswith("gamma") else 0.0
         weight.assign(near + random.normal(0, 0.4, weight.shape))
     return model
+
+
+def loss_of(model, smoothing):
+    head = Head.of_decoder(model.decoder)
+    return ModelLoss(model, head, SampledCrossEntropy(1.0, smoothing, PAD_ID))
+
+
+def at(batch):
+    """Arguments of a `ModelLoss`."""
+    return tuple(batch[:2]), batch[2], SEED
 
 
 def reference_costs(logits, targets, smoothing):
@@ -65,8 +77,8 @@ def value_and_gradients(model, function):
 )
 def test_value_and_gradients_are_those_of_the_model(smoothing, options):
     model = make_model(**options)
-    loss = TranslationLoss(model, smoothing)
-    value, gradients = value_and_gradients(model, lambda: loss(*BATCH, SEED))
+    loss = loss_of(model, smoothing)
+    value, gradients = value_and_gradients(model, lambda: loss(*at(BATCH)))
     expected, of_reference = value_and_gradients(model, lambda: reference_loss(model, smoothing))
     assert value == pytest.approx(expected, rel=1e-5)
     both = zip(model.trainable_variables, gradients, of_reference, strict=True)
@@ -77,12 +89,12 @@ def test_value_and_gradients_are_those_of_the_model(smoothing, options):
 
 def test_bfloat16_is_near_and_the_loss_float32():
     model = make_model()
-    exact = TranslationLoss(model, 0.1)
-    exact_value, exact_gradients = value_and_gradients(model, lambda: exact(*BATCH, SEED))
+    exact = loss_of(model, 0.1)
+    exact_value, exact_gradients = value_and_gradients(model, lambda: exact(*at(BATCH)))
     model = make_model(dtype="mixed_bfloat16")
-    loss = TranslationLoss(model, 0.1)
-    assert loss(*BATCH, SEED).dtype == tf.float32
-    value, gradients = value_and_gradients(model, lambda: loss(*BATCH, SEED))
+    loss = loss_of(model, 0.1)
+    assert loss(*at(BATCH)).dtype == tf.float32
+    value, gradients = value_and_gradients(model, lambda: loss(*at(BATCH)))
     assert value == pytest.approx(exact_value, rel=0.02)
     errors, sizes = [], []
     for mine, reference in zip(gradients, exact_gradients, strict=True):
@@ -96,7 +108,7 @@ def test_bfloat16_is_near_and_the_loss_float32():
     # Kernels are shared in the dtype of their layers.
     exact = model.encoder.block_0._feed_forward._inner_dense
     exact.dtype_policy = "float32"
-    shared, _ = TranslationLoss(model, 0.1).share(BATCH[2], SEED)
+    shared, _ = loss_of(model, 0.1).share(BATCH[2], SEED)
     for weight, value in zip(model.trainable_variables, shared.weights, strict=True):
         is_half = weight.path.endswith("kernel") and weight is not exact.kernel
         assert value.dtype == (tf.bfloat16 if is_half else tf.float32), weight.path
@@ -104,32 +116,32 @@ def test_bfloat16_is_near_and_the_loss_float32():
 
 def test_more_padding_changes_nothing_and_frozen_weights_no_value():
     model = make_model()
-    loss = TranslationLoss(model, 0.1)
-    value, gradients = value_and_gradients(model, lambda: loss(*BATCH, SEED))
+    loss = loss_of(model, 0.1)
+    value, gradients = value_and_gradients(model, lambda: loss(*at(BATCH)))
     wider = [tf.pad(ids, [[0, 2], [0, 3]]) for ids in BATCH]
-    again, wider_gradients = value_and_gradients(model, lambda: loss(*wider, SEED))
+    again, wider_gradients = value_and_gradients(model, lambda: loss(*at(wider)))
     assert again == pytest.approx(value, rel=1e-5)
     for one, other in zip(gradients, wider_gradients, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-6)
     model.encoder.trainable = False
-    loss = TranslationLoss(model, 0.1)
-    again, gradients = value_and_gradients(model, lambda: loss(*BATCH, SEED))
+    loss = loss_of(model, 0.1)
+    again, gradients = value_and_gradients(model, lambda: loss(*at(BATCH)))
     assert again == pytest.approx(value, rel=1e-6)
     assert len(gradients) == len(model.decoder.trainable_variables)
 
 
 def test_the_seed_decides_what_is_dropped_up_to_nearly_everything():
     model = make_model(dropout=0.3)
-    loss = TranslationLoss(model, 0.1)
-    first, again = (float(loss(*BATCH, SEED)) for _ in range(2))
-    others = {float(loss(*BATCH, tf.constant([3, step], tf.int64))) for step in range(4)}
+    loss = loss_of(model, 0.1)
+    first, again = (float(loss(*at(BATCH))) for _ in range(2))
+    others = {float(loss(*at(BATCH)[:2], tf.constant([3, step], tf.int64))) for step in range(4)}
     assert first == again
     assert len(others) == 4
     nothing = tf.zeros((2, 3), tf.int32)
-    value, gradients = value_and_gradients(model, lambda: loss(*[nothing] * 3, SEED))
+    value, gradients = value_and_gradients(model, lambda: loss(*at([nothing] * 3)))
     assert value == 0.0 and not any(np.any(gradient) for gradient in gradients)
-    loss = TranslationLoss(make_model(dropout=0.999), 0.1)
-    assert np.isfinite(float(loss(*BATCH, SEED)))
+    loss = loss_of(make_model(dropout=0.999), 0.1)
+    assert np.isfinite(float(loss(*at(BATCH))))
 
 
 def test_dropout_does_what_the_layers_do():
@@ -137,7 +149,7 @@ def test_dropout_does_what_the_layers_do():
     model = make_model(dropout=0.5)
     times = 200
     batch = [tf.tile(ids, [times, 1]) for ids in BATCH]
-    mine = float(TranslationLoss(model, 0.0)(*batch, SEED))
+    mine = float(loss_of(model, 0.0)(*at(batch)))
     costs = reference_costs(model(batch[:2], training=True), batch[2], 0.0)
     num_tokens = np.count_nonzero(BATCH[2])
     theirs = np.reshape(costs, (times, -1)).sum(1) / num_tokens

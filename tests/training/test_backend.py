@@ -1,7 +1,7 @@
 import keras
 from keras import ops
 
-from keras_attn.translation.training.backend import compile_update
+from keras_attn.training.backend import compile_update
 
 
 def test_an_update_assigns_its_variables():

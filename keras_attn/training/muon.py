@@ -1,17 +1,22 @@
 """Optimizer: Muon for the matrices inside a model, Adam for all other weights."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import keras
-import tensorflow as tf
 from keras import ops
 
-from keras_attn.translation.config import PRECISIONS
+from keras_attn.layers.checks import check_choice, check_positive_integer
+from keras_attn.training.adam import ON_TENSORFLOW, fused_step
+
+if ON_TENSORFLOW:
+    import tensorflow as tf
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
 class Muon(keras.optimizers.Muon):
-    """Keras Muon with a choice of precision and of the interval between updates.
+    """Muon for the matrices inside a model, Adam for all other weights.
 
     A matrix `W` of shape `(m, n)` with gradient `G` is updated along the matrix with orthonormal
     rows or columns that is nearest to its momentum `M` (Jordan et al. 2024, "Muon"). The update is
@@ -25,9 +30,26 @@ class Muon(keras.optimizers.Muon):
     `every=n`, momentum is updated every step, each matrix every n-th step with an n-times larger
     step. The matrices take turns.
 
-    Embeddings, vectors and layers in `exclude_layers` are updated by Adam (Kingma and Ba 2015) with
-    `adam_lr_ratio` times the rate. `dtype` is the precision of `orthogonal`. Weight decay defaults
-    to none.
+    Embeddings, vectors and layers in `exclude_layers` are updated by Adam (Kingma and Ba 2015): on
+    TensorFlow by one kernel for each weight, as by `keras_attn.training.Adam`. On JAX and PyTorch,
+    matrices of one shape are updated together.
+
+    Args:
+        learning_rate: A positive number, or a schedule of Keras. Defaults to 0.001.
+        adam_lr_ratio: Learning rate of Adam as a multiple of `learning_rate`, a positive number.
+            Defaults to 1.
+        dtype: Precision of the Newton-Schulz iterations, `"float32"` or `"bfloat16"`. Defaults to
+            `"float32"`.
+        every: Number of steps between two updates of a matrix, at least 1. Defaults to 1.
+        exclude_layers: Patterns of paths of weights that Adam updates: the layer of the logits.
+            Defaults to `("logits",)`.
+        **options: The further arguments of `keras.optimizers.Muon`. `weight_decay` and
+            `adam_weight_decay` default to None.
+
+    Raises:
+        ValueError: If `dtype` is another one, or `every` is not a positive integer.
+
+    Example:
 
     >>> weight = keras.Variable([1.0])
     >>> Muon(learning_rate=0.5, adam_lr_ratio=0.5).apply([ops.array([3.0])], [weight])
@@ -41,16 +63,39 @@ class Muon(keras.optimizers.Muon):
         adam_lr_ratio: float = 1.0,
         dtype: str = "float32",
         every: int = 1,
+        exclude_layers: Sequence[str] = ("logits",),
         **options: Any,
-    ):
-        if dtype not in PRECISIONS:
-            raise ValueError(f'`dtype` must be "float32" or "bfloat16". Received: dtype={dtype!r}.')
-        if every < 1:
-            raise ValueError(f"`every` must be at least 1. Received: every={every!r}.")
-        no_decay = {"weight_decay": None, "adam_weight_decay": None}
-        super().__init__(learning_rate, adam_lr_ratio=adam_lr_ratio, **{**no_decay, **options})
+    ) -> None:
+        check_choice("dtype", dtype, ("float32", "bfloat16"))
+        options = {"weight_decay": None, "adam_weight_decay": None, **options}
+        options |= {"adam_lr_ratio": adam_lr_ratio, "exclude_layers": list(exclude_layers)}
+        super().__init__(learning_rate, **options)
         self.dtype = dtype
-        self.every = every
+        self.every = check_positive_integer("every", every)
+
+    def _backend_update_step(self, grads, trainable_variables, learning_rate):
+        if ON_TENSORFLOW:
+            super()._backend_update_step(grads, trainable_variables, learning_rate)
+            return
+        # Together, there is less to compile, and an accelerator has fewer and larger products.
+        together = defaultdict(list)
+        for gradient, variable in zip(grads, trainable_variables, strict=True):
+            index = self._get_variable_index(variable)
+            if self.adam_velocities[index] is None:
+                sizes = tuple(sorted(variable.shape))
+                matrix = gradient, variable, self.momentums[index]
+                together[sizes, self._turn_of(variable)].append(matrix)
+            else:
+                self.update_step(gradient, variable, learning_rate)
+        for (_, turn), matrices in together.items():
+            self._update_matrices(matrices, learning_rate, turn)
+
+    def _adamw_update_step(self, gradient, variable, learning_rate, m, v):
+        if ON_TENSORFLOW:
+            betas = self.adam_beta_1, self.adam_beta_2
+            fused_step(self, (variable, m, v), gradient, learning_rate, betas)
+        else:
+            super()._adamw_update_step(gradient, variable, learning_rate, m, v)
 
     def _muon_update_step(self, gradient, variable, lr, m):
         self._update_matrices([(gradient, variable, m)], lr, self._turn_of(variable))
@@ -88,21 +133,34 @@ class Muon(keras.optimizers.Muon):
             self._assign_if(is_turn, variables, updated)
 
     def _directions(self, matrices):
-        return [self.zeropower_via_newtonschulz5(matrix, self.ns_steps) for matrix in matrices]
+        def wide(x):
+            return ops.transpose(x) if x.shape[0] > x.shape[1] else x
+
+        if len(matrices) == 1:
+            return [self.zeropower_via_newtonschulz5(matrices[0], self.ns_steps)]
+        stacked = ops.stack([wide(matrix) for matrix in matrices])
+        found = self.zeropower_via_newtonschulz5(stacked, self.ns_steps)
+        return [
+            along if along.shape == matrix.shape else ops.transpose(along)
+            for along, matrix in zip(ops.unstack(found), matrices, strict=True)
+        ]
 
     def _assign(self, variables, values):
         for variable, value in zip(variables, values, strict=True):
             variable.assign(value)
 
     def _assign_if(self, condition, variables, values):
+        if ON_TENSORFLOW:  # a matrix that has no turn is not written
+            tf.cond(condition, lambda: self._assign(variables, values()), lambda: None)
+            return
         kept = [ops.convert_to_tensor(variable) for variable in variables]
         self._assign(variables, ops.cond(condition, values, lambda: kept))
 
-    def zeropower_via_newtonschulz5(self, x, steps):
+    def zeropower_via_newtonschulz5(self, x: Any, steps: int) -> Any:
         """Approximation of the matrix with orthonormal rows or columns nearest to `x`."""
         return _orthogonal(x, steps, (self.muon_a, self.muon_b, self.muon_c), self.dtype)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "dtype": self.dtype, "every": self.every}
 
 
@@ -123,33 +181,6 @@ def _orthogonal(
     return ops.swapaxes(x, -2, -1) if is_tall else x
 
 
-if keras.backend.backend() == "tensorflow":
+if ON_TENSORFLOW:
     # Traced once for all matrices of the same shape.
     _orthogonal = tf.function(_orthogonal, autograph=False)
-
-
-@keras.saving.register_keras_serializable(package="keras_attn")
-class FusedMuon(Muon):
-    """`Muon` with TensorFlow's fused Adam: one pass over each weight instead of a dozen.
-
-    Without XLA, each operation of Keras's Adam reads and writes a whole weight. A matrix that
-    has no turn is not written.
-    """
-
-    def _adamw_update_step(self, gradient, variable, learning_rate, m, v):
-        step = tf.cast(self.iterations + 1, tf.float32)
-        tf.raw_ops.ResourceApplyAdam(
-            var=variable.handle,
-            m=m.value.handle,
-            v=v.value.handle,
-            beta1_power=self.adam_beta_1**step,
-            beta2_power=self.adam_beta_2**step,
-            lr=tf.cast(learning_rate, tf.float32),
-            beta1=self.adam_beta_1,
-            beta2=self.adam_beta_2,
-            epsilon=self.epsilon,
-            grad=gradient,
-        )
-
-    def _assign_if(self, condition, variables, values):
-        tf.cond(condition, lambda: self._assign(variables, values()), lambda: None)

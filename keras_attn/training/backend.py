@@ -1,4 +1,4 @@
-"""Operations of a training step that Keras has not: those of TensorFlow, or of JAX (`jax/`)."""
+"""Operations of a training step that Keras lacks, of TensorFlow or of JAX (`jax_backend.py`)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import keras
 
 if keras.backend.backend() == "jax":
-    from keras_attn.translation.training.jax.backend import (  # noqa: F401
+    from keras_attn.training.jax_backend import (  # noqa: F401
         HAS_FIXED_SHAPES,
         columns_of_rows,
         compile_update,

@@ -1,4 +1,4 @@
-"""Operations of a training step on JAX, for `training/backend.py`."""
+"""Operations of a training step on JAX, for `backend.py`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

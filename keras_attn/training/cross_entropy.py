@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
-from keras_attn.translation.training import backend
+from keras_attn.training import backend
 
 
 class Sample(NamedTuple):
