@@ -290,7 +290,11 @@ class Config:
         0.0, "shortest translation in tokens, as a share of the source", "SHARE", least=0
     )
     max_length_ratio: float = _search(
-        2.0, "longest translation in tokens, as a share of the source", "SHARE", least=0
+        2.0,
+        "longest translation in tokens, as a share of the source",
+        "SHARE",
+        least=0,
+        default_text="of 99.9% of the training pairs",
     )
     max_length_extra: int = _imported(
         10, "tokens added to the limit of --max-length-ratio, for short sources", least=0

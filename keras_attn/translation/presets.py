@@ -1,8 +1,11 @@
 """Values of `Config` that follow from the size of the corpus and the training time."""
 
 import dataclasses
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
+
+import numpy as np
 
 from keras_attn.translation.config import Config
 
@@ -78,6 +81,9 @@ _OTHERS_OF_A_LAYER, _OTHERS_OF_A_TOKEN = 8_000, 1_500_000
 # Tokens a minute of an accelerator, with 6+3 layers of width 512.
 _TOKENS_IN_A_MINUTE_ON_ACCELERATOR = 40_000_000
 
+# Share of the training pairs whose target is within the limit of the length of a translation.
+WITHIN_LENGTH_LIMIT = 0.999
+
 
 def for_corpus(
     num_pairs: int, speeds: Mapping[str, float], num_accelerators: int = 0, **given: Any
@@ -122,6 +128,19 @@ def for_corpus(
     if not is_small and epochs > EPOCHS_WITH_EQUAL_SEGMENTATION:
         chosen["subword_alpha"] = SUBWORD_ALPHA
     return dataclasses.replace(config, **{**chosen, **given})
+
+
+def with_length_limit(config: Config, lengths: np.ndarray, given: Collection[str]) -> Config:
+    """Configuration with a `max_length_ratio` by the training pairs, unless it is among `given`.
+
+    `lengths (N, 2)` are the tokens of both sides of each pair, EOS included.
+    """
+    if "max_length_ratio" in given:
+        return config
+    source, target = lengths.T
+    ratios = (target - 1 - config.max_length_extra) / source
+    ratio = math.ceil(10 * np.quantile(ratios, WITHIN_LENGTH_LIMIT, method="inverted_cdf")) / 10
+    return dataclasses.replace(config, max_length_ratio=max(ratio, 1.0))
 
 
 def operations_of_a_token(config: Config) -> float:

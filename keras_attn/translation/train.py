@@ -56,6 +56,7 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     readings = sources.readings(config.data) if config.noise else {}
     batches = Batches(pairs.parts, tokenizers, config, devices.shard(), readings)
     print(batches.summary())
+    config = presets.with_length_limit(config, batches.lengths, asked.fields)
 
     # Model
     model = _start_model(tokenizers, config, asked.earlier)

@@ -1,5 +1,6 @@
 import dataclasses
 
+import numpy as np
 import pytest
 
 from keras_attn.translation import presets
@@ -110,3 +111,16 @@ def test_accelerators_get_a_wider_model_and_a_batch_for_each():
     assert four.batch_tokens == 4 * one.batch_tokens > processor.batch_tokens
     assert one.num_hiddens % one.num_heads == 0
     assert for_corpus(1_000, 1).num_hiddens == for_corpus(1_000).num_hiddens
+
+
+def test_the_limit_of_the_length_holds_for_nearly_all_training_pairs():
+    source = np.full(2000, 10)
+    target = np.array([10] * 1996 + [36, 36, 36, 200])
+    lengths = np.stack([source, target], axis=1)
+    config = Config(max_length_extra=5)
+    # 36 - 1 tokens are 3 * 10 + 5; one target in 2,000 is longer.
+    assert presets.with_length_limit(config, lengths, ()).max_length_ratio == 3.0
+    short = presets.with_length_limit(config, np.array([[10, 3]]), ())
+    assert short.max_length_ratio == 1.0
+    given = presets.with_length_limit(config, lengths, {"max_length_ratio"})
+    assert given.max_length_ratio == config.max_length_ratio

@@ -85,6 +85,7 @@ class Batches:
         self.shapes = first.shapes
         self.num_too_long = first.num_too_long
         self.padding = first.padding
+        self.lengths = first.lengths
         self.steps_per_epoch = len(self._plans(0))
 
     def summary(self) -> str:
