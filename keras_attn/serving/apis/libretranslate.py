@@ -1,17 +1,18 @@
 """The API of LibreTranslate: translation, languages, and detection by script.
 
-https://docs.libretranslate.com: a client for it needs the address of this server only. Text in HTML
-is translated as it is, because tags and character entities are copied.
+https://docs.libretranslate.com: a client for it needs the address of this server only. Members of a
+request are JSON, a form, or in the query. Text in HTML is translated between its tags (`markup`).
 
 Two members of a request for translation are this server's own: `glossary`, as in `glossary.py`, and
 `scores`, which adds `scores` (of the translation and its alternatives), `isUncertain` and
 `isOtherLanguage`.
 """
 
+import email
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 
 import numpy as np
 import tensorflow as tf
@@ -20,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from keras_attn.languages import read_language
-from keras_attn.serving import body, glossary
+from keras_attn.serving import body, glossary, markup
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.models import LanguagePair, Models
@@ -83,14 +84,34 @@ class LibreTranslate:
 async def parse_body(
     request: Request, settings: Settings, parse: Callable[..., Parsed], *arguments: Any
 ) -> Parsed:
-    """`parse(members, *arguments)` of the members of a body, an HTML form or JSON."""
+    """`parse(members, *arguments)` of the members of the query and of the body."""
     content = await body.read(request, settings)
-    read = form if "urlencoded" in request.headers.get("content-type", "") else body.parse_json
+    query = request.scope["query_string"]
+    media_type = request.headers.get("content-type", "")
 
     def parse_content() -> Parsed:
-        return parse(read(content), *arguments)
+        members = {**form(query), **_read(content, media_type, bool(query))}
+        return parse(members, *arguments)
 
     return await body.off_loop(len(content), parse_content)
+
+
+def _read(content: bytes, media_type: str, has_query: bool) -> Mapping[str, Any]:
+    """Members of a body: JSON, a form of either kind, or nothing beside a query."""
+    if media_type.startswith("application/x-www-form-urlencoded"):
+        return form(content)
+    if media_type.startswith("multipart/form-data"):
+        head = f"Content-Type: {media_type}\r\n\r\n".encode("latin-1", "replace")
+        parts = email.message_from_bytes(head + content)
+        return _grouped(
+            (
+                str(part.get_param("name", "", "content-disposition")),
+                bytes(part.get_payload(decode=True)).decode("utf-8", "replace"),
+            )
+            for part in parts.walk()
+            if not part.is_multipart()
+        )
+    return {} if has_query and not content.strip() else body.parse_json(content)
 
 
 class TranslateRequest(NamedTuple):
@@ -105,6 +126,7 @@ class TranslateRequest(NamedTuple):
             `flags`.
         inputs: Inputs of the signature, by name.
         detects: Whether the response has the language of the texts.
+        pages: The markup around each of the texts, if they are in HTML.
     """
 
     texts: list[str]
@@ -114,6 +136,7 @@ class TranslateRequest(NamedTuple):
     has_scores: bool
     inputs: dict[str, np.ndarray]
     detects: bool
+    pages: list[markup.Markup]
 
     @property
     def signature(self) -> str:
@@ -131,7 +154,13 @@ def form(content: bytes) -> dict[str, Any]:
     >>> form("q=犬&q=猫&source=ja".encode())
     {'q': ['犬', '猫'], 'source': 'ja'}
     """
-    members = parse_qs(content.decode("utf-8", "replace"), keep_blank_values=True)
+    return _grouped(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    members: dict[str, list[str]] = {}
+    for name, text in pairs:
+        members.setdefault(name, []).append(text)
     return {name: texts if len(texts) > 1 else texts[0] for name, texts in members.items()}
 
 
@@ -146,6 +175,8 @@ def parse_request(document: Mapping[str, Any], pairs: Collection[LanguagePair]) 
         RequestError: If a member is missing or has an invalid value.
     """
     texts, is_list = _texts(document)
+    pages = [markup.parse(text) for text in texts] if document.get("format") == "html" else []
+    texts = [page.text for page in pages] or texts
     pair = _pair(document, texts, pairs)
     if document.get("format", "text") not in ("text", "html"):
         raise RequestError(f"{shown(document['format'])} format is not supported")
@@ -156,6 +187,8 @@ def parse_request(document: Mapping[str, Any], pairs: Collection[LanguagePair]) 
     if alternatives < 0:
         raise RequestError("Invalid request: alternatives parameter is not a number of at least 0")
     has_scores = document.get("scores", False)
+    if has_scores in ("true", "false"):  # of a form
+        has_scores = has_scores == "true"
     if not isinstance(has_scores, bool):
         raise RequestError(f"'scores' must be true or false. Received: {shown(has_scores)}.")
     terms = glossary.from_member(document)
@@ -166,7 +199,7 @@ def parse_request(document: Mapping[str, Any], pairs: Collection[LanguagePair]) 
         )
     is_auto = document["source"] == AUTO
     inputs = {"text": to_array(texts, tf.string), **terms}
-    return TranslateRequest(texts, is_list, pair, alternatives, has_scores, inputs, is_auto)
+    return TranslateRequest(texts, is_list, pair, alternatives, has_scores, inputs, is_auto, pages)
 
 
 def _pair(
@@ -227,6 +260,8 @@ def to_response(
             found |= {"scores": scores, **flags(outputs)}
     else:
         rows = [[text] for text in to_json(outputs["translation"], "translation")]
+    if parsed.pages:
+        rows = [[p.filled(text) for text in row] for p, row in zip(parsed.pages, rows, strict=True)]
     found["translatedText"] = [row[0] if row else "" for row in rows]
     if parsed.alternatives:
         found["alternatives"] = [row[1:] for row in rows]

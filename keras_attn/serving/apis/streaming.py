@@ -108,10 +108,10 @@ async def events(
         RequestError: If the request is for more than one translation, the text is too long, or the
             first sentence cannot be translated. A later error is an event `error`, the last one.
     """
-    if asked.is_list or asked.alternatives:
+    if asked.is_list or asked.alternatives or asked.pages:
         raise RequestError(
             "A stream is for the translation of one text: 'q' must be a text, without "
-            "'alternatives'."
+            "'alternatives' and not in HTML."
         )
     limits, length = inference.limits, len(asked.texts[0])
     if length > limits.max_stream_characters:
