@@ -81,6 +81,7 @@ class Website:
                     "examples": servable.examples,
                     "facts": _facts(config),
                     "models": list(translators),
+                    "can_follow": "head" in servable.signatures,
                     # A stream chooses its model by languages.
                     "can_stream": self._models.translators().get(pair) is translators[name],
                 }

@@ -18,7 +18,8 @@ OPTIONS = (
     "headless=new no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
     "disable-component-update disable-sync hide-scrollbars"
 )
-SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+WIDTHS, SCHEMES = (1280, 768, 390), ("light", "dark")
+SCREENS = [(width, scheme) for width in WIDTHS for scheme in SCHEMES]
 READY = "return document.getElementById('model').textContent"
 
 # The machine's fonts, and one that has Japanese whatever the machine has.
@@ -69,7 +70,9 @@ class Page:
     def __init__(self, driver, url, width=1280, scheme="light", ready=READY):
         self.driver = driver
         self.run = driver.execute_script
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        is_phone = width < 600
+        size = {"width": width, "height": 844 if is_phone else 900}
+        size |= {"deviceScaleFactor": 1, "mobile": is_phone}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         # Nothing in motion, so that what is looked at has come to rest.
         self.prefer({"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
@@ -155,10 +158,14 @@ class Page:
     def attended(self):
         self.wait("return document.querySelector('#figure[aria-busy=false] .scroll')")
 
+    def open(self, name):
+        """Open what is behind a summary."""
+        self.run("document.getElementById(arguments[0]).open = true", name)
+
     def choose(self, name, value):
-        """Choose a `"layer"`, a `"head"` or a `"drawing"`."""
-        selector = f"[value='{value}']" if name == "drawing" else f"#{name} option[value='{value}']"
-        self.all(selector)[0].click()
+        """Choose a `"kind"`, a `"layer"` or a `"head"`."""
+        self.open("more")
+        self.all(f"#{name} option[value='{value}']")[0].click()
 
     def barriers(self, **options):
         """Rules of accessibility that axe finds broken, and where."""
@@ -166,6 +173,23 @@ class Page:
             self.run((package("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
         found = self.run("return axe.run(arguments[0])", options)["violations"]
         return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]
+
+    def first_drawing(self):
+        """Milliseconds from the request of the page to the first drawing of attention."""
+        return self.wait("return performance.getEntriesByName('drawn')[0]?.startTime")
+
+    def layout_shift(self):
+        """Sum of the layout shifts that follow no input (https://web.dev/articles/cls)."""
+        return self.driver.execute_async_script(
+            """
+            const [done] = arguments;
+            const jumped = (one) => (one.hadRecentInput ? 0 : one.value);
+            const sum = (entries) => entries.reduce((total, one) => total + jumped(one), 0);
+            new PerformanceObserver((list) => done(sum(list.getEntries()))).observe(
+                { type: "layout-shift", buffered: true });
+            setTimeout(() => done(0), 500);  // there are none
+            """
+        )
 
     def scrolls_sideways(self):
         script = "const { scrollWidth, clientWidth } = document.documentElement;"

@@ -91,16 +91,28 @@ def _signatures(version, is_older):
         pieces = tf.where(prefix_pieces == "</s>", "", prefix_pieces)
         return _attended(text, tf.strings.reduce_join(pieces, axis=1), is_older)
 
+    def head(text, target_pieces, layer, head):
+        return _of_head(_pieces(text), target_pieces, layer, head)
+
     functions = {"serving_default": echo, "nbest": nbest, "attend": attend}
     if not is_older:
-        functions |= {"glossary": glossary, "continue": continue_}
-    signatures = {}
-    for name, function in functions.items():
-        inputs = inspect.signature(function).parameters
-        shapes = {one: [None, None] if one == "prefix_pieces" else [None] for one in inputs}
-        specs = [tf.TensorSpec(shape, tf.string, one) for one, shape in shapes.items()]
-        signatures[name] = tf.function(function, input_signature=specs)
-    return signatures
+        functions |= {"glossary": glossary, "continue": continue_, "head": head}
+    return {
+        name: tf.function(function, input_signature=_specs(function))
+        for name, function in functions.items()
+    }
+
+
+def _specs(function):
+    names = inspect.signature(function).parameters
+    return [
+        tf.TensorSpec(
+            [None, None] if name.endswith("_pieces") else [None],
+            tf.int32 if name in ("layer", "head") else tf.string,
+            name,
+        )
+        for name in names
+    ]
 
 
 def _attended(text, translation, is_older):
@@ -114,7 +126,7 @@ def _attended(text, translation, is_older):
     def weights(num_rows, num_columns):
         sizes = (2.0, 3.0, tf.cast(num_rows, tf.float32), tf.cast(num_columns, tf.float32))
         layer, head, row, column = tf.meshgrid(*map(tf.range, sizes), indexing="ij")
-        return of_all(tf.nn.softmax(-tf.abs(column - row + 2 * head - layer)))
+        return of_all(tf.nn.softmax(_score(layer, head, row, column)))
 
     seen = {
         "translation": translation,
@@ -134,6 +146,20 @@ def _attended(text, translation, is_older):
         "alternative_probabilities": tf.where(target == "", 0.0, 1.0)[..., None]
         * [0.75, 0.125, 0.0625, 0.03125, 0.03],
     }
+
+
+def _score(layer, head, row, column):
+    return -tf.abs(column - row + 2 * head - layer)
+
+
+def _of_head(source, target, layer, head):
+    """Each key has one number that is not 0, so a query holds the scores of its row."""
+    size = tf.cast(tf.shape(source)[1], tf.float32)
+    column, row = tf.range(size), tf.range(tf.cast(tf.shape(target)[1], tf.float32))
+    layer, head = (tf.cast(x, tf.float32)[:, None, None] for x in (layer, head))
+    eye = tf.eye(tf.shape(source)[1], batch_shape=[tf.shape(source)[0]])
+    queries = _score(layer, head, row[:, None], column)
+    return {"queries": queries, "keys": tf.sqrt(size) * eye, "values": eye}
 
 
 def _pieces(text):

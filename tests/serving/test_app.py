@@ -228,5 +228,5 @@ def test_the_page_loads_nothing_from_elsewhere_and_is_told_of_the_model(client, 
     limits = {"max_characters": 300, "max_length": Config().max_length, "can_stream": True}
     facts = {"Trained on": Config().data, "Layers": "4 of the encoder, 2 of the decoder"}
     facts |= {"Width": "256, with 4 heads", "Search": "beam of 4", "Precision": "float32"}
-    told = {**model, **limits, "facts": facts, "examples": examples}
+    told = {**model, **limits, "can_follow": True, "facts": facts, "examples": examples}
     assert client.get("/page/settings.json").json() == told

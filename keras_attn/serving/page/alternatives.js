@@ -43,10 +43,6 @@ export class Alternatives {
     this.#pieces[Math.min(place, this.#pieces.length - 1)]?.focus();
   }
 
-  clear() {
-    this.#box.hidden = true;
-  }
-
   #piece(piece, probability, place) {
     const button = this.#button(piece, probability);
     button.setAttribute("aria-expanded", "false");

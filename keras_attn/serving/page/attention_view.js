@@ -1,25 +1,23 @@
 import { Alternatives } from "./alternatives.js";
 import { sameChoice } from "./choosing.js";
 import { byId, element } from "./element.js";
-import { HeatMap } from "./heat_map.js";
+import { Follow } from "./follow.js";
 import { Lines } from "./lines.js";
-import { Multiples } from "./multiples.js";
 import { languageOf } from "./pieces.js";
 import { summary } from "./summary.js";
 import { ALL } from "./weights.js";
 
-const DRAWINGS = { lines: Lines, "heat-map": HeatMap };
-
 /**
- * The section on attention: the choice of kind, layer, head and drawing, the drawing, and the
- * alternatives of the model.
+ * The section on attention: the drawing, the computation of a weight, the alternatives of the model,
+ * and the choice of kind, layer and head.
  *
- * `languages` is `{source, target}`, each `{code, name}`; `maxPieces` is the number of pieces that the
- * model reads at once. `continueFrom(pieces)` is called with the pieces that another translation begins with.
+ * `languages` is `{source, target}`, each `{code, name}`; `settings` are those of the page.
+ * `continueFrom(pieces)` is called with the pieces that another translation begins with, and
+ * `ofHead(pieces, layer, head)` for what a head computes with.
  */
 export class AttentionView {
   #languages;
-  #maxPieces;
+  #settings;
   #attention = null;
   #best = null; // `{attention, best}`, the way back from another translation
   #weights; // of the chosen kind
@@ -29,17 +27,14 @@ export class AttentionView {
   #pointedAt = null; // shown instead, as long as the pointer is there
   #form = byId("choices");
   #figure = byId("figure");
-  #multiples;
   #alternatives;
+  #follow;
+  #heads = new Map(); // what was asked of `ofHead` for this attention, by layer and head
 
-  constructor(languages, maxPieces, continueFrom) {
+  constructor(languages, settings, { continueFrom, ofHead }) {
     this.#languages = languages;
-    this.#maxPieces = maxPieces;
-    this.#multiples = new Multiples(byId("multiples"), (layer, head) => {
-      byId("layer").value = layer ?? ALL;
-      byId("head").value = head ?? ALL;
-      this.#weigh();
-    });
+    this.#settings = settings;
+    this.#follow = new Follow(byId("follow"), (layer, head) => this.#ofHead(ofHead, layer, head));
     this.#alternatives = new Alternatives(
       byId("alternatives"),
       languages.target,
@@ -53,11 +48,16 @@ export class AttentionView {
       this.#alternatives.focus(0); // the button that had the focus is gone
     });
     this.#form.addEventListener("change", (event) => {
-      if (event.target.id === "kind") this.#chosen = this.#pointedAt = null; // of other pieces
-      if (event.target.name === "drawing" || event.target.id === "kind") this.#draw();
+      if (event.target.id === "kind") {
+        this.#chosen = this.#pointedAt = null; // of other pieces
+        this.#draw();
+      }
       this.#weigh();
     });
     this.#form.addEventListener("submit", (event) => event.preventDefault());
+    addEventListener("resize", () => {
+      this.#figure.style.minHeight = "";
+    });
     this.clear();
   }
 
@@ -79,8 +79,6 @@ export class AttentionView {
   /** Tell that there is no attention, for text that is returned as given. */
   showNone() {
     this.clear();
-    this.#form.hidden = byId("sentence-choice").hidden; // the way to another sentence
-    this.#form.classList.add("none");
     byId("other-translation").textContent =
       "Nothing here is translated, so there is no attention to show.";
     byId("other-translation").hidden = false;
@@ -108,12 +106,10 @@ export class AttentionView {
 
   clear() {
     this.#attention = null;
-    this.#form.hidden = true;
+    byId("attention").classList.add("none");
     this.stale = false;
     byId("other-translation").hidden = true;
     byId("alternative").hidden = true;
-    this.#multiples.clear();
-    this.#alternatives.clear();
     this.#figure.replaceChildren();
     byId("looked-at").replaceChildren();
   }
@@ -121,14 +117,15 @@ export class AttentionView {
   #show(attention) {
     this.#attention = attention;
     this.#chosen = this.#pointedAt = null; // of pieces that are gone
-    byId("words").style.minHeight = "";
+    this.#heads.clear();
     this.#offerKinds();
-    this.#form.hidden = false;
-    this.#form.classList.remove("none");
+    byId("attention").classList.remove("none");
     this.stale = false;
     this.#draw();
     this.#weigh();
     this.#alternatives.show(attention);
+    // Like the words below it, the drawing never becomes lower, so that nothing jumps.
+    this.#figure.style.minHeight = `${this.#figure.offsetHeight}px`;
   }
 
   #offerKinds() {
@@ -148,11 +145,11 @@ export class AttentionView {
     this.#weights = this.#attention.of(byId("kind").value);
     offer(byId("layer"), each("layers", "Layer", this.#weights.numLayers));
     offer(byId("head"), each("heads", "Head", this.#weights.numHeads));
-    const Drawing = DRAWINGS[new FormData(this.#form).get("drawing")];
-    this.#drawing = new Drawing(this.#weights, {
+    this.#drawing = new Lines(this.#weights, {
       choose: (chosen) => {
         this.#chosen = chosen;
         this.#mark();
+        this.#explain();
       },
       pointAt: (chosen) => {
         if (sameChoice(chosen, this.#pointedAt)) return;
@@ -161,15 +158,33 @@ export class AttentionView {
       },
     });
     this.#figure.replaceChildren(this.#drawing.element);
-    this.#multiples.show(this.#weights);
   }
 
   #weigh() {
-    const [layer, head] = [byId("layer").value, byId("head").value];
-    this.#matrix = this.#weights.matrix(layer, head);
+    this.#matrix = this.#weights.matrix(byId("layer").value, byId("head").value);
     this.#drawing.show(this.#matrix);
-    this.#multiples.mark(layer, head);
     this.#mark();
+    this.#explain();
+  }
+
+  #explain() {
+    if (!this.#settings.can_follow || byId("kind").value !== "cross") {
+      this.#follow.clear();
+      return;
+    }
+    const drawn = { layer: byId("layer").value, head: byId("head").value };
+    this.#follow.show(this.#weights, this.#matrix, drawn, this.#chosen);
+  }
+
+  #ofHead(ask, layer, head) {
+    const name = `${layer}/${head}`;
+    if (!this.#heads.has(name)) {
+      const pieces = this.#attention.targets.map(({ raw }) => raw);
+      const asked = ask(pieces, layer, head);
+      this.#heads.set(name, asked);
+      asked.catch(() => this.#heads.delete(name));
+    }
+    return this.#heads.get(name);
   }
 
   #mark() {
@@ -184,7 +199,7 @@ export class AttentionView {
   /** Say which translation the attention belongs to, unless it is the one that the page shows. */
   #showOther(best) {
     const { sources, translation } = this.#attention;
-    const number = this.#maxPieces;
+    const number = this.#settings.max_length;
     const isFull = sources.length >= number; // there may be pieces that the model did not read
     const notice = byId("other-translation");
     notice.hidden = !isFull && translation.trim() === best?.trim();

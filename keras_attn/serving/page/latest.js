@@ -2,11 +2,6 @@
 export class Latest {
   #controller = null;
 
-  /** Whether a task is under way. */
-  get running() {
-    return this.#controller !== null;
-  }
-
   /**
    * Run `task(signal)`; errors go to `failed`. A task that awaits must look at the signal before it
    * shows anything: an answer may be here already when the task is aborted.

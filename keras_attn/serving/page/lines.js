@@ -8,11 +8,13 @@ const EVERYTHING = { target: null, source: null };
 // Weights below are not drawn: thousands of lines that nobody sees. A chosen piece has few.
 const LEAST_OF_ALL = 0.04;
 const LEAST_OF_CHOSEN = 0.005;
+const LEAST_TOLD = 0.01; // beside the piece
 
 /**
  * Attention as lines between the pieces of the text and those of its translation, the wider and the
  * darker the more weight. The pieces are two lists; the style sheet lays them out, one above the
- * other or side by side, and the lines go between the sides that face each other.
+ * other or side by side, and the lines go between the sides that face each other. A click on a line
+ * chooses its pair of pieces.
  */
 export class Lines {
   #matrix;
@@ -21,6 +23,7 @@ export class Lines {
   #canvas = drawing("svg", { "aria-hidden": "true" });
   #sources;
   #targets;
+  #lines = new Map(); // the choice of each line
 
   constructor({ sources, targets, languages, labels }, handlers) {
     this.#sources = sources.map((piece) => option(piece, languages.source.code));
@@ -38,6 +41,11 @@ export class Lines {
       ...this.#targets.map((item, target) => [item, { target, source: null }]),
     ]);
     trackPointer(this.#inner, choices, handlers);
+    this.#canvas.addEventListener("click", (event) => {
+      if (!this.#lines.has(event.target)) return;
+      handlers.choose(this.#lines.get(event.target));
+      event.stopPropagation(); // a click beside all of them takes the choice back
+    });
     // Also called once at first, and when the section is opened.
     new ResizeObserver(() => this.#draw()).observe(this.#inner);
   }
@@ -59,7 +67,10 @@ export class Lines {
   #markList(items, chosen, weightOf) {
     items.forEach((item, i) => {
       item.setAttribute("aria-selected", String(i === chosen));
-      item.style.setProperty("--weight", weightOf(i) ?? 0);
+      const weight = weightOf(i) ?? 0;
+      item.style.setProperty("--weight", weight);
+      if (weight >= LEAST_TOLD) item.dataset.share = `${Math.round(100 * weight)}%`;
+      else delete item.dataset.share;
     });
   }
 
@@ -71,16 +82,19 @@ export class Lines {
     const isAbove = sources[0].bottom <= targets[0].top;
     const curve = isAbove ? curveDown : curveAcross;
     const least = this.#chosen ? LEAST_OF_CHOSEN : LEAST_OF_ALL;
-    const lines = chosenWeights(this.#matrix, this.#chosen ?? EVERYTHING)
-      .filter(({ weight }) => weight >= least)
-      .map(({ target, source, weight }) =>
-        drawing("path", {
-          d: curve(sources[source], targets[target], box),
-          "stroke-width": (1 + 5 * weight).toFixed(2),
-          "stroke-opacity": (0.1 + 0.9 * weight).toFixed(3),
-        }),
-      );
-    this.#canvas.replaceChildren(...lines);
+    this.#lines = new Map(
+      chosenWeights(this.#matrix, this.#chosen ?? EVERYTHING)
+        .filter(({ weight }) => weight >= least)
+        .map(({ target, source, weight }) => [
+          drawing("path", {
+            d: curve(sources[source], targets[target], box),
+            "stroke-width": (1 + 5 * weight).toFixed(2),
+            "stroke-opacity": (0.1 + 0.9 * weight).toFixed(3),
+          }),
+          { target, source },
+        ]),
+    );
+    this.#canvas.replaceChildren(...this.#lines.keys());
   }
 }
 

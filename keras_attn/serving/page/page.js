@@ -4,6 +4,7 @@ import { Announcer } from "./announcer.js";
 import { Attention } from "./attention.js";
 import { AttentionView } from "./attention_view.js";
 import { copyBy } from "./clipboard.js";
+import { addressOf, Draft } from "./draft.js";
 import { byId, element } from "./element.js";
 import { languageName } from "./languages.js";
 import { Latest } from "./latest.js";
@@ -12,35 +13,34 @@ import { program } from "./program.js";
 import { SentenceChoice } from "./sentence_choice.js";
 import { sentences } from "./sentences.js";
 import { ADDRESS, Model, readSettings } from "./server.js";
-import { addressOf, sharedText } from "./shared_text.js";
 import { TranslationView } from "./translation_view.js";
 
-const PAUSE = 250; // milliseconds without typing before the server is asked
-const PAUSE_COMPOSING = 1000; // while an input method still offers other characters for the last ones
 const MANY = 10; // sentences of a text that is translated sentence by sentence
 
-const source = byId("source");
 const problem = new Problem(byId("problem"));
 const asked = new URLSearchParams(location.search).get("model");
-const settings = await readSettings(asked).catch((error) => {
+const settings = await readSettings(asked, waiting).catch((error) => {
+  document.querySelector("main").hidden = false;
   problem.show(error.message, () => location.reload());
   throw error;
 });
+problem.clear();
 const languages = { source: language(settings.source), target: language(settings.target) };
 const model = new Model(settings);
 const announcer = new Announcer(byId("announcement"));
 const translationView = new TranslationView(languages, announcer);
 const attentionProblem = new Problem(byId("attention-problem"));
 const sentenceChoice = new SentenceChoice(settings.source);
-const attentionView = new AttentionView(languages, settings.max_length, continueFrom);
+const attentionView = new AttentionView(languages, settings, { continueFrom, ofHead });
 const latest = new Latest();
+const draft = new Draft(byId("source"), onInput);
+const first = settings.examples[0] ?? "";
 let timer = 0;
 let shown = null; // {text, best, attended} of the translation that is shown; `attended` is a sentence
 
 introduce();
 listen();
-source.value = sharedText() || source.value; // or what the browser kept when the page was loaded again
-onInput(0);
+draft.open(first);
 
 function language(code) {
   return { code, name: languageName(code) };
@@ -56,15 +56,15 @@ function introduce() {
   byId("models").hidden = settings.models.length < 2;
   byId("source-label").textContent = languages.source.name;
   byId("target-label").textContent = languages.target.name;
-  source.lang = settings.source;
-  byId("examples").append(...settings.examples.map(example));
-  byId("examples").hidden = !settings.examples.length;
+  byId("source").lang = settings.source;
+  byId("examples").querySelector("ul").append(...settings.examples.map(example));
   byId("facts").replaceChildren(
     ...Object.entries(settings.facts).flatMap(([name, value]) => [
       element("dt", {}, name),
       element("dd", {}, String(value)),
     ]),
   );
+  document.querySelector("main").hidden = false;
 }
 
 function modelLink(name) {
@@ -74,46 +74,37 @@ function modelLink(name) {
 
 function example(sentence) {
   const button = element("button", { type: "button", lang: settings.source }, sentence);
-  button.addEventListener("click", () => write(sentence));
+  button.addEventListener("click", () => {
+    draft.write(sentence);
+    byId("source").scrollIntoView({ block: "nearest" });
+  });
   return element("li", {}, button);
 }
 
 function listen() {
-  source.addEventListener("input", (event) => onInput(event.isComposing ? PAUSE_COMPOSING : PAUSE));
-  source.addEventListener("compositionend", () => onInput(PAUSE));
   byId("clear").addEventListener("click", () => {
-    write("");
-    source.focus(); // the button that had the focus is disabled
+    draft.write("");
+    byId("source").focus(); // the button that had the focus is disabled
   });
-  byId("share").addEventListener("click", share);
-  byId("attention").addEventListener("toggle", () => {
-    // A running translation checks at its end whether the section is open.
-    if (shown && !latest.running) latest.run(attend, attentionFailed);
+  byId("share").addEventListener("click", () => {
+    byId("link").textContent = addressOf(draft.text);
+    copyBy(byId("share"), byId("link"), announcer);
   });
   byId("sentence").addEventListener("change", () => onInput(0));
 }
 
-function write(text) {
-  source.value = text;
-  onInput(0);
-}
-
-function share() {
-  byId("link").textContent = addressOf(source.value);
-  copyBy(byId("share"), byId("link"), announcer);
-}
-
-/** Translate the text, if it does not change for `pause` milliseconds. */
+/** Translate the text, if it does not change for `pause` milliseconds; null is for ever. */
 function onInput(pause) {
-  const text = source.value;
+  const { text } = draft;
   clearTimeout(timer);
   latest.stop(); // its answer would be of an older text
   translationView.progress = "";
   byId("clear").disabled = !text;
+  byId("clear").textContent = text && text === first ? "Type your own" : "Clear";
   byId("share").disabled = !text.trim();
-  const snippets = program(ADDRESS, settings.name, text || settings.examples[0] || "");
+  const snippets = program(ADDRESS, settings.name, text || first);
   for (const [name, snippet] of Object.entries(snippets)) byId(name).textContent = snippet;
-  if (!isRightLength(text)) return;
+  if (!isRightLength(text) || pause === null) return;
   if (text.trim()) timer = setTimeout(() => latest.run((signal) => translate(text, signal), failed), pause);
   else clear();
 }
@@ -122,7 +113,7 @@ function isRightLength(text) {
   const [length, limit] = [[...text].length, settings.max_characters];
   const isTooLong = length > limit;
   byId("count").textContent = `${number(length)} / ${number(limit)}`;
-  source.setAttribute("aria-invalid", String(isTooLong));
+  byId("source").setAttribute("aria-invalid", String(isTooLong));
   if (isTooLong) {
     // Not how long it is: a screen reader would read that out after each letter.
     problem.show(`The text is too long: ${number(limit)} characters can be translated at once.`);
@@ -138,23 +129,33 @@ function number(count) {
 
 function clear() {
   shown = null;
+  draft.keep();
   translationView.clear();
+  announcer.announce(); // nothing of a text that is gone
   attentionView.clear();
   attentionProblem.clear();
+  settle();
+}
+
+/** Show what is below the drawing, which would jump before the first answer. */
+function settle() {
+  document.body.classList.add("settled");
+  byId("examples").hidden = !settings.examples.length;
 }
 
 async function translate(text, signal) {
+  draft.keep();
   // It may have been changed and changed back.
   if (text !== shown?.text) {
     translationView.progress = "Translating …";
     attentionView.stale = true;
     const isLong = settings.can_stream && sentences(text, settings.source).length >= MANY;
-    const answer = await (isLong ? stream(text, signal) : model.nbest(text, { signal, waiting }));
+    const response = await (isLong ? stream(text, signal) : model.nbest(text, { signal, waiting }));
     if (signal.aborted) return;
-    translationView.progress = "";
-    translationView.show(answer);
-    sentenceChoice.offer(answer.isOtherLanguage ? "" : text); // there is no attention to choose
-    shown = { text, best: answer.hypotheses[0].text, attended: null };
+    succeeded();
+    translationView.show(response);
+    sentenceChoice.offer(response.isOtherLanguage ? "" : text); // there is no attention to choose
+    shown = { text, best: response.hypotheses[0].text, attended: null };
   }
   await attend(signal).catch((error) => {
     if (!signal.aborted) attentionFailed(error);
@@ -172,11 +173,11 @@ function stream(text, signal) {
 }
 
 async function attend(signal) {
-  if (!byId("attention").open) return;
   const sentence = sentenceChoice.chosen;
   if (!sentence) {
     attentionProblem.clear();
     attentionView.showNone();
+    settle();
     return;
   }
   if (shown.attended === sentence) {
@@ -186,23 +187,23 @@ async function attend(signal) {
   attentionView.stale = true;
   const attended = await model.attend(sentence, { signal, waiting });
   if (signal.aborted) return;
-  attentionProblem.clear();
-  translationView.progress = "";
+  succeeded();
+  settle(); // before the drawing, which keeps its height
   attentionView.show(new Attention(attended, languages), sentenceChoice.isOnly ? shown.best : null);
   shown.attended = sentence;
+  performance.mark("drawn");
 }
 
 /** Continue the translation after these pieces, the last of which was chosen. */
 function continueFrom(pieces) {
   const go = async (signal) => {
     attentionView.stale = true;
-    const answer = await model.continueFrom(shown.attended, pieces, { signal, waiting });
+    const response = await model.continueFrom(shown.attended, pieces, { signal, waiting });
     if (signal.aborted) return;
-    attentionProblem.clear();
-    translationView.progress = "";
-    const attention = new Attention(answer, languages);
+    succeeded();
+    const attention = new Attention(response, languages);
     attentionView.showAlternative(attention, pieces.length - 1);
-    const translation = element("span", { lang: settings.target }, answer.translation);
+    const translation = element("span", { lang: settings.target }, response.translation);
     announcer.announce("Another translation: ", translation);
   };
   latest.run(go, (error) => {
@@ -211,23 +212,39 @@ function continueFrom(pieces) {
   });
 }
 
-function waiting(seconds) {
-  translationView.progress = `The server is busy; it is asked again in ${seconds} s.`;
+/** What a head of cross-attention computes with, for the translation in these pieces. */
+function ofHead(pieces, layer, head) {
+  return model.head(shown.attended, pieces, layer, head, { waiting });
+}
+
+function waiting({ busy, down, seconds }) {
+  const again = `It is asked again in ${seconds} s.`;
+  if (down) problem.show(`${down} The page asks again by itself.`);
+  document.querySelector("main").hidden = false;
+  byId("progress").textContent = busy ? `${busy} ${again}` : again;
+}
+
+function succeeded() {
+  translationView.progress = "";
+  problem.clear();
+  attentionProblem.clear();
 }
 
 function failed(error) {
   translationView.progress = "";
   attentionView.stale = false; // it belongs to the translation, which stays, too
   problem.show(error.message, () => {
-    source.focus(); // the button that had the focus is removed
+    byId("source").focus(); // the button that had the focus is removed
     onInput(0);
   });
+  settle();
 }
 
 function attentionFailed(error, again = () => latest.run(attend, attentionFailed)) {
   translationView.progress = "";
   attentionProblem.show(error.message, () => {
-    byId("attention").querySelector("summary").focus();
+    byId("attention-problem").focus(); // the button that had the focus is removed
     again();
   });
+  settle();
 }

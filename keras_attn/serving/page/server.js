@@ -5,8 +5,9 @@
 
 import { readEvents } from "./events.js";
 
-const TRIES = 5;
+const TRIES = 5; // of a busy server; one that is down is asked for ever
 const LONGEST_WAIT = 30; // seconds
+const NAMES = { 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout" };
 const JSON_BODY = { "Content-Type": "application/json" };
 
 // Found from this module, so that the page works under any path of a proxy.
@@ -21,16 +22,16 @@ export class ServerError extends Error {}
 
 /**
  * Settings of the page: `{name, version, source, target, max_characters, max_length, examples, facts,
- * models, can_stream}`, of the model with that name, or of the first model of the server.
+ * models, can_stream, can_follow}`, of the model with that name, or of the first model of the server.
  */
-export async function readSettings(name) {
+export async function readSettings(name, waiting) {
   const query = name ? `?model=${encodeURIComponent(name)}` : "";
-  return answered(await fetchWithRetry(`${PAGE}/settings.json${query}`, {}));
+  return answered(await fetchWithRetry(`${PAGE}/settings.json${query}`, {}, waiting));
 }
 
 /**
- * The model of these settings. `signal` aborts a request; `waiting(seconds)` is called before each wait
- * for a busy server.
+ * The model of these settings. `signal` aborts a request; `waiting({busy, down, seconds})` is called
+ * before each wait for a server that is busy or down, with a sentence for the reader in one of them.
  */
 export class Model {
   #url;
@@ -101,6 +102,12 @@ export class Model {
     return this.#predict("continue", instance, options);
   }
 
+  /** `{queries, keys, values}` of a head of cross-attention, for the translation in `targetPieces`. */
+  head(text, targetPieces, layer, head, options) {
+    const instance = { text: wellFormed(text), target_pieces: targetPieces, layer, head };
+    return this.#predict("head", instance, options);
+  }
+
   async #predict(signature, instance, { signal, waiting }) {
     const body = JSON.stringify({ signature_name: signature, instances: [instance] });
     const options = { method: "POST", headers: JSON_BODY, body, signal };
@@ -123,27 +130,45 @@ export function readJson(text) {
   return JSON.parse(known);
 }
 
-/** A response; a server that is busy or loading is asked again after the time that it names. */
-async function fetchWithRetry(url, options, waiting = () => {}) {
+/** A response; a server that is busy, loading or down is asked again. */
+async function fetchWithRetry(url, options, waiting) {
   for (let tries = 1; ; tries++) {
     const response = await asked(url, options);
-    if (response.status !== 503 || tries === TRIES) return response;
-    const seconds = Math.min(Number(response.headers.get("Retry-After")) || 1, LONGEST_WAIT);
-    waiting(seconds);
+    const down = response === null ? "The server cannot be reached." : outage(response);
+    if (!down && (response.status !== 503 || tries === TRIES)) return response;
+    const named = Number(response?.headers.get("Retry-After"));
+    const seconds = Math.min(named || (down ? 2 ** (tries - 1) : 1), LONGEST_WAIT);
+    waiting({ down, busy: down ? "" : "The server is busy.", seconds });
     await pause(seconds, options.signal);
   }
 }
 
+/** The response, or null if there is none. */
 async function asked(url, options) {
   try {
     return await fetch(url, options);
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new ServerError("The server cannot be reached.");
+    return null;
   }
 }
 
+/** What a proxy tells in place of a server that is down; "" for an answer of the server. */
+function outage({ status, headers }) {
+  return status in NAMES && !isJson(headers) ? ofProxy(status) : "";
+}
+
+function isJson(headers) {
+  return /json|event-stream/.test(headers.get("Content-Type"));
+}
+
+function ofProxy(status) {
+  const name = NAMES[status] ? ` (${NAMES[status]})` : "";
+  return `A proxy between this page and the server answered ${status}${name}.`;
+}
+
 async function answered(response) {
+  if (!response.ok && !isJson(response.headers)) throw new ServerError(ofProxy(response.status));
   const body = await response.text();
   let content;
   try {

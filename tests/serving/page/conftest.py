@@ -40,9 +40,17 @@ def watched(driver, server):
 
 
 @pytest.fixture
-def page(watched, server, screen):
-    """The page, just opened."""
+def visited(watched, server, screen):
+    """The page of a first visit, with its example."""
+    watched.get("about:blank")
     return browser.Page(watched, server, *screen)
+
+
+@pytest.fixture
+def page(visited):
+    """The page, just opened, without a text."""
+    visited.set_text("")
+    return visited
 
 
 @pytest.fixture

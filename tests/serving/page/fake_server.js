@@ -11,10 +11,11 @@ window.fetch = async (url, { body, signal }) => {
   asked.push(signature_name);
   texts.push(instances[0]);
   signals.push(signal);
-  const { seconds = 0, ...answered } = answer(signature_name, instances[0], asked.length);
+  const { seconds = 0, html, body: json, ...answered } = answer(signature_name, instances[0], asked.length);
   await new Promise((done) => setTimeout(done, 1000 * seconds));
   ended.push(instances[0]);
-  return new Response(JSON.stringify(answered.body), answered);
+  if (html) return new Response(html, { ...answered, headers: { "Content-Type": "text/html" } });
+  return Response.json(json, answered);
 };
 
 // The answer to a stream, `{ events, seconds }`: the events one by one, with that time before each, in
@@ -40,7 +41,8 @@ function streamed({ q }, signal) {
     if (["done", "error"].includes(events.at(-1)[0])) controller.close();
     else controller.error(new TypeError("network error"));
   };
-  return new Response(new ReadableStream({ start: (controller) => void start(controller) }));
+  const stream = new ReadableStream({ start: (controller) => void start(controller) });
+  return new Response(stream, { headers: { "Content-Type": "text/event-stream" } });
 }
 
 // An event for each of these translations.
@@ -92,4 +94,10 @@ function attendAll(targets, sources = ["▁", "猫", "</s>"]) {
     alternative_probabilities: targets.map((_, t) => [0.5 - t / 16, 0.25, 0.125, 0.001, 0]),
   };
   return attend(translation, targets, sources, all);
+}
+
+// A head of two numbers, for the pieces of `attend`.
+function ofHead() {
+  const vectors = (number) => Array.from({ length: number }, (_, i) => [1 - i, 0.5 * i]);
+  return { body: { predictions: [{ queries: vectors(2), keys: vectors(3), values: vectors(3) }] } };
 }

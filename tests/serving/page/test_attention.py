@@ -10,37 +10,38 @@ SENTENCES = ["猫がいる。", "犬はどこ？", "「はい。」", "長さは
 
 
 def numbers(page):
-    """The weights `(T, S)` that the heat map shows."""
-    return np.array([row.text.split()[1:] for row in page.all("tbody tr")], float)
+    """The weights `(T, S)` that the pieces of the text show, for each piece of the translation."""
+    return np.array(
+        page.run(
+            """
+            const sources = [...document.querySelectorAll(".source li")];
+            return [...document.querySelectorAll(".target li")].map((target) => {
+                target.focus();
+                return sources.map((one) => Number(one.style.getPropertyValue("--weight")));
+            });
+            """
+        )
+    )
 
 
-def pressed(page):
-    return page.names("#multiples [aria-pressed=true]")
-
-
-def chosen(page):
-    return [page.one(name).get_property("value") for name in ("layer", "head")]
-
-
-def test_the_heat_map_shows_the_weights_of_the_chosen_layer_and_head(page, ask):
+def test_pieces_show_the_weights_of_the_chosen_layer_and_head(page, ask):
     page.attend(TEXT)
     answer = ask("attend", TEXT)
     for side in ("source", "target"):
         pieces = [piece.replace(" ", "␣") for piece in answer[f"{side}_pieces"]]
         assert [one.text for one in page.all(f".{side} li")] == [*pieces[:-1], "end"]
     weights = np.array(answer["weights"])  # (layers, H, T, S)
-    page.choose("drawing", "heat-map")
     for layer, head in (("all", "all"), ("1", "all"), ("all", "0"), ("0", "1")):
         page.choose("layer", layer)
         page.choose("head", head)
         expected = weights if layer == "all" else weights[[int(layer)]]
         expected = expected if head == "all" else expected[:, [int(head)]]
-        np.testing.assert_allclose(numbers(page), expected.mean(axis=(0, 1)), atol=0.00501)
+        np.testing.assert_allclose(numbers(page), expected.mean(axis=(0, 1)), atol=1e-6)
     # What was chosen stays when the text changes.
-    rows = len(numbers(page)) + 1
+    num_pieces = len(numbers(page)) + 1
     page.set_text(f"猫{TEXT}")
-    page.wait("return document.querySelectorAll('tbody tr').length === arguments[0]", rows)
-    assert chosen(page) == ["0", "1"]
+    page.wait("return document.querySelectorAll('.target li').length === arguments[0]", num_pieces)
+    assert [page.one(name).get_property("value") for name in ("layer", "head")] == ["0", "1"]
 
 
 def test_a_piece_under_the_pointer_or_in_focus_shows_what_it_looked_at(page, ask):
@@ -57,6 +58,11 @@ def test_a_piece_under_the_pointer_or_in_focus_shows_what_it_looked_at(page, ask
         assert page.text("looked-at").startswith(f"{piece.accessible_name} {verb}")
         assert f"{100 * weights.max():.0f}%" in page.text("looked-at")
         assert piece.get_attribute("aria-selected") == "true"
+        shares = page.run(
+            "return [...document.querySelectorAll('#figure li')].map((one) => one.dataset.share)"
+        )
+        expected = [f"{100 * weight:.0f}%" for weight in weights if weight >= 0.01]
+        assert [share for share in shares if share] == expected
         while_pointed_at = page.text("looked-at")
         page.point_at(page.one("title"))
         assert page.text("looked-at") == ""
@@ -71,8 +77,8 @@ def test_a_piece_under_the_pointer_or_in_focus_shows_what_it_looked_at(page, ask
 def test_pieces_stay_in_place_when_what_they_looked_at_takes_more_lines(page, fake_server):
     fake_server(attend="attend(text, ['x'], ['▁a', '▁' + 'b'.repeat(100)])")
     page.attend("猫")
-    page.run("scrollTo(0, document.body.scrollHeight)")
-    piece, beside = page.all(".target li")[0], page.one("choices")
+    page.run("words.scrollIntoView({ block: 'end' })")
+    piece, beside = page.all(".target li")[0], page.one("words")
     place = "return arguments[0].getBoundingClientRect().y"
     before, height = page.run(place, piece), page.one("words").size["height"]
     for element in (piece, beside, piece):
@@ -97,7 +103,7 @@ def test_attention_of_another_translation_or_a_part_is_said_to_be(page, fake_ser
     fake_server()
     page.translate("\n 猫 \n")
     assert page.run("return texts") == ["\n 猫 \n", "猫"]
-    assert page.shown("other-translation", "sentence", "multiples") == []
+    assert page.shown("other-translation", "sentence") == []
 
 
 def test_each_sentence_of_a_text_has_attention_of_its_own(page, fake_server):
@@ -139,53 +145,6 @@ def test_each_sentence_of_a_text_has_attention_of_its_own(page, fake_server):
     assert page.run("return texts.at(-1)") == SENTENCES[1]
 
 
-def test_there_is_a_picture_of_each_head_and_a_click_shows_it_large(page, ask):
-    page.attend(TEXT)
-    weights = np.array(ask("attend", TEXT)["weights"])  # (2, 3, T, S)
-    page.choose("drawing", "heat-map")
-    buttons = page.all("#multiples button")
-    names = [f"Layer {i}, head {j}" for i in (1, 2) for j in (1, 2, 3)]
-    assert page.names("#multiples button") == names
-    assert pressed(page) == []
-    buttons[4].click()
-    assert pressed(page) == ["Layer 2, head 2"]
-    np.testing.assert_allclose(numbers(page), weights[1, 1], atol=0.00501)
-    assert chosen(page) == ["1", "1"]
-    page.choose("head", "2")
-    assert pressed(page) == ["Layer 2, head 3"]
-    buttons[5].click()
-    assert pressed(page) == []
-    np.testing.assert_allclose(numbers(page), weights.mean(axis=(0, 1)), atol=0.00501)
-
-    # A cell for each weight in the colour of the scheme.
-    pictures = """return [...document.querySelectorAll("#multiples canvas")].map((one) =>
-        [one.width, [...one.getContext("2d").getImageData(0, 0, one.width, one.height).data]])"""
-    before = page.run(pictures)
-    for scheme, stroke in (("light", (0xC9, 0x48, 0x1F)), ("dark", (0xF0, 0x85, 0x5F))):
-        page.prefer({"prefers-color-scheme": scheme})
-        if scheme == "dark":
-            page.wait(f"{pictures}.toString() !== arguments[0].toString()", before)
-        found = zip(page.run(pictures), weights.reshape(6, *weights.shape[2:]), strict=True)
-        for (width, data), expected in found:
-            cells = np.array(data).reshape(-1, width, 4)
-            np.testing.assert_allclose(cells[..., 3] / 255, expected / expected.max(), atol=0.005)
-            np.testing.assert_array_equal(cells[cells[..., 3] == 255][0, :3], stroke)
-
-
-def test_keys_go_through_the_heads_and_choose_one(page, told):
-    buttons = page.all("#multiples button")
-    assert [button.get_property("tabIndex") for button in buttons] == [0, -1, -1, -1, -1, -1]
-    page.run("arguments[0].focus()", buttons[0])
-    page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)
-    page.focused("Layer 2, head 2")
-    assert pressed(page) == ["Layer 2, head 2"]
-    # Which stays chosen when the text changes.
-    page.write("が")
-    page.wait("return texts.length === 4")
-    page.attended()
-    assert pressed(page) == ["Layer 2, head 2"]
-
-
 def test_each_kind_of_attention_has_its_own_pieces(page, told):
     def lists():
         return [
@@ -195,6 +154,7 @@ def test_each_kind_of_attention_has_its_own_pieces(page, told):
 
     source, target = ["␣", "猫", "end"], ["x", "y", "end"]
     assert lists() == [("Japanese pieces", source), ("English pieces", target)]
+    page.open("more")
     options = page.all("#kind option")
     cross, *selves = [option.text for option in options]
     assert cross == "cross-attention: English to Japanese"
@@ -206,9 +166,7 @@ def test_each_kind_of_attention_has_its_own_pieces(page, told):
     assert {one.get_attribute("lang") for one in page.all(".target .text")} == {"ja"}
     page.choose("layer", "0")
     page.choose("head", "1")
-    page.choose("drawing", "heat-map")
     assert numbers(page).tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0]]  # one to the left
-    page.choose("drawing", "lines")
     page.all("#kind option")[2].click()
     assert lists() == [("English pieces before", ["start", "x", "y"]), ("English pieces", target)]
     page.all(".target li")[1].click()

@@ -20,6 +20,7 @@ def test_a_text_is_translated_as_it_is_typed_and_so_are_the_examples(page, ask, 
         if np.isfinite(score)
     ]
     assert len(found) > 1
+    page.open("more")
     shown = [item.find_elements("css selector", "span") for item in page.all("#hypotheses li")]
     assert [(parts[0].text, parts[1].text.split()[-1]) for parts in shown] == found
     buttons = page.all("#examples button")
@@ -33,7 +34,8 @@ def test_an_older_model_shows_only_what_it_tells(driver, write_echo, tmp_path, s
     with start_server(write_echo(tmp_path / "ja-en", 1, is_older=True).parent) as url:
         page = Page(driver, url)
         page.translate("犬?", "1: 犬?")
-        assert page.shown("examples", "remark", "kind", "alternatives", "alternative") == []
+        page.attended()
+        assert page.shown("examples", "remark", "kind", "alternatives", "follow") == []
         assert page.text("problem") == ""
 
 
@@ -58,10 +60,12 @@ def test_a_text_in_another_language_is_said_to_be_returned_as_given(page, ask):
     assert page.text("remark") == "This text is not in Japanese; it is returned as given."
     assert page.text("other-translation").startswith("Nothing here is translated")
     assert page.one("translation").get_attribute("lang") == ""
-    parts = ("hypotheses", "choices", "sentence", "multiples", "words", "alternatives")
+    page.open("more")
+    parts = ("hypotheses", "choices", "sentence", "words", "alternatives", "follow")
     assert page.shown(*parts) == page.all("#figure *") == page.barriers() == []
     page.wait("return announcement.textContent.endsWith('it is returned as given.')")
     page.translate("犬", "1: 犬")
+    page.attended()
     assert page.shown("remark", "other-translation", *parts) == [
         *(part for part in parts if part != "sentence")
     ]
@@ -74,6 +78,7 @@ def test_a_sentence_that_is_returned_as_given_has_no_attention(page, fake_server
         nbest="{ body: { predictions: [{ translations: Array(2).fill(text), scores: [0, 0] }] } }",
         attend=read,
     )
+    page.open("more")
     page.translate("犬。12。")
     assert page.shown("hypotheses", "sentence", "layer", "words") == ["sentence", "layer", "words"]
     first, second = page.all("#sentence option")
@@ -87,6 +92,7 @@ def test_a_sentence_that_is_returned_as_given_has_no_attention(page, fake_server
 
 def test_lines_and_blank_lines_are_shown_as_they_are(page, fake_server):
     fake_server()
+    page.open("more")
     page.translate(LINES)
     for selector in ("#translation", "#hypotheses li span"):
         assert page.all(selector)[0].get_property("innerText") == LINES
