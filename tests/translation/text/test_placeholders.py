@@ -281,6 +281,6 @@ CHARACTERS = st.sampled_from("あ。{}%s<b>@.a/h:😊\ue000\ue009\x1e ") | st.ch
 @settings(max_examples=20, derandomize=True, deadline=None)
 @given(st.lists(st.text(CHARACTERS, max_size=20), min_size=1, max_size=4))
 def test_nothing_is_lost_in_any_text(texts):
-    masked, values = mask(tf.constant(texts), "eo", "ja")
+    masked, values = mask(tf.constant(texts), "eo", "fr")  # neither has forms of its own
     expected = plain_in_graph(tf.constant([text.replace("\x1e", " ") for text in texts]), "eo")
-    assert strings(unmask(masked, values, masked, "ja")[0]) == strings(expected)
+    assert strings(unmask(masked, values, masked, "fr")[0]) == strings(expected)
