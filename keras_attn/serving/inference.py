@@ -16,6 +16,25 @@ from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.pieces import Tensors
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
+from keras_attn.translation.export.translator import check_sampling
+
+
+def check_values(name: str, inputs: Tensors) -> None:
+    """Check the inputs of `sample`, `score` and `continue`, which the model does not check.
+
+    Raises:
+        RequestError: If a number is out of its range, or the numbers of rows differ.
+    """
+    sampling = ("temperature", "top_k", "top_p")
+    if name == "sample" and inputs.keys() >= {*sampling}:
+        try:
+            check_sampling(*(inputs[one].item() for one in sampling))
+        except ValueError as error:
+            raise RequestError(str(error)) from error
+    rows = {one: len(array) for one, array in inputs.items() if array.ndim}
+    if name in ("score", "continue") and len({*rows.values()}) > 1:
+        found = ", ".join(f"{number} in '{one}'" for one, number in rows.items())
+        raise RequestError(f"The inputs must have as many rows each. Received: {found}.")
 
 
 class Inference:
@@ -53,6 +72,7 @@ class Inference:
         """
         if name == glossary.SIGNATURE:
             glossary.check(inputs, self.limits)
+        check_values(name, inputs)
         num_rows = servable.signature(name).num_rows(inputs)
         if num_rows > self.limits.max_rows:
             raise RequestError(

@@ -47,6 +47,11 @@ def test_a_sample_by_its_seed_in_columns(client, translator):
     inputs = {"text": [TEXT], "seed": 3, "temperature": 0.8, "top_k": 0, "top_p": 1.0}
     expected = translator.sample([TEXT], seed=3, temperature=0.8)
     assert predict(client, signature_name="sample", inputs=inputs) == {"outputs": expected}
+    refused = predict(client, signature_name="sample", inputs={**inputs, "top_p": 0.0})
+    assert "`top_p` must be above 0 and at most 1" in refused["error"]
+    pair = {"text": [TEXT], "translation": ["a", "b"]}
+    refused = predict(client, signature_name="score", inputs=pair)
+    assert "as many rows each. Received: 1 in 'text', 2 in 'translation'" in refused["error"]
 
 
 @pytest.mark.slow  # each signature is compiled for this alone

@@ -60,6 +60,16 @@ class Attention(NamedTuple):
     alternative_probabilities: np.ndarray | None = None
 
 
+def check_sampling(temperature: float, top_k: int, top_p: float) -> None:
+    """Raise a ValueError if an argument of `sample` is out of its range."""
+    if not temperature > 0:
+        raise ValueError(f"`temperature` must be above 0. Received: temperature={temperature}.")
+    if not 0 < top_p <= 1:
+        raise ValueError(f"`top_p` must be above 0 and at most 1. Received: top_p={top_p}.")
+    if top_k < 0:
+        raise ValueError(f"`top_k` must be at least 0. Received: top_k={top_k}.")
+
+
 class Translator:
     """Exported translator: maps strings to strings. Create it with `Translator.load`.
 
@@ -175,12 +185,7 @@ class Translator:
         """
         if not -(2**31) <= seed < 2**31:
             raise ValueError(f"`seed` must be from -2**31 to 2**31 - 1. Received: seed={seed}.")
-        if not temperature > 0:
-            raise ValueError(f"`temperature` must be above 0. Received: temperature={temperature}.")
-        if not 0 < top_p <= 1:
-            raise ValueError(f"`top_p` must be above 0 and at most 1. Received: top_p={top_p}.")
-        if top_k < 0:
-            raise ValueError(f"`top_k` must be at least 0. Received: top_k={top_k}.")
+        check_sampling(temperature, top_k, top_p)
         found = self._function("sample")(
             text=_encode("texts", texts),
             seed=tf.constant(seed, tf.int32),
