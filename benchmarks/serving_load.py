@@ -4,13 +4,15 @@ A separate process sends requests of one sentence over loopback; each connection
 request as soon as it has an answer. Prints requests/s and latencies, and compares them, in turns,
 with the same SavedModel called directly: with batches of 64 sentences, which is the limit, and with
 as many sentences as there are connections, up to 64. Every answer is compared with the answer of
-the SavedModel.
+the SavedModel. With `--peer`, the server of another checkout is measured by turns. One connection
+also sends sentences beside others that send texts of 4,980 characters.
 
 Then holds many connections for `--minutes`. Prints the memory of the server, its open files and the
 number of programs that XLA compiled after the warm-up, over time.
 """
 
 import argparse
+import contextlib
 import os
 import statistics
 import sys
@@ -33,6 +35,8 @@ def main() -> int:
     parser.add_argument("model", type=Path, help="folder of all versions")
     parser.add_argument("--data", help="corpus of the sentences (default: training corpus)")
     parser.add_argument("--connections", nargs="+", type=int, default=[1, 8, 64, 256])
+    parser.add_argument("--long", type=int, default=10, help="connections that send long texts")
+    parser.add_argument("--peer", type=Path, help="another checkout of this repository")
     parser.add_argument("--seconds", type=float, default=15.0, help="length of a turn, in seconds")
     parser.add_argument("--turns", type=int, default=3, help="turns of each, after a warm-up turn")
     parser.add_argument("--minutes", type=float, default=3.0, help="length of the memory test")
@@ -40,32 +44,44 @@ def main() -> int:
     print(describe_machine(("tensorflow", "starlette", "uvicorn")), flush=True)
     direct, texts, expected = direct_calls(arguments.model, arguments.data)
     start = time.monotonic()
-    with tempfile.TemporaryDirectory() as programs:
+    with contextlib.ExitStack() as stack:
+        programs = stack.enter_context(tempfile.TemporaryDirectory())
         flags = f"--xla_dump_to={programs}"  # several files for each program
-        with running_server(arguments.model, XLA_FLAGS=flags) as (server, url):
-            print(f"warm after {time.monotonic() - start:.0f} s", flush=True)
-            clients = clients_of(url, arguments.model, texts, expected)
-            measure(direct, clients, arguments)
-            direct.end()
+        model = arguments.model
+        server, url = stack.enter_context(running_server(model, XLA_FLAGS=flags))
+        print(f"warm after {time.monotonic() - start:.0f} s", flush=True)
+        clients = {"this": clients_of(url, model, texts, expected)}
+        if arguments.peer:
+            _, url = stack.enter_context(running_server(model, arguments.peer))
+            clients["peer"] = clients_of(url, model, texts, expected)
+        measure(direct, clients, arguments)
+        direct.end()
+        if arguments.minutes:
             request = {"connections": max(arguments.connections), "seconds": 60 * arguments.minutes}
-            watch(clients, request, server, programs)
-            clients.end()
+            watch(clients["this"], request, server, programs)
+        for one in clients.values():
+            one.end()
     return 0
 
 
-def measure(direct: Peer, clients: Peer, arguments: argparse.Namespace) -> None:
+def measure(direct: Peer, clients: dict[str, Peer], arguments: argparse.Namespace) -> None:
     """Print medians over turns; shares are relative to the direct calls of the same turn."""
     seconds = arguments.seconds
-    rows = sorted({ROWS, *(min(number, ROWS) for number in arguments.connections)})
+    rows = sorted({1, ROWS, *(min(number, ROWS) for number in arguments.connections)})
     called: dict[int, list[dict]] = {number: [] for number in rows}
-    found: dict[int, list[dict]] = {number: [] for number in arguments.connections}
+    cases = [*((number, 0) for number in arguments.connections), (1, arguments.long)]
+    found: dict[tuple, list[dict]] = {(name, *case): [] for case in cases for name in clients}
     for turn in range(arguments.turns + 1):
         calls = {number: direct.ask(rows=number, seconds=seconds) for number in called}
-        answers = {number: clients.ask(connections=number, seconds=seconds) for number in found}
+        answers = {
+            (name, number, long): clients[name].ask(connections=number, long=long, seconds=seconds)
+            for name, number, long in found
+        }
         if turn:  # the first turn compiles each shape
-            for kept, new in ((called, calls), (found, answers)):
-                for number, one in new.items():
-                    kept[number].append(one)
+            for rows_of_call, call in calls.items():
+                called[rows_of_call].append(call)
+            for case, answer in answers.items():
+                found[case].append(answer)
     print(f"{'texts':>12}{'sentences/s':>12}{'p50 ms':>8}   called directly")
     for number, turns in called.items():
         speed, time_of_call = (
@@ -73,12 +89,14 @@ def measure(direct: Peer, clients: Peer, arguments: argparse.Namespace) -> None:
         )
         print(f"{number:>12}{speed:>12.0f}{time_of_call:>8.1f}")
     print(
-        f"{'connections':>12}{'requests/s':>12}{'of the limit':>14}{'of direct calls':>17}", end=""
+        f"{'server':>6}{'long':>6}{'connections':>12}{'requests/s':>12}{'of the limit':>14}"
+        f"{'of direct calls':>17}",
+        end="",
     )
     print("".join(f"{name:>8}" for name in ("p50 ms", "p95", "p99")), " errors  other answers")
-    for number, turns in found.items():
+    for (name, number, long), turns in found.items():
         speeds = [turn["requests"] / turn["seconds"] for turn in turns]
-        print(f"{number:>12}{statistics.median(speeds):>12.0f}", end="")
+        print(f"{name:>6}{long:>6}{number:>12}{statistics.median(speeds):>12.0f}", end="")
         for width, texts in ((14, ROWS), (17, min(number, ROWS))):
             limits = [turn["sentences/s"] for turn in called[texts]]
             share = [one / limit for one, limit in zip(speeds, limits, strict=True)]
@@ -88,6 +106,10 @@ def measure(direct: Peer, clients: Peer, arguments: argparse.Namespace) -> None:
         errors, others = (sum(turn[name] for turn in turns) for name in ("errors", "others"))
         total = sum(turn["requests"] for turn in turns)
         print(f"{errors:>8}{others:>8} of {total:,}", flush=True)
+        if name == "peer":
+            these = [turn["requests"] / turn["seconds"] for turn in found["this", number, long]]
+            ratios = [this / peer for this, peer in zip(these, speeds, strict=True)]
+            print(f"{'this/peer':>30}{statistics.median(ratios):>6.2f}", flush=True)
 
 
 def watch(clients: Peer, request: dict[str, Any], server: int, programs: str) -> None:

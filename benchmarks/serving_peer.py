@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,13 +26,21 @@ from peer import Peer, answer_requests
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 
+LONG = 4980  # characters of a long text
+
 
 @contextlib.contextmanager
-def running_server(model: Path, **environment: str) -> Iterator[tuple[int, str]]:
-    """Process id and URL of a warm server of a folder of versions."""
-    command = [sys.executable, "-m", "keras_attn.serving", str(model), "--port", "0"]
+def running_server(
+    model: Path, checkout: Path | None = None, **environment: str
+) -> Iterator[tuple[int, str]]:
+    """Process id and URL of a warm server of a folder of versions.
+
+    `checkout` is the folder of the code. Defaults to the working directory.
+    """
+    command = [sys.executable, "-m", "keras_attn.serving", str(model.resolve()), "--port", "0"]
     with subprocess.Popen(
         command,
+        cwd=checkout,
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -116,47 +124,58 @@ def answer_directly(version: str) -> None:
 
 
 def answer_as_clients(url: str, name: str) -> None:
-    """`{"texts": ..., "expected": ...}`, then `{"connections": N, "seconds": S}`."""
+    """`{"texts": ..., "expected": ...}`, then `{"connections": N, "long": L, "seconds": S}`."""
     address = urlsplit(url)
     head = f"POST /v1/models/{name}:predict HTTP/1.1\r\nHost: {address.netloc}\r\n"
     requests: list[tuple[bytes, str]] = []
+    long = b""
+
+    def request_for(text: str) -> bytes:
+        body = json.dumps({"instances": [text]}).encode()
+        return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
     def answer(request: dict[str, Any]) -> Any:
+        nonlocal long
         if "texts" in request:
             for text, expected in zip(request["texts"], request["expected"], strict=True):
-                body = json.dumps({"instances": [text]}).encode()
-                sent = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
-                requests.append((sent, expected))
+                requests.append((request_for(text), expected))
             np.random.default_rng(1).shuffle(requests)
+            long = request_for("".join(islice(cycle(request["texts"]), LONG))[:LONG])
             return None
-        return asyncio.run(load(address.hostname, address.port, requests, request))
+        return asyncio.run(load(address.hostname, address.port, requests, long, request))
 
     answer_requests(answer)
 
 
 async def load(
-    host: str | None, port: int | None, requests: list[tuple[bytes, str]], asked: dict[str, Any]
+    host: str | None,
+    port: int | None,
+    requests: list[tuple[bytes, str]],
+    long: bytes,
+    asked: dict[str, Any],
 ) -> dict[str, Any]:
-    """Results of concurrent connections for some seconds."""
+    """Results of concurrent connections for some seconds, without those that send long texts."""
     following, seconds = cycle(requests), []
     counts = {"errors": 0, "others": 0}
     start = time.monotonic()
 
-    async def connection() -> None:
+    async def connection(is_long: bool) -> None:
         reader, writer = await asyncio.open_connection(host, port)
         while time.monotonic() - start < asked["seconds"]:
-            sent, expected = next(following)
+            sent, expected = (long, "") if is_long else next(following)
             began = time.monotonic()
             writer.write(sent)
             lines = (await reader.readuntil(b"\r\n\r\n")).lower().split(b"\r\n")
             (length,) = [line for line in lines if line.startswith(b"content-length:")]
             body = json.loads(await reader.readexactly(int(length.split(b":")[1])))
-            seconds.append(time.monotonic() - began)
-            counts["errors"] += "predictions" not in body
-            counts["others"] += body.get("predictions") != [expected]
+            if not is_long:
+                seconds.append(time.monotonic() - began)
+                counts["errors"] += "predictions" not in body
+                counts["others"] += body.get("predictions") != [expected]
         writer.close()
 
-    await asyncio.gather(*(connection() for _ in range(asked["connections"])))
+    kinds = [False] * asked["connections"] + [True] * asked.get("long", 0)
+    await asyncio.gather(*map(connection, kinds))
     taken = time.monotonic() - start
     milliseconds = {
         str(percentile): 1000 * float(np.percentile(seconds, percentile))
