@@ -36,6 +36,18 @@ def process_memory(process: int | str = "self", what: str = "VmRSS") -> int:
     return int(_lines_of(f"/proc/{process}/status")[what].split()[0]) * 1024
 
 
+def private_and_shared(process: int | str = "self") -> tuple[float, float]:
+    """MiB of a process: private memory, as containers count, and pages of files such as libraries.
+
+    Several processes share the second, and the system drops these pages when it needs memory.
+    """
+    lines = _lines_of(f"/proc/{process}/status")
+    private, *shared = (
+        int(lines[name].split()[0]) / 1024 for name in ("RssAnon", "RssFile", "RssShmem")
+    )
+    return private, sum(shared)
+
+
 def _lines_of(path: str) -> dict[str, str]:
     """First value of each name in a /proc file of lines `name: value`."""
     found: dict[str, str] = {}

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from machine import describe_machine, process_memory
+from machine import describe_machine, private_and_shared
 from peer import Peer
 from serving_peer import clients_of, direct_calls, running_server
 
@@ -118,12 +118,16 @@ def watch(clients: Peer, request: dict[str, Any], server: int, programs: str) ->
     asking = threading.Thread(target=lambda: found.update(clients.ask(**request)))
     asking.start()
     compiled = count_programs(programs)
-    print(f"\n{'seconds':>8}{'MiB':>8}{'open files':>12}{'compiled since':>16}")
+    print(
+        f"\n{'seconds':>8}{'private MiB':>12}{'shared':>8}{'open files':>12}{'compiled since':>16}"
+    )
     for sample in range(SAMPLES + 1):
-        memory = process_memory(server) / 2**20
+        private, shared = private_and_shared(server)
         num_files = len(os.listdir(f"/proc/{server}/fd"))
         print(
-            f"{request['seconds'] * sample / SAMPLES:>8.0f}{memory:>8,.0f}{num_files:>12}", end=""
+            f"{request['seconds'] * sample / SAMPLES:>8.0f}{private:>12,.0f}{shared:>8,.0f}"
+            f"{num_files:>12}",
+            end="",
         )
         print(f"{count_programs(programs) - compiled:>16}", flush=True)
         asking.join(request["seconds"] / SAMPLES)

@@ -11,15 +11,16 @@ from tensorflow_serving.apis import get_model_metadata_pb2, prediction_log_pb2
 
 from keras_attn.serving import examples
 from keras_attn.serving.errors import RequestError
-from keras_attn.translation import versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.export.warmup_requests import FILE
-from keras_attn.translation.runtime import threads
+from keras_attn.translation.export.warmup_requests import FILE, FIRST_LENGTHS
+from keras_attn.translation.runtime import allocator, saved_model, threads
 from keras_attn.translation.versions import CONFIG, EXTRA
 
 DEFAULT_SIGNATURE = "serving_default"
 # Inputs that hold for all texts of a request, however many there are: the terms of a glossary.
 SHARED = ("term", "term_translation")
+# Signatures of a translator that clients do not call.
+INTERNAL = ("compile", "search")
 
 
 class Signature(NamedTuple):
@@ -86,7 +87,7 @@ class Servable:
         self.folder = folder
         self.version = int(folder.name)
         # This reference keeps the variables alive.
-        self._loaded = versions.load_on_saved_devices(folder)
+        self._loaded = saved_model.load(folder)
         threads.one_core_for_each_shard(self._loaded)
         self.signatures = {
             name: Signature(
@@ -95,7 +96,10 @@ class Servable:
                 dict(sorted(function.structured_outputs.items())),
             )
             for name, function in self._loaded.signatures.items()
+            if name not in INTERNAL
         }
+        if self._compiles and (folder / EXTRA / FILE).is_file():
+            self._loaded.compiled_length.assign(0)
         # Read now, because the folder may be deleted while the version is served.
         config = folder / EXTRA / CONFIG
         self.config = Config.load(config) if config.is_file() else None
@@ -131,6 +135,29 @@ class Servable:
         except tf.errors.InvalidArgumentError as error:
             raise RequestError(_reason(error.message)) from error
         return {name: outputs[name].numpy() for name in signature.outputs}
+
+    @property
+    def _compiles(self) -> bool:
+        """Whether the model compiles a program when it is asked to, and not when it needs one."""
+        return hasattr(self._loaded, "compiled_length") and "compile" in self._loaded.signatures
+
+    @property
+    def has_first_lengths(self) -> bool:
+        """Whether the programs for the shortest texts are compiled."""
+        return self._compiles and int(self._loaded.compiled_length) >= FIRST_LENGTHS[-1]
+
+    def warm_up(self, name: str, inputs: Mapping[str, np.ndarray]) -> None:
+        """Run a warm-up request. Texts of a compiled length then use the compiled program.
+
+        Raises:
+            RequestError: If the model refuses the inputs.
+        """
+        if name == "compile" and self._compiles:
+            self._loaded.signatures[name](**inputs)
+            self._loaded.compiled_length.assign(inputs["length"])
+            allocator.return_freed_memory()
+        else:
+            self.predict(name, inputs)
 
     def warm_up_requests(self) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
         """Signature name and inputs of each warm-up request of the version."""

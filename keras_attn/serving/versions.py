@@ -4,8 +4,9 @@ As in TensorFlow Serving, a version is a folder whose name is a number.
 
 - If the newest version is deleted, the next lower version is served. If all versions are deleted,
   the last one is still served.
-- A new version runs its warm-up requests before it replaces the served version, so that no client
-  waits for compilation. The first version is served at once, because no other can answer.
+- A new version compiles the programs for short texts before it replaces the served version, and
+  those for longer texts while it answers. Until then, longer texts are translated by operations.
+  The first version is served at once, because no other can answer.
 - A version that is not whole, such as a copy that was cut off, is skipped until its files change.
 - A replaced version stays loaded until its last request is answered.
 """
@@ -14,11 +15,11 @@ import asyncio
 import gc
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.servable import Servable
@@ -45,7 +46,7 @@ class Versions:
 
     Attributes:
         name: Name of the model.
-        is_warm: Whether a served version has completed its warm-up requests.
+        is_warm: Whether a served version has compiled the programs for short texts.
         is_settled: Whether each version that was there at the start was loaded or skipped, down to
             the one that is served.
     """
@@ -62,6 +63,8 @@ class Versions:
         self._statuses: dict[int, VersionStatus] = {}
         # Fingerprints of the files of versions that could not be loaded.
         self._broken: dict[int, object] = {}
+        # Warm-up requests of the served version that it has not run yet.
+        self._left: Iterator[tuple[str, Mapping[str, Any]]] = iter(())
 
     @property
     def current(self) -> Servable | None:
@@ -122,6 +125,7 @@ class Versions:
                     extra = {"model": self.name, "error": reason}
                     _log.warning("The folder cannot be read.", extra=extra)
             self.is_settled = True
+            await self._warm_up_on()
             await asyncio.sleep(self._poll_seconds)
 
     async def poll(self) -> None:
@@ -160,9 +164,12 @@ class Versions:
             servable = await asyncio.to_thread(Servable, folder)
             if self._current is None:
                 self._serve(servable)
+            requests = servable.warm_up_requests()
             # One thread call for each request, so that a shutdown does not wait for all requests.
-            for request in servable.warm_up_requests():
-                await asyncio.to_thread(servable.predict, *request)
+            for request in requests:
+                await asyncio.to_thread(servable.warm_up, *request)
+                if servable.has_first_lengths:
+                    break
         except Exception as error:  # TensorFlow raises many types for an invalid SavedModel
             if servable and servable is self._current:
                 self._current = None
@@ -173,9 +180,21 @@ class Versions:
             _log.exception("A version cannot be loaded.", extra=extra)
             return False
         self.is_warm = True
+        self._left = requests
         if servable is not self._current:
             self._serve(servable)
         return True
+
+    async def _warm_up_on(self) -> None:
+        """Run the warm-up requests that are left of the served version, while it answers."""
+        for name, inputs in self._left:
+            if (servable := self._current) is None:
+                return
+            try:
+                await asyncio.to_thread(servable.warm_up, name, inputs)
+            except Exception:  # what fails here fails for a client with its own message
+                extra = {"model": self.name, "version": servable.version}
+                _log.exception("A warm-up request has failed.", extra=extra)
 
     def _serve(self, servable: Servable) -> None:
         before, self._current = self._current, servable

@@ -31,7 +31,9 @@ def of_version(version: Path) -> dict[str, np.ndarray]:
     """Weights of an exported version, in float32."""
     loaded = versions.load(version, [_SIGNATURE])
     variables = loaded.signatures[_SIGNATURE].variables
-    return {path_in_model(v.name): np.asarray(v, np.float32) for v in variables}
+    return {
+        path_in_model(v.name): np.asarray(v, np.float32) for v in variables if v.dtype.is_floating
+    }
 
 
 def by_path(variables: Iterable[keras.Variable]) -> dict[str, keras.Variable]:

@@ -187,11 +187,11 @@ def load(version: Path, signatures: Iterable[str] = (), cores: int | None = None
     """
     import tensorflow as tf  # takes seconds
 
-    from keras_attn.translation.runtime import threads
+    from keras_attn.translation.runtime import saved_model, threads
 
     threads.set_intra_op_threads()
     try:
-        loaded = load_on_saved_devices(version)
+        loaded = saved_model.load(version)
     except (OSError, ValueError, tf.errors.OpError) as error:
         reason = str(error).strip().splitlines()[0]
         raise ValueError(_cannot_be_loaded(version, reason)) from error
@@ -201,17 +201,6 @@ def load(version: Path, signatures: Iterable[str] = (), cores: int | None = None
         raise ValueError(_cannot_be_loaded(version, reason))
     threads.one_core_for_each_shard(loaded, cores)
     return loaded
-
-
-def load_on_saved_devices(version: Path) -> Any:
-    """A SavedModel, with each weight on the device that is saved with it.
-
-    TensorFlow would put the weights of a translator on a GPU, but the search runs on the processor.
-    """
-    import tensorflow as tf  # takes seconds
-
-    options = tf.saved_model.LoadOptions(experimental_variable_policy="save_variable_devices")
-    return tf.saved_model.load(str(version), options=options)
 
 
 def _cannot_be_loaded(version: Path, reason: str) -> str:

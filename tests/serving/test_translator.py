@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from keras_attn.serving.servable import Servable, versions
+from keras_attn.serving.servable import Servable, saved_model
 from keras_attn.translation.export.warmup_requests import FILE
 
 TEXT = "昨日、友達と映画を見ました。"
@@ -21,7 +21,7 @@ def client(exported, translator, tmp_path_factory, open_client):
     folder = tmp_path_factory.mktemp("models") / "ja-en"
     shutil.copytree(exported, folder, ignore=shutil.ignore_patterns(FILE))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(versions, "load_on_saved_devices", lambda folder: translator._loaded)
+        patch.setattr(saved_model, "load", lambda folder: translator._loaded)
         with open_client(folder) as client:
             yield client
 

@@ -17,12 +17,15 @@ from keras_attn.translation.decoding.constraints import (
     prefix_constrained,
 )
 from keras_attn.translation.decoding.greedy_search import GreedySearch
+from keras_attn.translation.decoding.parallel import in_groups
 from keras_attn.translation.decoding.steps import DecoderSteps, Memory, Step
-from keras_attn.translation.special_ids import PAD_ID
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
 # A single source is padded to one of these lengths. Lengths above the last are padded to a multiple
 # of the last.
 LENGTHS = (16, 32, 64, 128)
+# `compiled_length` where every length is compiled on first use.
+ANY_LENGTH = tf.int32.max
 # Maximum number of source pieces, padding included, that are encoded at once.
 MAX_ENCODED = 1024
 
@@ -33,7 +36,8 @@ class Search:
     A single source is padded to one of a few lengths and searched by a program that XLA compiles
     once for each length: overhead between matrix products dominates (benchmarks/results/decode.md).
     Larger batches are searched without XLA: matrix products dominate, shapes change when finished
-    rows are removed, and programs of XLA do not run side by side.
+    rows are removed, and programs of XLA do not run side by side. So is a single source that is
+    longer than `compiled_length`, a variable: a server raises it as it compiles longer programs.
 
     A call returns the `num_best` best hypotheses, 1 to `config.beam_size`, of source ids with EOS
     `(B, S)`, padded with 0. `encode` is the `tf.function` that maps source ids to their memory.
@@ -42,6 +46,7 @@ class Search:
     def __init__(self, model: Transformer, config: Config, placeholder_ids: tuple[int, ...] = ()):
         self._config = config
         self._constraints = Constraints.of(config, placeholder_ids)
+        self.compiled_length = tf.Variable(ANY_LENGTH, trainable=False, name="compiled_length")
         self._steps = DecoderSteps(model, config.beam_size)
         self._steps_in_place = DecoderSteps(model, config.beam_size, in_place=True)
         # `tf.function`, so that the signatures of a SavedModel share one graph of each.
@@ -49,17 +54,27 @@ class Search:
         ids = tf.TensorSpec((None, None), tf.int32)
         given = [ids, tf.TensorSpec((), tf.int32), tf.TensorSpec((), tf.bool)]
         self.encode = graph(self._steps.encode, input_signature=[ids])
-        self._batch = graph(self._search_batch, input_signature=given)
+        # Not inlined: a signature prepares this graph when it is first needed.
+        self._batch = graph(
+            self._search_batch,
+            input_signature=given,
+            experimental_attributes={"_noinline": True},
+        )
         self._single = graph(self._search_static, input_signature=given, jit_compile=True)
 
     def __call__(self, source_ids: tf.Tensor, num_best: int = 1, scored: bool = True) -> Hypotheses:
-        num_rows = tf.shape(source_ids)[0]
+        num_rows, length = tf.unstack(tf.shape(source_ids))
+        is_compiled = _length_to_pad_to(length) <= self.compiled_length
         found = tf.cond(
-            num_rows <= 1,
+            (num_rows == 0) | (num_rows == 1) & is_compiled,
             lambda: self._single(_padded(source_ids), num_best, scored),
             lambda: self._batch(source_ids, num_best, scored),
         )
         return Hypotheses(found.tokens[:num_rows, :num_best], found.scores[:num_rows, :num_best])
+
+    def compile(self, length: tf.Tensor) -> tf.Tensor:
+        """Compile the program for single sources of one of `LENGTHS`; returns its first score."""
+        return self._single(tf.fill([1, length], EOS_ID), 1, False).scores[0, 0]
 
     def with_prefix(self, prefix: tf.Tensor, source_ids: tf.Tensor) -> Hypotheses:
         """Hypotheses of each source that begin with `prefix (B, P)`, padded with 0, best first.
@@ -68,6 +83,30 @@ class Search:
         prefix that the constraints forbid has no hypotheses.
         """
         return self._search_static(source_ids, 1, True, prefix)
+
+    def best(
+        self, source_ids: tf.Tensor, prefix: tf.Tensor | None = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Best tokens `(B, C)` and scores `(B,)`, with a prefix if it is given, in bounded memory.
+
+        Only the scores of a search with a prefix have a meaning.
+        """
+        longest = length_limits(tf.shape(source_ids)[1], self._config) + 1
+
+        def best(
+            source_ids: tf.Tensor, prefix: tf.Tensor | None = None
+        ) -> tuple[tf.Tensor, tf.Tensor]:
+            if prefix is None:
+                found = self(source_ids, scored=False)
+            else:
+                found = self.with_prefix(prefix, source_ids)
+            tokens = found.tokens[:, 0, :longest]
+            missing = [[0, 0], [0, longest - tf.shape(tokens)[1]]]
+            return tf.pad(tokens, missing, constant_values=PAD_ID), found.scores[:, 0]
+
+        outputs = (tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.float32))
+        inputs = (source_ids,) if prefix is None else (source_ids, prefix)
+        return in_groups(best, inputs, longest, outputs)
 
     def _search_batch(
         self, source_ids: tf.Tensor, num_best: tf.Tensor, scored: tf.Tensor

@@ -100,6 +100,10 @@ def _write_graph(
         for name in ("prefix_pieces", "target_pieces")
     )
     of_head = [tf.TensorSpec((None,), tf.int32, name=name) for name in ("layer", "head")]
+    length, num_best, scored = (
+        tf.TensorSpec((), dtype, name=name)
+        for name, dtype in (("length", tf.int32), ("num_best", tf.int32), ("scored", tf.bool))
+    )
     functions: dict[str, tuple[Any, list[tf.TensorSpec]]] = {
         SIGNATURE: (signatures.translate, [text]),
         "glossary": (signatures.glossary, [text, *terms]),
@@ -109,10 +113,13 @@ def _write_graph(
         "attend": (signatures.attend, [text]),
         "continue": (signatures.continue_, [text, prefix]),
         "head": (signatures.head, [text, pieces, *of_head]),
+        "search": (signatures.search, [text, *terms, num_best, scored]),
+        "compile": (signatures.compile, [length]),
     }
     saved = tf.Module()
     saved.weights = [variable.value for variable in signatures.model.variables]
-    saved.num_shards, saved.confidence = signatures.num_shards, signatures.confidence
+    for name in ("num_shards", "compiled_length", "confidence"):
+        setattr(saved, name, getattr(signatures, name))
     # Without AutoGraph, as in Keras: it takes half of the time.
     traced = {
         name: tf.function(

@@ -60,7 +60,8 @@ class Found(NamedTuple):
 class Signatures:
     """Functions of a SavedModel; the signatures have the same names, except two.
 
-    `translate` is `serving_default`, and `continue_` is `continue`.
+    `translate` is `serving_default`, and `continue_` is `continue`. Single texts of up to
+    `compiled_length` pieces are translated by compiled programs.
     """
 
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
@@ -72,9 +73,11 @@ class Signatures:
         placeholder_ids = () if self._is_imported else PLACEHOLDER_IDS
         self.model = in_dtype(model, config.serving_precision)
         self._search_ids = Search(self.model, config, placeholder_ids)
-        self.source, self.target = (GraphTokenizer(tokenizer.proto) for tokenizer in tokenizers)
+        # Programs that load the SavedModel may change this variable, and the number of shards.
+        self.compiled_length = self._search_ids.compiled_length
+        self.source = GraphTokenizer(tokenizers.source.proto, self.compiled_length)
+        self.target = GraphTokenizer(tokenizers.target.proto)
         self._explain = Explainer(self.model, config, self.source, self.target, placeholder_ids)
-        # A program that loads the SavedModel may change the number.
         self.num_shards = tf.Variable(NUM_SHARDS, trainable=False, name="num_shards")
         self.confidence = tf.Variable(CONFIDENCE, trainable=False, name="confidence")
         # `tf.function`, so that the signatures of a SavedModel share these graphs.
@@ -85,6 +88,17 @@ class Signatures:
         self._mask_texts = graph(self._mask, input_signature=[strings, *terms])
         self._unmask_texts = graph(self._unmask, input_signature=[strings, values, strings])
         self._search = graph(self._translations, input_signature=[strings, *terms, number, boolean])
+
+    def search(
+        self,
+        text: tf.Tensor,
+        term: tf.Tensor,
+        term_translation: tf.Tensor,
+        num_best: tf.Tensor,
+        scored: tf.Tensor,
+    ) -> dict[str, tf.Tensor]:
+        """Best translations of each text: what the next three signatures share."""
+        return self._search(text, term, term_translation, num_best, scored)._asdict()
 
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Best translation of each text; signature `serving_default`."""
@@ -109,14 +123,15 @@ class Signatures:
         """
         number = self._config.beam_size
         found = self._search(text, *_no_terms(), number, True)
-        is_first = tf.range(number) == 0
-        scores = tf.where(found.is_other_language[:, None] & ~is_first, NEG_INF, found.scores)
-        return {
-            "translations": tf.ensure_shape(found.translations, [None, number]),
-            "scores": tf.ensure_shape(scores, [None, number]),
-            "is_uncertain": found.is_uncertain,
-            "is_other_language": found.is_other_language,
-        }
+        return found._replace(
+            translations=tf.ensure_shape(found.translations, [None, number]),
+            scores=tf.ensure_shape(found.scores, [None, number]),
+        )._asdict()
+
+    def compile(self, length: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Compile the programs for a single text of up to `length` pieces, one of `LENGTHS`."""
+        with tf.control_dependencies([self.source.compile(length)]):
+            return {"score": self._search_ids.compile(length)}
 
     def sample(
         self,
@@ -144,13 +159,14 @@ class Signatures:
             return log_probabilities_of(self._explain.logits(source_ids, target_ids), target_ids)
 
         ids, output = (source_ids, target_ids), tf.TensorSpec([], tf.float32)
-        found = in_groups(log_probabilities, ids, tf.shape(target_ids)[1], output)
+        positions = tf.maximum(tf.shape(source_ids)[1], tf.shape(target_ids)[1])
+        found = in_groups(log_probabilities, ids, positions, output)
         return {"log_probability": found}
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translation of each text with the outputs of `Explainer`; text is truncated."""
         source, source_ids = self._read(text)
-        return self._explained(source, source_ids, self._search_ids(source_ids, scored=False))
+        return self._explained(source, source_ids)
 
     def continue_(self, text: tf.Tensor, prefix_pieces: tf.Tensor) -> dict[str, tf.Tensor]:
         """Outputs of `attend` for the best translation that begins with given target pieces.
@@ -161,8 +177,7 @@ class Signatures:
         """
         source, source_ids = self._read(text)
         prefix = self._explain.prefix_ids(prefix_pieces, source.values)
-        found = self._search_ids.with_prefix(prefix, source_ids)
-        return self._explained(source, source_ids, found)
+        return self._explained(source, source_ids, prefix)
 
     def head(
         self, text: tf.Tensor, target_pieces: tf.Tensor, layer: tf.Tensor, head: tf.Tensor
@@ -176,12 +191,13 @@ class Signatures:
         return self._explain.head(source_ids, target_ids, layer, head)
 
     def _explained(
-        self, source: Source, source_ids: tf.Tensor, found: Hypotheses
+        self, source: Source, source_ids: tf.Tensor, prefix: tf.Tensor | None = None
     ) -> dict[str, tf.Tensor]:
-        tokens = tf.where(source.is_translated[:, None], found.tokens[:, 0], PAD_ID)
+        tokens, scores = self._search_ids.best(source_ids, prefix)
+        tokens = tf.where(source.is_translated[:, None], tokens, PAD_ID)
         translation = self._write(tokens, source)
         return {
-            "translation": tf.where(tf.math.is_inf(found.scores[:, 0]), "", translation),
+            "translation": tf.where(tf.math.is_inf(scores), "", translation),
             **self._explain(source_ids, _with_end(_without_padding(tokens)), source.values),
         }
 
@@ -280,12 +296,15 @@ class Signatures:
         is_other = sentences.has_words(found.text) & ~sentences.is_in_language(
             found.text, self._config.source
         )
-        is_uncertain = any_of_text(is_uncertain, tf.gather(found.owner, owners))
+        is_other = any_of_text(is_other, found.owner)
+        is_other &= ~any_of_text(source.is_translated, found.owner)
+        owners = tf.gather(found.owner, owners)
+        scores = tf.math.unsorted_segment_sum(scores, owners, num_texts)
         return Found(
             sentences.join(found, whole, num_texts, self._joiner),
-            tf.math.unsorted_segment_sum(scores, tf.gather(found.owner, owners), num_texts),
-            is_uncertain | any_of_text(is_incomplete, found.owner),
-            any_of_text(is_other, found.owner) & ~any_of_text(source.is_translated, found.owner),
+            tf.where(is_other[:, None] & (tf.range(num_best) > 0), NEG_INF, scores),
+            any_of_text(is_uncertain, owners) | any_of_text(is_incomplete, found.owner),
+            is_other,
         )
 
     def _whole(self, translations: tf.Tensor, source: Source) -> tuple[tf.Tensor, tf.Tensor]:

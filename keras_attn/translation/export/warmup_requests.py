@@ -3,38 +3,42 @@
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 
 from keras_attn.translation.decoding.search import LENGTHS
 from keras_attn.translation.special_ids import EOS_ID
-from keras_attn.translation.tokenization.fixed_shapes import NUM_TEXTS, compiled_shape
 from keras_attn.translation.tokenization.tokenizer import MIN_VOCAB_SIZE, Tokenizer
 
 # File name that TensorFlow Serving expects in the folder `assets.extra` of a version.
 FILE = "tf_serving_warmup_requests"
 
-# Signature that compiles each shape, and signature that shares its compiled programs.
-MAIN, OTHER = "serving_default", "nbest"
+# Compiled before a server says that it is ready.
+FIRST_LENGTHS = LENGTHS[:2]
 
 
 def write(extra: Path, tokenizer: Tokenizer, max_length: int) -> None:
-    """Write one request for each shape of the compiled functions.
+    """Write a request for each compiled length, and one for each signature that people wait for.
 
-    These are single texts of each of `LENGTHS` for the search, each `compiled_shape` for the
-    tokenizer.
+    In the order of need: a server is ready after the requests for `FIRST_LENGTHS`.
     """
+    sentence = [text(tokenizer, FIRST_LENGTHS[0]).encode()]
     lengths = [length for length in LENGTHS if length < 2 * max_length]
-    requests = [text(tokenizer, min(length, max_length)) for length in lengths]
-    compiled = set()
+    requests: list[tuple[str, dict[str, Any]]] = [("serving_default", {"text": sentence})]
+    requests += [("compile", {"length": length}) for length in lengths[: len(FIRST_LENGTHS)]]
+    requests += [
+        ("nbest", {"text": sentence}),
+        ("serving_default", {"text": 2 * sentence}),
+        ("attend", {"text": sentence}),
+        ("glossary", {"text": sentence, "term": sentence, "term_translation": sentence}),
+        ("continue", {"text": sentence, "prefix_pieces": [[b""]]}),
+        ("score", {"text": sentence, "translation": sentence}),
+    ]
+    requests += [("compile", {"length": length}) for length in lengths[len(FIRST_LENGTHS) :]]
     with tf.io.TFRecordWriter(str(extra / FILE)) as file:
-        for request in requests:
-            for number in NUM_TEXTS:
-                shape = compiled_shape([request] * number)
-                if number == 1 or (shape is not None and shape not in compiled):
-                    file.write(_prediction_log(MAIN, [request] * number))
-                    compiled.add(shape)
-        file.write(_prediction_log(OTHER, requests[:1]))
+        for signature, inputs in requests:
+            file.write(_prediction_log(signature, inputs))
 
 
 def text(tokenizer: Tokenizer, length: int) -> str:
@@ -60,11 +64,12 @@ def _words(tokenizer: Tokenizer) -> Iterator[str]:
             yield word
 
 
-def _prediction_log(signature: str, texts: list[str]) -> bytes:
+def _prediction_log(signature: str, inputs: dict[str, Any]) -> bytes:
     """Serialize a `tensorflow.serving.PredictionLog`; the numbers are field numbers."""
-    tensor = tf.make_tensor_proto([text.encode() for text in texts], tf.string)
-    entry = _field(1, b"text") + _field(2, tensor.SerializeToString())
-    request = _field(1, _field(3, signature.encode())) + _field(2, entry)
+    request = _field(1, _field(3, signature.encode()))
+    for name, value in inputs.items():
+        tensor = tf.make_tensor_proto(value)
+        request += _field(2, _field(1, name.encode()) + _field(2, tensor.SerializeToString()))
     return _field(6, _field(1, request))
 
 

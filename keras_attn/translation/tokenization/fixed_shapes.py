@@ -1,17 +1,17 @@
-"""Tokenization of any number of texts of any length by a function that XLA compiles.
+"""Tokenization of any number of texts of any length by a function of padded bytes.
 
-XLA compiles the function for each shape of its input. To limit the number of compilations, inputs
-are padded to one of a few batch sizes and lengths.
+XLA compiles the function for each shape of its input. So texts are tokenized in groups of a few
+shapes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import tensorflow as tf
 
-NUM_TEXTS = (1, 8, 32, 128)
-NUM_BYTES = tuple(4**k for k in range(3, 15))
-# Maximum of texts x bytes tokenized at once.
-MAX_CELLS = 1 << 13
+NUM_BYTES = tuple(4**k for k in range(4, 15))
+# Number of texts of a group, and the maximum number of bytes of each; a longer text is a group.
+NUM_TEXTS = 8
+MAX_BYTES = 1024
 NO_ID = -1
 
 # Function from bytes `(B, L)` and the length of each text `(B,)` to ids `(B, M, W)`, padded
@@ -21,96 +21,50 @@ Encode = Callable[[tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
 
 
 def encode_all(encode: Encode, text: tf.Tensor) -> tf.RaggedTensor:
-    """Ids of each text, int32 `(B, ids)`."""
-    *_, is_small = _padded_shape(text)
-    ids, counts = tf.cond(
-        is_small, lambda: _encode_batch(encode, text), lambda: _encode_in_batches(encode, text)
-    )
-    return tf.RaggedTensor.from_row_lengths(ids, tf.cast(counts, tf.int64), validate=False)
-
-
-def compiled_shape(texts: Sequence[str]) -> tuple[int, int] | None:
-    """Batch size and length in bytes to which texts are padded; None if they are divided.
-
-    >>> compiled_shape(["dog"] * 5), compiled_shape(["a long text" * 50] * 128)
-    ((8, 64), None)
-    """
-    num_texts, num_bytes, is_small = _padded_shape(tf.constant(texts))
-    return (int(num_texts), int(num_bytes)) if is_small else None
-
-
-def _padded_shape(text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Padded batch size, padded length in bytes, and whether all texts fit in one batch."""
-    num_texts = _padded(tf.size(text), NUM_TEXTS)
-    num_bytes = _padded(_longest(text), NUM_BYTES)
-    is_small = num_texts * num_bytes <= MAX_CELLS
-    return num_texts, num_bytes, is_small & (tf.size(text) <= NUM_TEXTS[-1])
-
-
-def _encode_batch(encode: Encode, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Concatenated ids of all texts, and the number of ids of each text."""
-    num_texts = tf.size(text)
-    no_texts = tf.fill([_padded(num_texts, NUM_TEXTS) - num_texts], "")
-    padded = tf.concat([text, no_texts], axis=0)
-
-    def encode_padded(num_bytes: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        rows = tf.io.decode_raw(padded, tf.uint8, fixed_length=num_bytes)
-        return encode(rows, tf.strings.length(padded))
-
-    ids, needed = encode_padded(_padded(_longest(text), NUM_BYTES))
-    # Normalisation expands some characters to as many as 18, so the result may be longer than the
-    # input.
-    ids, counts = tf.cond(
-        needed <= tf.shape(ids)[1],
-        lambda: _without_padding(ids),
-        lambda: _without_padding(encode_padded(_padded(needed, NUM_BYTES))[0]),
-    )
-    return ids, counts[:num_texts]
-
-
-def _encode_in_batches(encode: Encode, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Result of `_encode_batch`, computed in batches of texts of similar length."""
+    """Ids of each text, int32 `(B, ids)`, encoded in groups of texts of similar length."""
     order = tf.argsort(tf.strings.length(text), stable=True)
-    ordered = tf.gather(text, order)
-    num_texts = tf.size(text)
+    # Empty texts complete the last group.
+    ordered = tf.concat([tf.gather(text, order), tf.fill([NUM_TEXTS], "")], axis=0)
 
-    def encode_next(done, ids, counts):
-        batch = ordered[done : done + NUM_TEXTS[-1]]
-        widths = _padded(tf.strings.length(batch), NUM_BYTES)
-        sizes = _padded(tf.range(1, tf.size(batch) + 1), NUM_TEXTS)
-        fitting = tf.reduce_sum(tf.cast(widths * sizes <= MAX_CELLS, tf.int32))
-        next_ids, next_counts = _encode_batch(encode, batch[: tf.maximum(fitting, 1)])
+    def encode_next(done, least, ids, counts):
+        group = ordered[done : done + NUM_TEXTS]
+        is_long = tf.reduce_max(tf.strings.length(group)) > MAX_BYTES
+        group = group[: tf.where(is_long, 1, NUM_TEXTS)]
+        lengths = tf.strings.length(group)
+        least = tf.maximum(least, tf.where(is_long, MAX_BYTES + 1, 0))
+        num_bytes = _padded(tf.maximum(tf.reduce_max(lengths), least))
+        found, needed = encode(tf.io.decode_raw(group, tf.uint8, fixed_length=num_bytes), lengths)
+        # Normalisation expands some characters to as many as 18. Then the group is encoded again.
+        is_complete = needed <= tf.shape(found)[1]
+        found = found[: tf.where(is_complete, tf.size(group), 0)]
+        is_id = found != NO_ID
         return (
-            done + tf.size(next_counts),
-            tf.concat([ids, next_ids], axis=0),
-            tf.concat([counts, next_counts], axis=0),
+            done + tf.shape(found)[0],
+            tf.where(is_complete, 0, needed),
+            tf.concat([ids, tf.boolean_mask(found, is_id)], axis=0),
+            tf.concat([counts, tf.reduce_sum(tf.cast(is_id, tf.int32), axis=[1, 2])], axis=0),
         )
 
     none, shape = tf.zeros([0], tf.int32), tf.TensorShape([None])
-    _, ids, counts = tf.while_loop(
-        lambda done, *_: done < num_texts,
+    *_, ids, counts = tf.while_loop(
+        lambda done, *_: done < tf.size(text),
         encode_next,
-        (0, none, none),
-        shape_invariants=(tf.TensorShape([]), shape, shape),
+        (0, 0, none, none),
+        shape_invariants=(tf.TensorShape([]), tf.TensorShape([]), shape, shape),
     )
+    counts = tf.cast(counts[: tf.size(text)], tf.int64)
     rows = tf.RaggedTensor.from_row_lengths(ids, counts, validate=False)
-    rows = tf.gather(rows, tf.argsort(order))
-    return rows.values, tf.cast(rows.row_lengths(), tf.int32)
+    return tf.gather(rows, tf.argsort(order))
 
 
-def _longest(text: tf.Tensor) -> tf.Tensor:
-    """Number of bytes of the longest text; 0 for an empty batch."""
-    return tf.maximum(tf.reduce_max(tf.strings.length(text)), 0)
+def shape_for(num_bytes: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Number of texts, and of bytes of each, of the largest group of texts of `num_bytes`."""
+    fitting = tf.reduce_sum(tf.cast(num_bytes >= tf.constant(NUM_BYTES[1:]), tf.int32))
+    num_bytes = tf.gather(tf.constant(NUM_BYTES), fitting)
+    return tf.where(num_bytes > MAX_BYTES, 1, NUM_TEXTS), num_bytes
 
 
-def _padded(number: tf.Tensor, sizes: tuple[int, ...]) -> tf.Tensor:
-    """Smallest of `sizes` that is at least `number`; the last size if there is none."""
-    below = tf.cast(number[..., None] > tf.constant(sizes[:-1]), tf.int32)
-    return tf.gather(tf.constant(sizes), tf.reduce_sum(below, axis=-1))
-
-
-def _without_padding(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Ids `(B, M, W)` without `NO_ID`, concatenated, and the number of ids of each row."""
-    is_id = ids != NO_ID
-    counts = tf.reduce_sum(tf.cast(is_id, tf.int32), axis=[1, 2])
-    return tf.boolean_mask(ids, is_id), counts
+def _padded(num_bytes: tf.Tensor) -> tf.Tensor:
+    """Smallest of `NUM_BYTES` that is at least a number; the last if there is none."""
+    below = tf.cast(num_bytes > tf.constant(NUM_BYTES[:-1]), tf.int32)
+    return tf.gather(tf.constant(NUM_BYTES), tf.reduce_sum(below))

@@ -1,6 +1,7 @@
 """SentencePiece tokenizer in the graph, built from core TensorFlow operations only."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import tensorflow as tf
 from keras_attn.translation.special_ids import UNK_ID
 from keras_attn.translation.text.characters import REPLACEMENTS, replace_in_graph
 from keras_attn.translation.tokenization import language_tokens, utf8
-from keras_attn.translation.tokenization.fixed_shapes import NO_ID, encode_all
+from keras_attn.translation.tokenization.fixed_shapes import NO_ID, encode_all, shape_for
 from keras_attn.translation.tokenization.normalizer import MARK, Normalized, Normalizer
 from keras_attn.translation.tokenization.tokenizer import ModelProto
 from keras_attn.translation.tokenization.trie import NONE, Trie
@@ -20,8 +21,14 @@ _REPLACEMENT = "\ufffd".encode()
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 
 
+# A text of this number of bytes has at least one piece, but for rare texts.
+BYTES_A_PIECE = 16
+
+
 class GraphTokenizer:
     """Tokenizer and detokenizer of a unigram model in the graph, with the ids of `Tokenizer`.
+
+    XLA compiles the tokenizer of texts of up to about `compiled_length` pieces, if it is given.
 
     >>> from keras_attn.translation.tokenization.tokenizer import train
     >>> tokenizer = train(["the cat", "the dog"], vocab_size=300, character_coverage=1.0)
@@ -32,7 +39,7 @@ class GraphTokenizer:
     array([b'the cat'], dtype=object)
     """
 
-    def __init__(self, proto: bytes):
+    def __init__(self, proto: bytes, compiled_length: tf.Variable | None = None):
         model = ModelProto.FromString(proto)
         _check(model)
         spec = model.trainer_spec
@@ -60,9 +67,11 @@ class GraphTokenizer:
             unused = {name: i for name, i in ids.items() if vocabulary[i].type == _UNUSED}
             self._runs = _RunsOfUnknown(names, unused)
         rows, lengths = tf.TensorSpec([None, None], tf.uint8), tf.TensorSpec([None], tf.int32)
-        self._encode = tf.function(
-            self._encode_rows, input_signature=[rows, lengths], jit_compile=True, autograph=False
-        )
+        self._compiled_length = compiled_length
+        graph = partial(tf.function, input_signature=[rows, lengths], autograph=False)
+        # Not inlined: a signature prepares this graph when it is first needed.
+        self._plain = graph(self._encode_rows, experimental_attributes={"_noinline": True})
+        self._compiled = graph(lambda *given: self._plain(*given), jit_compile=True)
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
@@ -71,6 +80,12 @@ class GraphTokenizer:
             return encode_all(self._encode, replace_in_graph(text, REPLACEMENTS))
         token, text = language_tokens.split_in_graph(text)
         return tf.concat([self.language_ids(token), encode_all(self._encode, text)], axis=1)
+
+    def compile(self, length: tf.Tensor) -> tf.Tensor:
+        """Compile the program for texts of up to `length` pieces; returns the length in bytes."""
+        num_texts, num_bytes = shape_for(BYTES_A_PIECE * length)
+        rows = tf.zeros([num_texts, num_bytes], tf.uint8)
+        return self._compiled(rows, tf.zeros([num_texts], tf.int32))[1]
 
     def language_ids(self, token: tf.Tensor) -> tf.RaggedTensor:
         """Id of each language token, int32 `(B, 0 or 1)`; none for an empty string."""
@@ -110,6 +125,16 @@ class GraphTokenizer:
         ids = tf.argmax(tf.cast(is_piece, tf.int8), axis=1, output_type=tf.int32)
         ids = tf.where(tf.reduce_any(is_piece, axis=1), ids, UNK_ID)
         return tf.reshape(tf.gather(ids, place), tf.shape(pieces))
+
+    def _encode(self, rows: tf.Tensor, lengths: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Result of `_encode_rows`, by a compiled program if one is wanted for this length."""
+        if self._compiled_length is None:
+            return self._plain(rows, lengths)
+        return tf.cond(
+            tf.shape(rows)[1] // BYTES_A_PIECE <= self._compiled_length,
+            lambda: self._compiled(rows, lengths),
+            lambda: self._plain(rows, lengths),
+        )
 
     def _encode_rows(self, rows: tf.Tensor, lengths: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Ids of the pieces that end at each position, as `fixed_shapes.Encode`."""

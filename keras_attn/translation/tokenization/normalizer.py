@@ -80,6 +80,7 @@ class Normalizer:
             tf.where(tf.range(places) < lengths[:, None], count, 0),
             begins,
             ends,
+            tf.reduce_max(lengths),
         )
         # Each output position belongs to the last chunk that begins at or before it. The sum of
         # `step` up to a position is 1 + the index of this chunk.
@@ -139,7 +140,11 @@ def _offset(unit):
 
 
 def _walk(
-    num_bytes: tf.Tensor, count: tf.Tensor, begins: tf.Tensor, ends: tf.Tensor
+    num_bytes: tf.Tensor,
+    count: tf.Tensor,
+    begins: tf.Tensor,
+    ends: tf.Tensor,
+    longest: tf.Tensor,
 ) -> list[tf.Tensor]:
     """Walk through each text, chunk by chunk: a chunk is a rule match or a single character.
 
@@ -147,7 +152,7 @@ def _walk(
     bytes and of its output code points; it begins and ends with a space or not. Returns for each
     position the number of output code points, 0 where no chunk begins; whether the first one is
     dropped, a space after a space; and 1 + the position of the chunk with output before it, or 0.
-    All are `(B, L)`.
+    All are `(B, L)`; the texts have up to `longest` bytes.
     """
     by_place = [tf.transpose(values) for values in (num_bytes, count, begins, ends)]
     places, batch = tf.unstack(tf.shape(by_place[0]))
@@ -176,5 +181,5 @@ def _walk(
 
     nothing = tf.zeros([batch], tf.int32)
     start = (0, nothing, nothing, tf.fill([batch], True), outputs)
-    *_, written = tf.while_loop(lambda place, *_: place < places, step, start)
+    *_, written = tf.while_loop(lambda place, *_: place < longest, step, start)
     return [tf.transpose(output.stack()) for output in written]

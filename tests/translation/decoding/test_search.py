@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.decoding.search import LENGTHS, Search, num_positions
+from keras_attn.translation.decoding.search import ANY_LENGTH, LENGTHS, Search, num_positions
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, PLACEHOLDER_IDS
 
 
@@ -61,8 +61,25 @@ def test_shapes_may_be_known(search):
 
 
 def test_no_sources_have_no_translations(search):
-    found = search(tf.zeros([0, 5], tf.int32))
-    assert found.tokens.shape[0] == found.scores.shape[0] == 0
+    for compiled_length in (ANY_LENGTH, 0):
+        search.compiled_length.assign(compiled_length)
+        found = search(tf.zeros([0, 5], tf.int32))
+        assert found.tokens.shape[0] == found.scores.shape[0] == 0
+    search.compiled_length.assign(ANY_LENGTH)
+
+
+def test_only_sources_up_to_the_compiled_length_need_a_compiled_program(search, monkeypatch):
+    source = random_sources([12])
+    expected = search(source, 3)
+    monkeypatch.setattr(search, "_single", None)  # in eager mode, only one branch is called
+    search.compiled_length.assign(LENGTHS[0] - 1)
+    found = search(source, 3)
+    for n in range(3):
+        assert said(found, 0, n) == said(expected, 0, n)
+    search.compiled_length.assign(LENGTHS[0])
+    with pytest.raises(TypeError):
+        search(source, 3)
+    search.compiled_length.assign(ANY_LENGTH)
 
 
 def test_two_calls_at_once_do_not_write_into_each_other(search):
