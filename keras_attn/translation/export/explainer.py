@@ -54,9 +54,16 @@ class Explainer:
         positions = tf.maximum(tf.shape(source_ids)[1], tf.shape(target_ids)[1])
         return in_groups(self._describe, (source_ids, target_ids, values), positions, outputs)
 
-    def logits(self, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
-        """Logits of the tokens at each position of a translation, `(B, T, V)`."""
-        return self._forward(source_ids, target_ids).logits
+    def log_probabilities(self, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
+        """Log probability of each translation, float32 `(B,)`."""
+
+        def compute(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
+            logits = self._forward(source_ids, target_ids).logits
+            return teacher_forcing.log_probabilities_of(logits, target_ids)
+
+        positions = tf.maximum(tf.shape(source_ids)[1], tf.shape(target_ids)[1])
+        output = tf.TensorSpec([], tf.float32)
+        return in_groups(compute, (source_ids, target_ids), positions, output)
 
     def head(
         self, source_ids: tf.Tensor, target_ids: tf.Tensor, layer: tf.Tensor, head: tf.Tensor

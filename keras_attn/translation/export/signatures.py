@@ -13,10 +13,9 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import LengthPenalty
 from keras_attn.translation.decoding.beams import Hypotheses
 from keras_attn.translation.decoding.constraints import NEG_INF, num_tokens
-from keras_attn.translation.decoding.parallel import in_groups, in_shards
+from keras_attn.translation.decoding.parallel import in_shards
 from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
-from keras_attn.translation.decoding.teacher_forcing import log_probabilities_of
 from keras_attn.translation.export.explainer import Explainer
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, PLACEHOLDER_IDS
@@ -58,10 +57,9 @@ class Found(NamedTuple):
 
 
 class Signatures:
-    """Functions of a SavedModel; the signatures have the same names, except two.
+    """Functions of a SavedModel. `translate` is `serving_default`, and `continue_` is `continue`.
 
-    `translate` is `serving_default`, and `continue_` is `continue`. Single texts of up to
-    `compiled_length` pieces are translated by compiled programs.
+    Single texts of up to `compiled_length` pieces are translated by compiled programs.
     """
 
     def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
@@ -73,7 +71,7 @@ class Signatures:
         placeholder_ids = () if self._is_imported else PLACEHOLDER_IDS
         self.model = in_dtype(model, config.serving_precision)
         self._search_ids = Search(self.model, config, placeholder_ids)
-        # Programs that load the SavedModel may change this variable, and the number of shards.
+        # A program that loads the SavedModel may change this number and the number of shards.
         self.compiled_length = self._search_ids.compiled_length
         self.source = GraphTokenizer(tokenizers.source.proto, self.compiled_length)
         self.target = GraphTokenizer(tokenizers.target.proto)
@@ -154,14 +152,7 @@ class Signatures:
         source, source_ids = self._read(text)
         masked = placeholders.mask_translations(translation, source.values)
         target_ids = self._ids(self.target, masked)
-
-        def log_probabilities(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
-            return log_probabilities_of(self._explain.logits(source_ids, target_ids), target_ids)
-
-        ids, output = (source_ids, target_ids), tf.TensorSpec([], tf.float32)
-        positions = tf.maximum(tf.shape(source_ids)[1], tf.shape(target_ids)[1])
-        found = in_groups(log_probabilities, ids, positions, output)
-        return {"log_probability": found}
+        return {"log_probability": self._explain.log_probabilities(source_ids, target_ids)}
 
     def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translation of each text with the outputs of `Explainer`; text is truncated."""
