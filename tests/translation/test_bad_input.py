@@ -101,7 +101,7 @@ def test_files_that_are_no_corpus_are_refused_in_one_sentence(tmp_path, monkeypa
     for content, match in (
         (b"", "must hold sentences. Received: .*which is empty"),
         (gzip.compress(b""), "which is empty"),
-        (bytes(range(256)) * 50, "No pair of the corpus is left"),
+        (bytes(range(256)) * 50, "must be UTF-8. Received: "),
         (gzip.compress(GOOD.encode())[:200], "cannot be read to its end"),
         (b"\n" * 50, "No pair of the corpus is left"),
         (b"one,two\nthree,four\nfive", "source TAB target.*all 3 lines are broken"),

@@ -156,8 +156,9 @@ def _walk(
     """
     by_place = [tf.transpose(values) for values in (num_bytes, count, begins, ends)]
     places, batch = tf.unstack(tf.shape(by_place[0]))
+    nothing = tf.zeros([batch], tf.int32)
     outputs = [
-        tf.TensorArray(dtype, size=places, element_shape=[None])
+        tf.TensorArray(dtype, size=places, element_shape=nothing.shape)
         for dtype in (tf.int32, tf.bool, tf.int32)
     ]
 
@@ -179,7 +180,8 @@ def _walk(
             written,
         )
 
-    nothing = tf.zeros([batch], tf.int32)
     start = (0, nothing, nothing, tf.fill([batch], True), outputs)
+    # At least one step: arrays to which nothing is written have no size.
+    longest = tf.maximum(longest, 1)
     *_, written = tf.while_loop(lambda place, *_: place < longest, step, start)
     return [tf.transpose(output.stack()) for output in written]

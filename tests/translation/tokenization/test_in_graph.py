@@ -67,7 +67,7 @@ def test_texts_that_need_much_room_are_tokenized_as_by_the_package_in_groups_too
         ["\ufdfa" * 20, "本"],  # characters that become many more
         ["本を読みました。" * 3000, *SENTENCES[::9], "", *["本"] * 99],
     ):
-        assert graph.tokenize(tf.constant(texts)).to_list() == package.encode(texts)
+        assert graph.tokenize(tf.constant(texts, tf.string)).to_list() == package.encode(texts)
 
 
 @settings(max_examples=20, derandomize=True, deadline=None)
