@@ -104,7 +104,7 @@ def test_files_that_are_no_corpus_are_refused_in_one_sentence(tmp_path, monkeypa
         (bytes(range(256)) * 50, "must be UTF-8. Received: "),
         (gzip.compress(GOOD.encode())[:200], "cannot be read to its end"),
         (b"\n" * 50, "No pair of the corpus is left"),
-        (b"one,two\nthree,four\nfive", "source TAB target.*all 3 lines are broken"),
+        (b"one,two\nthree,four\nfive", "source TAB target.*do not have two columns"),
     ):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=match):

@@ -60,9 +60,10 @@ def _best(scores: tf.Tensor, longest: tf.Tensor) -> tf.Tensor:
         choice = tf.argmax(totals, axis=1, output_type=tf.int32)
         return place + 1, tf.ensure_shape(sums, before.shape), chosen.write(place, choice)
 
+    # At least one step: an array to which nothing is written has no size.
     # Best sums up to each of the previous `num_sizes` positions.
     start = (0, tf.zeros([batch, num_sizes]), chosen)
-    *_, chosen = tf.while_loop(lambda place, *_: place < longest, step, start)
+    *_, chosen = tf.while_loop(lambda place, *_: place < tf.maximum(longest, 1), step, start)
     return chosen.stack()
 
 
@@ -79,6 +80,6 @@ def _trace_back(pieces: tf.Tensor, sizes: tf.Tensor, lengths: tf.Tensor) -> tf.T
         output = output.write(place, tf.where(is_end, pieces[place], NOTHING))
         return place - 1, tf.where(is_end, end - sizes[place], end), output
 
-    start = (tf.reduce_max(lengths) - 1, lengths, output)
+    start = (tf.maximum(tf.reduce_max(lengths), 1) - 1, lengths, output)
     *_, output = tf.while_loop(lambda place, *_: place >= 0, step, start)
     return output.stack()
