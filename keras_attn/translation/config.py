@@ -40,7 +40,6 @@ PRECISIONS = ("float32", "bfloat16")
 NORMS = ("layer", "rms")
 ACTIVATIONS = ("relu", "gelu", "silu")
 
-
 # Headings of the options. A training does not depend on those of the search.
 SEARCH = "search of the exported model"
 _text, _tokens, _model, _training, _optimizer, _search = (

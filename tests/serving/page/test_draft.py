@@ -1,4 +1,4 @@
-"""What is written is never lost, and only what is finished is sent."""
+"""Page: text that a visitor writes is kept, and only finished text is sent."""
 
 import pytest
 from selenium.webdriver import ActionChains, Keys
