@@ -228,6 +228,9 @@ def next_steps(version: Path, text: str) -> str:
 class _HelpFormatter(argparse.HelpFormatter):
     """Keeps the lines of a text that has several, such as examples; wraps other texts."""
 
+    def __init__(self, prog: str):
+        super().__init__(prog, max_help_position=32)
+
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if "\n" in text else super()._fill_text(text, width, indent)
 

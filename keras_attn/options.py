@@ -142,26 +142,37 @@ def add_old_flags(parser: argparse.ArgumentParser, options: type, renamed: dict[
 
 
 def add_help_all(parser: argparse.ArgumentParser, common: tuple[str, ...]) -> None:
-    """List only `common` options in the help, without headings, and add `--help-all` for all."""
+    """List only `common` options in the help, in a few words, and add `--help-all` for all."""
     shown = ("help", "version", "help_all", *common)
-    hidden = {action: action.help for action in parser._actions if action.dest not in shown}
+    texts = {action: action.help for action in parser._actions}
     groups = parser._action_groups
 
     class HelpAll(argparse.Action):
         def __call__(self, parser, namespace, values, option_string=None):
             parser._action_groups = groups
-            for action, text in hidden.items():
+            for action, text in texts.items():
                 action.help = text
             parser.print_help()
             parser.exit()
 
-    text = "show all options and exit"
-    parser.add_argument("--help-all", action=HelpAll, nargs=0, default=argparse.SUPPRESS, help=text)
     page = argparse.ArgumentParser(add_help=False).add_argument_group("options")
+    for action, text in texts.items():
+        action.help = _in_short(text) if action.dest in shown else argparse.SUPPRESS
+    text = "show all options, with details, and exit"
+    parser.add_argument("--help-all", action=HelpAll, nargs=0, default=argparse.SUPPRESS, help=text)
     page._group_actions += [action for action in parser._actions if action.dest in shown]
     parser._action_groups = [page]
-    for action in hidden:
-        action.help = argparse.SUPPRESS
+
+
+def _in_short(text: str | None) -> str:
+    """A help text up to its first colon or semicolon, with the default.
+
+    >>> _in_short("number of hypotheses; 1 is greedy search (at most 1000; default: 4)")
+    'number of hypotheses (default: 4)'
+    """
+    start, bracket, details = (text or "").rpartition(" (")
+    default = details.rpartition("default: ")[2]
+    return re.split("[:;] ", start)[0] + f" (default: {default}" if bracket else text or ""
 
 
 def flag(name: str) -> str:

@@ -3,7 +3,9 @@ import dataclasses
 
 import pytest
 
+from keras_attn import cli
 from keras_attn.options import add_flags, add_help_all, add_old_flags, faults, option
+from keras_attn.translation.commands import add_train
 
 
 @dataclasses.dataclass
@@ -102,3 +104,11 @@ def test_the_help_is_short_and_help_all_shows_every_option(parser, capsys):
         parser.parse_args(["--help-all"])
     assert not ended.value.code
     assert "--size" in (page := capsys.readouterr().out) and "share of things" in page
+
+
+def test_the_help_of_train_fits_on_one_screen(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit):
+        cli.parse(["train", "--help"], [add_train])
+    page = capsys.readouterr().out
+    assert page.count("\n") <= 45 and 18 <= page.count("\n  --") <= 24

@@ -65,7 +65,7 @@ def clause(who: Person, predicate: str, tense: str, negative: bool, question: bo
     phrase = Phrase(verb, rest)
     if not question or who.text in _ASKING:
         return english.say(who, phrase, tense, negative, adverb)
-    return english.ask(english.YOU if who == I else who, phrase, tense, negative, adverb)
+    return english.question(english.YOU if who == I else who, phrase, tense, negative, adverb)
 
 
 def _tense(tense: str, auxiliary: str, verb: str, rest: str) -> str:

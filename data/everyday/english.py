@@ -197,10 +197,10 @@ def say(
     return join(start, adverb, main, phrase.tail(person))
 
 
-def ask(
+def question(
     person: Person, phrase: Phrase, tense: str, negative: bool = False, adverb: str = ""
 ) -> str:
-    """Question without capital letter and question mark: "does he read the book"."""
+    """A question without capital letter and question mark: "does he read the book"."""
     auxiliary, main = _auxiliary(person, phrase.verb, tense)
     auxiliary = auxiliary or _do(person, tense)
     auxiliary = _negated(auxiliary) if negative else auxiliary

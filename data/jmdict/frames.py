@@ -132,8 +132,8 @@ def _english(use: Use) -> dict[str, str]:
         "i_past": english.say(I, use.en, "past"),
         "i_perfect": english.say(I, use.en, "perfect"),
         "it_perfect_not": english.say(IT, use.en, "perfect", negative=True),
-        "ask_you_past": english.ask(YOU, use.en, "past"),
-        "ask_it_past": english.ask(IT, use.en, "past"),
+        "you_question_past": english.question(YOU, use.en, "past"),
+        "it_question_past": english.question(IT, use.en, "past"),
     }
 
 

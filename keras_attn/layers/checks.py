@@ -85,9 +85,10 @@ def check_multiple(name: str, value: int, other: str, divisor: int) -> None:
         )
 
 
-def check_choice(name: str, value: Any, choices: tuple) -> None:
-    """Check that a value is one of several."""
+def check_choice(name: str, value: Any, choices: tuple) -> Any:
+    """Return a value that is one of several."""
     check(name, value, value in choices, f"one of {', '.join(map(repr, choices))}")
+    return value
 
 
 def get_activation(name: str, value: Any) -> Any:

@@ -103,11 +103,9 @@ class DecoderBlock(Block):
         write: Callable[..., dict[str, Any]] = write_cache,
         observe: Callable[[Inputs], Any] | None = None,
     ) -> Any:
-        x = self._to_float(x)
-        self._check_call(x, memory, cache, memory_valid_lens, memory_mask)
+        x = self._checked(x, memory, cache, memory_valid_lens, memory_mask)
         shared = {"return_attention_scores": return_attention_scores, "training": training}
         shared["query_mask"] = x_mask
-        caches = {} if cache is None else cache
         found = {}
         # 1. Self-attention: each position attends to positions up to its own.
         x, *found["self"] = self._add(
@@ -120,7 +118,7 @@ class DecoderBlock(Block):
                 use_causal_mask=attention_mask is None,
                 key_mask=x_mask,
                 start=start,
-                cache=caches.get("self"),
+                cache=cache and cache["self"],
                 positions=positions,
                 write=write,
                 **shared,
@@ -136,7 +134,7 @@ class DecoderBlock(Block):
                     *((y, memory) if cache is None else (y,)),
                     valid_lens=memory_valid_lens,
                     key_mask=memory_mask,
-                    cache=caches.get("memory"),
+                    cache=cache and cache["memory"],
                     observe=observe,
                     **shared,
                 ),
@@ -172,12 +170,14 @@ class DecoderBlock(Block):
                 f"it. Received: cache={cache!r}."
             )
 
-    def _check_call(self, x, memory, cache, memory_valid_lens, memory_mask):
+    def _checked(self, x, memory, cache, memory_valid_lens, memory_mask):
+        """`x` as floats, after all checks."""
+        x = self._to_float(x)
         check_layout("x", x.shape, "BTD")
         self.check_memory(memory, cache)
         self._check_cache(cache)
         if not self.cross_attention:
-            return
+            return x
         # Here, so that messages name arguments of this layer: attention would name `key`.
         keys, axis = (memory, 1) if cache is None else (cache["memory"]["key"], 2)
         check_shapes(
@@ -187,6 +187,7 @@ class DecoderBlock(Block):
             memory_valid_lens=memory_valid_lens,
             memory_mask=memory_mask,
         )
+        return x
 
     def make_cache(
         self, batch_size: Any, length: Any, memory: Any = None, memory_mask: Any = None

@@ -29,11 +29,7 @@ from keras_attn.layers.normalization import EPSILON, Normalization
 from keras_attn.layers.offsets import OffsetTerms
 from keras_attn.layers.positions import own_position
 from keras_attn.layers.products import match_batch
-from keras_attn.layers.relative_positions import (
-    RelativePosition,
-    check_positions,
-    check_scheme,
-)
+from keras_attn.layers.relative_positions import RelativePosition, check_positions, check_scheme
 
 
 @keras.saving.register_keras_serializable(package="keras_attn")
@@ -64,9 +60,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
       cover all `L` positions.
     - With a cache and `key=None`, the cache is a memory that `project_memory` returned.
 
-    `from_keras(layer)` has options and weights of a `keras.layers.MultiHeadAttention`. Its
-    `num_heads * key_dim` is `num_hiddens` here, and its `sliding_window` `window`. Here `use_bias`
-    defaults to False, and `output_shape` to `num_hiddens` (there to the query size).
+    `from_keras(layer)` takes options and weights from a `keras.layers.MultiHeadAttention`.
 
     Args:
         num_hiddens: Width `D` of the output by default; a multiple of `H` without `head_size`.
@@ -179,8 +173,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         # Not `output_shape`: Keras reads an attribute of that name in `summary`.
         self._output_shape = optional(check_positive_integer, "output_shape", output_shape)
         self.use_gate = check_boolean("use_gate", use_gate)
-        check_choice("qk_norm", qk_norm, (None, "rms", "layer"))
-        self.qk_norm = qk_norm
+        self.qk_norm = check_choice("qk_norm", qk_norm, (None, "rms", "layer"))
         self.norm_epsilon = check_positive_number("norm_epsilon", norm_epsilon)
         self.soft_cap = optional(check_positive_number, "soft_cap", soft_cap)
         self.use_sinks = check_boolean("use_sinks", use_sinks)
@@ -358,8 +351,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
                 f"Build {self.name!r} before `project_memory`: call it, or "
                 "`build(query_shape, key_shape)`. Received: built=False."
             )
-        if memory_mask is None:
-            memory_mask = getattr(key, "_keras_mask", None)
+        memory_mask = getattr(key, "_keras_mask", None) if memory_mask is None else memory_mask
         seen = None if memory_mask is None else ops.cast(memory_mask, "bool")
         key, value = (hide(self._to_float(x), seen) for x in (key, value))
         cache = self._project_keys(key, value, start, positions)

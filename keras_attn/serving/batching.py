@@ -7,11 +7,11 @@ in one batch.
 
 Turns are by arrival, but a piece waits longer the larger it is, and the more characters of its
 client were computed than of other clients that wait. So short texts pass between the pieces of long
-ones, and clients get equal shares, however much they ask for.
+ones, and clients get equal shares, however much they send.
 
-Clients that wait for their answer before they ask again come back together. So a free thread waits,
-up to `batch_wait` seconds, until as many rows are there as at the end of the last batch. A lone
-client never waits.
+Clients that wait for a response before their next request come back together. So a free thread
+waits, up to `batch_wait` seconds, until as many rows are there as at the end of the last batch. A
+lone client never waits.
 """
 
 from __future__ import annotations

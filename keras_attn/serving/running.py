@@ -56,8 +56,8 @@ def run(path: Path, settings: Settings) -> None:
     )
     server = _Server(config)
     if hasattr(signal, "SIGHUP"):
-        # The terminal is closed. Without a terminal, the signal asks to read settings again: new
-        # models and versions are found without it.
+        # The terminal is closed. Without a terminal, the signal means "read the settings again":
+        # new models and versions are found without it.
         closes = sys.stdin is not None and sys.stdin.isatty()
         signal.signal(signal.SIGHUP, server.handle_exit if closes else signal.SIG_IGN)
     host, port = listening.getsockname()[:2]

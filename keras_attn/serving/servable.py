@@ -138,7 +138,7 @@ class Servable:
 
     @property
     def _compiles(self) -> bool:
-        """Whether the model compiles a program when it is asked to, and not when it needs one."""
+        """Whether the model compiles a program on request, and not when it needs one."""
         return hasattr(self._loaded, "compiled_length") and "compile" in self._loaded.signatures
 
     @property

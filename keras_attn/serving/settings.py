@@ -87,7 +87,7 @@ class Settings:
     )
     cors_origin: str = option(
         "",
-        "origins whose pages may ask the server, separated by commas; * for all",
+        "origins whose pages may send requests, separated by commas; * for all",
         "ORIGINS",
     )
 

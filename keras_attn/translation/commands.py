@@ -41,9 +41,7 @@ def add_train(commands: Any) -> None:
         "keras-attn train",
         "keras-attn train --data tatoeba --minutes 60",
         "keras-attn train --data my_sentences.tsv --source en --target ja",
-        'keras-attn train --data "tatoeba + my_sentences.tsv=3" --out saved_models/mine',
-        "keras-attn train --data my_sentences.tsv --start-from saved_models/ja-en "
-        "--out saved_models/mine",
+        "keras-attn train --data my_sentences.tsv --start-from saved_models/ja-en --out mine",
         usage="%(prog)s [--data CORPUS] [--minutes MINUTES] [other options]",
     )
     folders = parser.add_argument_group("folders")

@@ -49,8 +49,8 @@ _text, _tokens, _model, _training, _optimizer, _search = (
 _imported = partial(_search, has_flag=False)
 _share = partial(_tokens, metavar="SHARE", least=0, most=1)
 _decay = partial(_optimizer, metavar="DECAY", least=0, below=1)
-_BY_CORPUS = "chosen by the corpus"
-_BY_TIME = "chosen by the corpus and the time"
+_BY_CORPUS = "by the corpus"
+_BY_TIME = "by corpus and time"
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class Config:
     )
     start_from: str = _text(
         "",
-        "warm start: folder of an exported model or of an unfinished training, whose tokenizers, "
-        "sizes and weights are taken",
+        "exported model or unfinished training to start from; its tokenizers, sizes and weights "
+        "are taken",
         "MODEL",
         default_text="a new model",
     )
@@ -156,8 +156,8 @@ class Config:
     )
     position: str = _model(
         "sinusoidal",
-        "positions: sinusoidal and learned ones are added to the embeddings, the others are inside "
-        "the scores; sinusoidal_halves has all sines before all cosines",
+        "kind of positions: sinusoidal and learned ones are added to the embeddings, the others "
+        "are inside the scores; sinusoidal_halves has all sines before all cosines",
         choices=tuple(SCHEMES),
     )
     norm: str = _model("layer", "kind of normalisation", choices=NORMS)

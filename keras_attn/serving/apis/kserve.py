@@ -258,7 +258,7 @@ def to_response(
 
     Args:
         document: Parsed body of the request. It may have an `id`, name the wanted `outputs`, and
-            ask for binary data of all outputs or of one.
+            want binary data of all outputs or of one.
         outputs: Outputs of the signature, by name.
         model: Name of the model.
         servable: Version of the model.

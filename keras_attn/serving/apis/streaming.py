@@ -57,10 +57,10 @@ class Streaming:
 
     async def _stream(self, request: Request) -> Response:
         translators = self._models.translators()
-        asked = await libretranslate.parse_body(
+        wanted = await libretranslate.parse_body(
             request, self._settings, libretranslate.parse_request, translators
         )
-        found = events(asked, translators[asked.pair], self._inference, body.client(request))
+        found = events(wanted, translators[wanted.pair], self._inference, body.client(request))
         # An error before the first event has a status of its own.
         first = await body.cancel_on_disconnect(request, anext(found))
         return StreamingResponse(with_first(first, found), media_type=MEDIA_TYPE, headers=HEADERS)
@@ -94,12 +94,12 @@ def split(text: str, target: str) -> tuple[list[str], list[str]]:
 
 
 async def events(
-    asked: TranslateRequest, versions: Versions, inference: Inference, client: str
+    wanted: TranslateRequest, versions: Versions, inference: Inference, client: str
 ) -> AsyncIterator[bytes]:
     """An event `sentence` for each sentence, in order, and an event `done`.
 
     Args:
-        asked: Request for the translation of one text.
+        wanted: Request for the translation of one text.
         versions: Model that translates it. All sentences are translated by one version.
         inference: Computation within the limits of the server.
         client: Address of the client.
@@ -108,29 +108,29 @@ async def events(
         RequestError: If the request is for more than one translation, the text is too long, or the
             first sentence cannot be translated. A later error is an event `error`, the last one.
     """
-    if asked.is_list or asked.alternatives or asked.pages:
+    if wanted.is_list or wanted.alternatives or wanted.pages:
         raise RequestError(
             "A stream is for the translation of one text: 'q' must be a text, without "
             "'alternatives' and not in HTML."
         )
-    limits, length = inference.limits, len(asked.texts[0])
+    limits, length = inference.limits, len(wanted.texts[0])
     if length > limits.max_stream_characters:
         raise RequestError(
             f"A text that is streamed must have at most {limits.max_stream_characters} characters. "
             f"Received: {length}.",
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         )
-    texts, around = await asyncio.to_thread(split, asked.texts[0], asked.pair[1])
+    texts, around = await asyncio.to_thread(split, wanted.texts[0], wanted.pair[1])
     inference.check_lengths({"text": to_array(texts, tf.string)})
     translated = ""
     start, size = 0, 1
     with versions.use(None) as servable:
         while start < len(texts):
             window = texts[start : start + size]
-            inputs = {**asked.inputs, "text": to_array(window, tf.string)}
+            inputs = {**wanted.inputs, "text": to_array(window, tf.string)}
             try:
                 outputs = await inference.in_time(
-                    inference.compute(servable, asked.signature, inputs, client)
+                    inference.compute(servable, wanted.signature, inputs, client)
                 )
             except RequestError as error:
                 if not start:

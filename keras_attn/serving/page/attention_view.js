@@ -29,7 +29,7 @@ export class AttentionView {
   #figure = byId("figure");
   #alternatives;
   #follow;
-  #heads = new Map(); // what was asked of `ofHead` for this attention, by layer and head
+  #heads = new Map(); // what `ofHead` fetched for this attention, by layer and head
 
   constructor(languages, settings, { continueFrom, ofHead }) {
     this.#languages = languages;
@@ -176,13 +176,13 @@ export class AttentionView {
     this.#follow.show(this.#weights, this.#matrix, drawn, this.#chosen);
   }
 
-  #ofHead(ask, layer, head) {
+  #ofHead(fetchHead, layer, head) {
     const name = `${layer}/${head}`;
     if (!this.#heads.has(name)) {
       const pieces = this.#attention.targets.map(({ raw }) => raw);
-      const asked = ask(pieces, layer, head);
-      this.#heads.set(name, asked);
-      asked.catch(() => this.#heads.delete(name));
+      const fetched = fetchHead(pieces, layer, head);
+      this.#heads.set(name, fetched);
+      fetched.catch(() => this.#heads.delete(name));
     }
     return this.#heads.get(name);
   }

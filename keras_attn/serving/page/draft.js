@@ -4,7 +4,7 @@
  * do not send to servers.
  */
 
-const PAUSE = 250; // milliseconds without typing before the server is asked
+const PAUSE = 250; // milliseconds without typing before a draft is requested
 
 export class Draft {
   #field;

@@ -11,25 +11,25 @@ const HOTTEST = 5;
  * Follow a number: how a head of cross-attention makes the weight of a pair of pieces, and what it
  * does with it, step by step.
  *
- * `ask(layer, head)` gives the `{queries, keys, values}` of the head.
+ * `fetchHead(layer, head)` gives the `{queries, keys, values}` of the head.
  */
 export class Follow {
   #box;
   #steps;
   #problem;
-  #ask;
+  #fetchHead;
   #weights = null; // of cross-attention, or null
   #pair; // {target, source}
   #drawn; // {layer, head} of the drawing
   #head; // {layer, head} that is followed
   #temperature = 1;
-  #asked = 0;
+  #request = 0;
 
-  constructor(box, ask) {
+  constructor(box, fetchHead) {
     this.#box = box;
     this.#steps = box.querySelector(".steps");
     this.#problem = new Problem(box.querySelector(".problem"));
-    this.#ask = ask;
+    this.#fetchHead = fetchHead;
     box.addEventListener("toggle", () => void this.#follow());
   }
 
@@ -53,14 +53,14 @@ export class Follow {
     if (!this.#box.open || !this.#weights) return;
     this.#head ??= this.#strongest();
     const { layer, head } = this.#head;
-    const number = ++this.#asked;
+    const number = ++this.#request;
     try {
-      const computed = await this.#ask(layer, head);
-      if (number !== this.#asked) return; // another number is followed by now
+      const computed = await this.#fetchHead(layer, head);
+      if (number !== this.#request) return; // another number is followed by now
       this.#problem.clear();
       this.#draw(computed);
     } catch (error) {
-      if (number === this.#asked) this.#problem.show(error.message, () => void this.#follow());
+      if (number === this.#request) this.#problem.show(error.message, () => void this.#follow());
     }
   }
 
@@ -181,7 +181,7 @@ export class Follow {
     const attributes = { min: COOLEST, max: HOTTEST, step: 0.1, value: this.#temperature };
     const slider = element("input", { type: "range", id: "temperature", ...attributes });
     const told = element("output", { for: "temperature" });
-    const tell = () => {
+    const update = () => {
       this.#temperature = slider.valueAsNumber;
       told.textContent =
         this.#temperature === 1
@@ -189,8 +189,8 @@ export class Follow {
           : `${this.#temperature}: ${this.#temperature < 1 ? "sharper" : "flatter"} than the model`;
       changed();
     };
-    slider.addEventListener("input", tell);
-    tell();
+    slider.addEventListener("input", update);
+    update();
     const label = element("label", { for: "temperature" }, "Temperature, a divisor of the scores");
     return element("p", { class: "temperature" }, label, slider, told);
   }

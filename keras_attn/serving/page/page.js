@@ -1,4 +1,4 @@
-/** The page: follows what is written, asks the server, and shows its answers. */
+/** The page: sends what is typed to the server, and shows the translations. */
 
 import { Announcer } from "./announcer.js";
 import { Attention } from "./attention.js";
@@ -18,8 +18,8 @@ import { TranslationView } from "./translation_view.js";
 const MANY = 10; // sentences of a text that is translated sentence by sentence
 
 const problem = new Problem(byId("problem"));
-const asked = new URLSearchParams(location.search).get("model");
-const settings = await readSettings(asked, waiting).catch((error) => {
+const wanted = new URLSearchParams(location.search).get("model");
+const settings = await readSettings(wanted, waiting).catch((error) => {
   document.querySelector("main").hidden = false;
   problem.show(error.message, () => location.reload());
   throw error;
@@ -218,8 +218,8 @@ function ofHead(pieces, layer, head) {
 }
 
 function waiting({ busy, down, seconds }) {
-  const again = `It is asked again in ${seconds} s.`;
-  if (down) problem.show(`${down} The page asks again by itself.`);
+  const again = `Next try in ${seconds} s.`;
+  if (down) problem.show(`${down} The page tries again by itself.`);
   document.querySelector("main").hidden = false;
   byId("progress").textContent = busy ? `${busy} ${again}` : again;
 }

@@ -1,4 +1,4 @@
-/** How a program asks for what the page shows: a command of curl, and Python without packages. */
+/** Requests for what the page shows: a curl command, and Python without packages. */
 
 /** The texts `{curl, python}`, for the address of the server, the name of the model and a text. */
 export function program(server, name, text) {

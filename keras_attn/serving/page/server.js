@@ -5,7 +5,7 @@
 
 import { readEvents } from "./events.js";
 
-const TRIES = 5; // of a busy server; one that is down is asked for ever
+const TRIES = 5; // for a busy server; there is no limit for one that is down
 const LONGEST_WAIT = 30; // seconds
 const NAMES = { 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout" };
 const JSON_BODY = { "Content-Type": "application/json" };
@@ -130,10 +130,10 @@ export function readJson(text) {
   return JSON.parse(known);
 }
 
-/** A response; a server that is busy, loading or down is asked again. */
+/** A response; tried again while the server is busy, loading or down. */
 async function fetchWithRetry(url, options, waiting) {
   for (let tries = 1; ; tries++) {
-    const response = await asked(url, options);
+    const response = await fetchOrNull(url, options);
     const down = response === null ? "The server cannot be reached." : outage(response);
     if (!down && (response.status !== 503 || tries === TRIES)) return response;
     const named = Number(response?.headers.get("Retry-After"));
@@ -144,7 +144,7 @@ async function fetchWithRetry(url, options, waiting) {
 }
 
 /** The response, or null if there is none. */
-async function asked(url, options) {
+async function fetchOrNull(url, options) {
   try {
     return await fetch(url, options);
   } catch (error) {

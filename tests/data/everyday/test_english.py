@@ -65,8 +65,8 @@ def test_clauses_agree_in_every_tense():
         he = "he" if yes.startswith("'") else "he "
         assert english.say(HE, READ, tense) == he + yes
         assert english.say(HE, READ, tense, negative=True) == f"he {no}"
-        assert english.ask(HE, READ, tense) == question
-    assert english.ask(HE, READ, "past", negative=True) == "didn't he read his book"
+        assert english.question(HE, READ, tense) == question
+    assert english.question(HE, READ, "past", negative=True) == "didn't he read his book"
     with pytest.raises(ValueError, match="`tense` .* Received: tense='aorist'"):
         english.say(HE, READ, "aorist")
 
@@ -74,7 +74,7 @@ def test_clauses_agree_in_every_tense():
 def test_be_agrees_needs_no_do_and_is_contracted_with_pronouns_alone():
     assert english.say(I, TIRED, "present") == "I'm tired"
     assert english.say(YOU, TIRED, "past", negative=True) == "you weren't tired"
-    assert english.ask(HE, TIRED, "present") == "is he tired"
+    assert english.question(HE, TIRED, "present") == "is he tired"
     assert english.say(HE, TIRED, "will") == "he'll be tired"
     assert english.say(I, TIRED, "present", negative=True) == "I'm not tired"
     assert english.say(HE, TIRED, "present", negative=True) == "he isn't tired"

@@ -81,10 +81,10 @@ def test_the_error_of_a_proxy_is_named_and_the_page_asks_again_by_itself(page, f
     page.wait_for("problem")
     said = "A proxy between this page and the server answered 502 (Bad Gateway)."
     assert said in page.text("problem")
-    assert "asked again in" in page.text("progress")
+    assert "Next try in" in page.text("progress")
     page.translated("猫")
     assert page.text("problem") == page.text("progress") == ""
-    # What will not pass by itself is not asked again.
+    # What will not pass by itself is not tried again.
     fake_server(nbest="{ status: 413, html: 'Too large' }")
     page.write("が")
     page.wait_for("problem")
