@@ -30,6 +30,17 @@ def differences(stored, drawn):
     return found
 
 
+def test_every_drawing_shows_what_its_code_draws(building):
+    import drawings
+
+    for draw in drawings.DRAWINGS:
+        stored = drawings.stored_description(drawings.FOLDER / f"{draw.__name__}.svg")
+        found = differences(stored, drawings.description(draw()))
+        assert not found, f"{draw.__name__}.svg is old: {found}. Run `python {drawings.__file__}`."
+    names = {path.stem for path in drawings.FOLDER.glob("*.svg")}
+    assert names == {draw.__name__ for draw in drawings.DRAWINGS}
+
+
 @pytest.mark.slow
 def test_every_picture_shows_what_its_code_draws(pictures):
     for name, draw in pictures.PICTURES.items():
