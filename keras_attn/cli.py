@@ -190,13 +190,10 @@ def missing(packages: str, extra: str) -> str:
     Example:
 
     >>> print(missing("rich", "translation"))
-    This needs `rich`, which `pip install "keras_attn[translation]"` installs (in a clone: \
-`pip install -e ".[translation]"`).
+    This needs `rich`. Run `pip install ".[translation]"` in a clone of keras_attn.
     """
-    return (
-        f'This needs `{packages}`, which `pip install "keras_attn[{extra}]"` installs '
-        f'(in a clone: `pip install -e ".[{extra}]"`).'
-    )
+    # `.ci/release` writes the name of the package in place of the clone.
+    return f'This needs `{packages}`. Run `pip install ".[{extra}]"` in a clone of keras_attn.'
 
 
 def next_steps(version: Path, text: str) -> str:

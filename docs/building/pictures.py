@@ -116,11 +116,6 @@ def multi_head_attention() -> Figure:
     return _self_attention(keras_attn.MultiHeadAttention(16, 4), use_causal_mask=True)
 
 
-def readme_layer() -> Figure:
-    layer = keras_attn.MultiHeadAttention(16, 4, position=keras_attn.RotaryEmbedding())
-    return _self_attention(layer, use_causal_mask=True)
-
-
 def positional_encoding() -> Figure:
     return plots.plot_encoding(keras_attn.PositionalEncoding()(np.zeros((1, 60, 32)))[0])
 
@@ -231,7 +226,6 @@ PICTURES: dict[str, Callable[[], Figure]] = {
         additive_attention,
         gaussian_kernel_attention,
         multi_head_attention,
-        readme_layer,
         positional_encoding,
         learned_positional_encoding,
         shaw_relative_position,

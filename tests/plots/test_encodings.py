@@ -127,5 +127,5 @@ def test_plots_leave_matplotlib_alone_and_a_missing_package_is_named(monkeypatch
         for name in {missing, *sys.modules}:
             if name.split(".")[0] == missing:
                 monkeypatch.setitem(sys.modules, name, None)
-        with pytest.raises(ImportError, match=r'pip install -e "\.\[plots\]"'):
+        with pytest.raises(ImportError, match="`matplotlib-fontja`. Run `pip install"):
             import_again()

@@ -36,7 +36,7 @@ _INTENDED_USE = """\
 _USE = """\
 ## Use
 
-From the shell (`pip install "keras_attn[serving]"`):
+From the shell (`pip install ".[serving]"` in a clone of keras_attn):
 
     keras-attn translate {folder} TEXT
     keras-attn serve {folder}

@@ -3,6 +3,7 @@
 import os
 from importlib.util import find_spec
 
+from keras_attn.cli import missing
 from keras_attn.translation.runtime import native_output
 
 
@@ -11,7 +12,7 @@ def open_backend() -> None:
     on_jax = os.environ.get("KERAS_BACKEND") == "jax"
     os.environ["KERAS_BACKEND"] = "jax" if on_jax else "tensorflow"
     if on_jax and find_spec("jax") is None:
-        raise ValueError('KERAS_BACKEND=jax needs JAX: pip install "keras_attn[jax]".')
+        raise ValueError(f"KERAS_BACKEND=jax: {missing('jax', 'jax')}")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # By default TensorFlow uses oneDNN only on processors with AVX-512 or the like, though products
     # are faster with it on others too (benchmarks/results/training.md).

@@ -37,5 +37,5 @@ def test_a_point_now_and_then_and_after_each_epoch_at_the_step_of_the_optimizer(
 
 def test_without_tensorboard_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(tensorboard, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r'pip install "keras_attn\[tensorboard\]"'):
+    with pytest.raises(ValueError, match="This needs `tensorboard`. Run `pip install"):
         Curves(tmp_path)
