@@ -16,11 +16,12 @@ from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.pieces import Tensors
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.settings import Settings
+from keras_attn.translation.config import Config
 from keras_attn.translation.export.translator import check_sampling
 
 
-def check_values(name: str, inputs: Tensors) -> None:
-    """Check the inputs of `sample`, `score` and `continue`, which the model does not check.
+def check_values(name: str, inputs: Tensors, config: Config | None) -> None:
+    """Check the inputs of `sample`, `score`, `continue` and `head`, which no model checks.
 
     Raises:
         RequestError: If a number is out of its range, or the numbers of rows differ.
@@ -31,8 +32,15 @@ def check_values(name: str, inputs: Tensors) -> None:
             check_sampling(*(inputs[one].item() for one in sampling))
         except ValueError as error:
             raise RequestError(str(error)) from error
+    if name == "head" and config:
+        sizes = {"layer": config.num_decoder_layers, "head": config.num_heads}
+        for one, size in sizes.items():
+            for number in np.ravel(inputs.get(one, ())):
+                if not 0 <= number < size:
+                    allowed = f"from 0 to {size - 1}"
+                    raise RequestError(f"'{one}' must be {allowed}. Received: {number}.")
     rows = {one: len(array) for one, array in inputs.items() if array.ndim}
-    if name in ("score", "continue") and len({*rows.values()}) > 1:
+    if name in ("score", "continue", "head") and len({*rows.values()}) > 1:
         found = ", ".join(f"{number} in '{one}'" for one, number in rows.items())
         raise RequestError(f"The inputs must have as many rows each. Received: {found}.")
 
@@ -72,7 +80,7 @@ class Inference:
         """
         if name == glossary.SIGNATURE:
             glossary.check(inputs, self.limits)
-        check_values(name, inputs)
+        check_values(name, inputs, servable.config)
         num_rows = servable.signature(name).num_rows(inputs)
         if num_rows > self.limits.max_rows:
             raise RequestError(

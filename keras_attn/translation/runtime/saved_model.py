@@ -26,6 +26,10 @@ _CONFIG = tf.compat.v1.ConfigProto()
 _CONFIG.graph_options.rewrite_options.disable_meta_optimizer = True
 
 
+class UnknownPartError(Exception):
+    """The SavedModel has other parts than functions and variables, or is damaged."""
+
+
 class Signature:
     """Signature of a SavedModel: maps tensors by name to tensors by name.
 
@@ -62,7 +66,7 @@ class SavedModel:
         signatures: Signatures, by name. Variables of the model are attributes, too.
 
     Raises:
-        NotImplementedError: If the SavedModel has other parts, such as tables, or is damaged.
+        UnknownPartError: If the SavedModel has other parts, such as tables, or is damaged.
     """
 
     def __init__(self, folder: Path):
@@ -118,7 +122,7 @@ def load(folder: Path) -> Any:
 
     TensorFlow would put the weights of a translator on a GPU, but the search runs on the processor.
     """
-    with contextlib.suppress(NotImplementedError):
+    with contextlib.suppress(UnknownPartError):
         return SavedModel(folder)
     options = tf.saved_model.LoadOptions(experimental_variable_policy="save_variable_devices")
     return tf.saved_model.load(str(folder), options=options)
@@ -167,16 +171,16 @@ def _read(folder: Path) -> Any:
     try:
         saved = saved_model_pb2.SavedModel.FromString((folder / "saved_model.pb").read_bytes())
     except (OSError, DecodeError) as error:
-        raise NotImplementedError from error
+        raise UnknownPartError from error
     if len(saved.meta_graphs) != 1:
-        raise NotImplementedError
+        raise UnknownPartError
     (meta,) = saved.meta_graphs
     functions = meta.graph_def.library.function
     kinds = {node.WhichOneof("kind") for node in meta.object_graph_def.nodes}
     known = {one.signature.name for one in functions}
     operations = {node.op for one in functions for node in one.node_def} - known
     if not kinds or kinds - _KINDS or not all(map(op_def_registry.get, operations)):
-        raise NotImplementedError
+        raise UnknownPartError
     return meta
 
 
@@ -205,9 +209,9 @@ def _variables(folder: Path, graph: Any) -> dict[int, tf.Variable]:
                 if child.local_name in places
             ]
     except (tf.errors.OpError, IndexError, DecodeError) as error:
-        raise NotImplementedError from error
+        raise UnknownPartError from error
     if numbers - found.keys():
-        raise NotImplementedError
+        raise UnknownPartError
     return found
 
 
