@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from keras_attn.serving.errors import RequestError
 from keras_attn.serving.inference import check_values
 from keras_attn.translation.config import Config
 
