@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import latex2mathml.converter
-import nbformat
+import pages
 import tutorials
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -20,6 +20,12 @@ COPIED = {
     "data/jmdict/README.md": "how_to/jmdict.md",
     "data/tatoeba/README.md": "how_to/tatoeba.md",
 }
+# Words of the link from a page to its notebook.
+NOTEBOOK = {
+    "en": "This page as a notebook",
+    "ja": "このページのノートブック",
+    "ko": "이 페이지의 노트북",
+}
 PICTURES = (*ROOT.glob("benchmarks/results/*.png"), *ROOT.glob("keras_attn/serving/pictures/*.png"))
 
 
@@ -27,9 +33,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the tutorials, of the measurements and of other documents."""
 
     def add(path: str, content: str | bytes) -> None:
-        source = files.get_file_from_path(path)  # the text of a translation, not a page by itself
-        if source is not None:
-            files.remove(source)
         included = InclusionLevel.INCLUDED
         files.append(File.generated(config, path, content=content, inclusion=included))
 
@@ -46,22 +49,20 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def _add_tutorial(name, add):
-    executed = tutorials.EXECUTED / f"{name}.ipynb"
-    if not executed.exists():
-        raise PluginError(
-            f"The tutorial {name} must be executed first. Run `python docs/building/tutorials.py`."
-        )
-    notebook = nbformat.read(executed, as_version=4)
-    content, pictures = tutorials.page(notebook, name, "images")
-    add(f"tutorials/{name}.md", f"{content}\n[This page as a notebook]({name}.ipynb)\n")
-    add(f"tutorials/{name}.ipynb", executed.read_bytes())
-    for file, picture in pictures.items():
-        add(f"tutorials/images/{file}", picture)
-    for language in tutorials.LANGUAGES:
-        words = tutorials.translated_cells(name, language)
-        if words:
-            content, _ = tutorials.page(notebook, name, "../images", words)
-            add(f"tutorials/{language}/{name}.md", content)
+    """Page of each stored notebook; MkDocs copies the notebooks themselves."""
+    for language in tutorials.read_source(name)[0].words:
+        path = tutorials.path_of(name, language)
+        if not path.exists():
+            raise PluginError(
+                f"The notebook {path} must be made first. Run `python docs/building/tutorials.py`."
+            )
+        images = "images" if language == "en" else "../images"
+        content, pictures = pages.page(tutorials.read_notebook(path), name, images, language)
+        page = path.relative_to(tutorials.FOLDER).with_suffix(".md")
+        add(f"tutorials/{page}", f"{content}\n[{NOTEBOOK[language]}]({name}.ipynb)\n")
+        if language == "en":  # the same in all languages
+            for file, picture in pictures.items():
+                add(f"tutorials/images/{file}", picture)
 
 
 def on_page_content(html: str, page: object, config: MkDocsConfig, files: Files) -> str:

@@ -25,7 +25,7 @@ from keras_attn import plots
 
 FOLDER = Path(__file__).parents[1] / "pictures"
 # Answers of a trained translator, stored by `translator_results.py`.
-TRANSLATOR = FOLDER.parent / "tutorials" / "translator.json"
+TRANSLATOR = FOLDER.parents[1] / "keras_attn" / "plots" / "translator.json"
 KEY = "Description"  # of the metadata of a PNG file
 
 

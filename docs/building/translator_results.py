@@ -3,7 +3,7 @@
     python docs/building/translator_results.py saved_models/ja-en http://127.0.0.1:8501
 
 The sentences are written for this project; no sentence of a corpus is stored. The server must serve
-the same folder. The file is `docs/tutorials/translator.json`.
+the same folder. The file is `keras_attn/plots/translator.json`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from keras_attn.translation import Translator
 from keras_attn.translation.versions import newest_version
 
-FILE = Path(__file__).parents[1] / "tutorials" / "translator.json"
+FILE = Path(__file__).parents[2] / "keras_attn" / "plots" / "translator.json"
 SENTENCES = (
     "昨日、公園で犬を見ました。",
     "すみません、駅はどこですか。",

@@ -1,129 +1,230 @@
-"""Tutorials: executed as notebooks, then rendered as pages in each language.
+"""Tutorials: executed, and stored as notebooks in three languages.
 
-    python docs/building/tutorials.py                       all of them, about two minutes
-    python docs/building/tutorials.py 3_positions           one of them
+    python docs/building/tutorials.py                  notebooks of all tutorials
+    python docs/building/tutorials.py 3_positions      notebooks of one tutorial
+    python docs/building/tutorials.py --execute        also where the code is as stored
 
-The sources are `docs/tutorials/*.py`, notebooks in jupytext's percent format. The executed
-notebooks are written to `build/tutorials/`. `mkdocs build` shows them.
+A tutorial is executed only if its code has changed: a change of its words takes no time. The
+sources are `docs/tutorials/*.py`, in the percent format that editors and jupytext show as a
+notebook, with the words in three languages and the code once:
+
+    # %% [markdown]              words in English
+    # %% [markdown] lang="ja"    the same words in Japanese, then in Korean (lang="ko")
+    # %%                         code
+    # %% tags=["plot"]           code of a picture, folded on the site
+
+The notebooks are `docs/tutorials/NAME.ipynb`, `ja/NAME.ipynb` and `ko/NAME.ipynb`. The first code
+cell, the links between languages and the last cell are added here.
 """
 
 from __future__ import annotations
 
 import argparse
-import base64
-import os
+import configparser
+import json
 import re
 import time
-from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ROOT / "docs" / "tutorials"
-EXECUTED = ROOT / "build" / "tutorials"
-LANGUAGES = ("ja", "ko")
-# Separates the Markdown cells of a translation, which come in the order of the source.
-NEXT_CELL = "<!-- next cell -->"
+FOLDER = ROOT / "docs" / "tutorials"
+LANGUAGES = {"en": "English", "ja": "日本語", "ko": "한국어"}
+# Previous tutorial, next tutorial, glossary, open in a hosted notebook.
+LINKS = {
+    "en": ("Previous", "Next", "Glossary", "Run in Colab"),
+    "ja": ("前へ", "次へ", "用語集（英語）", "Colab で実行"),
+    "ko": ("이전", "다음", "용어집(영어)", "Colab에서 실행"),
+}
+HEADER = re.compile(r'# %%( \[markdown\])?(?: lang="(\w+)")?(?: tags=(\[.*\]))?')
+
+
+@dataclass
+class Cell:
+    """Cell of a source: words by language, or code."""
+
+    words: dict[str, str] = field(default_factory=dict)
+    code: str = ""
+    tags: list[str] = field(default_factory=list)
 
 
 def names() -> list[str]:
     """Names of the tutorials, in order."""
-    return sorted(path.stem for path in SOURCES.glob("[0-9]_*.py"))
+    return sorted(path.stem for path in FOLDER.glob("[0-9]_*.py"))
 
 
-def translated_cells(name: str, language: str) -> list[str] | None:
-    """Markdown cells of a tutorial in another language, or None if there is no translation."""
-    path = SOURCES / language / f"{name}.md"
-    if not path.exists():
-        return None
-    return [cell.strip() for cell in path.read_text(encoding="utf-8").split(NEXT_CELL)]
-
-
-def execute(name: str) -> None:
-    """Run the cells of a tutorial and write the notebook with its outputs.
+def read_source(name: str) -> list[Cell]:
+    """Cells of a tutorial.
 
     Raises:
-        nbclient.exceptions.CellExecutionError: If a cell raises an error.
+        ValueError: If a cell has a header of another form, or not all languages of the first cell.
     """
-    import jupytext
-    import nbformat
-    from nbclient import NotebookClient
+    cells: list[Cell] = []
+    text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    for part in re.split(r"^(?=# %%)", text, flags=re.MULTILINE)[1:]:
+        header, _, body = part.partition("\n")
+        match = HEADER.fullmatch(header)
+        if match is None:
+            raise ValueError(f"A header must be as {__file__} lists. Received: {header!r}.")
+        markdown, language, tags = match.groups()
+        if not markdown:
+            cells.append(Cell(code=body.strip(), tags=json.loads(tags or "[]")))
+        elif language is None:
+            cells.append(Cell({"en": _uncommented(body)}))
+        else:
+            cells[-1].words[language] = _uncommented(body)
+    languages = list(cells[0].words)
+    for cell in cells:
+        if not cell.code and list(cell.words) != languages:
+            raise ValueError(
+                f"Each cell of words in {name} must have the languages {languages}, in this order. "
+                f"Received: {list(cell.words)} in {cell.words}."
+            )
+    return cells
 
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    # The kernel imports the code of this checkout, installed or not.
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    )
-    notebook = jupytext.read(SOURCES / f"{name}.py")
-    NotebookClient(
-        notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": ROOT}}
-    ).execute()
-    EXECUTED.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, EXECUTED / f"{name}.ipynb")
+
+def _uncommented(text: str) -> str:
+    return re.sub(r"^# ?", "", text, flags=re.MULTILINE).strip()
 
 
-def page(
-    notebook: Mapping[str, Any], name: str, images: str, words: list[str] | None = None
-) -> tuple[str, dict[str, bytes]]:
-    """Page of an executed notebook.
+def path_of(name: str, language: str) -> Path:
+    """File of a stored notebook."""
+    return FOLDER / ("" if language == "en" else language) / f"{name}.ipynb"
 
-    Args:
-        notebook: Executed notebook.
-        name: Name of the tutorial, the first part of the names of its pictures.
-        images: Path of the folder of the pictures, relative to the page.
-        words: Markdown cells of a translation. Defaults to None, the cells of the notebook.
 
-    Returns:
-        Markdown, and the pictures by file name.
+def repository() -> str:
+    """Address of the repository in `setup.cfg`, or "" before there is one."""
+    parser = configparser.ConfigParser()
+    parser.read(ROOT / "setup.cfg", encoding="utf-8")
+    return parser.get("metadata", "url", fallback="").rstrip("/")
 
-    Raises:
-        ValueError: If `words` has another number of cells than the notebook.
-    """
-    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
-    if words is not None and len(words) != len(cells):
-        raise ValueError(
-            f"A translation of {name} must have {len(cells)} Markdown cells. Received: "
-            f"{len(words)} cells. Separate them by {NEXT_CELL!r}."
-        )
-    texts = iter(words or [cell["source"] for cell in cells])
-    parts: list[str] = []
-    pictures: dict[str, bytes] = {}
-    caption = ""
+
+def first_code() -> str:
+    """Code that installs what is missing, and shows figures in the notebook."""
+    if address := repository():
+        install = f'%pip install --quiet "keras_attn[plots] @ git+{address}"'
+    else:
+        install = "raise ImportError(\"In a clone, run: pip install '.[plots]'\")"
+    return f"""# Installs what is missing, for example in a hosted notebook.
+import importlib.util
+
+needed = ("keras_attn", "matplotlib_fontja")
+if not all(importlib.util.find_spec(name) for name in needed):
+    {install}
+%matplotlib inline"""
+
+
+def unexecuted(name: str, language: str = "en") -> dict[str, Any]:
+    """Notebook of a tutorial without outputs."""
+    source = read_source(name)
+    first, *others = source
+    cells = [_words(first.words[language] + "\n\n" + _other_languages(name, language, first))]
+    cells.append(_code(first_code(), ["install"]))
+    for cell in others:
+        cells.append(_code(cell.code, cell.tags) if cell.code else _words(cell.words[language]))
+    cells.append(_words(_neighbours(name, language)))
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"  # chosen by chance otherwise
+    number = 0
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            number += 1
+            cell["execution_count"] = number
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _words(text: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "metadata": {}, "source": text}
+
+
+def _code(text: str, tags: list[str]) -> dict[str, Any]:
+    metadata = {"tags": tags} if tags else {}
+    return {"cell_type": "code", "metadata": metadata, "source": text, "outputs": []}
+
+
+def _other_languages(name: str, language: str, first: Cell) -> str:
+    """Links from a notebook to its translations, and to a hosted notebook where there is one."""
+    up = "" if language == "en" else "../"
+    links = [
+        LANGUAGES[other]
+        if other == language
+        else f"[{LANGUAGES[other]}]({up}{path_of(name, other).relative_to(FOLDER)})"
+        for other in first.words
+    ]
+    if repository().startswith("https://github.com/"):
+        hosted = repository().replace("github.com", "colab.research.google.com/github")
+        path = path_of(name, language).relative_to(ROOT)
+        links.append(f"[{LINKS[language][3]}]({hosted}/blob/main/{path})")
+    return " · ".join(links)
+
+
+def _neighbours(name: str, language: str) -> str:
+    """Links to the tutorials before and after this one, and to the glossary."""
+    before, after, glossary, _ = LINKS[language]
+    position = names().index(name)
+    links = []
+    for word, neighbours in ((before, names()[:position][-1:]), (after, names()[position + 1 :])):
+        for neighbour in neighbours[:1]:
+            words = read_source(neighbour)[0].words
+            title = words.get(language, words["en"]).partition("\n")[0].lstrip("# ")
+            up = "" if language == "en" or language in words else "../"
+            links.append(f"{word}: [{title}]({up}{neighbour}.ipynb)")
+    links.append(f"[{glossary}]({'' if language == 'en' else '../'}../glossary.md)")
+    return " · ".join(links)
+
+
+def read_notebook(path: Path) -> dict[str, Any]:
+    """Stored notebook, with each text as one string."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
-        if cell["cell_type"] == "markdown":
-            parts.append(next(texts))
-            caption = heading(parts[-1]) or caption
-        elif cell["source"].strip():
-            source = re.sub(r"^%.*\n+", "", cell["source"], flags=re.MULTILINE)
-            parts.append(f"```python\n{source.strip()}\n```")
-            printed = "".join(o["text"] for o in cell["outputs"] if o.get("name") == "stdout")
-            if printed:
-                plain = re.sub(r"\x1b\[[0-9;]*m", "", printed).rstrip()  # without colours
-                parts.append(f"```text\n{plain}\n```")
-            for data in (output.get("data", {}) for output in cell["outputs"]):
-                if "image/png" in data:
-                    file = f"{name}_{len(pictures) + 1}.png"
-                    pictures[file] = base64.b64decode(data["image/png"])
-                    parts.append(f"![{caption}]({images}/{file})")
-                elif "text/plain" in data:
-                    parts.append(f"```text\n{data['text/plain'].rstrip()}\n```")
-    return "\n\n".join(parts) + "\n", pictures
+        cell["source"] = "".join(cell["source"])
+    return notebook
 
 
-def heading(markdown: str) -> str:
-    """Last heading of a Markdown cell without marks, the text in place of a picture under it."""
-    found = re.findall(r"^#+ (.+)$", markdown, flags=re.MULTILINE)
-    return re.sub(r"[`$\[\]]|\{.*\}", "", found[-1]).strip() if found else ""
+def write_notebooks(name: str, execute: bool = False) -> bool:
+    """Store the notebooks of a tutorial. Returns whether its code was executed."""
+    made = unexecuted(name)
+    stored = path_of(name, "en")
+    old = read_notebook(stored) if stored.exists() else made
+    is_new = execute or not stored.exists() or _code_of(old) != _code_of(made)
+    if is_new:
+        from execution import outputs_of
+
+        outputs = outputs_of(made)
+    else:
+        outputs = [cell["outputs"] for cell in old["cells"] if cell["cell_type"] == "code"]
+    for language in read_source(name)[0].words:
+        notebook = unexecuted(name, language)
+        code_cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        for cell, output in zip(code_cells, outputs, strict=True):
+            cell["outputs"] = output
+        for cell in notebook["cells"]:
+            cell["source"] = cell["source"].splitlines(keepends=True)
+        path = path_of(name, language)
+        path.parent.mkdir(exist_ok=True)
+        content = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True)
+        path.write_text(content + "\n", encoding="utf-8")
+    return is_new
+
+
+def _code_of(notebook):
+    """Code of a notebook after the first cell, which has no result."""
+    return [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"][1:]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="tutorials (default: all)")
+    parser.add_argument("--execute", action="store_true", help="execute unchanged code as well")
     arguments = parser.parse_args()
     for name in arguments.names or names():
         start = time.perf_counter()
-        execute(name)
-        print(f"{name}: {time.perf_counter() - start:.0f} s")
+        executed = write_notebooks(name, arguments.execute)
+        seconds = time.perf_counter() - start
+        print(f"{name}: " + (f"executed in {seconds:.0f} s" if executed else "words written"))
 
 
 if __name__ == "__main__":

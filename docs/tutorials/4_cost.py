@@ -1,15 +1,3 @@
-# ---
-# jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
 # %% [markdown]
 # # 4 Convolution, recurrence and self-attention
 #
@@ -20,7 +8,6 @@
 # two positions are.
 
 # %%
-# %matplotlib inline
 import time
 
 import keras
@@ -40,7 +27,9 @@ def make_layer(name):
         return keras.layers.Conv1D(d, k, padding="same")
     if name == "recurrence":
         return keras.layers.SimpleRNN(d, return_sequences=True)
-    attention = keras_attn.DotProductAttention()  # projections would add operations of their own
+    attention = (
+        keras_attn.DotProductAttention()
+    )  # projections would add operations of their own
     return keras.layers.Lambda(lambda x: attention(x, x))
 
 
@@ -63,15 +52,24 @@ names = ("convolution", "recurrence", "self-attention")
 figure = Figure((9, 2.6), layout="constrained")
 for axes, name in zip(figure.subplots(1, 3), names, strict=True):
     for end in range(5):
-        starts = {"convolution": (end - 1, end, end + 1), "recurrence": (end,)}.get(name, range(5))
+        starts = {
+            "convolution": (end - 1, end, end + 1),
+            "recurrence": (end,),
+        }.get(name, range(5))
         for start in starts:
             if 0 <= start < 5:
                 axes.annotate(
-                    "", (end, 0.95), (start, 0.05), arrowprops={"arrowstyle": "->", "color": "grey"}
+                    "",
+                    (end, 0.95),
+                    (start, 0.05),
+                    arrowprops={"arrowstyle": "->", "color": "grey"},
                 )
         if name == "recurrence" and end:
             axes.annotate(
-                "", (end - 0.08, 1), (end - 0.92, 1), arrowprops={"arrowstyle": "->", "color": "C3"}
+                "",
+                (end - 0.08, 1),
+                (end - 0.92, 1),
+                arrowprops={"arrowstyle": "->", "color": "C3"},
             )
     axes.plot(range(5), [0] * 5, "o", color="C0", markersize=10)
     axes.plot(range(5), [1] * 5, "o", color="C1", markersize=10)
@@ -103,7 +101,9 @@ def seconds(name, length, batch=8, turns=3):
     return float(np.median(times))
 
 
-measured = {name: [1000 * seconds(name, n) for n in lengths] for name in names}
+measured = {
+    name: [1000 * seconds(name, n) for n in lengths] for name in names
+}
 orders = {
     "convolution": [k * n * d**2 for n in lengths],
     "recurrence": [n * d**2 for n in lengths],
@@ -111,7 +111,10 @@ orders = {
 }
 print("     n" + "".join(f"{name:>16}" for name in names))
 for i, n in enumerate(lengths):
-    print(f"{n:6}" + "".join(f"{measured[name][i]:13.1f} ms" for name in names))
+    print(
+        f"{n:6}"
+        + "".join(f"{measured[name][i]:13.1f} ms" for name in names)
+    )
 
 figure = Figure((6.5, 3.5), layout="constrained")
 axes = figure.subplots()
@@ -142,7 +145,9 @@ for batch, n in arrangements:
     for name in names:
         by_arrangement[name].append(1000 * seconds(name, n, batch))
     row = [by_arrangement[name][-1] for name in names]
-    print(f"{batch:5} x {n:6}" + "".join(f"{value:13.1f} ms" for value in row))
+    print(
+        f"{batch:5} x {n:6}" + "".join(f"{value:13.1f} ms" for value in row)
+    )
 
 figure = Figure((6.5, 3), layout="constrained")
 axes = figure.subplots()
@@ -175,7 +180,10 @@ def layers_needed(name, length, most=20):
 
 print("     n     convolution  self-attention")
 for n in (4, 8, 16):
-    print(f"{n:6}{layers_needed('convolution', n):16}{layers_needed('self-attention', n):16}")
+    print(
+        f"{n:6}{layers_needed('convolution', n):16}"
+        f"{layers_needed('self-attention', n):16}"
+    )
 
 # %% [markdown]
 # ### Which input reaches which output
@@ -213,4 +221,4 @@ figure
 # - Attend to a window: `MultiHeadAttention(..., window=128)` costs $O(n \cdot 128)$ in meaning, though not in time here.
 # - Approximate the softmax, or combine recurrence with attention; surveys of "efficient Transformers" list dozens of ways.
 #
-# Next: [5 A Transformer from its parts](5_transformer.md).
+# Next: [5 A Transformer from its parts](5_transformer.ipynb).

@@ -1,15 +1,3 @@
-# ---
-# jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
 # %% [markdown]
 # # 5 A Transformer from its parts
 #
@@ -19,7 +7,6 @@
 # task.
 
 # %%
-# %matplotlib inline
 import keras
 import numpy as np
 from keras.ops import convert_to_numpy
@@ -44,24 +31,37 @@ random = np.random.default_rng(0)
 class Block(keras.layers.Layer):
     def __init__(self, num_hiddens, ffn_num_hiddens, num_heads):
         super().__init__()
-        self.attention = keras_attn.MultiHeadAttention(num_hiddens, num_heads)
+        self.attention = keras_attn.MultiHeadAttention(
+            num_hiddens, num_heads
+        )
         self.around_attention = keras_attn.Residual()
         self.feed_forward = keras_attn.FeedForward(ffn_num_hiddens)
         self.around_feed_forward = keras_attn.Residual()
 
     def call(self, x, valid_lens=None):
-        x = self.around_attention(x, sublayer=lambda y: self.attention(y, y, valid_lens=valid_lens))
+        x = self.around_attention(
+            x,
+            sublayer=lambda y: self.attention(y, y, valid_lens=valid_lens),
+        )
         return self.around_feed_forward(x, sublayer=self.feed_forward)
 
 
 x = random.normal(size=(2, 5, 32)).astype("float32")
 by_hand, block = Block(32, 64, 4), keras_attn.EncoderBlock(32, 64, 4)
 by_hand(x), block(x)  # creates the weights
-own = {tuple(weight.path.split("/")[-2:]): weight for weight in block.weights}
+own = {
+    tuple(weight.path.split("/")[-2:]): weight for weight in block.weights
+}
 for weight in by_hand.attention.weights + by_hand.feed_forward.weights:
     weight.assign(own[tuple(weight.path.split("/")[-2:])])
-outputs = [convert_to_numpy(layer(x, valid_lens=np.array([5, 3]))) for layer in (by_hand, block)]
-print("the block from its parts equals EncoderBlock:", np.allclose(*outputs, atol=1e-5))
+outputs = [
+    convert_to_numpy(layer(x, valid_lens=np.array([5, 3])))
+    for layer in (by_hand, block)
+]
+print(
+    "the block from its parts equals EncoderBlock:",
+    np.allclose(*outputs, atol=1e-5),
+)
 
 # %% [markdown]
 # ## What residual connections do
@@ -100,7 +100,9 @@ class Alone(keras.layers.Layer):
 stacks = {
     "attention alone": Alone,
     "blocks, pre-norm": lambda: keras_attn.EncoderBlock(32, 64, 4),
-    "blocks, post-norm": lambda: keras_attn.EncoderBlock(32, 64, 4, norm_first=False),
+    "blocks, post-norm": lambda: keras_attn.EncoderBlock(
+        32, 64, 4, norm_first=False
+    ),
 }
 figure = Figure((6.5, 3), layout="constrained")
 axes = figure.subplots()
@@ -128,7 +130,9 @@ def sizes(norm_first, number=12):
     x = np.random.default_rng(1).normal(size=(1, 10, 32)).astype("float32")
     found = [x.std()]
     for _ in range(number):
-        x = convert_to_numpy(keras_attn.EncoderBlock(32, 64, 4, norm_first=norm_first)(x))
+        x = convert_to_numpy(
+            keras_attn.EncoderBlock(32, 64, 4, norm_first=norm_first)(x)
+        )
         found.append(x.std())
     return found
 
@@ -160,7 +164,9 @@ def examples(number):
 
 def after_begin(target):
     """Input of the decoder: the target, one place later."""
-    return np.concatenate([np.full((len(target), 1), BEGIN), target[:, :-1]], axis=1)
+    return np.concatenate(
+        [np.full((len(target), 1), BEGIN), target[:, :-1]], axis=1
+    )
 
 
 source, target = examples(8000)
@@ -170,8 +176,17 @@ model = keras_attn.Transformer.from_sizes(
     13, 13, 1, 1, num_hiddens=64, ffn_num_hiddens=128, num_heads=4
 )
 model.compile(keras.optimizers.Adam(3e-3), loss, metrics=["accuracy"])
-history = model.fit((source, after_begin(target)), target, batch_size=128, epochs=5, verbose=0)
-print("training accuracy after each epoch:", np.round(history.history["accuracy"], 3))
+history = model.fit(
+    (source, after_begin(target)),
+    target,
+    batch_size=128,
+    epochs=5,
+    verbose=0,
+)
+print(
+    "training accuracy after each epoch:",
+    np.round(history.history["accuracy"], 3),
+)
 
 # %% [markdown]
 # ### Translate greedily
@@ -184,21 +199,33 @@ def write_backwards(source):
     written = np.full((len(source), 1), BEGIN)
     for _ in range(6):
         logits = convert_to_numpy(model((source, written)))
-        written = np.concatenate([written, logits[:, -1:].argmax(-1)], axis=1)
+        written = np.concatenate(
+            [written, logits[:, -1:].argmax(-1)], axis=1
+        )
     return written[:, 1:]
 
 
 answers = write_backwards(test_source)
-print(f"all six digits right: {(answers == test_target).all(-1).mean():.1%}")
-for digits, answer in zip(test_source[:3] - FIRST_DIGIT, answers[:3] - FIRST_DIGIT, strict=True):
+print(
+    f"all six digits right: {(answers == test_target).all(-1).mean():.1%}"
+)
+for digits, answer in zip(
+    test_source[:3] - FIRST_DIGIT, answers[:3] - FIRST_DIGIT, strict=True
+):
     print(*digits, " -> ", *answer)
 
 # %% [markdown]
 # The cross-attention shows how: digit by digit, some head attends to the source from the end to the beginning.
 
 # %%
-_, weights = model((test_source[:1], after_begin(answers[:1])), return_attention_scores=True)
-rows, columns = ([str(digit) for digit in ids[0] - FIRST_DIGIT] for ids in (answers, test_source))
+_, weights = model(
+    (test_source[:1], after_begin(answers[:1])),
+    return_attention_scores=True,
+)
+rows, columns = (
+    [str(digit) for digit in ids[0] - FIRST_DIGIT]
+    for ids in (answers, test_source)
+)
 plot_attention(weights["decoder/block_0/cross_attention"], rows, columns)
 
 # %% [markdown]
@@ -210,7 +237,9 @@ plot_attention(weights["decoder/block_0/cross_attention"], rows, columns)
 
 # %%
 def one_sequence(source, target):
-    whole = np.concatenate([source, np.full((len(source), 1), BEGIN), target], axis=1)
+    whole = np.concatenate(
+        [source, np.full((len(source), 1), BEGIN), target], axis=1
+    )
     return whole[:, :-1], whole[:, 1:]
 
 
@@ -220,9 +249,16 @@ of_target[:, 6:] = 1
 ids = keras.Input((None,), dtype="int32")
 decoder = keras_attn.Decoder(13, 2, 64, 128, 4, cross_attention=False)
 language_model = keras.Model(ids, decoder(ids))
-language_model.compile(keras.optimizers.Adam(3e-3), loss, weighted_metrics=["accuracy"])
-history = language_model.fit(x, y, sample_weight=of_target, batch_size=128, epochs=5, verbose=0)
-print("training accuracy after each epoch:", np.round(history.history["accuracy"], 3))
+language_model.compile(
+    keras.optimizers.Adam(3e-3), loss, weighted_metrics=["accuracy"]
+)
+history = language_model.fit(
+    x, y, sample_weight=of_target, batch_size=128, epochs=5, verbose=0
+)
+print(
+    "training accuracy after each epoch:",
+    np.round(history.history["accuracy"], 3),
+)
 test_x, test_y = one_sequence(test_source, test_target)
 found = convert_to_numpy(language_model(test_x)).argmax(-1)[:, 6:]
 print(f"digits right on the test: {(found == test_y[:, 6:]).mean():.1%}")
@@ -247,11 +283,11 @@ print(f"digits right on the test: {(found == test_y[:, 6:]).mean():.1%}")
 # ### Exercise: additive attention in a Transformer
 #
 # Possible, but expensive: additive attention holds $T S n$ numbers where the dot product holds $T S$
-# ([tutorial 1](1_attention_pooling.md#exercise-the-cost-of-a-score)), and it has no single matrix product. With the factor
+# ([tutorial 1](1_attention_pooling.ipynb#exercise-the-cost-of-a-score)), and it has no single matrix product. With the factor
 # $1/\sqrt{d}$, its advantage for wide vectors is gone.
 #
 # ### Exercise: encoder, decoder or both for a language model
 #
 # The decoder alone: the next token must not be seen, so every layer needs the causal mask, and there is no source to encode.
 #
-# Next: [6 The translator](6_translator.md).
+# Next: [6 The translator](6_translator.ipynb).

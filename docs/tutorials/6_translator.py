@@ -1,15 +1,3 @@
-# ---
-# jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
 # %% [markdown]
 # # 6 The translator
 #
@@ -21,15 +9,16 @@
 # answers, and the text shows the command or call that gives them.
 
 # %%
-# %matplotlib inline
 import json
+from importlib.resources import files
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from keras_attn.plots import plot_attention
 
-stored = json.load(open("docs/tutorials/translator.json", encoding="utf-8"))
+recorded = files("keras_attn.plots") / "translator.json"
+stored = json.loads(recorded.read_text("utf-8"))
 
 # %% [markdown]
 # ## Sentences
@@ -55,12 +44,21 @@ for name in (
     "num_heads",
 ):
     print(f"{name:20} {configuration[name]}")
-for name in ("vocab_size", "batch_tokens", "dropout", "learning_rate", "precision"):
+for name in (
+    "vocab_size",
+    "batch_tokens",
+    "dropout",
+    "learning_rate",
+    "precision",
+):
     print(f"{name:20} {configuration[name]}")
 print()
 print(f"{training['parameters']:,} parameters")
 print(f"{training['steps']:,} steps, {training['epochs']:.1f} epochs")
-print(f"{training['seconds'] / 60:.1f} minutes, {training['tokens_per_second']:,.0f} tokens/s")
+print(
+    f"{training['seconds'] / 60:.1f} minutes,",
+    f"{training['tokens_per_second']:,.0f} tokens/s",
+)
 
 # %% [markdown]
 # ## Read the report
@@ -73,10 +71,12 @@ for corpus in stored["corpora"]:
     scores, numbers = corpus["scores"], corpus["exactness"]["numbers"]
     print(f"{corpus['name']}, {corpus['num_sentences']:,} sentences")
     print(
-        f"    BLEU {scores['bleu']:.1f} ± {scores['bleu_interval']:.1f}, chrF {scores['chrf']:.1f}"
+        f"    BLEU {scores['bleu']:.1f} ± {scores['bleu_interval']:.1f},",
+        f"chrF {scores['chrf']:.1f}",
     )
     print(
-        f"    numbers right in {numbers['right']} of {numbers['sentences']} sentences with numbers"
+        f"    numbers right in {numbers['right']} of",
+        f"{numbers['sentences']} sentences with numbers",
     )
 
 # %% [markdown]
@@ -88,9 +88,14 @@ for corpus in stored["corpora"]:
 groups = stored["by_length"]
 figure = Figure((6, 3), layout="constrained")
 axes = figure.subplots()
-bars = axes.bar([group["characters"] for group in groups], [group["bleu"] for group in groups])
+bars = axes.bar(
+    [group["characters"] for group in groups],
+    [group["bleu"] for group in groups],
+)
 axes.bar_label(bars, [f"{group['sentences']:,}" for group in groups])
-axes.set_xlabel("characters of the source (above each bar: number of sentences)")
+axes.set_xlabel(
+    "characters of the source (above each bar: number of sentences)"
+)
 axes.set_ylabel("BLEU")
 axes.margins(y=0.15)
 figure
@@ -131,7 +136,11 @@ print(stored["glossary"])
 # %%
 attention = stored["attention"]
 print(attention["text"], "->", attention["translation"])
-plot_attention(attention["weights"][0], attention["target_pieces"], attention["source_pieces"])
+plot_attention(
+    attention["weights"][0],
+    attention["target_pieces"],
+    attention["source_pieces"],
+)
 
 # %% [markdown]
 # ### The mean over the heads
@@ -141,7 +150,10 @@ plot_attention(attention["weights"][0], attention["target_pieces"], attention["s
 # %%
 mean = np.mean(attention["weights"], axis=(0, 1))
 for piece, row in zip(attention["target_pieces"], mean, strict=True):
-    print(f"{piece:12} {row.max():4.0%}  {attention['source_pieces'][row.argmax()]}")
+    print(
+        f"{piece:12} {row.max():4.0%}",
+        f" {attention['source_pieces'][row.argmax()]}",
+    )
 
 # %% [markdown]
 # ## Serve
@@ -160,6 +172,6 @@ print(stored["reply"])
 # Section 11.4 of the book lets a recurrent decoder attend to a recurrent encoder with additive attention. `AdditiveAttention` is that
 # score: the query is the state of the decoder, keys and values are the states of the encoder. With `DotProductAttention` in its place
 # the sizes must agree; it is one matrix product, so it is faster. This translator has no recurrence on either side, so that training
-# computes all positions at once: [tutorial 4](4_cost.md) measures why.
+# computes all positions at once: [tutorial 4](4_cost.ipynb) measures why.
 #
 # Next: [Your own sentences](../how_to/own_sentences.md), [Serve](../how_to/serve.md).

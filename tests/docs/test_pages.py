@@ -1,6 +1,7 @@
 """Pages of the site: code that runs, links that lead somewhere, a page for each public name."""
 
 import doctest
+import json
 import re
 import unicodedata
 from pathlib import Path
@@ -16,7 +17,7 @@ PAGES = sorted(DOCS.rglob("*.md"))
 OTHERS = (
     "README*.md",
     "CONTRIBUTING.md",
-    "docs/tutorials/[0-9]_*.py",
+    "docs/tutorials/**/*.ipynb",
     "benchmarks/results/*.md",
     "data/*/README.md",
     "examples/README.md",
@@ -34,11 +35,7 @@ MADE = {
     "how_to/conformance.md": ROOT / "keras_attn/serving/CONFORMANCE.md",
     **{f"benchmarks/{p.name}": p for p in ROOT.glob("benchmarks/results/*")},
     **{f"pictures/{p.name}": p for p in ROOT.glob("keras_attn/serving/pictures/*.png")},
-    **{
-        str((p.parent / p.stem).relative_to(DOCS)) + ending: p
-        for p in DOCS.glob("tutorials/[0-9]_*.py")
-        for ending in (".md", ".ipynb")
-    },
+    **{str(p.relative_to(DOCS).with_suffix(".md")): p for p in DOCS.glob("tutorials/**/*.ipynb")},
 }
 
 
@@ -47,9 +44,12 @@ def name_of(path):
 
 
 def text_of(path):
-    """Markdown of a page or of a notebook in the percent format."""
+    """Markdown of a page or of a notebook."""
     text = path.read_text(encoding="utf-8")
-    return re.sub(r"^# ?", "", text, flags=re.MULTILINE) if path.suffix == ".py" else text
+    if path.suffix != ".ipynb":
+        return text
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+    return "\n\n".join("".join(cell["source"]) for cell in cells)
 
 
 def anchors(path):

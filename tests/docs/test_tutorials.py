@@ -1,6 +1,15 @@
-"""Rendering of notebooks as pages, and their translations."""
+"""The stored notebooks of the tutorials, and their pages."""
+
+import json
+import re
+from pathlib import Path
 
 import pytest
+
+FOLDER = Path(__file__).parents[2] / "docs" / "tutorials"
+NAMES = sorted(path.stem for path in FOLDER.glob("[0-9]_*.py"))
+STORED = [path.relative_to(FOLDER).as_posix() for path in sorted(FOLDER.rglob("*.ipynb"))]
+CODE = "```{.python .input}\nplot()\n```"
 
 
 @pytest.fixture(scope="module")
@@ -10,44 +19,97 @@ def tutorials(building):
     return tutorials
 
 
-def notebook(*cells):
-    """Notebook of Markdown cells, and of code cells given as lists of source and outputs."""
-    return {
-        "cells": [
-            {"cell_type": "markdown", "source": cell}
-            if isinstance(cell, str)
-            else {"cell_type": "code", "source": cell[0], "outputs": cell[1:]}
-            for cell in cells
-        ]
-    }
+@pytest.fixture(scope="module")
+def page(building):
+    import pages
+
+    return pages.page
 
 
-def test_text_code_prints_and_pictures_follow_each_other(tutorials):
-    code = [
-        "%matplotlib inline\nprint(1)\nfigure",
-        {"output_type": "stream", "name": "stdout", "text": "\x1b[1m1\x1b[0m\n"},
-        {"output_type": "stream", "name": "stderr", "text": "noise"},
-        {"data": {"image/png": "cGljdHVyZQ==", "text/plain": "<Figure>"}},
+@pytest.fixture
+def source(tutorials, tmp_path, monkeypatch):
+    """Write a tutorial in an empty folder; returns its cells."""
+    monkeypatch.setattr(tutorials, "FOLDER", tmp_path)
+
+    def write(text):
+        (tmp_path / "1_one.py").write_text(text, encoding="utf-8")
+        return tutorials.read_source("1_one")
+
+    return write
+
+
+def code_cell(source, *outputs, tags=()):
+    metadata = {"tags": list(tags)}
+    return {"cell_type": "code", "source": source, "outputs": outputs, "metadata": metadata}
+
+
+def test_words_code_prints_and_pictures_of_a_page_follow_each_other(page):
+    words = "# Scores\n\n## A `curve`\n\n[Next](2_heads.ipynb#mask) <details>"
+    printed = {"output_type": "stream", "name": "stdout", "text": "1\n"}
+    picture = {"output_type": "display_data", "data": {"image/png": "cGljdHVyZQ=="}}
+    cells = [
+        {"cell_type": "markdown", "source": words},
+        code_cell("import missing", tags=["install"]),
+        code_cell("print(1)", printed),
+        code_cell("plot()", picture, tags=["plot"]),
     ]
-    made = tutorials.page(notebook("# Scores\n\n## A `curve`", code), "1_scores", "images")
+    made, pictures = page({"cells": cells}, "1_scores", "images", "ja")
     assert made == (
-        "# Scores\n\n## A `curve`\n\n```python\nprint(1)\nfigure\n```\n\n"
-        "```text\n1\n```\n\n![A curve](images/1_scores_1.png)\n",
-        {"1_scores_1.png": b"picture"},
+        "# Scores\n\n## A `curve`\n\n[Next](2_heads.md#mask) "
+        '<details class="answer" markdown="1">\n\n'
+        "```{.python .input}\nprint(1)\n```\n\n```{.text .output}\n1\n```\n\n"
+        '<details class="plot" markdown="1"><summary>図のコード</summary>\n\n'
+        f"{CODE}\n\n</details>\n\n![A curve](images/1_scores_1.png)\n"
     )
+    assert pictures == {"1_scores_1.png": b"picture"}
 
 
-def test_a_translation_takes_the_place_of_the_text(tutorials):
-    original = notebook("# One", ["x = 1"], "Two")
-    page, _ = tutorials.page(original, "1", "images", ["# 一", "二"])
-    assert page == "# 一\n\n```python\nx = 1\n```\n\n二\n"
-    with pytest.raises(ValueError, match="must have 2 Markdown cells. Received: 1 cells"):
-        tutorials.page(original, "1", "images", ["# 一"])
+def test_a_source_has_words_in_languages_and_code_once(source):
+    text = '# %% [markdown]\n# # One\n\n# %% [markdown] lang="ja"\n# # 一\n\n'
+    text += '# %% tags=["plot"]\nx = 1\n'
+    words, code = source(text)
+    assert words.words == {"en": "# One", "ja": "# 一"}
+    assert (code.code, code.tags) == ("x = 1", ["plot"])
+    with pytest.raises(ValueError, match=r"the languages \['en', 'ja'\].*Received: \['en'\]"):
+        source(text + "\n# %% [markdown]\n# Two\n")
+    with pytest.raises(ValueError, match="Received: '# %% words'"):
+        source(text + "\n# %% words\n")
 
 
-def test_translations_have_the_cells_of_their_source(tutorials):
-    for name in tutorials.names():
-        source = (tutorials.SOURCES / f"{name}.py").read_text(encoding="utf-8")
-        for language in tutorials.LANGUAGES:
-            words = tutorials.translated_cells(name, language)
-            assert words is None or len(words) == source.count("\n# %% [markdown]\n")
+def test_stored_notebooks_have_the_code_and_the_words_of_their_sources(tutorials):
+    expected = {
+        tutorials.path_of(name, language).relative_to(FOLDER).as_posix(): (name, language)
+        for name in NAMES
+        for language in tutorials.read_source(name)[0].words
+    }
+    assert sorted(expected) == sorted(STORED)
+    for path, source in expected.items():
+        stored = tutorials.read_notebook(FOLDER / path)
+        made = tutorials.unexecuted(*source)
+        for cell in [*stored["cells"], *made["cells"]]:
+            cell.pop("outputs", None)
+        assert stored == made, f"{path} is old. Run `python docs/building/tutorials.py`."
+
+
+@pytest.mark.parametrize("path", STORED)
+def test_a_stored_notebook_is_small_and_has_nothing_of_the_machine_that_executed_it(path):
+    text = (FOLDER / path).read_text(encoding="utf-8")
+    assert len(text.encode()) < 400_000
+    assert not re.search(r'["\s](/[\w.-]+){2}|[A-Z]:\\\\|0x[0-9a-f]{6}', text)
+    cells = json.loads(text)["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert all(len(line.rstrip("\n")) <= 76 for cell in code for line in cell["source"])
+    outputs = [output for cell in code for output in cell["outputs"]]
+    assert outputs and all(output.get("name") != "stderr" for output in outputs)
+    # A line break inside a paragraph becomes a space between words that have none.
+    words = "".join(line for c in cells if c["cell_type"] == "markdown" for line in c["source"])
+    assert not re.search(r"[぀-ヿ一-鿿、。]\n(?![-*#|<])[぀-ヿ一-鿿「]", words)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tutorial_runs_in_an_empty_folder(tutorials, name):
+    pytest.importorskip("nbclient")
+    import execution
+
+    assert any(execution.outputs_of(tutorials.unexecuted(name)))
