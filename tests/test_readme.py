@@ -42,7 +42,7 @@ def structure(text):
 @pytest.mark.parametrize("name", ["README.ja.md", "README.ko.md"])
 def test_a_translation_has_the_sections_commands_and_numbers_of_the_english_text(name):
     expected, found = structure(TEXTS["README.md"]), structure(TEXTS[name])
-    tutorial = f"docs/tutorials/{name[7:9]}/1_attention_pooling.md"
+    tutorial = f"docs/tutorials/{name[7:9]}/1_attention_pooling.ipynb"
     assert tutorial in found["links"]
     found["links"] -= {tutorial}
     for part in expected:
