@@ -1,4 +1,4 @@
-"""Imported Marian models beside transformers: `python benchmarks/marian_parity.py --out FOLDER`.
+"""Imported Marian models against transformers: `python benchmarks/marian_parity.py --out FOLDER`.
 
 Makes Marian models with random weights of several shapes, with SentencePiece models that are
 trained on `tatoeba` (`marian_peer.py`, in an environment of its own). Imports each, and compares

@@ -1,8 +1,8 @@
 """BLEU by number of own pairs: `python benchmarks/own_sentences.py MODEL --minutes 2`.
 
-The pairs of one's own are random training pairs of `everyday`, whose sentences are generated; MODEL
+Your own pairs are random training pairs of `everyday`, whose sentences are generated; MODEL
 is a translator trained on `tatoeba` alone. Each number of pairs is trained on in three ways: by
-themselves, starting from MODEL, and starting from MODEL with each pair three times beside
+themselves, starting from MODEL, and starting from MODEL with each pair three times with
 `tatoeba`. Prints BLEU on the test split of `everyday` and on that of `tatoeba`, which shows what is
 forgotten.
 """

@@ -5,7 +5,7 @@ request as soon as it has an answer. Prints requests/s and latencies, and compar
 with the same SavedModel called directly: with batches of 64 sentences, which is the limit, and with
 as many sentences as there are connections, up to 64. Every answer is compared with the answer of
 the SavedModel. With `--peer`, the server of another checkout is measured by turns. One connection
-also sends sentences beside others that send texts of 4,980 characters.
+also sends sentences while others send texts of 4,980 characters.
 
 Then holds many connections for `--minutes`. Prints the memory of the server, its open files and the
 number of programs that XLA compiled after the warm-up, over time.

@@ -1,7 +1,7 @@
 """Cost of training by size of the model: `python benchmarks/training_size.py --widths 128 256 512`.
 
 Source and target tokens/s of the training step of `train.py` for each combination of the given
-sizes, beside a PyTorch loop (`--programs ours torch`), which is compiled on a graphics card.
+sizes, compared with a PyTorch loop (`--programs ours torch`), which is compiled on a graphics card.
 Batches are synthetic, without padding. "Estimated" are the tokens/s by which `train.py` chooses the
 sizes of a model. "Of the peak" is the share of useful operations (`train_throughput.py`) in the
 speed of a large product of the same precision. Programs run one after another.

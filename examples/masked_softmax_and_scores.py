@@ -25,7 +25,7 @@ from keras_attn import (
 )
 
 QUERIES = {"right": (1.0, 0.0), "up": (0.0, 1.0), "origin": (0.0, 0.0)}
-# The last key is padding: no query may attend to it.
+# The last key is padding: no query attends to it.
 KEYS = {
     "right": (1.0, 0.0),
     "far right": (3.0, 0.0),
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     keras.utils.set_random_seed(0)
 
-    # Three examples with one query each. The last query may attend to no key, so weights are 0.
+    # Three examples with one query each. The last query has no valid key, so weights are 0.
     lengths = np.array([4, 2, 0])
     scores = np.tile(np.array([1.0, 2.0, 3.0, 4.0], "float32"), (3, 1, 1))
     weights = np.asarray(masked_softmax(scores, lengths))[:, 0]

@@ -20,7 +20,7 @@ _PADDING = (
     "A mask of padding (True = a token) is `key_mask` of attention, `x_mask` of a block and "
     "`memory_mask` of a memory; an Encoder or Decoder makes it of the ids that equal `padding_id`."
 )
-_TORCH_MASK = "PyTorch's True hides a key, here True = may attend: invert it (`~mask`)."
+_TORCH_MASK = "PyTorch's True hides a key, here True = attend: invert it (`~mask`)."
 _PAIRS = "A mask of pairs is `attention_mask`."
 _WIDTH = "The width is `num_hiddens`."
 _OUTPUT = "Leave it out: the width of the output is that of the input."

@@ -86,7 +86,7 @@ def must_be(options: Any, allowed: str, *names: str) -> str:
 def _is_allowed(field: dataclasses.Field, value: Any) -> bool:
     kind: Any = type(field.default)
     choices, limits = field.metadata["choices"], field.metadata["limits"]
-    # A whole number is allowed for a float, True is no number.
+    # A whole number is allowed for a float, True is not a number.
     return (
         (type(value) is kind or (kind is float and type(value) is int))
         and (not choices or value in choices)
@@ -105,7 +105,7 @@ def add_flags(parser: argparse.ArgumentParser, options: type, environment: str =
 
     With `environment`, the start of the names of environment variables, such a variable gives the
     value of a flag that is not given. Kubernetes sets `KERAS_ATTN_PORT=tcp://10.0.0.1:80` for a
-    service `keras-attn`: such an address is no value.
+    service `keras-attn`: such an address is not a value.
     """
     groups: dict[str, Any] = {"": parser}
     for field in dataclasses.fields(options):

@@ -117,7 +117,7 @@ def some_masks(random, num_queries=T, num_keys=S, num_heads=H, start=0, window=N
 
 
 def unpadded(given, num_queries=T, num_keys=S):
-    """Queries `(B, T)` and keys `(B, S)` that are no padding by masks of one dimension."""
+    """Queries `(B, T)` and keys `(B, S)` that are not padding by masks of one dimension."""
     lens = np.asarray(given.get("valid_lens", num_keys))
     lens = lens.max(1) if lens.ndim == 2 else np.broadcast_to(lens, B)
     keys = np.arange(num_keys) < lens[:, None]

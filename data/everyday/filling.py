@@ -99,7 +99,7 @@ def _who(draw: Draw, slot: Slot, words: Words) -> Filler:
 def _other_person(draw: Draw, slot: Slot, words: Words) -> Filler:
     """Second person of a sentence about {who}.
 
-    父 and 友達 are the speaker's father and friend only in a sentence about the speaker; beside
+    父 and 友達 are the speaker's father and friend only in a sentence about the speaker; next to
     another subject they would be that person's. Relatives of the speaker also go together.
     """
     who = words["who"].text_ja if "who" in words else ""

@@ -28,7 +28,7 @@ _SEPARABLE = frozenset("up out off down away back together apart aside".split())
 _WITH_OBJECT = frozenset("for at to with about from of into onto upon after against".split())
 _ALONE = _SEPARABLE | frozenset("over in on through around along by forward about".split())
 _STATES = frozenset(("be", "become", "get", "grow"))
-# Endings of words that are no singular countable noun, or that are an adjective.
+# Endings of words that are not singular countable nouns, or that are an adjective.
 _PLURAL = re.compile(r"[^suio]s$|^(criteria|data|media|people|police|children|feet|teeth)$|men$")
 _MASS = re.compile(r"(ness|ism|ics|logy|graphy|hood|cy|phobia|itis|ium|ization)$")
 _DOING = re.compile(r"[a-z]{2}ing$")

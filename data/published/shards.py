@@ -24,7 +24,7 @@ INDEX = "index.json"
 SHARD_BYTES = 1 << 22
 MAX_SHARDS = 200  # files that are open at once
 
-# Members that are kept beside the shards.
+# Members that are kept next to the shards.
 NOTICES = ("README", "LICENSE")
 
 

@@ -13,7 +13,7 @@ _I = re.compile(r"(?<![\w'’.-])i(?![\w-])")
 
 
 def mend(text: str, language: str) -> str:
-    """Sentence without what subtitles have beside what is said; may be empty.
+    """Sentence without the notes and marks of subtitles; may be empty.
 
     >>> mend("- Yes. - (laughs) No! ♪", "en"), mend("－はい （笑）", "ja")
     ('Yes. No!', 'はい')

@@ -12,7 +12,7 @@ document$.subscribe(() => {
   for (const contents of document.querySelectorAll(".md-sidebar--primary .md-nav--secondary")) {
     contents.ariaLabel = "Table of contents in the menu";
   }
-  // The corner of a table is no header of anything.
+  // The corner of a table is not a header of anything.
   for (const corner of document.querySelectorAll("th:empty")) {
     corner.replaceWith(document.createElement("td"));
   }

@@ -39,7 +39,7 @@ def attend(
     Returns:
         Sums `(B, H, T, Kv)`, and weights `(B, H, T, S)` or None.
     """
-    # The sum with 0 is no variable: a variable would get its gradient twice on TensorFlow.
+    # The sum with 0 is not a variable: a variable would get its gradient twice on TensorFlow.
     tables = [None if x is None else ops.convert_to_tensor(x) + 0.0 for x in inputs[3:]]
     inputs = Inputs(*inputs[:3], *tables)
     if rules.dropout:

@@ -16,7 +16,7 @@ def empty_cache(
     """Return an empty cache of `length` positions for heads of sizes `{"key": K, "value": V}`.
 
     It is `{"key": (B, G, L, K), "value": (B, G, L, V), "mask": (B, L)}`; in the boolean mask, True
-    = may be attended.
+    = attend.
     """
     shape = (batch_size, num_kv_heads, length)
     cache = {name: ops.zeros((*shape, size), dtype) for name, size in sizes.items()}
@@ -32,7 +32,7 @@ def write_cache(
         cache: `{"key": (B, G, L, K), "value": (B, G, L, V)}`, optionally with `"mask": (B, L)`.
         new: `{"key": (B, G, T, K), "value": (B, G, T, V)}`.
         start: Position of the first new key.
-        *masks: Boolean masks `(B, T)` of the new keys, True = may attend, or None.
+        *masks: Boolean masks `(B, T)` of the new keys, True = attend, or None.
     """
     written = {
         name: _write(cache[name], ops.cast(part, cache[name].dtype), _indices(0, 0, start, 0))

@@ -201,7 +201,7 @@ def check_mask(name: str, x: Any, placeholders: bool = True) -> None:
         "A mask of 1 = attend and 0 = hide is `mask > 0`. A mask of 0 = attend and -1e9 = hide is "
         '`mask > -1`, and can be given as `attention_bias`. A Keras input has dtype="bool".'
     )
-    _check_dtype(name, x, ("bool", "int"), "boolean, True = may attend", hint, placeholders)
+    _check_dtype(name, x, ("bool", "int"), "boolean, True = attend", hint, placeholders)
 
 
 def _check_dtype(name, x, words, expected, hint, placeholders=True):

@@ -44,7 +44,7 @@ class EncoderBlock(Block):
 
     Call arguments:
         x: `(B, S, D)`.
-        valid_lens: Integers `(B,)` or `(B, S)`: positions from the first that may be attended.
+        valid_lens: Integers `(B,)` or `(B, S)`: number of valid positions; later ones are masked.
         return_attention_scores: Whether the attention weights are returned too.
         training: Whether dropout applies.
         x_mask: Boolean `(B, S)`; Keras fills it.
@@ -138,7 +138,7 @@ class Encoder(Stack):
 
     Call arguments:
         ids: Integers `(B, S)`.
-        valid_lens: Integers `(B,)`: positions from the first that may be attended.
+        valid_lens: Integers `(B,)`: number of valid positions; later ones are masked.
         return_attention_scores: Whether the attention weights are returned too.
         training: Whether dropout applies.
         attention_mask: Boolean, broadcastable to `(B, S, S)`, such as one for each of several

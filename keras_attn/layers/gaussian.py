@@ -24,7 +24,7 @@ class GaussianKernelAttention(ScoredAttention):
     positive. `trainable` is what it is for every Keras layer, but False by default: set it later
     to freeze or free the bandwidth, and note that `model.trainable = True` frees all layers.
 
-    Masking: True = may attend; all masks given hold at once. A query without any key left gets
+    Masking: True = attend; given masks are combined with AND. A query without any key left gets
     weights 0 and output 0.
 
     Args:

@@ -1,4 +1,4 @@
-"""Everything that hides keys from queries becomes one boolean mask; True = may attend.
+"""Everything that hides keys from queries becomes one boolean mask; True = attend.
 
 Masks get new axes by `ops.expand_dims`: LiteRT does not convert the slices that TensorFlow makes of
 `mask[:, None]` for booleans.
@@ -56,7 +56,7 @@ def check_shapes(
 
     Raises:
         ValueError: If one has another rank, or a size that differs (1 broadcasts for masks), or
-            lengths are no integers in `[0, S]`, or a mask holds floats.
+            lengths are not integers in `[0, S]`, or a mask holds floats.
     """
     sizes = dict(zip("BT", query.shape, strict=False)) | {"S": num_keys, "H": num_heads}
     sizes = {letter: size for letter, size in sizes.items() if size is not None}
@@ -136,10 +136,10 @@ def lengths_mask(valid_lens: Any, num_keys: Any) -> Any:
 
 
 class Masks(NamedTuple):
-    """Masks of one call of attention; all that are given hold at once.
+    """Masks of one call of attention, combined with AND.
 
     Attributes:
-        valid_lens: Integers `(B,)` or `(B, T)`: how many keys, from the first, may be attended.
+        valid_lens: Integers `(B,)` or `(B, T)`: number of valid keys; later keys are masked.
         attention_mask: Boolean, broadcastable to `(B, T, S)` or `(B, H, T, S)`.
         use_causal_mask: Whether query `i` sees keys up to position `start + i` only.
         query_mask: Boolean `(B, T)`; a query that is False attends to nothing.

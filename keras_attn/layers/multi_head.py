@@ -48,12 +48,11 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     Long sequences are computed block by block, in memory that grows with `T + S`; all weights are
     computed at once with `return_attention_scores`. The output is the same.
 
-    Masking: True = may attend; all masks given hold at once. A query without any key left gets
+    Masking: True = attend; given masks are combined with AND. A query without any key left gets
     weights 0 and, before `W^O`, output 0.
 
     A cache holds projected keys and values for decoding step by step: `{"key": (B, G, L, K),
-    "value": (B, G, L, V), "mask": (B, L)}`, with `G` key-value heads and a mask of the positions
-    that may be attended.
+    "value": (B, G, L, V), "mask": (B, L)}`, with `G` key-value heads; True in the mask = attend.
 
     - With a cache and a `key`, the layer writes the new keys, values and mask at `start`. Queries
       then attend to the whole cache, so use the causal mask. `valid_lens` and `attention_mask`
@@ -98,7 +97,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         query: `(B, T, Dq)`.
         key: `(B, S, Dk)`; None with a cache that holds all keys.
         value: `(B, S, Dv)`; None means `key`.
-        valid_lens: Integers `(B,)` or `(B, T)`: keys from the first that may be attended.
+        valid_lens: Integers `(B,)` or `(B, T)`: number of valid keys; later keys are masked.
         attention_mask: Boolean, broadcastable to `(B, T, S)` or `(B, H, T, S)`.
         use_causal_mask: Whether query `t` attends to keys up to position `start + t` only.
         return_attention_scores: Whether the attention weights are returned too.
@@ -121,9 +120,9 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
         cache, then the new cache.
 
     Raises:
-        ValueError: If `num_heads` does not divide `num_hiddens`, or `num_kv_heads` `num_heads`,
-            `position` is no scheme, `key` and `cache` are both missing, shapes do not fit, or the
-            cache is too short for an integer `start`.
+        ValueError: If `num_hiddens` is not divisible by `num_heads`, or `num_heads` is not
+            divisible by `num_kv_heads`, `position` is not a scheme, `key` and `cache` are both
+            missing, shapes do not fit, or the cache is too short for an integer `start`.
 
     Example:
 
@@ -340,7 +339,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             key: `(B, S, Dk)`.
             value: `(B, S, Dv)`; None means `key`.
             start: Position of the first key.
-            memory_mask: Boolean `(B, S)`, True = may attend. Defaults to the Keras mask of `key`.
+            memory_mask: Boolean `(B, S)`, True = attend. Defaults to the Keras mask of `key`.
             positions: Integers `(B, S)` or `(S,)` by which `RotaryEmbedding` rotates the keys.
 
         Raises:

@@ -18,7 +18,7 @@ from keras_attn.layers.offsets import OffsetTerms, offsets
 
 
 class RelativePosition(Layer):
-    """Base class of position schemes inside the scores, for a scheme of one's own.
+    """Base class of position schemes inside the scores, for custom schemes.
 
     `MultiHeadAttention` makes a copy of its own, builds it with the shape of its heads, rotates
     queries and keys by it (`rotate`) and adds its terms to the scores (`terms`). This class does

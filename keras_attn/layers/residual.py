@@ -40,8 +40,8 @@ class Residual(Layer):
         `(B, T, D)`, or a tuple of it and the further results of the sub-layer.
 
     Raises:
-        ValueError: If `dropout` is no rate, `norm` is unknown, the sub-layer is no function or
-            changes the shape, or the call is part of a functional model.
+        ValueError: If `dropout` is not in `[0, 1)`, `norm` is unknown, the sub-layer is not a
+            function or changes the shape, or the call is part of a functional model.
 
     Example:
 

@@ -22,7 +22,7 @@ from keras_attn.layers.softmax import weigh
 
 
 class ScoredAttention(Layer, abc.ABC):
-    """Base class of attention with one head, for a score of one's own.
+    """Base class of attention with one head, for custom scores.
 
     A subclass computes the scores in `score`, and makes its weights in `build`. Masks, softmax,
     dropout of the weights, pooling of the values and the configuration are the same for all.
@@ -35,7 +35,7 @@ class ScoredAttention(Layer, abc.ABC):
         query: `(B, T, Dq)`.
         key: `(B, S, Dk)`.
         value: `(B, S, Dv)`; None means `key`.
-        valid_lens: Integers `(B,)` or `(B, T)`: keys from the first that may be attended.
+        valid_lens: Integers `(B,)` or `(B, T)`: number of valid keys; later keys are masked.
         attention_mask: Boolean, broadcastable to `(B, T, S)`.
         use_causal_mask: Whether query `t` attends to keys up to `t` only.
         return_attention_scores: Whether the attention weights are returned too.
@@ -47,7 +47,7 @@ class ScoredAttention(Layer, abc.ABC):
         Output `(B, T, Dv)`, or output and weights `(B, T, S)`.
 
     Raises:
-        ValueError: If `dropout` is no rate, or shapes do not fit together.
+        ValueError: If `dropout` is not in `[0, 1)`, or shapes do not fit together.
 
     Example:
 
@@ -169,7 +169,7 @@ class AdditiveAttention(ScoredAttention, ProjectingLayer):
     `score(q, k) = w_v . tanh(W_q q + W_k k)` (Bahdanau et al. 2015, appendix A.1.2), without
     biases. Weights are the masked softmax of the scores.
 
-    Masking: True = may attend; all masks given hold at once. A query without any key left gets
+    Masking: True = attend; given masks are combined with AND. A query without any key left gets
     weights 0 and output 0.
 
     Args:
@@ -217,7 +217,7 @@ class BilinearAttention(ScoredAttention, ProjectingLayer):
     `score(q, k) = q^T W k` with `W` of shape `(Dq, Dk)` (Luong et al. 2015, section 3.1,
     "general"), by matrix products only. Weights are the masked softmax of the scores.
 
-    Masking: True = may attend; all masks given hold at once. A query without any key left gets
+    Masking: True = attend; given masks are combined with AND. A query without any key left gets
     weights 0 and output 0.
 
     Args:
@@ -253,7 +253,7 @@ class DotProductAttention(ScoredAttention):
     `score(q, k) = q . k / sqrt(D)` (Vaswani et al. 2017, section 3.2.1); without `scale`, `q . k`
     (Luong et al. 2015, section 3.1). Weights are the masked softmax of the scores.
 
-    Masking: True = may attend; all masks given hold at once. A query without any key left gets
+    Masking: True = attend; given masks are combined with AND. A query without any key left gets
     weights 0 and output 0.
 
     Args:

@@ -12,18 +12,18 @@ from keras_attn.layers.precision import precise_dtype
 
 
 def masked_softmax(scores: Any, valid_lens: Any = None, mask: Any = None) -> Any:
-    """Softmax over the last axis that is exactly zero where a key may not be attended.
+    """Softmax over the last axis that is exactly zero where a key is masked.
 
     `p[s] = m[s] * exp(x[s]) / sum_r(m[r] * exp(x[r]))`, with `m` the mask as 0 and 1 (Vaswani et
-    al. 2017, section 3.2.3). A row without any key left gives zeros, not NaN, and has a finite
-    gradient; what stands behind the mask, NaN included, reaches neither result nor gradient.
+    al. 2017, section 3.2.3). A row whose keys are all masked gives zeros, not NaN, and has a finite
+    gradient. Masked scores, NaN included, affect neither result nor gradient.
 
     Args:
         scores: Float tensor of shape `(..., T, S)`.
-        valid_lens: Optional integers `(B,)`, or `(B, T)` for each query: keys from the first that
-            may be attended.
-        mask: Optional boolean tensor that broadcasts to `scores`; True = may attend. Holds
-            together with `valid_lens`.
+        valid_lens: Optional integers `(B,)`, or `(B, T)` for each query: number of valid keys;
+            later keys are masked.
+        mask: Optional boolean tensor that broadcasts to `scores`; True = attend. Combined
+            with `valid_lens` by AND.
 
     Returns:
         Attention weights, shape and dtype of `scores` (computed in float32 at least).

@@ -134,10 +134,10 @@ def plot_binary_counting(num_bits: int = 3, encoding: Any = None) -> Figure:
     bits = numbers[:, None] >> np.arange(num_bits)[::-1] & 1  # (2**num_bits, num_bits)
     widths = [0.4 * num_bits + 0.8] + ([] if encoding is None else [6])
     figure = Figure((sum(widths), max(3.5, len(bits) / 5)), layout="constrained")
-    axes, *beside = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
+    axes, *right = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
     if encoding is not None:
-        _draw_encoding(figure, beside[0], _encoding(encoding))
-        beside[0].set_title("positional encoding", fontsize=10)
+        _draw_encoding(figure, right[0], _encoding(encoding))
+        right[0].set_title("positional encoding", fontsize=10)
     heat_map(axes, bits, "Greys", 0, 1.4)
     for (row, column), bit in np.ndenumerate(bits):
         colour = "white" if bit else "black"

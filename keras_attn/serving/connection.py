@@ -11,7 +11,7 @@ class Connection(H11Protocol):
     Offers to change to HTTP/2, which Java's `HttpClient` and `curl --http2` make, and to WebSocket
     are ignored: the request is answered.
 
-    A client that makes the server wait is hung up on after as many seconds as an idle connection
+    A client that makes the server wait is disconnected after the seconds that an idle connection
     stays open, however slowly it sends or reads. The server waits from the end of an answer to the
     complete head of the next request, also for the rest of a refused body, and while the client
     does not read.

@@ -1,8 +1,8 @@
 """Requests with a glossary: terms that a model translates as given.
 
 The signature `glossary` has the inputs `text (B,)`, `term (G,)` and `term_translation (G,)`. A
-request names it, as for any signature, or has the member `glossary` beside `instances` or `inputs`:
-`{"instances": ["..."], "glossary": {"木村": "Kimura"}}`.
+request names it, as for any signature, or has the member `glossary` next to `instances` or
+`inputs`: `{"instances": ["..."], "glossary": {"木村": "Kimura"}}`.
 """
 
 from collections.abc import Mapping

@@ -136,7 +136,7 @@ def model_folders(path: Path) -> dict[str, Path]:
 
 
 def _name(folder: Path) -> str:
-    """Name of a folder as text, where the file system has bytes that are no UTF-8 too."""
+    """Name of a folder as text, where the file system has bytes that are not UTF-8 too."""
     return os.fsencode(folder.name).decode("utf-8", "replace")
 
 
@@ -184,7 +184,7 @@ def _configured(path: Path) -> dict[str, Path]:
     try:
         text_format.Parse(path.read_text(encoding="utf-8"), config)
     except (text_format.ParseError, UnicodeDecodeError) as error:
-        raise ValueError(f"`{path}` is no `models.config`: {error}") from error
+        raise ValueError(f"`{path}` is not a `models.config`: {error}") from error
     folders: dict[str, Path] = {}
     for model in config.model_config_list.config:
         if not model.name or not model.base_path:

@@ -41,7 +41,7 @@ class SampledCrossEntropy(keras.losses.Loss):
         A scalar, float32.
 
     Raises:
-        ValueError: If `fraction` or `label_smoothing` is out of range, or `ignore_class` is no
+        ValueError: If `fraction` or `label_smoothing` is out of range, or `ignore_class` is not an
             integer.
 
     Example:

@@ -279,7 +279,7 @@ def inspect(model: Path) -> None:
         try:
             print("\n".join(_results(json.loads(path.read_text(encoding="utf-8")))))
         except (ValueError, LookupError, TypeError, AttributeError):
-            warn(f"`{path}` is no report and is left out.")
+            warn(f"`{path}` is not a report and is left out.")
     origin = translator.folder / EXTRA / ORIGIN
     if origin.is_file():
         for name, value in json.loads(origin.read_text(encoding="utf-8")).items():

@@ -29,8 +29,8 @@ LARGE_CORPUS: dict[str, Any] = {"minutes": 7.7, "no_repeat_ngram": 4}
 # Values for a backend that compiles each shape of the batches: more padding needs fewer shapes.
 FIXED_SHAPES: dict[str, Any] = {"max_padding": 0.2}
 
-# The same for a graphics card or another accelerator, where a shape takes long to compile beside
-# the time of a step.
+# The same for a graphics card or another accelerator, where a shape takes long to compile compared
+# with the time of a step.
 FIXED_SHAPES_ON_ACCELERATOR: dict[str, Any] = {"max_padding": 0.4}
 
 # Values for an accelerator (benchmarks/results/training.md): updates of all matrices cost little
@@ -74,8 +74,8 @@ SUBWORD_ALPHA = 0.2
 
 # Tokens of a pair, an estimate before anything is tokenized.
 _TOKENS_OF_A_PAIR = 22
-# Time of a token beside its matrix products, as float32 operations: in each layer for each of its
-# features, and once. With it, estimates are within 20% of the measured speed
+# Time of a token in addition to its matrix products, as float32 operations: in each layer for each
+# of its features, and once. With it, estimates are within 20% of the measured speed
 # (benchmarks/results/learning.md).
 _OTHERS_OF_A_LAYER, _OTHERS_OF_A_TOKEN = 8_000, 1_500_000
 # Tokens a minute of an accelerator, with 6+3 layers of width 512.

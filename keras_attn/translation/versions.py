@@ -75,7 +75,7 @@ def newest_version(path: Path, of_translator: bool = True) -> Path:
         )
     if skipped:
         warnings.warn(
-            f"`{folder}` is used, because newer folders are no whole exported translators: "
+            f"`{folder}` is used, because newer folders are incomplete exports: "
             f"{', '.join(skipped)}.",
             stacklevel=2,
         )
@@ -149,7 +149,7 @@ def write_sizes(version: Path) -> None:
 
 
 def fault(version: Path, of_translator: bool = True) -> str:
-    """Why a folder is no whole version, in a few words; empty if it is whole.
+    """Why a version is incomplete, in a few words; empty if it is complete.
 
     Sizes are checked if the version has a record of them; older versions do not. Any SavedModel is
     whole if it need not be `of_translator`.

@@ -1,4 +1,4 @@
-"""Every layer is measured at every length, and stands beside its order."""
+"""Every layer is measured at every length, and stands next to its order."""
 
 import math
 

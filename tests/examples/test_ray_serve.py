@@ -43,7 +43,7 @@ def url(script, folder, free_port):
     logs = tempfile.mkdtemp(prefix="ray")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")  # a test reports to nobody
-        # Ray ends processes where memory is short, whoever took it: other tests run beside this.
+        # Ray ends processes where memory is short, whoever took it: other tests run too.
         patch.setenv("RAY_memory_monitor_refresh_ms", "0")
         try:
             ray.init(

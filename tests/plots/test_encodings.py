@@ -74,10 +74,10 @@ def test_numbers_are_counted_in_binary_with_the_encoding_beside_them(encoding):
     assert rows == ["000", "001", "010", "011", "100", "101", "110", "111"]
     np.testing.assert_array_equal(shown(axes).ravel(), np.array(digits, int))
     assert [label.get_text() for label in axes.get_yticklabels()] == list("01234567")
-    numbers, beside, _ = plots.plot_binary_counting(4, encoding).axes
+    numbers, right, _ = plots.plot_binary_counting(4, encoding).axes
     assert shown(numbers).shape == (16, 4)
-    np.testing.assert_array_equal(shown(beside), encoding)
-    assert numbers.get_position().x1 < beside.get_position().x0
+    np.testing.assert_array_equal(shown(right), encoding)
+    assert numbers.get_position().x1 < right.get_position().x0
 
 
 def test_wrong_arguments_are_refused_with_what_was_expected():

@@ -74,7 +74,7 @@ class Page:
         size = {"width": width, "height": 844 if is_phone else 900}
         size |= {"deviceScaleFactor": 1, "mobile": is_phone}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        # Nothing in motion, so that what is looked at has come to rest.
+        # Nothing in motion, so that what is looked at is at rest.
         self.prefer({"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
         driver.get(url)
         self.wait(ready)
@@ -115,7 +115,7 @@ class Page:
 
     def focused(self, name):
         """Wait until the element of that accessible name has the focus."""
-        # Elements that the page replaces meanwhile are no failure.
+        # Elements that the page replaces meanwhile are not a failure.
         WebDriverWait(self.driver, 30, 0.05, [StaleElementReferenceException]).until(
             lambda driver: driver.switch_to.active_element.accessible_name == name,
             f"never focused: {name}",

@@ -118,7 +118,7 @@ def test_a_full_queue_is_answered_503_with_the_time_to_try_again(served, open_cl
 
 def test_metrics_and_logs_count_and_never_show_texts(served, open_client, caplog, monkeypatch):
     caplog.set_level("INFO")
-    terms = {f"term{n}": "T" for n in range(50)}  # they are no rows
+    terms = {f"term{n}": "T" for n in range(50)}  # they are not rows
     with open_client(served) as client:
         client.post(PREDICT, json={"instances": [TEXT, TEXT], "glossary": terms})
         client.post(PREDICT, content=b"?")
@@ -154,7 +154,7 @@ def test_metrics_and_logs_count_and_never_show_texts(served, open_client, caplog
     logged = [one for one in logged if one.status != 503]  # until the model was loaded
     assert (logged[0].method, logged[0].path, logged[0].status) == ("POST", PREDICT, 200)
     assert logged[0].rows == 2 and logged[0].milliseconds > 0
-    # Probes are no news.
+    # Probes are not logged.
     assert {one.path for one in logged} == {PREDICT, "/", "/a/path/of/nobody"}
     assert TEXT not in caplog.text and "term1" not in caplog.text
 

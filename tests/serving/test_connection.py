@@ -1,4 +1,4 @@
-"""The bytes of a connection: what clients that others wrote do, beside plain requests."""
+"""The bytes of a connection: what clients that others wrote do, apart from plain requests."""
 
 import json
 import socket

@@ -13,7 +13,7 @@ from tensorflow_serving.apis import predict_pb2
 
 from tests.serving.hostile import INFER, PREDICT, connect, receive
 
-SECONDS = 0.5  # other tests run beside; alone it is 0.1
+SECONDS = 0.5  # other tests run too; alone it is 0.1
 LONG = ["犬" * 145] * 3
 PAIR = {"source": "ja", "target": "en"}
 

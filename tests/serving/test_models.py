@@ -55,7 +55,7 @@ def test_a_file_that_cannot_be_served_is_refused_in_a_sentence(tmp_path):
         (newest, {"more": "model_version_policy { all {} }"}),
         (newest, {"more": "model_version_policy { latest { num_versions: 2 } }"}),
         ("versions have no labels", {"more": 'version_labels { key: "x" value: 1 }'}),
-        ("is no `models.config`", {"more": "colour: 3"}),
+        ("is not a `models.config`", {"more": "colour: 3"}),
         ("must be a folder that `keras-attn train` wrote", {}),
     ):
         with pytest.raises(ValueError, match=says):

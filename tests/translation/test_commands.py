@@ -134,7 +134,7 @@ def test_ctrl_c_is_quiet_and_a_warning_of_loading_is_a_sentence(monkeypatch, cap
         raise KeyboardInterrupt
 
     def warn(path):
-        warnings.warn("newer folders are no whole versions.", stacklevel=1)
+        warnings.warn("newer folders are incomplete.", stacklevel=1)
         raise ValueError("There is no model.")
 
     monkeypatch.setattr(Translator, "load", interrupt)
@@ -143,7 +143,7 @@ def test_ctrl_c_is_quiet_and_a_warning_of_loading_is_a_sentence(monkeypatch, cap
     monkeypatch.setattr(Translator, "load", warn)
     assert main(["translate", "model"]) == 2
     assert capsys.readouterr().err == (
-        "warning: newer folders are no whole versions.\nerror: There is no model.\n"
+        "warning: newer folders are incomplete.\nerror: There is no model.\n"
     )
 
 
@@ -248,4 +248,4 @@ def test_inspect_prints_the_report_and_does_without_a_damaged_one(shouting, capf
         assert main(["inspect", "model"]) == 0
         out, err = capfd.readouterr()
         assert "num hiddens: 256" in out and "BLEU" not in out
-        assert err.startswith("warning: `") and err.endswith("is no report and is left out.\n")
+        assert err.startswith("warning: `") and err.endswith("is not a report and is left out.\n")

@@ -97,7 +97,7 @@ async def parse_body(
 
 
 def _read(content: bytes, media_type: str, has_query: bool) -> Mapping[str, Any]:
-    """Members of a body: JSON, a form of either kind, or nothing beside a query."""
+    """Members of a body: JSON, a form of either kind, or nothing with a query."""
     if media_type.startswith("application/x-www-form-urlencoded"):
         return form(content)
     if media_type.startswith("multipart/form-data"):

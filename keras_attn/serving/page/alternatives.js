@@ -90,7 +90,7 @@ export class Alternatives {
   }
 }
 
-/** The piece as it is drawn, with a name for screen readers where it is no text. */
+/** The piece as it is drawn, with a name for screen readers where it is not text. */
 function named(piece, code) {
   const drawn = element("span", { lang: languageOf(piece, code), class: piece.kind }, piece.text);
   if (piece.kind === "text") return [drawn];

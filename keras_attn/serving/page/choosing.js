@@ -1,7 +1,7 @@
 /**
  * Make elements of `container` ways to choose: `choices` maps each to the `{target, source}` that it
  * stands for. A pointer over one calls `pointAt`, with null when it is gone; focus, so also a touch,
- * calls `choose`, and Escape or a click beside all of them takes the choice back.
+ * calls `choose`, and Escape or a click elsewhere takes the choice back.
  */
 export function trackPointer(container, choices, { choose, pointAt }) {
   const choiceOf = (node) => {

@@ -14,7 +14,7 @@ export class Draft {
   constructor(field, changed) {
     this.#field = field;
     this.#changed = changed;
-    // Half-composed kana are no text yet.
+    // Half-composed kana are not text yet.
     field.addEventListener("input", ({ isComposing }) => changed(isComposing ? null : PAUSE));
     field.addEventListener("compositionend", () => changed(PAUSE));
     addEventListener("popstate", () => this.open(""));

@@ -8,7 +8,7 @@ const EVERYTHING = { target: null, source: null };
 // Weights below are not drawn: thousands of lines that nobody sees. A chosen piece has few.
 const LEAST_OF_ALL = 0.04;
 const LEAST_OF_CHOSEN = 0.005;
-const LEAST_TOLD = 0.01; // beside the piece
+const LEAST_TOLD = 0.01; // next to the piece
 
 /**
  * Attention as lines between the pieces of the text and those of its translation, the wider and the
@@ -44,7 +44,7 @@ export class Lines {
     this.#canvas.addEventListener("click", (event) => {
       if (!this.#lines.has(event.target)) return;
       handlers.choose(this.#lines.get(event.target));
-      event.stopPropagation(); // a click beside all of them takes the choice back
+      event.stopPropagation(); // a click elsewhere takes the choice back
     });
     // Also called once at first, and when the section is opened.
     new ResizeObserver(() => this.#draw()).observe(this.#inner);

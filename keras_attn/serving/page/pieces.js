@@ -6,7 +6,7 @@ const MARK = "▁"; // where a word begins
  * What is shown of a piece.
  *
  * `kind` is "text", "space", "byte", "start", "end" or "unknown". `text` is drawn. `name` is for screen
- * readers, in English where the piece is no text. `beginsWord` is whether a space comes before it.
+ * readers, in English where the piece is not text. `beginsWord` is whether a space comes before it.
  * `raw` is the piece as the server has it.
  */
 export function readPiece(piece) {

@@ -79,7 +79,7 @@ export class Model {
         translation += data.before + data.translation;
         isUncertain ||= data.isUncertain === true;
         if (data.isOtherLanguage === true) hasOther = true;
-        else hasTranslated ||= data.translation !== data.source; // numbers are no translation
+        else hasTranslated ||= data.translation !== data.source; // numbers are not a translation
         grown(translation);
       }
     } catch (error) {
@@ -116,7 +116,7 @@ export class Model {
   }
 }
 
-/** Half a character, as a paste may bring it, is no text for the server. */
+/** Remove half characters, which a paste may contain and the server refuses. */
 function wellFormed(text) {
   return text.toWellFormed?.() ?? text;
 }

@@ -16,7 +16,7 @@ _WORDS = {
         "two three four five six seven eight nine ten eleven twelve".split(), start=2
     )
 }
-# The second word of `twenty-two` is no number of its own.
+# The second word of `twenty-two` is not a number of its own.
 _NUMBER_WORD = re.compile(rf"(?<![\w-])(?:one|{'|'.join(_WORDS)})(?!\w)", re.IGNORECASE)
 # Digits with commas between thousands, or without; then decimals.
 _FULL_HOUR = re.compile(r"(?<=\d):00(?!\d)")
@@ -67,7 +67,7 @@ def same_numbers(text: str, other: str) -> bool:
       no number: `5:00` is five o'clock.
     - Letters next to digits are ignored: `28th` holds 28.
     - The words `two` to `twelve` are numbers. The word `one` may stand for 1 or for no number.
-    - Other number words, `first` or `twenty`, and the characters 一, 二, 三 are no numbers.
+    - Other number words, `first` or `twenty`, and the characters 一, 二, 三 are not numbers.
 
     >>> same_numbers("Two tickets cost 1,900 yen.", "The 2 tickets cost 1900 yen.")
     True

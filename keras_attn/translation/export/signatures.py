@@ -261,7 +261,7 @@ class Signatures:
         Sentences are translated one by one. Text without a letter of the source language, such as
         numbers, emoji and other scripts, is returned as given.
         """
-        # Bytes that are no text become U+FFFD, also where text is returned as given.
+        # Bytes that are not text become U+FFFD, also where text is returned as given.
         text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
         token, text = self._language(text)
         found = sentences.split(text)

@@ -31,7 +31,7 @@ def read(path: Path) -> dict[str, np.ndarray]:
             if entry["dtype"] in _DTYPES
         }
     except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"`{path}` is no file of the format safetensors.") from error
+        raise ValueError(f"`{path}` is not a safetensors file.") from error
 
 
 def _tensor(path: Path, name: str, data: memoryview, entry: dict[str, Any]) -> np.ndarray:

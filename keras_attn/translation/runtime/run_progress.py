@@ -12,7 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-# Seconds between two lines where standard error is no terminal.
+# Seconds between two lines where standard error is not a terminal.
 LOG_SECONDS = 20.0
 _BAR_WIDTH = 24
 # A stage that takes longer than expected is assumed to need this share of its time so far.

@@ -72,7 +72,7 @@ _PARTS = {
     "ninth": 9, "tenth": 10,
 }  # fmt: skip
 FRACTION = rf"{_ONE_OR_MORE}[ -](?:{'|'.join(_PARTS)})s?"
-# A third of May is no fraction.
+# A third of May is not a fraction.
 AFTER_FRACTION = (
     " of (?:the|this|that|these|those|my|your|his|her|its|our|their|all|them|us|it|people)\\b"
 )

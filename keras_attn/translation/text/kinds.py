@@ -74,7 +74,7 @@ class Kinds(tuple[Kind, ...]):
         return any(kind.sources == "japanese" for kind in self)
 
 
-# Characters with which a span may begin that is no name.
+# First characters of spans that are not names.
 _JAPANESE_BEGINNING = (
     f"[^{SCRIPTS['Hiragana']}{SCRIPTS['Katakana']}{SCRIPTS['Han']}、。・「」『』〜…?!, ()]"
     f"|[{numbers.DIGIT[1:-1]}十百千午マ]"

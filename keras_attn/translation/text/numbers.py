@@ -271,7 +271,7 @@ def ways_to_write_signed(span: str) -> str:
 
 
 def whole(text: str) -> str:
-    """Regular expression of a text that is no part of a longer word or number."""
+    """Regular expression of a text that is not part of a longer word or number."""
     before = r"(?<![0-9A-Za-z.,])" if text[0].isalnum() else ""
     after = r"(?![0-9]|[.,][0-9])" if text[-1].isdigit() else ""
     return before + re.escape(text) + (r"(?![0-9A-Za-z])" if text[-1].isalpha() else after)

@@ -79,8 +79,8 @@ class Validation(keras.callbacks.Callback):
     """Callback that prints BLEU and sample translations and keeps the best averaged weights.
 
     Validation runs after each epoch, and after the last batch of a training. With a budget in
-    minutes, epochs that are short beside a validation are passed over: at most a fifth of the time
-    goes into validation. At most `config.validation_sentences` of the examples are translated,
+    minutes, epochs that are short compared with a validation are skipped: at most a fifth of the
+    time goes into validation. At most `config.validation_sentences` of the examples are translated,
     evenly spaced. Training stops after `config.patience` validations without a higher BLEU; 0 is
     no limit.
     """

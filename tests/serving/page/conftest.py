@@ -34,7 +34,7 @@ def watched(driver, server):
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     asked = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
     urls = [request["request"]["url"] for request in asked]
-    # `chrome:` and `data:`, of which the browser makes its own first page, are no hosts.
+    # `chrome:` and `data:`, of which the browser makes its own first page, are not hosts.
     hosts = {urlsplit(url).netloc for url in urls if url.startswith(("http", "ws"))}
     assert hosts == {urlsplit(server).netloc}
 

@@ -78,10 +78,10 @@ def test_pieces_stay_in_place_when_what_they_looked_at_takes_more_lines(page, fa
     fake_server(attend="attend(text, ['x'], ['▁a', '▁' + 'b'.repeat(100)])")
     page.attend("猫")
     page.run("words.scrollIntoView({ block: 'end' })")
-    piece, beside = page.all(".target li")[0], page.one("words")
+    piece, elsewhere = page.all(".target li")[0], page.one("words")
     place = "return arguments[0].getBoundingClientRect().y"
     before, height = page.run(place, piece), page.one("words").size["height"]
-    for element in (piece, beside, piece):
+    for element in (piece, elsewhere, piece):
         page.point_at(element)
         assert page.run(place, piece) == before
     assert page.one("words").size["height"] > height

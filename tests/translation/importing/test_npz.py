@@ -1,4 +1,4 @@
-"""Import of a folder as Marian writes it, beside CTranslate2's reader of such folders."""
+"""Import of a folder as Marian writes it, compared with CTranslate2's reader of such folders."""
 
 import json
 import re

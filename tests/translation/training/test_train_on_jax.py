@@ -1,4 +1,4 @@
-"""Training on JAX beside TensorFlow, on two devices of one process and of two."""
+"""Training on JAX compared with TensorFlow, on two devices of one process and of two."""
 
 import os
 import random
@@ -133,7 +133,7 @@ def test_ctrl_c_in_one_process_saves_in_the_first_and_ends_both(begun, interrupt
 
 def wait_for_steps(process, number):
     for _ in range(number):
-        while process.stdout.readline() != "step\n":  # beside messages of the connection
+        while process.stdout.readline() != "step\n":  # after messages of the connection
             assert process.poll() is None, process.stderr.read()
 
 
