@@ -15,10 +15,8 @@ from typing import Any
 
 import keras
 import numpy as np
+import picture_files
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
-from matplotlib.ticker import FixedLocator
-from PIL import Image
 
 import keras_attn
 from keras_attn import plots
@@ -26,7 +24,6 @@ from keras_attn import plots
 FOLDER = Path(__file__).parents[1] / "pictures"
 # Answers of a trained translator, stored by `translator_results.py`.
 TRANSLATOR = FOLDER.parents[1] / "keras_attn" / "plots" / "translator.json"
-KEY = "Description"  # of the metadata of a PNG file
 
 
 def numbers(*shape: int, seed: int = 0) -> np.ndarray:
@@ -204,13 +201,17 @@ def positions_in_binary() -> Figure:
 def translation() -> Figure:
     stored = _stored_attention()
     mean = np.array(stored["weights"]).mean(axis=(0, 1))  # of layers and heads
-    return plots.plot_attention(mean, stored["target_pieces"], stored["source_pieces"])
+    return _of_translation(stored, mean)
 
 
 def translation_heads() -> Figure:
     stored = _stored_attention()
-    weights = np.array(stored["weights"])[0]
-    return plots.plot_attention(weights, stored["target_pieces"], stored["source_pieces"])
+    return _of_translation(stored, np.array(stored["weights"])[0])
+
+
+def _of_translation(stored: dict[str, Any], weights: np.ndarray) -> Figure:
+    pieces = stored["target_pieces"], stored["source_pieces"]
+    return plots.plot_attention(weights, *pieces, mask=np.array([True]))  # rounded, not masked
 
 
 def _stored_attention() -> dict[str, Any]:
@@ -249,52 +250,10 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 }
 
 
-def description(figure: Figure) -> list[dict[str, Any]]:
-    """Titles, labels, texts and numbers of each axes of a figure, colour bars left out.
-
-    Numbers are rounded to thousandths, so that they fit into the metadata of the file.
-    """
-    return [
-        {
-            "title": axes.get_title(),
-            "labels": [axes.get_xlabel(), axes.get_ylabel()],
-            "columns": _labels(axes.xaxis),
-            "rows": _labels(axes.yaxis),
-            "texts": [text.get_text() for text in axes.texts],
-            "images": [_rounded(image.get_array()) for image in _images(axes)],
-            "curves": [_rounded(line.get_ydata()) for line in axes.lines],
-        }
-        for axes in figure.axes
-        if axes.get_label() != "<colorbar>"
-    ]
-
-
-def _labels(axis):
-    # Numbers on an axis are chosen by matplotlib; only labels that were set are compared.
-    is_set = isinstance(axis.get_major_locator(), FixedLocator)
-    return [label.get_text() for label in axis.get_ticklabels()] if is_set else []
-
-
-def _images(axes):
-    return [child for child in axes.get_children() if isinstance(child, AxesImage)]
-
-
-def _rounded(values):
-    return np.round(np.asarray(values, "float64"), 3).tolist()
-
-
-def stored_description(path: Path) -> list[dict[str, Any]]:
-    """Description in the metadata of a picture."""
-    with Image.open(path) as picture:
-        return json.loads(picture.info[KEY])
-
-
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, draw in PICTURES.items():
-        figure = draw()
-        text = json.dumps(description(figure), ensure_ascii=True)
-        figure.savefig(FOLDER / f"{name}.png", dpi=80, metadata={KEY: text, "Software": None})
+        picture_files.save(draw(), FOLDER / f"{name}.png")
         print(name)
 
 

@@ -1,7 +1,6 @@
 """Plot of attention weights: a grid of heat maps."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
-from keras_attn.plots.heat_maps import AS_IT_IS, add_colour_bar, count, heat_map, numbers_of
+from keras_attn.plots.heat_maps import AS_IT_IS, add_colour_bar, count, heat_map
+from keras_attn.plots.weights import layers_of
 
 WEIGHT_COLOURS = "Reds"  # nearly white for 0
 SMALLEST_FONT, LARGEST_FONT = 6.0, 9.0  # points, of tokens
@@ -26,11 +26,13 @@ def plot_attention(
     query_tokens: Sequence[str] | None = None,
     key_tokens: Sequence[str] | None = None,
     example: int = 0,
+    mask: Any = None,
 ) -> Figure:
     """Grid of heat maps of attention weights: a row for each layer, a column for each head.
 
     A heat map has a row for each query and a column for each key. All heat maps share one colour
-    bar, from 0 to the largest weight. Tokens may contain Japanese characters and `$`.
+    bar, from 0 to the largest weight. Masked cells are hatched. Tokens may contain Japanese
+    characters and `$`.
 
     Args:
         weights: Attention weights `(T, S)`, `(H, T, S)` or `(B, H, T, S)`, or a dict of attention
@@ -39,13 +41,17 @@ def plot_attention(
         query_tokens: `T` strings. Defaults to None: queries are numbered.
         key_tokens: `S` strings. Defaults to None: keys are numbered.
         example: Index of an example in the batch, if `weights` have a batch. Defaults to 0.
+        mask: Boolean mask, True = attend, whose shape broadcasts to the weights of each layer, or
+            a dict of masks by layer name. Defaults to None: cells whose weight is exactly 0 are
+            masked. Rounded weights need a mask.
 
     Returns:
         Figure. The axes are the heat maps, row by row, and the colour bar.
 
     Raises:
         ValueError: If `weights` have another rank or are not between 0 and 1, if `example` is not
-            in the batch, or if the number of tokens differs from the number of queries or keys.
+            in the batch, if the number of tokens differs from the number of queries or keys, or if
+            `mask` has another shape or hides a weight above 0.
 
     Example:
 
@@ -53,14 +59,11 @@ def plot_attention(
     >>> [axes.get_title() for axes in figure.axes]
     ['head 0', 'head 1', '']
     """
-    layers = _layers(weights, example)
-    for name, layer in layers.items():
-        _check_tokens("query_tokens", query_tokens, "T", layer.shape[1], name)
-        _check_tokens("key_tokens", key_tokens, "S", layer.shape[2], name)
-    rows = list(layers.values())
+    layers = layers_of(weights, example, mask, query_tokens, key_tokens)
+    rows: list[Any] = list(layers.values())
     heads = [len(layer) for layer in rows]
     cell, font = _cell_and_font(rows, query_tokens, key_tokens)
-    highest = max(float(layer.max()) for layer in rows) or 1.0
+    highest = max(float(layer.data.max()) for layer in rows) or 1.0
     figure = Figure()
     grid = figure.subplots(len(heads), max(heads), squeeze=False)
     for row, (name, layer) in enumerate(layers.items()):
@@ -123,8 +126,10 @@ def _fit(figure: Figure, column: list[Axes], layers: list[np.ndarray], cell: flo
             axes.tick_params(axis="x", labelrotation=90)
     layout = ConstrainedLayoutEngine()
     figure.set_layout_engine(layout)
+    is_masked = any(np.ma.is_masked(layer) for layer in layers)
+    label = "weight (hatched: masked)" if is_masked else "weight"
     # 1.2 allows for the spaces between the rows; the layout limits the height of the bar.
-    add_colour_bar(figure, figure.axes, "weight", num_columns * width, sum(heights) * 1.2)
+    add_colour_bar(figure, figure.axes, label, num_columns * width, sum(heights) * 1.2)
     figure.set_size_inches(num_columns * width + 8, sum(heights) + 8)
     # Labels keep their size when the figure is resized, but spaces between heat maps do not: a
     # second pass corrects the size.
@@ -142,57 +147,3 @@ def _inches(figure: Figure, text: Text) -> tuple[float, float]:
     # Without this small renderer, matplotlib creates one as large as the figure for each text.
     box = text.get_window_extent(RendererAgg(1, 1, figure.dpi))
     return box.width / figure.dpi, box.height / figure.dpi
-
-
-def _layers(weights: Any, example: int) -> dict[str, np.ndarray]:
-    """Attention weights `(H, T, S)` of one example by layer name; the name is "" without a dict."""
-    if isinstance(weights, list | tuple) and any(np.ndim(one) == 4 for one in weights):
-        raise ValueError(
-            "`weights` of several layers must be a dict, `{name: weights}`, as layers return it. "
-            f"Received: a {type(weights).__name__} of {len(weights)}."
-        )
-    if not isinstance(weights, Mapping):
-        return {"": _one_example("weights", weights, example)}
-    if not weights:
-        raise ValueError("`weights` must hold at least one layer. Received: weights={}.")
-    return {
-        str(name): _one_example(f"weights[{name!r}]", layer, example)
-        for name, layer in weights.items()
-    }
-
-
-def _one_example(name: str, weights: Any, example: int) -> np.ndarray:
-    array = numbers_of(name, weights)
-    if array.ndim not in (2, 3, 4) or array.size == 0:
-        raise ValueError(
-            f"`{name}` must have shape (T, S), (H, T, S) or (B, H, T, S), no size 0. "
-            f"Received: {name}.shape={array.shape}."
-        )
-    array = array.reshape((1,) * (4 - array.ndim) + array.shape)
-    is_integer = isinstance(example, Integral) and not isinstance(example, bool)
-    if not is_integer or not 0 <= example < len(array):
-        raise ValueError(
-            f"`example` must be an integer from 0 to {len(array) - 1}: `{name}` has "
-            f"{len(array)} in its batch. Received: example={example!r}."
-        )
-    chosen = array[example]
-    if not (chosen.min() >= 0 and chosen.max() <= 1.01):  # False for NaN; bfloat16 rounds
-        raise ValueError(
-            f"`{name}` must be attention weights, after the softmax: from 0 to 1. "
-            f"Received: values from {chosen.min():.3g} to {chosen.max():.3g}."
-        )
-    return chosen
-
-
-def _check_tokens(name: str, tokens: Any, letter: str, size: int, layer: str) -> None:
-    if tokens is None:
-        return
-    is_list = isinstance(tokens, Iterable) and not isinstance(tokens, str)
-    if not is_list or not all(isinstance(token, str) for token in tokens):
-        raise ValueError(f"`{name}` must be a list of strings. Received: {name}={tokens!r}.")
-    if len(tokens) != size:
-        of_layer = f" of layer {layer!r}" if layer else ""
-        raise ValueError(
-            f"`{name}` must be as many as the weights{of_layer} have, {letter}={size}. "
-            f"Received: len({name})={len(tokens)}. Plot layers of other sizes separately."
-        )

@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from keras_attn.layers.checks import check_layout
-from keras_attn.plots.heat_maps import SIGNED_COLOURS, add_colour_bar, count, heat_map, numbers_of
+from keras_attn.plots.heat_maps import SIGNED_COLOURS, add_colour_bar, count, heat_map
+from keras_attn.plots.weights import numbers_of
 
 
 def plot_encoding(encoding: Any) -> Figure:

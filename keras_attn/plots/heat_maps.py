@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from keras_attn.cli import missing
-from keras_attn.layers.checks import known_values
 
 _NEEDED = missing("matplotlib` and `matplotlib-fontja", "plots")
 try:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.collections import PolyCollection
     from matplotlib.figure import Figure
     from matplotlib.font_manager import fontManager
     from matplotlib.ticker import MaxNLocator
@@ -38,9 +38,22 @@ COLOUR_BAR_WIDTH = 0.14  # inches
 
 
 def heat_map(axes: Axes, values: np.ndarray, colours: str, low: float, high: float) -> None:
-    """Draw a heat map with row 0 at the top, whatever the settings of matplotlib."""
+    """Draw a heat map with row 0 at the top, whatever the settings of matplotlib.
+
+    Masked cells of a masked array are hatched.
+    """
     axes.imshow(values, colours, vmin=low, vmax=high, aspect="auto", origin="upper")
     axes.grid(False)
+    masked = np.argwhere(np.ma.getmaskarray(values))
+    if len(masked):
+        corners = np.array([(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)])
+        cells = [corners + (column, row) for row, column in masked]
+        axes.add_collection(
+            PolyCollection(
+                cells, facecolors="#ececec", edgecolors="#a8a8a8", linewidths=0, hatch="////"
+            ),
+            autolim=False,
+        )
 
 
 def add_colour_bar(
@@ -64,14 +77,3 @@ def count(*axis_list: Axis) -> None:
         axis.set_major_locator(
             MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True, min_n_ticks=1)
         )
-
-
-def numbers_of(name: str, x: Any) -> np.ndarray:
-    """Values of an array or tensor as a float32 or float64 array."""
-    values = known_values(x)
-    if values is None or values.dtype.kind in "OSUMm":
-        raise ValueError(
-            f"`{name}` must be an array of numbers, or a tensor whose values are known. "
-            f"Received: type({name})={type(x).__name__}."
-        )
-    return values if values.dtype == np.float64 else values.astype("float32")

@@ -43,9 +43,11 @@ def test_every_drawing_shows_what_its_code_draws(building):
 
 @pytest.mark.slow
 def test_every_picture_shows_what_its_code_draws(pictures):
+    import picture_files
+
     for name, draw in pictures.PICTURES.items():
-        stored = pictures.stored_description(pictures.FOLDER / f"{name}.png")
-        found = differences(stored, pictures.description(draw()))
+        stored = picture_files.stored_description(pictures.FOLDER / f"{name}.png")
+        found = differences(stored, picture_files.description(draw()))
         assert not found, f"{name}.png is old: {found}. Run `python docs/building/pictures.py`."
 
 

@@ -80,6 +80,23 @@ def test_layers_may_differ_in_heads_and_lengths_and_share_a_bar_to_the_largest_w
     assert (bar.get_ylim(), bar.get_ylabel()) == ((0, highest), "weight")
 
 
+def test_masked_cells_are_hatched_and_small_weights_are_not():
+    w = np.array([[0.5, 0.5, 0], [1, 0, 0]])
+    for mask, cells in [
+        (None, [(2, 0), (1, 1), (2, 1)]),
+        (np.array([True, True, False]), [(2, 0), (2, 1)]),
+        (np.ones((1, 1, 3), bool), []),
+    ]:
+        figure = plot_attention({"a": w[None]}, mask=mask)
+        axes, bar = figure.axes
+        hatched = [path.get_extents() for drawn in axes.collections for path in drawn.get_paths()]
+        assert all(drawn.get_hatch() for drawn in axes.collections)
+        assert [(box.x0 + 0.5, box.y0 + 0.5) for box in hatched] == cells
+        assert ("masked" in bar.get_ylabel()) == bool(cells)
+    figure = plot_attention({"a": w, "b": w[:, :2]}, mask={"b": np.ones((2, 2), bool)})
+    assert [len(axes.collections) for axes in heat_maps(figure)] == [1, 0]
+
+
 def test_japanese_and_mathtext_are_drawn_as_the_characters_they_are():
     figure = plot_attention({"注意 $x_1$": weights(2, T, S)}, WORDS, PIECES)
     with warnings.catch_warnings():
@@ -141,6 +158,7 @@ def test_wrong_arguments_are_refused_with_what_was_expected():
         ({"key_tokens": list(range(S))}, r"`key_tokens` must be a list of strings"),
         ({"key_tokens": 7}, r"`key_tokens` must be a list of strings.*=7"),
         ({"weights": two, "key_tokens": PIECES}, r"as many as the weights of layer 'b' have, S=2"),
+        ({"mask": np.zeros(S, bool)}, r"`mask` must be True where.*at 35 weights of `weights`"),
         ({"weights": batch, "example": 2}, r"`example` .* from 0 to 1.*example=2"),
         ({"weights": batch, "example": -1}, r"`example` .*example=-1"),
         ({"weights": batch, "example": True}, r"`example` .*example=True"),

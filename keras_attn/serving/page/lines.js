@@ -110,7 +110,7 @@ function option(piece, code) {
 }
 
 function list(items, name, side) {
-  const label = element("h3", { class: "side", id: `${side}-pieces` }, name);
+  const label = element("p", { class: "side", id: `${side}-pieces` }, name);
   const list = element(
     "ul",
     { role: "listbox", "aria-labelledby": label.id, class: "pieces" },
