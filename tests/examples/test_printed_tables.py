@@ -3,13 +3,11 @@
 import importlib.util
 import json
 import re
-import sys
 
 import numpy as np
 import pytest
 from processes import ROOT
 
-from keras_attn import plots
 from keras_attn.translation.export.translator import Attention, Translator
 
 README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
