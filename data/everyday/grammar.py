@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from keras_attn_data.everyday import english, filling, lexicon, rendering, templates
+from keras_attn_data.everyday import english, filling, lexicon, literals, rendering, templates
 from keras_attn_data.everyday.entries import Entries
 from keras_attn_data.everyday.lexicon import Draw, Scene
 from keras_attn_data.everyday.templates import Row
@@ -19,13 +19,14 @@ _FIRST = ("answers", "introductions", "places", "self", "service", "talk")
 _PATIENCE = 40
 _MOODS = (1, 2, 2, 3)  # number of forms of a sentence that are drawn for the same words
 _TYPED = 0.15  # share of sentences without 。, as people type
+_TAGGED = 0.04  # share of sentences with a noun between tags, where they have one
 
 # How often training shows a pair of these files of patterns, in place of once.
 WEIGHTS = {"introductions": 3.0, "service": 3.0, "talk": 3.0}
 # Nothing about a set phrase can be learnt from another. All of a subject are one combination, so
 # that no split holds out a part of them. Each is given with the marks that people put after it.
 _SET_PHRASES = 12.0
-_ENDS = {".": ("。", ""), "!": ("。", "", "!"), "?": ("。", "", "?")}
+_ENDS = {".": ("。", ""), "!": ("。", "", "!"), "?": ("。", "", "?"), "-": ("",)}
 
 
 class Sentence(NamedTuple):
@@ -156,6 +157,9 @@ def _sample(row: Row, draw: Draw, weight: float, seen: set[str]) -> list[Sentenc
         en = rendering.english_sentence(en, scene)
         if english.UNKNOWN_GENDER not in en:
             seen.add(ja)
+            if draw.chance(_TAGGED):
+                nouns = [word for word in words.values() if isinstance(word, lexicon.Noun)]
+                ja, en = literals.between_tags(draw, ja, en, nouns)
             words_used = [*entries.keys().values(), *scene.used.values()] or [row.ja]
             found.append(Sentence(ja, en, "|".join((row.name, *words_used)), weight))
     return found
