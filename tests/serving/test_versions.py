@@ -10,6 +10,8 @@ from keras_attn.serving.errors import RequestError
 from keras_attn.serving.models import check
 from keras_attn.serving.servable import Servable
 from keras_attn.serving.versions import Versions
+from keras_attn.translation.decoding.search import LENGTHS
+from keras_attn.translation.export.warmup_requests import FIRST_LENGTHS
 from keras_attn.translation.versions import write_sizes
 
 
@@ -129,6 +131,30 @@ def test_only_the_first_is_served_before_it_is_warm(echo, write_echo, versions, 
     asyncio.run(versions.poll())
     assert versions.current.version == 2
     assert seen == [1, 1]
+
+
+def test_a_server_is_ready_when_short_texts_are_compiled_and_compiles_longer_ones_behind(
+    versions, monkeypatch
+):
+    compiled = []  # length, and whether the server is ready
+
+    def compile_length(servable, name, inputs):
+        compiled.append((inputs["length"], versions.is_warm))
+
+    lengths = [{"length": length} for length in LENGTHS]
+    monkeypatch.setattr(Servable, "warm_up_requests", lambda _: (("compile", x) for x in lengths))
+    monkeypatch.setattr(Servable, "warm_up", compile_length)
+    ready = property(lambda _: len(compiled) >= len(FIRST_LENGTHS))
+    monkeypatch.setattr(Servable, "has_first_lengths", ready)
+
+    async def scenario():
+        watching = asyncio.create_task(versions.watch())
+        while len(compiled) < len(LENGTHS):
+            await asyncio.sleep(0.01)
+        watching.cancel()
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
+    assert compiled == [(length, length not in FIRST_LENGTHS) for length in LENGTHS]
 
 
 def test_a_version_that_cannot_answer_its_own_requests_is_not_served(versions, monkeypatch):
