@@ -25,7 +25,7 @@ class Decoder(Stack):
     Section 3.1 of Vaswani et al. 2017; with `norm_first` the last block is followed by a
     normalisation (Xiong et al. 2020).
 
-    Masking: logits at `t` depend on ids up to `t` only; `padding_id` is attended by nobody.
+    Masking: logits at `t` depend on ids up to `t` only; no query attends to `padding_id`.
 
     Args:
         vocab_size: `V`.

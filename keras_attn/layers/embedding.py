@@ -37,7 +37,7 @@ class TokenEmbedding(TableLayer):
         position: `"sinusoidal"`, `"sinusoidal_halves"`, a layer that adds positions
             (`PositionalEncoding`, `LearnedPositionalEncoding`; this layer makes a copy of its own),
             or None for none. Defaults to `"sinusoidal"`.
-        padding_id: Id that nobody attends to, or None. Defaults to 0.
+        padding_id: Id that no query attends to, or None. Defaults to 0.
         scale_embeddings: Whether embeddings are multiplied by `sqrt(D)`. Defaults to True.
         embeddings_initializer: Initializer of the embeddings. Defaults to a normal distribution
             with standard deviation `1 / sqrt(D)`.

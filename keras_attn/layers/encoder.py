@@ -36,7 +36,7 @@ class EncoderBlock(Block):
         ffn_dropout: Rate of dropout inside the feed-forward network. Defaults to 0.
         position: A scheme of positions inside the scores of self-attention, as in
             `MultiHeadAttention`. Defaults to None.
-        window: Smallest distance that self-attention hides. Defaults to None, any distance.
+        window: Size of the sliding window, as in `MultiHeadAttention`. Defaults to None.
         use_gate, qk_norm, soft_cap, use_sinks, blockwise: As in `MultiHeadAttention`.
         **settings: `seed` of the dropout, and settings of kernels and biases:
             `kernel_initializer`, `bias_initializer`, `kernel_regularizer`, `bias_regularizer`,

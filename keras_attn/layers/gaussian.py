@@ -21,10 +21,10 @@ class GaussianKernelAttention(ScoredAttention):
     are float32 at least under every dtype policy.
 
     The bandwidth is the only weight, kept as its logarithm (`log_bandwidth`) so that it stays
-    positive. `trainable` is what it is for every Keras layer, but False by default: set it later
-    to freeze or free the bandwidth, and note that `model.trainable = True` frees all layers.
+    positive. `trainable` defaults to False. As in any Keras layer, it can be changed later, and
+    `model.trainable = True` sets it for all layers.
 
-    Masking: True = attend; given masks are combined with AND. A query without any key left gets
+    Masking: True = attend; given masks are combined with AND. A fully masked query gets
     weights 0 and output 0.
 
     Args:

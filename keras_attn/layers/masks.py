@@ -147,7 +147,7 @@ class Masks(NamedTuple):
         value_mask: Boolean `(B, S)`.
         cache_mask: Boolean `(B, S)`, of a cache, which holds zeros where it is False.
         start: Position of the first query among the keys.
-        window: Smallest distance at which keys are hidden from a query, or None.
+        window: Size of the sliding window: distances below it are attended to, or None.
         num_queries: `T`.
         num_keys: `S`.
     """

@@ -48,7 +48,7 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
     Long sequences are computed block by block, in memory that grows with `T + S`; all weights are
     computed at once with `return_attention_scores`. The output is the same.
 
-    Masking: True = attend; given masks are combined with AND. A query without any key left gets
+    Masking: True = attend; given masks are combined with AND. A fully masked query gets
     weights 0 and, before `W^O`, output 0.
 
     A cache holds projected keys and values for decoding step by step: `{"key": (B, G, L, K),
@@ -70,10 +70,10 @@ class MultiHeadAttention(ProjectingLayer, Adaptable):
             `num_heads`.
         head_size: `K`, features of queries and keys in each head. Defaults to `D / H`.
         position: A position scheme inside the scores: `ShawRelativePosition`, `T5RelativeBias`,
-            `AlibiBias` or `RotaryEmbedding`, of which this layer makes a copy of its own, or its
+            `AlibiBias` or `RotaryEmbedding`, which this layer copies, or a
             name, `"shaw"`, `"t5"`, `"alibi"` or `"rotary"`. Defaults to None.
-        window: Smallest distance at which keys are hidden from a query. With the causal mask, a
-            query attends to `window` keys including its own. Defaults to None, any distance.
+        window: Size of the sliding window: a query attends to keys that are less than `window`
+            positions away. Defaults to None, any distance.
         value_dim: Features `V` of a value in each head. Defaults to `K`.
         output_shape: Features of the output. Defaults to `num_hiddens`.
         use_gate: Whether each head's output is multiplied by `sigmoid(q W_h^G)` (Qiu et al. 2025).

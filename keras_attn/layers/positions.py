@@ -35,7 +35,7 @@ class PositionalEncoding(Layer):
     Masking: keeps the mask of its input.
 
     Args:
-        max_len: Number of positions that are computed once. Defaults to 1000.
+        max_len: Number of positions to precompute. Defaults to 1000.
         dropout: Rate at which the sum is dropped in training. Defaults to 0.
         interleaved: Whether sines and cosines alternate. Defaults to True.
         **kwargs: `seed` of the dropout, and Keras's own arguments.
@@ -50,7 +50,7 @@ class PositionalEncoding(Layer):
         `(B, T, D)`.
 
     Raises:
-        ValueError: If `max_len` is not a positive integer, or `start` no integer of at least 0.
+        ValueError: If `max_len` is not a positive integer, or `start` is not an integer of at least 0.
 
     Example:
 
@@ -143,7 +143,7 @@ class LearnedPositionalEncoding(TableLayer):
         `(B, T, D)`.
 
     Raises:
-        ValueError: If `max_len` is not a positive integer, `start` is negative or no integer, or
+        ValueError: If `max_len` is not a positive integer, `start` is not an integer of at least 0, or
             `start + T` is known to exceed `max_len`.
 
     Example:

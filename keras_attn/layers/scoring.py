@@ -169,7 +169,7 @@ class AdditiveAttention(ScoredAttention, ProjectingLayer):
     `score(q, k) = w_v . tanh(W_q q + W_k k)` (Bahdanau et al. 2015, appendix A.1.2), without
     biases. Weights are the masked softmax of the scores.
 
-    Masking: True = attend; given masks are combined with AND. A query without any key left gets
+    Masking: True = attend; given masks are combined with AND. A fully masked query gets
     weights 0 and output 0.
 
     Args:
@@ -217,7 +217,7 @@ class BilinearAttention(ScoredAttention, ProjectingLayer):
     `score(q, k) = q^T W k` with `W` of shape `(Dq, Dk)` (Luong et al. 2015, section 3.1,
     "general"), by matrix products only. Weights are the masked softmax of the scores.
 
-    Masking: True = attend; given masks are combined with AND. A query without any key left gets
+    Masking: True = attend; given masks are combined with AND. A fully masked query gets
     weights 0 and output 0.
 
     Args:
@@ -253,7 +253,7 @@ class DotProductAttention(ScoredAttention):
     `score(q, k) = q . k / sqrt(D)` (Vaswani et al. 2017, section 3.2.1); without `scale`, `q . k`
     (Luong et al. 2015, section 3.1). Weights are the masked softmax of the scores.
 
-    Masking: True = attend; given masks are combined with AND. A query without any key left gets
+    Masking: True = attend; given masks are combined with AND. A fully masked query gets
     weights 0 and output 0.
 
     Args:
