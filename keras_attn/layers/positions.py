@@ -50,7 +50,8 @@ class PositionalEncoding(Layer):
         `(B, T, D)`.
 
     Raises:
-        ValueError: If `max_len` is not a positive integer, or `start` is not an integer of at least 0.
+        ValueError: If `max_len` is not a positive integer, or `start` is not an integer of at
+            least 0.
 
     Example:
 
@@ -143,8 +144,8 @@ class LearnedPositionalEncoding(TableLayer):
         `(B, T, D)`.
 
     Raises:
-        ValueError: If `max_len` is not a positive integer, `start` is not an integer of at least 0, or
-            `start + T` is known to exceed `max_len`.
+        ValueError: If `max_len` is not a positive integer, `start` is not an integer of at least
+            0, or `start + T` is known to exceed `max_len`.
 
     Example:
 
