@@ -1,15 +1,18 @@
-"""Hooks of `mkdocs build`: pages made from files outside `docs/`, and formulas as MathML."""
+"""Hooks of `mkdocs build`: pages made from files outside `docs/`, and parts put into pages."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 
+import inserts
 import latex2mathml.converter
 import pages
 import tutorials
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
 
 ROOT = tutorials.ROOT
 # Pages of the site whose source stays where it is read on its own.
@@ -65,17 +68,39 @@ def _add_tutorial(name, add):
                 add(f"tutorials/images/{file}", picture)
 
 
-def on_page_content(html: str, page: object, config: MkDocsConfig, files: Files) -> str:
-    """Convert formulas to MathML, which browsers show without a script."""
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Join the lines of Japanese sentences."""
+    return inserts.joined(markdown)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Formulas as MathML, which browsers show without a script; live pieces; sizes of pictures."""
 
     def convert(match):
         display = "block" if match["open"] == "[" else "inline"
         latex = match["latex"].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
         return latex2mathml.converter.convert(latex, display=display)
 
-    return re.sub(
+    def sized(match):
+        path = posixpath.join(posixpath.dirname(page.file.src_uri), match[1])
+        picture = files.get_file_from_path(posixpath.normpath(path))
+        return f"{match[0]} {inserts.size(picture.content_bytes)}" if picture else match[0]
+
+    html = re.sub(
         r'<(?P<tag>span|div) class="arithmatex">\\(?P<open>[(\[])(?P<latex>.*?)\\[)\]]</(?P=tag)>',
         convert,
         html,
         flags=re.DOTALL,
     )
+    html = re.sub(r'<img alt="[^"]*" src="([^":]*\.png)"', sized, html)
+    return inserts.inserted(html, inserts.language_of(page.file.src_uri))
+
+
+def on_page_context(context: dict, page: Page, config: MkDocsConfig, nav: object) -> None:
+    """Words of the theme in the language of the page, which also becomes that of its HTML."""
+    config.theme["language"] = inserts.language_of(page.file.src_uri)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Languages of the labels of the navigation."""
+    return inserts.named_languages(output)
