@@ -4,6 +4,7 @@ Opens each page at two widths, in light and dark colours, and prints what axe fi
 console says, pages that are wider than the window or larger than 1 MB, live pieces that do not
 answer, and faults of languages and links. Then it searches for words in three languages. The exit
 code is 1 if there is anything. `404.html` is left out: its addresses begin at the root of a server.
+A pattern after the folder, such as `"api/*.html"`, chooses pages.
 """
 
 import functools
@@ -66,9 +67,9 @@ return found;
 """
 
 
-def main(folder: str) -> int:
+def main(folder: str, pattern: str = "**/*.html") -> int:
     site = Path(folder).resolve()
-    pages = sorted(set(site.rglob("*.html")) - {site / "404.html"})
+    pages = sorted(set(site.glob(pattern)) - {site / "404.html"})
     if not pages:
         sys.exit(f"There is no page in {site}.")
     num_faults = 0
@@ -81,7 +82,9 @@ def main(folder: str) -> int:
 
     with tempfile.TemporaryDirectory() as own, chromium(Path(own)) as driver:
         for width, scheme in SCREENS:
-            Page(driver, pages[0].as_uri(), ready="localStorage.clear(); return true")
+            # The theme remembers the colours of the first screen.
+            forget = "localStorage.clear(); return true"
+            Page(driver, pages[0].as_uri(), width, scheme, forget)
             for path in pages:
                 page = Page(driver, path.as_uri(), width, scheme, ready="return true")
                 tell(f"{path.relative_to(site)}, {width} {scheme}", faults(page, path, site))
