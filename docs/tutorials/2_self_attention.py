@@ -251,16 +251,22 @@ for position in (None, "sinusoidal"):
 #
 # A decoder writes one token after the other. While it is trained on whole sentences, query `t` may attend to keys up to `t`
 # only; otherwise it could copy the answer. The mask is a table that grows by one row and one column with each token:
+#
+# <!-- live: mask -->
 
 # %% [markdown] lang="ja"
 # ## 因果マスクは伸びていく表
 #
 # デコーダーはトークンを一つずつ書きます。学習では文全体を一度に与えるので、クエリ `t` が注意を向けてよいのは `t` までのキーだけです。そうでなければ答えを写せてしまいます。マスクは、トークンが増えるたびに 1 行 1 列ずつ伸びる表です。
+#
+# <!-- live: mask -->
 
 # %% [markdown] lang="ko"
 # ## 인과 마스크는 자라나는 표
 #
 # 디코더는 토큰을 하나씩 씁니다. 학습할 때는 문장 전체를 한 번에 주므로, 쿼리 `t`는 `t`까지의 키에만 주의를 둘 수 있습니다. 그렇지 않으면 답을 베낄 수 있습니다. 마스크는 토큰이 하나 늘 때마다 한 행과 한 열이 자라는 표입니다.
+#
+# <!-- live: mask -->
 
 # %%
 for length in range(1, len(words) + 1):

@@ -124,16 +124,22 @@ plots.plot_binary_counting(num_bits=3, encoding=encoding)
 #
 # The cosine similarity of two encodings depends on their distance alone: each diagonal has one colour. Near positions are
 # similar.
+#
+# <!-- live: positions -->
 
 # %% [markdown] lang="ja"
 # ## 位置の類似度
 #
 # 二つのエンコーディングのコサイン類似度は、距離だけで決まります。どの対角線も一色です。近い位置は似ています。
+#
+# <!-- live: positions -->
 
 # %% [markdown] lang="ko"
 # ## 위치의 유사도
 #
 # 두 인코딩의 코사인 유사도는 거리만으로 정해집니다. 대각선마다 색이 하나입니다. 가까운 위치는 서로 비슷합니다.
+#
+# <!-- live: positions -->
 
 # %%
 plots.plot_position_similarity(encoding)
