@@ -7,8 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# Summary of folded code, by language.
-FOLDED = {"en": "Code of the picture", "ja": "図のコード", "ko": "그림의 코드"}
+# Summaries of folded code, by tag and language.
+FOLDED = {
+    "plot": {"en": "Code of the picture", "ja": "図のコード", "ko": "그림의 코드"},
+    "answer": {"en": "Answer in code", "ja": "コードによる解答", "ko": "코드로 쓴 답"},
+}
 
 
 def page(
@@ -16,7 +19,8 @@ def page(
 ) -> tuple[str, dict[str, bytes]]:
     """Markdown of a page, and the pictures by file name.
 
-    Code has the class `input`, printed text the class `output`. Code with the tag `plot` is folded.
+    Code has the class `input`, printed text the class `output`. Code with the tag `plot` is folded,
+    code with the tag `answer` with its outputs.
 
     Args:
         notebook: Executed notebook.
@@ -35,11 +39,16 @@ def page(
             caption = heading(source) or caption
         elif "install" not in tags:  # has no result and is of use in a notebook only
             code = f"```{{.python .input}}\n{source}\n```"
-            parts.append(folded(FOLDED[language], code, "plot") if "plot" in tags else code)
+            shown = []
             for output in cell["outputs"]:
-                parts.append(
-                    _shown(output, f"{name}_{len(pictures) + 1}", images, caption, pictures)
-                )
+                file = f"{name}_{len(pictures) + 1}"
+                shown.append(_shown(output, file, images, caption, pictures))
+            if "answer" in tags:
+                code = "\n\n".join([code, *shown])
+                shown = []
+            for tag in FOLDED.keys() & tags:
+                code = folded(FOLDED[tag][language], code, tag)
+            parts += [code, *shown]
     return "\n\n".join(parts) + "\n", pictures
 
 

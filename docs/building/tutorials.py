@@ -11,7 +11,8 @@ notebook, with the words in three languages and the code once:
     # %% [markdown]              words in English
     # %% [markdown] lang="ja"    the same words in Japanese, then in Korean (lang="ko")
     # %%                         code
-    # %% tags=["plot"]           code of a picture, folded on the site
+    # %% tags=["plot"]           code of a picture, folded
+    # %% tags=["answer"]         code that answers an exercise, folded with its result
 
 The notebooks are `docs/tutorials/NAME.ipynb`, `ja/NAME.ipynb` and `ko/NAME.ipynb`. The first code
 cell, the links between languages and the last cell are added here.
@@ -34,8 +35,8 @@ LANGUAGES = {"en": "English", "ja": "日本語", "ko": "한국어"}
 # Previous tutorial, next tutorial, glossary, open in a hosted notebook.
 LINKS = {
     "en": ("Previous", "Next", "Glossary", "Run in Colab"),
-    "ja": ("前へ", "次へ", "用語集（英語）", "Colab で実行"),
-    "ko": ("이전", "다음", "용어집(영어)", "Colab에서 실행"),
+    "ja": ("前へ", "次へ", "用語集", "Colab で実行"),
+    "ko": ("이전", "다음", "용어집", "Colab에서 실행"),
 }
 HEADER = re.compile(r'# %%( \[markdown\])?(?: lang="(\w+)")?(?: tags=(\[.*\]))?')
 
@@ -141,7 +142,11 @@ def _words(text: str) -> dict[str, Any]:
 
 
 def _code(text: str, tags: list[str]) -> dict[str, Any]:
-    metadata = {"tags": tags} if tags else {}
+    metadata: dict[str, Any] = {"tags": tags} if tags else {}
+    if tags:  # JupyterLab shows hidden parts as a bar to click on
+        metadata["jupyter"] = {"source_hidden": True}
+        if "answer" in tags:
+            metadata["jupyter"]["outputs_hidden"] = True
     return {"cell_type": "code", "metadata": metadata, "source": text, "outputs": []}
 
 

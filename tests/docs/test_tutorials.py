@@ -10,6 +10,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "tutorials"
 NAMES = sorted(path.stem for path in FOLDER.glob("[0-9]_*.py"))
 STORED = [path.relative_to(FOLDER).as_posix() for path in sorted(FOLDER.rglob("*.ipynb"))]
 CODE = "```{.python .input}\nplot()\n```"
+PRINTED = "```{.text .output}\n1\n```"
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +53,18 @@ def test_words_code_prints_and_pictures_of_a_page_follow_each_other(page):
         code_cell("import missing", tags=["install"]),
         code_cell("print(1)", printed),
         code_cell("plot()", picture, tags=["plot"]),
+        code_cell("plot()", printed, tags=["answer"]),
     ]
     made, pictures = page({"cells": cells}, "1_scores", "images", "ja")
     assert made == (
         "# Scores\n\n## A `curve`\n\n[Next](2_heads.md#mask) "
         '<details class="answer" markdown="1">\n\n'
-        "```{.python .input}\nprint(1)\n```\n\n```{.text .output}\n1\n```\n\n"
+        "```{.python .input}\nprint(1)\n```\n\n"
+        f"{PRINTED}\n\n"
         '<details class="plot" markdown="1"><summary>図のコード</summary>\n\n'
-        f"{CODE}\n\n</details>\n\n![A curve](images/1_scores_1.png)\n"
+        f"{CODE}\n\n</details>\n\n![A curve](images/1_scores_1.png)\n\n"
+        '<details class="answer" markdown="1"><summary>コードによる解答</summary>\n\n'
+        f"{CODE}\n\n{PRINTED}\n\n</details>\n"
     )
     assert pictures == {"1_scores_1.png": b"picture"}
 
