@@ -115,7 +115,7 @@
         const product = q.x * k.x + q.y * k.y;
         const between = Math.round((Math.acos(Math.cos(q.turn - k.turn)) * 180) / Math.PI);
         [q, k].forEach(({ x, y, size }, i) => {
-          const out = 1 + 0.4 / size; // beside the tip
+          const out = 1 + 0.4 / size; // next to the tip
           fill(lines[i], { x2: x, y2: -y }, []);
           fill(tips[i], { cx: x, cy: -y }, []);
           fill(names[i], { x: out * x, y: 0.12 - out * y }, []);
