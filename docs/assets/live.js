@@ -120,9 +120,9 @@
           fill(tips[i], { cx: x, cy: -y }, []);
           fill(names[i], { x: out * x, y: 0.12 - out * y }, []);
         });
-        // The part of k along q, whose length times that of q is the product.
+        // From k down to its part along q, whose length times that of q is the product.
         const along = product / q.size ** 2;
-        fill(shadow, { x2: along * q.x, y2: -along * q.y }, []);
+        fill(shadow, { x1: k.x, y1: -k.y, x2: along * q.x, y2: -along * q.y }, []);
         say(words.saysDot(product.toFixed(2), between, q.size.toFixed(1), k.size.toFixed(1)));
       };
       const arrows = [["q", 2, 20], ["k", 1.5, 75]].map(([name, size, turn]) => ({
@@ -133,7 +133,7 @@
       const tips = ["q", "k"].map((name) => drawn("circle", { r: 0.16, class: `live-${name}` }));
       const names = ["q", "k"].map((name) => drawn("text", {}, name));
       const shadow = drawn("line", { class: "live-shadow" });
-      const picture = drawn("svg", { viewBox: "-3.6 -3.6 7.2 7.2", class: "live-arrows", "aria-hidden": "true" },
+      const picture = drawn("svg", { viewBox: "-3.3 -3.3 6.6 6.6", class: "live-arrows", "aria-hidden": "true" },
         shadow, ...lines, ...tips, ...names);
       let held = null;
       tips.forEach((tip, i) => tip.addEventListener("pointerdown", (event) => {
