@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("keras_attn", "benchmarks", "docs", "examples", "tests")
+FOLDERS = ("keras_attn", "benchmarks", "data", "docs", "examples", "tests")
 # Paraphrases, old words and vague ones, as regular expressions, and what to write instead.
 INSTEAD = {
     r"\banew\b": "again",

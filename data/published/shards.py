@@ -19,7 +19,7 @@ from typing import Any
 
 from keras_attn_data.published.table import Published
 
-FORM = 1  # another one makes the shards anew
+FORM = 1  # a higher number writes the shards again
 INDEX = "index.json"
 SHARD_BYTES = 1 << 22
 MAX_SHARDS = 200  # files that are open at once
