@@ -563,6 +563,8 @@ assert agree(gaussian, dot)
 # - real scores may be lower still, and then the hidden key wins.
 #
 # So we fill in the lowest number and multiply with the mask once more:
+#
+# <!-- live: mask -->
 
 # %% [markdown] lang="ja"
 # ## マスク付きソフトマックスを数で見る
@@ -576,6 +578,8 @@ assert agree(gaussian, dot)
 # - 本物のスコアがさらに低いこともあり、そのときは隠したキーが勝ってしまいます。
 #
 # そこで、最も小さい数を入れ、最後にもう一度マスクを掛けます。
+#
+# <!-- live: mask -->
 
 # %% [markdown] lang="ko"
 # ## 숫자로 보는 마스크드 소프트맥스
@@ -589,6 +593,8 @@ assert agree(gaussian, dot)
 # - 진짜 스코어가 더 낮을 수도 있고, 그러면 가린 키가 이깁니다.
 #
 # 그래서 가장 작은 수를 넣고, 끝에서 마스크를 한 번 더 곱합니다.
+#
+# <!-- live: mask -->
 
 
 # %%
@@ -685,6 +691,8 @@ for lengths in ([2, 3], [[1, 3], [2, 4]]):
 # $$\mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}}\right) V \qquad\text{with}\quad Q: T \times d, \quad K: S \times d, \quad V: S \times v$$
 #
 # **Additive attention** works for queries and keys of different sizes. Project both to $n$ numbers, add, apply $\tanh$, and take the dot product with a vector $w$. It is a small network with one hidden layer whose input is $q$ and $k$, one after the other: the matrix $[W_q \; W_k]$ times the joined vector is $W_q q + W_k k$. The sum form projects each query and key once instead of once per pair.
+#
+# <!-- live: dot -->
 
 # %% [markdown] lang="ja"
 # ## スコアを一つずつ
@@ -706,6 +714,8 @@ for lengths in ([2, 3], [[1, 3], [2, 4]]):
 # $$\mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}}\right) V \qquad Q: T \times d, \quad K: S \times d, \quad V: S \times v$$
 #
 # **加法アテンション**は、クエリとキーの次元が違っても使えます。両方を $n$ 次元に射影して足し、$\tanh$ を適用し、ベクトル $w$ との内積を取ります。これは、$q$ と $k$ を連結したものを入力とする、隠れ層が一つの小さなネットワークです。行列 $[W_q \; W_k]$ と連結したベクトルの積は $W_q q + W_k k$ だからです。和の形なら、射影は組ごとではなく、クエリとキーごとに一度で済みます。
+#
+# <!-- live: dot -->
 
 # %% [markdown] lang="ko"
 # ## 스코어를 하나씩
@@ -727,6 +737,8 @@ for lengths in ([2, 3], [[1, 3], [2, 4]]):
 # $$\mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}}\right) V \qquad Q: T \times d, \quad K: S \times d, \quad V: S \times v$$
 #
 # **가산 어텐션**(additive attention)은 쿼리와 키의 차원이 달라도 됩니다. 둘을 $n$차원으로 투영해 더하고, $\tanh$를 적용한 다음 벡터 $w$와 내적합니다. 이것은 $q$와 $k$를 이어 붙인 것을 입력으로 하는, 은닉층이 하나인 작은 신경망입니다. 행렬 $[W_q \; W_k]$와 이어 붙인 벡터의 곱이 $W_q q + W_k k$이기 때문입니다. 합의 꼴로 쓰면 투영을 쌍마다가 아니라 쿼리와 키마다 한 번만 계산합니다.
+#
+# <!-- live: dot -->
 
 
 # %%
@@ -949,6 +961,8 @@ plot_attention(toy_weights)
 # Let the numbers in $q$ and $k$ be independent, with mean 0 and variance 1. Then $q \cdot k$ is a sum of $d$ such products, and its variance is $d$. Wide vectors thus have large scores, and softmax of large scores is *saturated*: one weight is nearly 1, the others nearly 0, and the gradient vanishes, as the exercise on the covariance has shown. Divided by $\sqrt{d}$, the scores have variance 1 for every $d$.
 #
 # **Predict.** There are 16 keys. How large is the largest weight for $d = 2$ and for $d = 1024$, without the division? With it?
+#
+# <!-- live: softmax -->
 
 # %% [markdown] lang="ja"
 # ## なぜ √d で割るのか
@@ -956,6 +970,8 @@ plot_attention(toy_weights)
 # $q$ と $k$ の成分が独立で、平均 0、分散 1 だとします。$q \cdot k$ はそのような積の $d$ 個の和なので、分散は $d$ です。つまり次元の大きいベクトルではスコアが大きくなり、ソフトマックスは*飽和*します。一つの重みがほぼ 1、ほかがほぼ 0 になり、共分散の演習で見たように勾配が消えます。$\sqrt{d}$ で割れば、どの $d$ でもスコアの分散は 1 です。
 #
 # **予想してください。** キーは 16 個です。割らない場合、最大の重みは $d = 2$ と $d = 1024$ でそれぞれどのくらいでしょうか。割った場合はどうでしょうか。
+#
+# <!-- live: softmax -->
 
 # %% [markdown] lang="ko"
 # ## 왜 √d로 나누는가
@@ -963,6 +979,8 @@ plot_attention(toy_weights)
 # $q$와 $k$의 성분이 독립이고 평균이 0, 분산이 1이라고 합시다. $q \cdot k$는 그런 곱 $d$개의 합이므로 분산은 $d$입니다. 그래서 차원이 큰 벡터는 스코어가 커지고 소프트맥스는 *포화*됩니다. 가중치 하나가 거의 1, 나머지는 거의 0이 되고, 공분산 연습에서 보았듯이 기울기가 사라집니다. $\sqrt{d}$로 나누면 어떤 $d$에서도 스코어의 분산이 1입니다.
 #
 # **예상해 보세요.** 키는 16개입니다. 나누지 않을 때 가장 큰 가중치는 $d = 2$와 $d = 1024$에서 각각 얼마나 될까요? 나누면요?
+#
+# <!-- live: softmax -->
 
 # %%
 sizes = 2 ** np.arange(1, 11)
