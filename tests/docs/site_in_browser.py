@@ -17,6 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as in the tests
 
+from selenium.common.exceptions import TimeoutException  # noqa: E402
 from selenium.webdriver import Keys  # noqa: E402
 
 from tests.serving.browser import Page, chromium  # noqa: E402
@@ -132,7 +133,7 @@ def faults_of_search(driver, site: Path) -> list[str]:
             page.all("input.md-search__input")[0].send_keys(word, Keys.SPACE, Keys.BACKSPACE)
             try:
                 page.wait("return document.querySelector('a.md-search-result__link')")
-            except Exception:
+            except TimeoutException:
                 found.append(f"{word}: nothing")
                 continue
             links = [link.get_attribute("href") for link in page.all("a.md-search-result__link")]
