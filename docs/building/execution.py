@@ -58,7 +58,10 @@ def _cleaned(cell: Any) -> list[dict[str, Any]]:
         if output["output_type"] == "stream":
             if output["name"] == "stdout":
                 text = re.sub(r"\x1b\[[0-9;]*m", "", output["text"])
-                cleaned.append({"output_type": "stream", "name": "stdout", "text": text})
+                if cleaned and "text" in cleaned[-1]:  # printed a moment later
+                    cleaned[-1]["text"] += text
+                else:
+                    cleaned.append({"output_type": "stream", "name": "stdout", "text": text})
             continue
         data = dict(output["data"])
         if "image/png" in data:

@@ -38,6 +38,8 @@ LINKS = {
     "ja": ("前へ", "次へ", "用語集", "Colab で実行"),
     "ko": ("이전", "다음", "용어집", "Colab에서 실행"),
 }
+# Packages of a tutorial that are not in the extra `plots`.
+PACKAGES = {"6_translator": ["sentencepiece"]}
 HEADER = re.compile(r'# %%( \[markdown\])?(?: lang="(\w+)")?(?: tags=(\[.*\]))?')
 
 
@@ -101,16 +103,21 @@ def repository() -> str:
     return parser.get("metadata", "url", fallback="").rstrip("/")
 
 
-def first_code() -> str:
+def first_code(name: str) -> str:
     """Code that installs what is missing, and shows figures in the notebook."""
+    packages = PACKAGES.get(name, [])
+    more = "".join(f" {package}" for package in packages)
+    needed = ", ".join(json.dumps(one) for one in ["keras_attn", "matplotlib_fontja", *packages])
     if address := repository():
-        install = f'%pip install --quiet "keras_attn[plots] @ git+{address}"'
+        install = f'%pip install --quiet "keras_attn[plots] @ git+{address}"{more}'
     else:
-        install = "raise ImportError(\"In a clone, run: pip install '.[plots]'\")"
+        message = f"\"In a clone, run: pip install '.[plots]'{more}\""
+        wrapped = f"\n        {message}\n    " if more else message
+        install = f"raise ImportError({wrapped})"
     return f"""# Installs what is missing, for example in a hosted notebook.
 import importlib.util
 
-needed = ("keras_attn", "matplotlib_fontja")
+needed = ({needed})
 if not all(importlib.util.find_spec(name) for name in needed):
     {install}
 %matplotlib inline"""
@@ -121,7 +128,7 @@ def unexecuted(name: str, language: str = "en") -> dict[str, Any]:
     source = read_source(name)
     first, *others = source
     cells = [_words(first.words[language] + "\n\n" + _other_languages(name, language, first))]
-    cells.append(_code(first_code(), ["install"]))
+    cells.append(_code(first_code(name), ["install"]))
     for cell in others:
         cells.append(_code(cell.code, cell.tags) if cell.code else _words(cell.words[language]))
     cells.append(_words(_neighbours(name, language)))
