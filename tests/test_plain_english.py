@@ -32,7 +32,7 @@ INSTEAD = {
     r"\bof one's own\b": "custom, your own",
     r"\bhung up on\b": "disconnected",
 }
-TRANSLATED = ("docs/tutorials/",)
+TRANSLATED = ("docs/tutorials/ja", "docs/tutorials/ko")
 
 
 def written():

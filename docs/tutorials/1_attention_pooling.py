@@ -393,7 +393,7 @@ figure
 #
 # <details><summary>Answer</summary>
 #
-# Each training input is also a key. With $h \to 0$ each point attends to itself alone and the error is 0: gradient descent makes $h$ ever smaller, and the curve jumps from point to point. *Leaving one out* mends this: a mask hides each point from its own query. A mask is boolean, and True means that the key may be attended. The error then has its minimum at a useful bandwidth. With one parameter and 40 points little is left to overfit; with a bandwidth for each key there would be.
+# Each training input is also a key. With $h \to 0$ each point attends to itself alone and the error is 0: gradient descent makes $h$ ever smaller, and the curve jumps from point to point. *Leaving one out* mends this: a mask hides each point from its own query. A mask is boolean, and True means that the query attends to the key. The error then has its minimum at a useful bandwidth. With one parameter and 40 points little is left to overfit; with a bandwidth for each key there would be.
 #
 # </details>
 

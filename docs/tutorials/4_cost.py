@@ -438,7 +438,7 @@ figure
 #
 # The number of weights: $16384^2$ = 268 million for each head and each layer, a gigabyte in float32. Time grows with the square of the length as well:
 # twice the length, four times the scores. Positions are a second difficulty: a model that was trained on short sequences has not seen
-# distances of 16,000 ([tutorial 3](3_positions.ipynb)). A third is the softmax over so many keys: small weights of many irrelevant tokens
+# distances of 16,000 ([tutorial 3](3_positions.ipynb)). A third is the softmax over thousands of keys: small weights of many irrelevant tokens
 # add up.
 #
 # </details>

@@ -24,7 +24,7 @@ def inserts(building):
         ("節に\n対応します。\n次の行", "節に対応します。次の行"),
         ("**太字**\nは強い", "**太字**は強い"),
         ("- 項目の\n  続き\n- 次", "- 項目の続き\n- 次"),
-        ("`x` を\n`y` に\nkey と", None),  # Latin letters have a space beside them
+        ("`x` を\n`y` に\nkey と", None),  # Latin letters keep their spaces
         ("# 見出し\n本文\n\n段落", None),
         ("```\n一\n二\n```", None),
         ("셀프\n어텐션", None),
