@@ -68,3 +68,25 @@ def test_sentences_of_the_kind_that_made_readers_stop_are_found():
     }.items():
         found = [better for pattern, better in INSTEAD.items() if re.search(pattern, example, re.I)]
         assert len(found) == 1 and words in found[0], example
+
+
+def test_japanese_and_korean_texts_use_the_terms_of_the_glossary():
+    instead = {
+        "真偽値": "ブール値",
+        "注意を向けてよい": "参照する",
+        "一つ抜き法": "一つ抜き交差検証",
+        "사영": "투영",
+        "주의를 두|주의를 둡": "주의를 기울이다",
+        "덧셈 어텐션": "가산 어텐션",
+        "하나 빼기": "단일 관측값 제거",
+    }
+    glossary = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    assert all(word in glossary for word in instead.values())
+    files = [*ROOT.glob("README.*.md"), *(ROOT / "docs" / "tutorials").glob("*.py")]
+    found = [
+        f"{path.name}: write {better} in place of {words}"
+        for path in files
+        for words, better in instead.items()
+        if re.search(words, path.read_text("utf-8"))
+    ]
+    assert len(files) > 5 and not found, "\n".join(found)

@@ -421,7 +421,7 @@ figure
 # %% [markdown] lang="ko"
 # ### 연습: 밀도로 분류하기
 #
-# 커널 밀도 추정은 데이터 둘레의 커널의 평균 $\hat p(x) = \frac{1}{n} \sum_i k(x, x_i)$입니다. 레이블은 $y_i = 1$ 또는 $y_i = -1$입니다. $\hat p(x, y{=}1) - \hat p(x, y{=}{-1})$의 부호로 분류하는 것과 레이블의 Nadaraya–Watson 회귀의 부호로 분류하는 것이 같음을 보이세요.
+# 커널 밀도 추정은 데이터 주변에 놓은 커널의 평균 $\hat p(x) = \frac{1}{n} \sum_i k(x, x_i)$입니다. 레이블은 $y_i = 1$ 또는 $y_i = -1$입니다. $\hat p(x, y{=}1) - \hat p(x, y{=}{-1})$의 부호로 분류하는 것과 레이블의 Nadaraya–Watson 회귀의 부호로 분류하는 것이 같음을 보이세요.
 #
 # <details><summary>답</summary>
 #

@@ -162,7 +162,7 @@ plots.plot_position_similarity(encoding)
 # %% [markdown] lang="ko"
 # ## 간격의 회전 행렬
 #
-# 위치가 $\delta$만큼 나아가면 열의 쌍은 각도 $\delta r_j$만큼 돕니다. $r_j = 10000^{-2j/D}$입니다. 이 행렬은 모든 위치에서 같으므로, 층은 "세 토큰 앞"에 주의를 두는 것을 배울 수 있습니다.
+# 위치가 $\delta$만큼 나아가면 열의 쌍은 각도 $\delta r_j$만큼 돕니다. $r_j = 10000^{-2j/D}$입니다. 이 행렬은 모든 위치에서 같으므로, 레이어는 "세 토큰 앞"에 주의를 기울이는 것을 배울 수 있습니다.
 #
 # $$\begin{pmatrix} \cos \delta r_j & \sin \delta r_j \\ -\sin \delta r_j & \cos \delta r_j \end{pmatrix} \begin{pmatrix} P_{t,\,2j} \\ P_{t,\,2j+1} \end{pmatrix} = \begin{pmatrix} P_{t+\delta,\,2j} \\ P_{t+\delta,\,2j+1} \end{pmatrix}$$
 
