@@ -305,7 +305,7 @@ for sentence, verb in list(sentences.items())[:2]:
     axes.annotate("", moved[sentence], (1, 1), arrowprops=arrow)
     place = {"textcoords": "offset points", "ha": "center", "va": "top"}
     axes.annotate(verbs[verb], moved[sentence], (0, -6), **place)
-axes.set_xlim(0.2, 1.8)
+axes.set_xlim(0, 1.8)
 axes.set_ylim(0.3, 1.6)
 axes.set_xlabel("to eat, or to eat with")
 axes.set_ylabel("to go on")
@@ -616,6 +616,7 @@ plot_attention(
     np.array(stored["weights"])[0],
     stored["target_pieces"],
     stored["source_pieces"],
+    mask=True,  # rounded to 0 does not mean masked
 )
 
 # %% [markdown]
