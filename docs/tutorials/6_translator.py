@@ -504,6 +504,7 @@ plot_attention(
     attention["weights"][0],
     attention["target_pieces"],
     attention["source_pieces"],
+    mask=True,  # rounded to 0 does not mean masked
 )
 
 # %% [markdown]
