@@ -223,80 +223,6 @@ for _ in range(4):
 # %% [markdown]
 # Each piece has an id, and each id a row in the embedding table: the vector with which the encoder begins.
 #
-# ### Arithmetic with embeddings
-#
-# Training gives similar vectors to words with similar neighbours. Directions get a meaning too: from a country to its language, for example.
-# Counts of neighbours already show it. Here the vector of a word holds, for each other word, in how many sentences both stand.
-#
-# **Predict:** "Korean" − "Korea" + "Japan" is near to which word?
-
-# %% [markdown] lang="ja"
-# 各ピースには ID があり、各 ID は埋め込みの表の一行に対応します。エンコーダーはこのベクトルから始めます。
-#
-# ### 埋め込みの計算
-#
-# 学習すると、隣に来る単語が似ている単語は、似たベクトルになります。方向も意味を持ちます。たとえば、国からその言語への方向です。隣の単語を数えるだけでも、それが見えます。ここでは、単語のベクトルは、ほかの各単語と同じ文に現れる回数です。
-#
-# **予想してください:** 「Korean」−「Korea」＋「Japan」に近い単語はどれですか。
-
-# %% [markdown] lang="ko"
-# 조각마다 번호가 있고, 번호마다 임베딩 표의 한 행이 있습니다. 인코더는 이 벡터에서 시작합니다.
-#
-# ### 임베딩의 계산
-#
-# 학습하면 이웃하는 단어가 비슷한 단어들은 비슷한 벡터를 갖게 됩니다. 방향에도 뜻이 생깁니다. 예를 들면 나라에서 그 나라의 언어로 가는 방향입니다. 이웃하는 단어를 세기만 해도 보입니다. 여기서 단어의 벡터는 다른 단어마다 같은 문장에 나온 횟수입니다.
-#
-# **예상해 보세요:** "Korean" − "Korea" + "Japan"에 가까운 단어는 무엇일까요?
-
-# %%
-countries = [
-    ("Korea", "Korean", "Seoul", "kimchi"),
-    ("Japan", "Japanese", "Tokyo", "sushi"),
-    ("France", "French", "Paris", "quiche"),
-    ("Spain", "Spanish", "Madrid", "paella"),
-]
-sentences = []
-for country, language, city, food in countries:
-    sentences += [
-        f"{city} is the capital of {country}",
-        f"people in {city} speak {language}",
-        f"people in {country} speak {language}",
-        f"people in {country} like {food}",
-    ]
-names = sorted({word for s in sentences for word in s.split()})
-table = np.zeros((len(names), len(names)))
-for sentence in sentences:
-    ids = [names.index(word) for word in sentence.split()]
-    for i in ids:
-        table[i, ids] += 1
-table /= np.linalg.norm(table, axis=1, keepdims=True)
-
-
-def nearest(plus, minus, other):
-    """Word nearest to plus - minus + other, these three left out."""
-    three = [names.index(word) for word in (plus, minus, other)]
-    vector = table[three[0]] - table[three[1]] + table[three[2]]
-    similarity = table @ vector
-    similarity[three] = -np.inf
-    return names[similarity.argmax()]
-
-
-for three in (
-    ("Korean", "Korea", "Japan"),
-    ("Paris", "French", "Spanish"),
-):
-    print("{} - {} + {} =".format(*three), nearest(*three))
-
-# %% [markdown]
-# <details><summary>Answer</summary>
-#
-# "Japanese". The difference of "Korean" and "Korea" holds what a language has and a country has not ("speak"), without what is Korean in
-# both. "Japan" adds the neighbours that are Japanese.
-#
-# </details>
-#
-# These vectors are the same in each sentence. Self-attention moves them by their context ([tutorial 2](2_self_attention.ipynb)).
-#
 # ## Train
 #
 #     keras-attn train
@@ -305,13 +231,7 @@ for three in (
 # model is scored on sentences that were not in training. Sizes and rates follow from the corpus and the time:
 
 # %% [markdown] lang="ja"
-# <details><summary>答え</summary>
-#
-# 「Japanese」です。「Korean」と「Korea」の差には、言語にあって国にないもの（「speak」）が残り、両方にある韓国らしさは消えます。「Japan」が、日本に関わる隣の単語を加えます。
-#
-# </details>
-#
-# これらのベクトルは、どの文でも同じです。自己注意は、文脈によってベクトルを動かします（[チュートリアル 2](2_self_attention.ipynb)）。
+# 各ピースには ID があり、各 ID は埋め込みの表の一行に対応します。エンコーダーはこのベクトルから始めます。
 #
 # ## 学習
 #
@@ -320,13 +240,7 @@ for three in (
 # テキストはトークンに、トークンはバッチになります。モデルを学習させ、平均した重みを SavedModel としてエクスポートします。エクスポートしたモデルを、学習に使わなかった文で評価します。サイズや学習率は、コーパスと時間から決まります。
 
 # %% [markdown] lang="ko"
-# <details><summary>답</summary>
-#
-# "Japanese"입니다. "Korean"과 "Korea"의 차이에는 언어에는 있고 나라에는 없는 것("speak")이 남고, 둘 다에 있는 한국다움은 사라집니다. "Japan"이 일본과 관련된 이웃 단어를 더합니다.
-#
-# </details>
-#
-# 이 벡터들은 어느 문장에서나 같습니다. 셀프 어텐션은 문맥에 따라 벡터를 움직입니다([튜토리얼 2](2_self_attention.ipynb)).
+# 조각마다 번호가 있고, 번호마다 임베딩 표의 한 행이 있습니다. 인코더는 이 벡터에서 시작합니다.
 #
 # ## 학습
 #
