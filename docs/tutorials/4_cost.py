@@ -168,7 +168,7 @@ print("the three layers by hand equal the layers")
 lengths = [16, 64, 256, 1024]
 
 
-def multiplications(name, n):
+def multiplications(name, n, d=d):
     return {
         "convolution": k * n * d**2,
         "recurrence": 2 * n * d**2,  # of the input and of the state
@@ -190,9 +190,9 @@ for n in lengths:
 #
 # ## Cost, measured
 #
-# Milliseconds of a forward pass for a batch of 8: the best of ten, on two cores of a server (AMD EPYC, Zen 4). Dashed lines are the counts above, scaled
-# to the time at the longest length. Below some length, the overhead of a call hides the count. Run the cell, and you get the times of
-# your own machine.
+# Milliseconds of a forward pass, as `examples/cost_of_layers.py` measured them once: two cores of an AMD EPYC, batches of 16
+# sequences, width 128, kernel size 3. Times of a busy machine would teach little, so these numbers are stored. Run the program to get your
+# own. Dashed lines are the counts from the table before, scaled to the time at the longest length.
 
 # %% [markdown] lang="ja"
 # <details><summary>答え</summary>
@@ -203,7 +203,7 @@ for n in lengths:
 #
 # ## コストを測る
 #
-# バッチ 8 の順伝播にかかるミリ秒です。サーバー（AMD EPYC、Zen 4）の 2 コアで 10 回測った最小値です。破線は上の回数を、最も長い系列での時間に合わせたものです。短い系列では、呼び出し自体の時間の方が大きくなります。セルを実行すると、自分のコンピューターでの時間が得られます。
+# 順伝播にかかるミリ秒です。`examples/cost_of_layers.py` で一度測ったものです。AMD EPYC の 2 コア、バッチは 16 系列、次元は 128、カーネルサイズは 3 です。忙しいコンピューターの時間からは学べることが少ないので、この数は保存してあります。自分の時間は、このプログラムを実行すると得られます。破線は前の表の回数を、最も長い系列での時間に合わせたものです。
 
 # %% [markdown] lang="ko"
 # <details><summary>답</summary>
@@ -214,11 +214,64 @@ for n in lengths:
 #
 # ## 비용 재기
 #
-# 배치 8의 순전파에 걸리는 밀리초입니다. 서버(AMD EPYC, Zen 4)의 코어 두 개에서 열 번 잰 것 가운데 가장 짧은 시간입니다. 점선은 위의 횟수를 가장 긴 시퀀스의 시간에 맞춘 것입니다. 시퀀스가 짧으면 호출 자체에 드는 시간이 더 큽니다. 셀을 실행하면 자기 컴퓨터의 시간을 얻습니다.
+# 순전파에 걸리는 밀리초입니다. `examples/cost_of_layers.py`로 한 번 잰 것입니다. AMD EPYC의 코어 두 개, 배치는 시퀀스 16개, 128차원, 커널 크기 3입니다. 바쁜 컴퓨터의 시간에서는 배울 것이 적어서 이 수를 저장해 두었습니다. 자기 컴퓨터의 시간은 이 프로그램을 실행해서 얻습니다. 점선은 앞 표의 횟수를 가장 긴 시퀀스의 시간에 맞춘 것입니다.
+
+# %%
+measured_lengths = [16, 64, 256, 1024, 2048]
+measured = {
+    "convolution": [1.92, 2.07, 6.23, 23.50, 36.72],
+    "recurrence": [2.09, 4.38, 18.35, 72.98, 141.98],
+    "self-attention": [1.30, 2.12, 18.10, 229.48, 859.26],
+}
+print("     n" + "".join(f"{name:>16}" for name in names))
+for n, *row in zip(measured_lengths, *measured.values(), strict=True):
+    print(f"{n:6}" + "".join(f"{value:13.1f} ms" for value in row))
+
+# %% tags=["plot"]
+figure = Figure((6.5, 3.5), layout="constrained")
+axes = figure.subplots()
+for i, name in enumerate(names):
+    counts = [multiplications(name, n, d=128) for n in measured_lengths]
+    scaled = np.array(counts) * measured[name][-1] / counts[-1]
+    axes.loglog(measured_lengths, measured[name], f"C{i}o-", label=name)
+    axes.loglog(measured_lengths, scaled, f"C{i}--")
+axes.set_xlabel("length n")
+axes.set_ylabel("milliseconds")
+figure.legend(loc="outside right upper", frameon=False)
+figure
+
+# %% [markdown]
+# Below some length, the overhead of a call hides the count. Self-attention is slower than recurrence from about $n$ = 270 on, later than the count
+# says ($n = d = 128$): its large products use the processor better than the small products of the steps.
+#
+# ## Sequential operations, measured
+#
+# Here the number of tokens is always 4,096, and only the arrangement changes: 256 short sequences or 4 long ones. Convolution and
+# recurrence do the same number of multiplications in all of them. Each time is the best of forty, in milliseconds.
+#
+# **Predict:** which of the three takes the same time in each arrangement?
+
+# %% [markdown] lang="ja"
+# 短い系列では、呼び出し自体の時間の方が大きくなります。自己注意が再帰より遅くなるのは $n$ = 270 あたりからで、回数から予想される $n = d = 128$ より後です。自己注意の大きな積の方が、各ステップの小さな積よりプロセッサーをうまく使うからです。
+#
+# ## 順番に行う演算を測る
+#
+# トークンの数は常に 4,096 で、並べ方だけが変わります。短い系列 256 本から、長い系列 4 本までです。畳み込みと再帰の乗算の回数は、どの並べ方でも同じです。時間は 40 回測った最小値（ミリ秒）です。
+#
+# **予想してください:** 三つのうち、どの並べ方でも時間がほぼ同じなのはどれですか。
+
+# %% [markdown] lang="ko"
+# 시퀀스가 짧으면 호출 자체에 드는 시간이 더 큽니다. 셀프 어텐션이 순환보다 느려지는 것은 $n$ = 270쯤부터이고, 횟수에서 예상되는 $n = d = 128$보다 뒤입니다. 셀프 어텐션의 큰 곱이 각 단계의 작은 곱보다 프로세서를 더 잘 쓰기 때문입니다.
+#
+# ## 차례로 하는 연산 재기
+#
+# 토큰 수는 언제나 4,096이고 배열만 바뀝니다. 짧은 시퀀스 256개부터 긴 시퀀스 4개까지입니다. 합성곱과 순환의 곱셈 횟수는 어느 배열에서나 같습니다. 시간은 마흔 번 잰 것 가운데 가장 짧은 것(밀리초)입니다.
+#
+# **예상해 보세요:** 셋 가운데 어느 배열에서나 시간이 거의 같은 것은 무엇일까요?
 
 
 # %%
-def milliseconds(name, length, batch=8, turns=10):
+def milliseconds(name, length, batch, turns=40):
     inputs = keras.Input((length, d), batch_size=batch)
     model = keras.Model(inputs, make_layer(name)(inputs))
     x = random.normal(size=(batch, length, d)).astype("float32")
@@ -228,59 +281,9 @@ def milliseconds(name, length, batch=8, turns=10):
         start = time.perf_counter()
         model.predict_on_batch(x)
         times.append(1000 * (time.perf_counter() - start))
-    return min(times)  # the run that other programs disturbed least
+    return min(times)  # the turn that other programs disturbed least
 
 
-measured = {
-    name: [milliseconds(name, n) for n in lengths] for name in names
-}
-print("     n" + "".join(f"{name:>16}" for name in names))
-for i, n in enumerate(lengths):
-    row = [measured[name][i] for name in names]
-    print(f"{n:6}" + "".join(f"{value:13.1f} ms" for value in row))
-
-# %% tags=["plot"]
-figure = Figure((6.5, 3.5), layout="constrained")
-axes = figure.subplots()
-for i, name in enumerate(names):
-    counts = np.array([multiplications(name, n) for n in lengths])
-    scaled = counts * measured[name][-1] / counts[-1]
-    axes.loglog(lengths, measured[name], f"C{i}o-", label=name)
-    axes.loglog(lengths, scaled, f"C{i}--")
-axes.set_xlabel("length n")
-axes.set_ylabel("milliseconds")
-figure.legend(loc="outside right upper", frameon=False)
-figure
-
-# %% [markdown]
-# `examples/cost_of_layers.py` compares layers with projections, for up to 2,048 positions.
-#
-# ## Sequential operations, measured
-#
-# Here the number of tokens is always 4,096, and only the arrangement changes: 256 short sequences or 4 long ones. Convolution and
-# recurrence do the same number of multiplications in all of them.
-#
-# **Predict:** which of the three takes the same time in each arrangement?
-
-# %% [markdown] lang="ja"
-# `examples/cost_of_layers.py` は、射影のあるレイヤーを 2,048 個の位置まで比べます。
-#
-# ## 順番に行う演算を測る
-#
-# トークンの数は常に 4,096 で、並べ方だけが変わります。短い系列 256 本から、長い系列 4 本までです。畳み込みと再帰の乗算の回数は、どの並べ方でも同じです。
-#
-# **予想してください:** 三つのうち、どの並べ方でも時間がほぼ同じなのはどれですか。
-
-# %% [markdown] lang="ko"
-# `examples/cost_of_layers.py`는 투영이 있는 레이어를 2,048개 위치까지 비교합니다.
-#
-# ## 차례로 하는 연산 재기
-#
-# 토큰 수는 언제나 4,096이고 배열만 바뀝니다. 짧은 시퀀스 256개부터 긴 시퀀스 4개까지입니다. 합성곱과 순환의 곱셈 횟수는 어느 배열에서나 같습니다.
-#
-# **예상해 보세요:** 셋 가운데 어느 배열에서나 시간이 거의 같은 것은 무엇일까요?
-
-# %%
 arrangements = [(256, 16), (64, 64), (16, 256), (4, 1024)]
 print("batch x length" + "".join(f"{name:>16}" for name in names))
 by_arrangement = {name: [] for name in names}
@@ -491,11 +494,11 @@ figure
 #
 # ### 演習: 軽いアテンション
 #
-# （11.7 節の 5）時間やメモリーはどうすれば減らせますか。
+# （11.7 節の 5）時間やメモリはどうすれば減らせますか。
 #
 # <details><summary>答え</summary>
 #
-# - 同じ結果をブロックごとに計算し、重み全体を保存しない。`MultiHeadAttention` は長い系列では自動的にそうします。メモリーは $n$ に比例しますが、時間は $n^2$ のままです。
+# - 同じ結果をブロックごとに計算し、重み全体を保存しない。`MultiHeadAttention` は長い系列では自動的にそうします。メモリは $n$ に比例しますが、時間は $n^2$ のままです。
 # - 窓の中だけを参照する: `MultiHeadAttention(..., window=128)`。理論上は $128\,n$ 個のスコアで済みますが、この実装では時間は減りません。
 # - ヘッドの間でキーとバリューを共有する: `num_kv_heads=1`。デコーダーのキャッシュが小さくなります。
 # - 近似する。ソフトマックスの低ランク近似やカーネル近似、固定した疎なパターン、ハッシュによるキーの選択、ブロックの間の再帰状態など。Tay ほか *Efficient Transformers: A Survey*（2020）は約 20 のモデルを整理しています。
@@ -527,7 +530,7 @@ figure
 #
 # <details><summary>답</summary>
 #
-# 가중치의 수입니다. $16384^2$ = 2억 6800만 개가 헤드마다, 층마다 필요하고 float32로는 1 GB입니다. 시간도 길이의 제곱으로 늘어납니다. 길이가 두 배면 점수는 네 배입니다. 둘째는 위치입니다. 짧은 시퀀스로 학습한 모델은 16,000만큼 떨어진 거리를 본 적이 없습니다([튜토리얼 3](3_positions.ipynb)). 셋째는 아주 많은 키에 대한 소프트맥스입니다. 관계없는 토큰의 작은 가중치가 쌓입니다.
+# 가중치의 수입니다. $16384^2$ = 2억 6800만 개가 헤드마다, 층마다 필요하고 float32로는 1 GB입니다. 시간도 길이의 제곱으로 늘어납니다. 길이가 두 배면 스코어는 네 배입니다. 둘째는 위치입니다. 짧은 시퀀스로 학습한 모델은 16,000만큼 떨어진 거리를 본 적이 없습니다([튜토리얼 3](3_positions.ipynb)). 셋째는 아주 많은 키에 대한 소프트맥스입니다. 관계없는 토큰의 작은 가중치가 쌓입니다.
 #
 # </details>
 #
@@ -538,7 +541,7 @@ figure
 # <details><summary>답</summary>
 #
 # - 같은 결과를 블록마다 계산하고 가중치 전체를 저장하지 않습니다. `MultiHeadAttention`은 긴 시퀀스에서 저절로 이렇게 합니다. 메모리는 $n$에 비례하지만 시간은 여전히 $n^2$입니다.
-# - 창 안만 참조합니다: `MultiHeadAttention(..., window=128)`. 이론으로는 점수 $128\,n$개면 되지만, 이 구현에서는 시간이 줄지 않습니다.
+# - 창 안만 참조합니다: `MultiHeadAttention(..., window=128)`. 이론으로는 스코어 $128\,n$개면 되지만, 이 구현에서는 시간이 줄지 않습니다.
 # - 헤드끼리 키와 값을 공유합니다: `num_kv_heads=1`. 디코더의 캐시가 작아집니다.
 # - 근사합니다. 소프트맥스의 저랭크 근사나 커널 근사, 고정된 희소 패턴, 해시로 고른 키, 블록 사이의 순환 상태 등입니다. Tay 등의 *Efficient Transformers: A Survey*(2020)가 스무 개쯤 되는 모델을 정리했습니다.
 #
