@@ -43,8 +43,8 @@ def test_a_damaged_file_is_named(tmp_path):
         (b"", "cut off: its header"),
         (content()[:40], "cut off: its header"),
         (content()[:-9], "cut off: it ends inside the tensor 'ids'|inside the tensor 'brain'"),
-        ((2).to_bytes(8, "little") + b"{x", "no file of the format"),
-        (content(whole={"dtype": "F32"}), "no file of the format"),
+        ((2).to_bytes(8, "little") + b"{x", "not a safetensors file"),
+        (content(whole={"dtype": "F32"}), "not a safetensors file"),
     ):
         with pytest.raises(ValueError, match=rf"model\.safetensors` is .*({reason})"):
             read(tmp_path, data)
