@@ -21,8 +21,8 @@ SETTINGS = (
 )
 
 
-def outputs_of(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """Outputs of each code cell, run in an empty folder.
+def outputs_of(notebook: dict[str, Any], package: Path = ROOT) -> list[list[dict[str, Any]]]:
+    """Outputs of each code cell, run in an empty folder; `package` holds `keras_attn`.
 
     Raises:
         nbclient.exceptions.CellExecutionError: If a cell raises an error.
@@ -32,9 +32,9 @@ def outputs_of(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
     from nbclient import NotebookClient
 
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    # The kernel imports the code of this checkout, installed or not.
+    # The kernel imports this code before any that is installed.
     os.environ["PYTHONPATH"] = os.pathsep.join(
-        [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
     )
     run = nbformat.from_dict(notebook)
     run["cells"].insert(0, nbformat.v4.new_code_cell(SETTINGS))

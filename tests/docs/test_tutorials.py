@@ -2,11 +2,14 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "docs" / "tutorials"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "tutorials"
 NAMES = sorted(path.stem for path in FOLDER.glob("[0-9]_*.py"))
 STORED = [path.relative_to(FOLDER).as_posix() for path in sorted(FOLDER.rglob("*.ipynb"))]
 CODE = "```{.python .input}\nplot()\n```"
@@ -111,10 +114,19 @@ def test_a_stored_notebook_is_small_and_has_nothing_of_the_machine_that_executed
     assert not re.search(r"[぀-ヿ一-鿿、。]\n(?![-*#|<])[぀-ヿ一-鿿「]", words)
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """A folder with the package as its wheel installs it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target"]
+    subprocess.run([*install, folder, ROOT], check=True)
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_a_tutorial_runs_in_an_empty_folder(tutorials, name):
+def test_a_tutorial_runs_in_an_empty_folder_with_the_wheel_alone(tutorials, wheel, name):
     pytest.importorskip("nbclient")
     import execution
 
-    assert any(execution.outputs_of(tutorials.unexecuted(name)))
+    assert any(execution.outputs_of(tutorials.unexecuted(name), wheel))
