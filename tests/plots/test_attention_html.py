@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from selenium.webdriver import Keys
+from serving import browser
 
 from keras_attn.plots import show_attention
-from tests.serving import browser
 
 T, S = 3, 4
 WEIGHTS = np.array([[0.5, 0.25, 0.25, 0], [0.125, 0.875, 0, 0], [0.1, 0.2, 0.3, 0.4]])
