@@ -210,7 +210,7 @@ def transformer_blocks() -> Figure:
 
 
 def three_layers() -> Figure:
-    """How the first and the last of five positions meet: convolution, recurrence, attention."""
+    """Drawing of the paths between two positions in convolution, recurrence and attention."""
     figure, axes = canvas(27, 8)
 
     def connect(left, low, high, reach, route):
@@ -242,7 +242,7 @@ def three_layers() -> Figure:
 
 
 def kinds() -> Figure:
-    """Which token may attend to which: encoder only, encoder–decoder, decoder only."""
+    """Drawing of the masks of encoder only, encoder–decoder and decoder only."""
     figure, axes = canvas(27, 12)
     everything, causal = np.ones((3, 3)), np.tril(np.ones((3, 3)))
     # 0: masked, 1: self-attention, 2: cross-attention, 3: causal self-attention.

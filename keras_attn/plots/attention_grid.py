@@ -31,13 +31,11 @@ def plot_attention(
     """Grid of heat maps of attention weights: a row for each layer, a column for each head.
 
     A heat map has a row for each query and a column for each key. All heat maps share one colour
-    bar, from 0 to the largest weight. Masked cells are hatched. Tokens may contain Japanese
-    characters and `$`.
+    bar, from 0 to the largest weight. Masked cells are hatched. Tokens are drawn as they are.
 
     Args:
-        weights: Attention weights `(T, S)`, `(H, T, S)` or `(B, H, T, S)`, or a dict of attention
-            weights by layer name. Layers may differ in `H`, and without tokens also in `T` and
-            `S`.
+        weights: Attention weights `(T, S)`, `(H, T, S)` or `(B, H, T, S)`, or a dict of them by
+            layer name. Layers may differ in `H`, and without tokens also in `T` and `S`.
         query_tokens: `T` strings. Defaults to None: queries are numbered.
         key_tokens: `S` strings. Defaults to None: keys are numbered.
         example: Index of an example in the batch, if `weights` have a batch. Defaults to 0.
