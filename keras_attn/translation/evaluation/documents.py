@@ -81,11 +81,9 @@ def write_report(report: Report, folder: Path) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Convert named tuples and dataclasses to dicts, so that JSON keeps the field names."""
+    """Convert named tuples to dicts, so that JSON keeps the field names."""
     if hasattr(value, "_asdict"):
         return {name: _plain(part) for name, part in value._asdict().items()}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
     return [_plain(part) for part in value] if isinstance(value, list) else value
 
 

@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.significance import PairedTest
 
 from keras_attn.languages import read_language
 
@@ -11,8 +13,7 @@ from keras_attn.languages import read_language
 NUM_RESAMPLES = 1000
 
 
-@dataclass(frozen=True)
-class Scores:
+class Scores(NamedTuple):
     """Corpus scores, each with its sacreBLEU signature."""
 
     bleu: float  # 0 to 100; higher is better
@@ -33,13 +34,20 @@ class Comparison(NamedTuple):
     # Probability of a difference at least this large by chance (paired bootstrap, Koehn 2004).
     p_value: float
 
+    def __str__(self) -> str:
+        """Comparison in one line."""
+        return (
+            f"BLEU {self.gain:+.1f} against {self.baseline} ({self.baseline_bleu:.1f}), "
+            f"p = {self.p_value:.3f}"
+        )
+
 
 def bleu(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], target_language: str
 ) -> float:
     """Corpus BLEU (Papineni et al. 2002); equals the BLEU of `score`."""
-    _check(hypotheses, references)
-    return _bleu_metric(target_language).corpus_score(hypotheses, _by_place(references)).score
+    by_place = _by_place(hypotheses, references)
+    return _bleu_metric(target_language).corpus_score(hypotheses, by_place).score
 
 
 def score(
@@ -53,11 +61,7 @@ def score(
 
     Each hypothesis has one or more references. The language determines the tokenization.
     """
-    # Imported here to keep the import of this module fast.
-    from sacrebleu.metrics import CHRF, TER
-
-    _check(hypotheses, references)
-    by_place = _by_place(references)
+    by_place = _by_place(hypotheses, references)
     bleu_metric, chrf = _bleu_metric(target_language), CHRF()
     ter = TER(normalized=True, asian_support=read_language(target_language).bleu == "char")
     found = bleu_metric.corpus_score(hypotheses, by_place, n_bootstrap=NUM_RESAMPLES)
@@ -74,17 +78,12 @@ def score(
 
 def sentence_chrf(hypothesis: str, references: Sequence[str]) -> float:
     """chrF of one translation, 0 to 100; BLEU of single sentences is too often 0."""
-    from sacrebleu.metrics import CHRF
-
     return CHRF().sentence_score(hypothesis, list(references)).score
 
 
 def chrf(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """Corpus chrF, 0 to 100; equals the chrF of `score`."""
-    from sacrebleu.metrics import CHRF
-
-    _check(hypotheses, references)
-    return CHRF().corpus_score(hypotheses, _by_place(references)).score
+    return CHRF().corpus_score(hypotheses, _by_place(hypotheses, references)).score
 
 
 def share_interval(right: int, number: int) -> tuple[float, float]:
@@ -113,33 +112,25 @@ def compare(
     target_language: str,
 ) -> Comparison:
     """Paired bootstrap of BLEU against `baseline`: earlier translations of the same sentences."""
-    from sacrebleu.significance import PairedTest
-
-    _check(hypotheses, references)
+    by_place = _by_place(hypotheses, references)
     systems: list[tuple[str, Sequence[str]]] = [("baseline", baseline), ("now", hypotheses)]
     metrics = {"BLEU": _bleu_metric(target_language)}
-    by_place = _by_place(references)
     test = PairedTest(systems, metrics, by_place, test_type="bs", n_samples=NUM_RESAMPLES)
     found: dict[str, Any] = test()[1]
     before, now = found["BLEU"]
     return Comparison(name, before.score, now.score - before.score, now.p_value)
 
 
-def _bleu_metric(target_language: str) -> Any:
-    from sacrebleu.metrics import BLEU
-
+def _bleu_metric(target_language: str) -> BLEU:
     return BLEU(tokenize=read_language(target_language).bleu)
 
 
-def _by_place(references: Sequence[Sequence[str]]) -> list[Any]:
+def _by_place(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> list[Any]:
     """References by rank: the first of each sentence, the second of each, ...; None if missing."""
-    most = max(map(len, references))
-    return [[row[i] if i < len(row) else None for row in references] for i in range(most)]
-
-
-def _check(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
     if not hypotheses or len(hypotheses) != len(references) or not all(references):
         raise ValueError(
             "There must be at least one hypothesis and at least one reference for each. Received: "
             f"{len(hypotheses)} hypotheses and references for {sum(map(bool, references))}."
         )
+    most = max(map(len, references))
+    return [[row[i] if i < len(row) else None for row in references] for i in range(most)]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from keras_attn.translation.evaluation.exactness import Exactness, Share
 from keras_attn.translation.evaluation.metrics import Comparison, Scores
 
-UNSEEN = "on unseen sentences"
+UNSEEN = "acceptable on unseen sentences"
 
 
 class Sample(NamedTuple):
@@ -44,12 +44,18 @@ class SetScores(NamedTuple):
 
     def __str__(self) -> str:
         """Scores in one line."""
-        scores = self.scores
-        return (
-            f"{self.name}, {count(self.num_sentences, 'sentence')}: "
-            f"BLEU {scores.bleu:.1f} ± {scores.bleu_interval:.1f}, chrF {scores.chrf:.1f}, "
-            f"number accuracy {self.exactness.numbers}, copy accuracy {self.exactness.copies}"
-        )
+        values = ", ".join(map(" ".join, self.values().items()))
+        return f"{self.name}, {count(self.num_sentences, 'sentence')}: {values}"
+
+    def values(self) -> dict[str, str]:
+        """Scores by name, as texts."""
+        return {
+            "BLEU": f"{self.scores.bleu:.1f} ± {self.scores.bleu_interval:.1f}",
+            "chrF": f"{self.scores.chrf:.1f}",
+            "TER": f"{self.scores.ter:.1f}",
+            "number accuracy": str(self.exactness.numbers),
+            "copy accuracy": str(self.exactness.copies),
+        }
 
 
 @dataclass(frozen=True)
@@ -76,12 +82,7 @@ class Report:
     def summary(self) -> str:
         """Scores of all test sets, then samples, for the terminal."""
         lines = [
-            f"BLEU {self.scores.bleu:.1f} ± {self.scores.bleu_interval:.1f}",
-            *([f"Acceptable {UNSEEN}: {self.acceptable_share()}"] if self.acceptable else []),
-            f"chrF {self.scores.chrf:.1f}",
-            f"TER {self.scores.ter:.1f}",
-            f"Number accuracy {self.exactness.numbers}",
-            f"Copy accuracy {self.exactness.copies}",
+            *map(" ".join, self.values().items()),
             *self.remarks(),
             *map(str, self.by_corpus),
             *(f"Held out, {found}" for found in self.held_out),
@@ -91,22 +92,17 @@ class Report:
             lines += [f"  {source}", f"    = {translation}", f"    ~ {reference}"]
         return "\n".join(lines)
 
-    def acceptable_share(self) -> str:
-        """Acceptable translations of sentences that people type; empty if not measured."""
-        if not self.acceptable:
-            return ""
-        return f"{self.acceptable.right} of {self.acceptable.sentences} (development half)"
+    def values(self) -> dict[str, str]:
+        """Scores of all sentences by name, as texts."""
+        bleu, *others = SetScores("", 0, self.scores, self.exactness).values().items()
+        share = self.acceptable
+        text = share and f"{share.right} of {share.sentences} (development half)"
+        return dict([bleu, *([(UNSEEN, text)] if text else []), *others])
 
     def remarks(self) -> list[str]:
         """Translation time, and the comparison with an earlier version, one line each."""
         lines = [f"{count(self.num_sentences, 'sentence')} translated in {self.seconds:.1f} s"]
-        if self.comparison:
-            against = self.comparison
-            lines.append(
-                f"BLEU {against.gain:+.1f} against {against.baseline} "
-                f"({against.baseline_bleu:.1f}), p = {against.p_value:.3f}"
-            )
-        return lines
+        return [*lines, str(self.comparison)] if self.comparison else lines
 
 
 def count(number: int, noun: str) -> str:

@@ -57,7 +57,7 @@ def test_a_version_gets_a_report_figures_and_a_card(export_and_score, tmp_path, 
     pytest.importorskip("matplotlib_fontja")
     report = export_and_score()
     assert report.scores.bleu == pytest.approx(100)
-    assert "\nAcceptable on unseen sentences: 0 of 200 (development half)\n" in report.summary()
+    assert "\nacceptable on unseen sentences 0 of 200 (development half)\n" in report.summary()
     card = (tmp_path / "1" / "README.md").read_text(encoding="utf-8")
     assert "| acceptable on unseen sentences | 0 of 200 (development half) |" in card
     names = {path.name for path in (tmp_path / "1").iterdir()}
@@ -104,8 +104,8 @@ def test_the_summary_shows_scores_first_and_no_signature(report_with):
         "BLEU 41.3 ± 1.5",
         "chrF 63.0",
         "TER 44.0",
-        "Number accuracy 93.1% (1,000 sentences)",
-        "Copy accuracy n/a (0 sentences)",
+        "number accuracy 93.1% (1,000 sentences)",
+        "copy accuracy n/a (0 sentences)",
         "1,771 sentences translated in 12.5 s",
         "Samples (= translation, ~ reference):",
         "  これ",

@@ -3,7 +3,7 @@ import re
 
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.cleaning import REASONS
-from keras_attn.translation.evaluation.markdown import CORPUS, readable, report_lines
+from keras_attn.translation.evaluation.markdown import LEGEND, readable, report_lines
 from keras_attn.translation.evaluation.metrics import Comparison
 from keras_attn.translation.evaluation.report import EpochRecord, Sample, SetScores
 
@@ -13,7 +13,7 @@ def markdown(report, folder):
 
 
 def test_every_reason_and_column_has_a_name_and_values_have_digits_that_tell_something():
-    assert set(REASONS) <= set(CORPUS)
+    assert set(REASONS) <= set(LEGEND["corpus"])
     for name, value, text in (
         ("epochs", 71.428, "71.4"),
         ("seconds", 52.8743, "53"),

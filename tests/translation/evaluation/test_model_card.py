@@ -80,4 +80,4 @@ def test_licence_follows_from_the_corpora(tmp_path):
     ):
         model_card.write(tmp_path, Config(data=data), report)
         card = (tmp_path / "README.md").read_text(encoding="utf-8")
-        assert f"\nlicense: {licence}\n" in card
+        assert f'\nlicense: "{licence}"\n' in card
