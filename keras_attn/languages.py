@@ -128,6 +128,8 @@ def code_of(code: str) -> str:
     >>> [code_of(code) for code in ("ja", "JP", "jpn", "en-US", "zh_TW", "eo")]
     ['ja', 'ja', 'ja', 'en', 'zh', 'eo']
     """
+    if code in LANGUAGES:  # fast: each sentence of a corpus asks
+        return code
     primary = re.split("[-_]", code.lower())[0]
     return _CODES.get(primary, primary)
 
@@ -140,4 +142,4 @@ def read_language(code: str) -> Language:
     >>> [read_language(code).name for code in ("jpn", "en-US", "eo")]
     ['Japanese', 'English', 'eo']
     """
-    return LANGUAGES.get(code_of(code), Language(code))
+    return LANGUAGES.get(code_of(code)) or Language(code)
