@@ -16,6 +16,7 @@ import time
 from typing import Any
 
 import numpy as np
+from layers_peer import make_layer
 from machine import available_memory, describe_machine, process_memory
 
 GIB = 2**30
@@ -55,9 +56,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--heads", type=int, default=8)
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--causal", action="store_true", help="with the causal mask")
-    parser.add_argument(
-        "--limit", type=float, default=12.0, help="maximum memory of a process, in GiB"
-    )
+    parser.add_argument("--limit", type=float, default=12.0, help="GiB that a process may take")
     parser.add_argument("--paths", nargs="+", choices=PATHS, default=list(PATHS))
     parser.add_argument("--measure", choices=PATHS, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -95,16 +94,10 @@ def measure(arguments: argparse.Namespace) -> None:
 
 def make_pass(arguments: argparse.Namespace) -> Any:
     """Function that runs a forward and backward pass on an input of a given length."""
-    import keras
     import tensorflow as tf
 
-    import keras_attn
-
-    width, num_heads, dtype = arguments.width, arguments.heads, arguments.dtype
-    if arguments.measure == "keras":
-        layer = keras.layers.MultiHeadAttention(num_heads, width // num_heads, dtype=dtype)
-    else:
-        layer = keras_attn.MultiHeadAttention(width, num_heads, use_bias=True, dtype=dtype)
+    width, dtype = arguments.width, arguments.dtype
+    layer = make_layer(arguments.measure, width, arguments.heads, dtype)
     options = {"use_causal_mask": arguments.causal, "training": True}
     if arguments.measure == "plain":
         options["return_attention_scores"] = True

@@ -27,6 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -34,8 +35,9 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 from learning import settings_of
-from machine import describe_machine, num_cores
+from machine import describe_machine
 from peer import Peer
+from turns import Table, median_ratio, take_turns
 
 from keras_attn import Transformer
 from keras_attn.translation import versions
@@ -62,6 +64,7 @@ BEAMS = (1, 4)
 # Requests of a turn, by texts in a request; a turn takes about a second.
 REQUESTS = {1: 16, 8: 4, 32: 2, 128: 1}
 COUNTED = 256  # sentences whose steps are counted
+NAME = {"": "<22", " ": "<12"}  # columns of a program and its way
 BATCH_SIZE = 64  # of `--try`, as in `Translator`
 TOLERANCE = 1e-4  # of scores: batches of other shapes are rounded in another way
 
@@ -95,7 +98,7 @@ def main() -> int:
         steps = count_steps(models, sentences[:COUNTED])
         peers = start(models, sentences)
         steps |= compare(peers, ours, examples[: arguments.scored], config.target)
-        take_turns(peers, ours, sentences, arguments.turns, steps)
+        compare_speed(peers, ours, sentences, arguments.turns, steps)
         for peer in peers.values():
             peer.end()
 
@@ -110,20 +113,19 @@ def main() -> int:
     return 0
 
 
-def load(version: Path) -> tuple[Transformer, Tokenizers]:
-    """Model and tokenizers of an exported version, for another export."""
-    config = Config.load(version / EXTRA / CONFIG)
+def load(version: Path, **settings: Any) -> tuple[Transformer, Tokenizers, Config]:
+    """Model, tokenizers and configuration of an exported version, for another export."""
+    config = dataclasses.replace(Config.load(version / EXTRA / CONFIG), **settings)
     tokenizers = load_or_train(version / EXTRA, (), config)  # loads: the files are there
-    config = dataclasses.replace(config, precision="float32")  # decoding has its own
-    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
+    in_float32 = dataclasses.replace(config, precision="float32")  # decoding has its own
+    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, in_float32)
     warm_start.copy_weights(version, model)
-    return model, tokenizers
+    return model, tokenizers, config
 
 
 def export_all(version: Path, settings: dict[str, Any], folder: Path) -> dict[str, Path]:
     """Export the weights of a version with settings in each format; folders by name."""
-    config = dataclasses.replace(Config.load(version / EXTRA / CONFIG), **settings)
-    model, tokenizers = load(version)
+    model, tokenizers, config = load(version, **settings)
     models = {}
     for precision in OURS:
         served = dataclasses.replace(config, serving_precision=precision)
@@ -151,9 +153,9 @@ class CountedSearch:
     """Search that an export of a version has, with `settings` in place of its own, counted."""
 
     def __init__(self, version: Path, **settings: Any):
-        config = dataclasses.replace(Config.load(version / EXTRA / CONFIG), **settings)
+        model, tokenizers, config = load(version, **settings)
         config.validate()
-        self._exported = Signatures(*load(version), config)
+        self._exported = Signatures(model, tokenizers, config)
         threads.one_core_for_each_shard(self._exported)
         self._steps = tf.Variable([0.0, 0.0])
         step, no_terms = DecoderSteps.step, tf.zeros([0], tf.string)
@@ -187,16 +189,17 @@ def compare_settings(version: Path, tries: list[str], examples: list[Example]) -
     parts = list(batches([example.source for example in examples], BATCH_SIZE))
     turns = [[search(part) for search in searches] for part in (parts[0], *parts)]
     print(f"{len(examples):,} validation sentences")
-    print(f"{'row-steps':>9}{'CPU s':>8}{'BLEU':>8}{'chrF':>8}{'equal':>9}{'lower':>7}  settings")
+    columns = {"row-steps": ">9.2f", "CPU s": ">8.1f", "BLEU": ">8.2f", "chrF": ">8.2f"}
+    table = Table(columns | {"equal": ">9.2%", "lower": ">7", "  settings": ""})
     first: dict[str, np.ndarray] = {}
     for settings, found in zip(tries, zip(*turns[1:], strict=True), strict=True):  # after a warm-up
         row_steps, seconds = (sum(one[i] for one in found) for i in (3, 4))
         texts, scores = (np.concatenate([one[i] for one in found]) for i in (0, 1))
         first = first or {"texts": texts, "scores": scores}
         scored = texts.tolist(), [example.references for example in examples]
-        print(f"{row_steps / len(texts):>9.2f}{seconds:>8.1f}{bleu(*scored, target):>8.2f}", end="")
-        print(f"{chrf(*scored):>8.2f}{np.mean(texts == first['texts']):>9.2%}", end="")
-        print(f"{np.sum(scores < first['scores'] - TOLERANCE):>7}  {settings}", flush=True)
+        lower = np.sum(scores < first["scores"] - TOLERANCE)
+        quality = bleu(*scored, target), chrf(*scored), np.mean(texts == first["texts"]), lower
+        table.add(row_steps / len(texts), seconds, *quality, f"  {settings}")
 
 
 def batches(sentences: list[str], size: int) -> Iterator[list[str]]:
@@ -224,18 +227,17 @@ def count_steps(models: dict[str, Path], sentences: list[str]) -> Steps:
 def start(models: dict[str, Path], sentences: list[str]) -> Peers:
     """Start a process for each model and way to use the cores, and load the models."""
     peers: Peers = {}
-    print(f"{'':<22}{'':<12}{'load s':>8}{'first text s':>14}{'MiB on disk':>13}")
+    columns = {"load s": ">8.1f", "first text s": ">14.2f", "MiB on disk": ">13.1f"}
+    table = Table(NAME | columns)
     for name, folder in models.items():
         # Without files that only conversion and training need.
         files = [path for path in folder.rglob("*") if path.is_file() and EXTRA not in path.parts]
         size = sum(path.stat().st_size for path in files) / 2**20
         for way in WAYS_OF_OURS if is_ours(name) else WAYS_OF_CTRANSLATE2:
             command = ["decode_peer.py", name, way]
-            peers[name, way] = peer = Peer(f"{name}, {way}", command, num_cores())
-            loaded = peer.ask(load=str(folder))
-            first = peer.ask(texts=sentences[:1])
-            print(f"{name:<22}{way:<12}{loaded['seconds']:>8.1f}", end="")
-            print(f"{first['seconds']:>14.2f}{size:>13.1f}", flush=True)
+            peers[name, way] = peer = Peer(f"{name}, {way}", command)
+            loaded, first = peer.ask(load=str(folder)), peer.ask(texts=sentences[:1])
+            table.add(name, way, loaded["seconds"], first["seconds"], size)
     return peers
 
 
@@ -257,37 +259,31 @@ def compare(peers: Peers, ours: tuple[str, ...], examples: list[Example], target
     return steps
 
 
-def take_turns(
+def compare_speed(
     peers: Peers, ours: tuple[str, ...], sentences: list[str], num_turns: int, steps: Steps
 ) -> None:
     """Print sentences/s of each engine, by texts in a request."""
     print(f"\nMedian of {num_turns} turns; sentences/s, and how much faster than each other engine")
     print(f"{' and '.join(ours)} are; each in its fastest way to use the cores\n")
-    print(f"{'texts':>5}  {'':<22}{'':<12}{'ms/request':>11}{'sent./s':>9}", end="")
-    print(f"{'steps':>8}{'row-steps':>11}" + "".join(f"{name:>10}" for name in ours))
+    columns = {"ms/request": ">11.1f", "sent./s": ">9.1f", "steps": ">8.2f", "row-steps": ">11.2f"}
+    table = Table({"texts": ">5", **NAME, **columns, **dict.fromkeys(ours, ">10.2f")})
     for size, num_requests in REQUESTS.items():
-        seconds: dict[tuple[str, str], list[float]] = {peer: [] for peer in peers}
-        for turn in range(-1, num_turns):  # one more turn for warm-up, not counted
-            first = (turn + 1) * size * num_requests
-            texts = [sentences[(first + i) % len(sentences)] for i in range(size * num_requests)]
-            for i in range(len(peers)):
-                one = list(peers)[(i + turn) % len(peers)]  # a new order in each turn
-                answers = [peers[one].ask(texts=batch) for batch in batches(texts, size)]
-                if turn >= 0:
-                    seconds[one].append(sum(answer["seconds"] for answer in answers))
+        num_texts = size * num_requests
+
+        def seconds_of(peer: Peer, turn: int, size: int = size, number: int = num_texts) -> float:
+            texts = list(islice(cycle(sentences), turn * number, (turn + 1) * number))
+            return sum(peer.ask(texts=batch)["seconds"] for batch in batches(texts, size))
+
+        seconds = take_turns(peers, seconds_of, num_turns)
         fastest: dict[str, str] = {}
         for name, way in sorted(peers, key=lambda peer: statistics.median(seconds[peer])):
             fastest.setdefault(name, way)
         for name in dict.fromkeys(name for name, _ in peers):
-            way = fastest[name]
-            its = seconds[name, way]
-            a_second = size * num_requests / statistics.median(its)
-            print(f"{size:>5}  {name:<22}{way:<12}{1000 * size / a_second:>11.1f}", end="")
-            print("{:>9.1f}{:>8.2f}{:>11.2f}".format(a_second, *steps[name, size]), end="")
-            for mine in (seconds[one, fastest[one]] for one in ours):
-                ratios = [a / b for a, b in zip(its, mine, strict=True)]
-                print(f"{statistics.median(ratios):>10.2f}", end="")
-            print(flush=True)
+            its = seconds[name, fastest[name]]
+            median = statistics.median(its)
+            ratios = (median_ratio(its, seconds[one, fastest[one]]) for one in ours)
+            speed = 1000 * median / num_requests, num_texts / median
+            table.add(size, f"  {name}", fastest[name], *speed, *steps[name, size], *ratios)
     for (name, way), peer in peers.items():
         print(f"{name:<22}{way:<12} peak {peer.ask()['peak MiB']:,.0f} MiB")
 

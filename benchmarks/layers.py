@@ -14,6 +14,7 @@ from typing import Any
 
 from machine import describe_machine, num_cores
 from peer import Peer
+from turns import Table, take_turns
 
 OURS = "keras_attn"
 PASSES = ("forward", "forward+backward")
@@ -28,18 +29,22 @@ def main() -> int:
     print(describe_machine(("tensorflow", "keras", "torch", "numpy")))
     print(f"{num_cores()} threads; median of {arguments.repeats} turns; ", end="")
     print("causal mask" if arguments.causal else "no mask")
-    header = "".join(f"{peer + ' ms':>15}" for peer in peers)
-    ratios = "".join(f"{peer + '/ours':>12}" for peer in peers[1:])
-    print(f"\n{'B, T, D, H':<18}{'dtype':<10}{'pass':<18}{header}{ratios}", flush=True)
-    processes = [Peer(peer, ["layers_peer.py", peer], num_cores()) for peer in peers]
+    print()
+    columns = {"B, T, D, H": "<18", "dtype": "<10", "pass": "<18"}
+    columns |= {f"{peer} ms": ">15.1f" for peer in peers}
+    table = Table(columns | {f"{peer}/ours": ">12.2f" for peer in peers[1:]})
+    processes = [Peer(peer, ["layers_peer.py", peer]) for peer in peers]
     found: list[float] = []
     for shape in arguments.shapes:
         for dtype in arguments.dtypes:
             check_agreement(processes, shape=shape, dtype=dtype, causal=arguments.causal)
             for name in PASSES:
-                times = take_turns(processes, name, arguments.repeats, arguments.seconds)
-                found += [time / times[0] for time in times[1:]]
-                print_row(shape, dtype, name, times)
+                request = {"pass": name, "seconds": arguments.seconds}
+                times = median_times(processes, request, arguments.repeats)
+                ratios = [time / times[0] for time in times[1:]]
+                sizes = ", ".join(map(str, shape))
+                table.add(sizes, dtype, name, *(1000 * time for time in times), *ratios)
+                found += ratios
     for process in processes:
         process.end()
     print(f"\nahead in {sum(ratio > 1 for ratio in found)} of {len(found)} comparisons")
@@ -51,9 +56,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--causal", action="store_true", help="with the causal mask")
     parser.add_argument("--dtypes", nargs="+", choices=TOLERANCE, default=list(TOLERANCE))
     parser.add_argument("--repeats", type=int, default=9, help="turns of each library")
-    parser.add_argument(
-        "--seconds", type=float, default=0.3, help="minimum length of a turn, in seconds"
-    )
+    parser.add_argument("--seconds", type=float, default=0.3, help="minimum length of a turn")
     shapes = {"default": SHAPES, "metavar": "B,T,D,H", "help": "batch, length, width, heads"}
     parser.add_argument("--shapes", nargs="+", type=parse_shape, **shapes)
     return parser.parse_args()
@@ -80,21 +83,11 @@ def check_agreement(processes: list[Peer], **request: Any) -> None:
                     )
 
 
-def take_turns(processes: list[Peer], name: str, repeats: int, seconds: float) -> list[float]:
+def median_times(processes: list[Peer], request: dict[str, Any], num_turns: int) -> list[float]:
     """Median seconds of a call, for each process."""
-    times: list[list[float]] = [[] for _ in processes]
-    for turn in range(repeats):
-        for i in range(len(processes)):
-            k = (i + turn) % len(processes)  # a new order in each turn
-            times[k].append(processes[k].ask(**{"pass": name, "seconds": seconds}))
-    return [statistics.median(mine) for mine in times]
-
-
-def print_row(shape: tuple[int, ...], dtype: str, name: str, times: list[float]) -> None:
-    milliseconds = "".join(f"{1000 * time:>15.1f}" for time in times)
-    ratios = "".join(f"{time / times[0]:>12.2f}" for time in times[1:])
-    sizes = ", ".join(map(str, shape))
-    print(f"{sizes:<18}{dtype:<10}{name:<18}{milliseconds}{ratios}", flush=True)
+    programs = {process.name: process for process in processes}
+    turns = take_turns(programs, lambda process, turn: process.ask(**request), num_turns)
+    return [statistics.median(times) for times in turns.values()]
 
 
 if __name__ == "__main__":

@@ -71,20 +71,22 @@ def make_arrays(shape: list[int]) -> tuple[np.ndarray, np.ndarray, list[np.ndarr
     return x, upstream, weights
 
 
+def make_layer(library: str, width: int, num_heads: int, dtype: str) -> Any:
+    import keras
+
+    import keras_attn
+
+    if library == "keras":
+        return keras.layers.MultiHeadAttention(num_heads, width // num_heads, dtype=dtype)
+    return keras_attn.MultiHeadAttention(width, num_heads, use_bias=True, dtype=dtype)
+
+
 def make_keras_passes(library: str, shape: list[int], dtype: str, causal: bool) -> Passes:
     import tensorflow as tf
 
     if not tf.config.threading.get_intra_op_parallelism_threads():
         tf.config.threading.set_intra_op_parallelism_threads(num_cores())
-    import keras
-
-    import keras_attn
-
-    width, num_heads = shape[2:]
-    if library == "keras":
-        layer = keras.layers.MultiHeadAttention(num_heads, width // num_heads, dtype=dtype)
-    else:
-        layer = keras_attn.MultiHeadAttention(width, num_heads, use_bias=True, dtype=dtype)
+    layer = make_layer(library, *shape[2:], dtype)
     array, upstream_array, weights = make_arrays(shape)
     x, upstream = (tf.constant(a, dtype) for a in (array, upstream_array))
     layer(x, x)

@@ -32,6 +32,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 from machine import describe_machine
+from turns import Table
 
 from keras_attn import Transformer
 from keras_attn.languages import read_language
@@ -73,16 +74,16 @@ def main() -> int:
     print(describe_machine(("tensorflow", "keras")))
     pairs = f"{arguments.pairs:,} pairs" if arguments.pairs else "all pairs"
     print(f"{arguments.data}, {pairs}, {arguments.tokens:,.0f} tokens", flush=True)
-    columns = ("nats", "noisy", "joined", "BLEU", "steps", "tokens/s")
-    print("".join(f"{name:>9}" for name in columns), " settings", flush=True)
+    columns = dict.fromkeys(("nats", "noisy", "joined", "BLEU"), ">9,.2f")
+    columns |= {"steps": ">9,", "tokens/s": ">9,.0f"}
+    table = Table({**columns, "  settings": ""})
     for settings in arguments.tries:
         command = [sys.executable, __file__, "--data", arguments.data, "--one", settings]
         command += ["--pairs", str(arguments.pairs)] if arguments.pairs else []
         command += ["--tokens", str(arguments.tokens)]
         ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         found = json.loads(ended.stdout.splitlines()[-1])
-        numbers = "".join(f"{found[name]:>9,.2f}" for name in columns[:4])
-        print(f"{numbers}{found['steps']:>9,}{found['tokens/s']:>9,.0f}  {settings}", flush=True)
+        table.add(*(found[name] for name in columns), f"  {settings}")
     return 0
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import tensorflow as tf
 from machine import describe_machine
-from peer import python_of
+from peer import python_of, write_json
 
 from keras_attn.translation.corpus.sources import Sources
 from keras_attn.translation.importing import folder, vocabulary
@@ -63,7 +63,7 @@ BATCH = 128
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="folder of models and environments")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the models")
     parser.add_argument("--strings", type=int, default=20_000, help="strings to tokenize")
     parser.add_argument("--sentences", type=int, default=500, help="sentences to translate")
     parser.add_argument("--shapes", type=int, nargs="*", help="numbers of the shapes, from 0")
@@ -74,8 +74,8 @@ def main() -> int:
     pairs = [entry.pair for entry in Sources("tatoeba", "ja", "en").read().entries]
     random.Random(1).shuffle(pairs)
     lines = [[pair[side] for pair in pairs[:20_000]] for side in (0, 1)]
-    write(out / "lines.json", lines)
-    python = python_of("marian", out)
+    write_json(out / "lines.json", lines)
+    python = python_of("marian")
     print("| shape | ids, source | ids, target | greedy | beam 4 |")
     print("|---|---|---|---|---|", flush=True)
     num_different = 0
@@ -111,19 +111,19 @@ def compare(
     """Line to print of each comparison, and whether it found a difference."""
     shutil.rmtree(model, ignore_errors=True)
     model.mkdir()
-    write(model / "shape.json", shape)
-    write(model / "texts.json", texts)
+    write_json(model / "shape.json", shape)
+    write_json(model / "texts.json", texts)
     marian, peer = model / "marian", [python, Path(__file__).with_name("marian_peer.py")]
     run(*peer, "make", marian, model / "shape.json", lines)
     run(*peer, "answer", marian, model / "texts.json")
     answers = json.loads((marian / "answers.json").read_text(encoding="utf-8"))
-    found = [
-        counted(ids(side, texts["strings"]), answers[f"{name}_ids"])
-        for name, side in zip(("source", "target"), read_sides(marian), strict=True)
-    ]
-    settings = folder.read_json(marian, folder.GENERATION_CONFIG)
+    files, found = folder.read(marian), []
+    for i, name in enumerate(("source", "target")):
+        proto = folder.read_bytes(marian, f"{name}.spm")
+        side = vocabulary.convert(proto, files.vocabularies[i], SPECIAL, files.names[i])
+        found.append(counted(ids(side, texts["strings"]), answers[f"{name}_ids"]))
     for beams in (1, 4):
-        write(marian / folder.GENERATION_CONFIG, {**settings, "num_beams": beams})
+        write_json(marian / "generation_config.json", {**files.generation, "num_beams": beams})
         # Without a list of example sentences for the pair of languages.
         translator = import_marian(marian, model / f"beam_{beams}", target="fr")
         found.append(counted(translator(texts["sentences"]), answers[f"beam_{beams}"]))
@@ -133,17 +133,6 @@ def compare(
 def counted(found: list[Any], expected: list[Any]) -> tuple[str, bool]:
     same = sum(ours == theirs for ours, theirs in zip(found, expected, strict=True))
     return f"{same:,} of {len(expected):,}", same < len(expected)
-
-
-def read_sides(path: Path) -> list[Vocabulary]:
-    is_separate = (path / "target_vocab.json").is_file()
-    names = ("vocab.json", "target_vocab.json" if is_separate else "vocab.json")
-    return [
-        vocabulary.convert(
-            folder.read_bytes(path, model), folder.read_json(path, name), SPECIAL, name
-        )
-        for model, name in zip((folder.SOURCE_MODEL, folder.TARGET_MODEL), names, strict=True)
-    ]
 
 
 def ids(side: Vocabulary, strings: list[str]) -> list[list[int]]:
@@ -161,10 +150,6 @@ def run(*command: Any) -> None:
     result = subprocess.run([*map(str, command)], capture_output=True, text=True)
     if result.returncode:
         raise RuntimeError(f"{command[:4]} failed: {result.stderr[-2000:]}")
-
-
-def write(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import sentencepiece
 import torch
+from peer import write_json
 from transformers import MarianConfig, MarianMTModel, MarianTokenizer
 
 BATCH = 32
@@ -52,10 +53,10 @@ def make(folder: Path, shape: Shape, lines: tuple[list[str], list[str]]) -> None
         pieces.append([model.id_to_piece(i) for i in numbers if i % 97])
     if shape.separate:
         source, target = (vocabulary(side) for side in pieces)
-        write(folder / "target_vocab.json", target)
+        write_json(folder / "target_vocab.json", target)
     else:
         source = target = vocabulary([*shape.languages, *pieces[0], *pieces[1]])
-    write(folder / "vocab.json", source)
+    write_json(folder / "vocab.json", source)
     tokenizer = MarianTokenizer(
         str(folder / "source.spm"),
         str(folder / "target.spm"),
@@ -147,7 +148,7 @@ def answer(folder: Path, texts: dict[str, Any]) -> None:
             inputs = tokenizer(sentences[start : start + BATCH], return_tensors="pt", padding=True)
             found = model.generate(**inputs, num_beams=beams)
             answers[f"beam_{beams}"] += tokenizer.batch_decode(found, skip_special_tokens=True)
-    write(folder / "answers.json", answers)
+    write_json(folder / "answers.json", answers)
 
 
 @torch.no_grad()
@@ -160,10 +161,6 @@ def logits(
     given = torch.cat([start, labels[:, :-1]], dim=1)
     found = model(**tokenizer([source], return_tensors="pt"), decoder_input_ids=given).logits[0]
     return [[round(value, 6) for value in row] for row in found.tolist()]
-
-
-def write(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":

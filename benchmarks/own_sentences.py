@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 
 from machine import describe_machine
+from turns import Table
 
 from keras_attn.translation import Translator
 from keras_attn.translation.corpus.load import load_corpus
@@ -39,8 +40,8 @@ def main() -> int:
         load_corpus(name, config.source, config.target) for name in ("everyday", "tatoeba")
     )
     tests = {"own": own.test, "tatoeba": general.test}
-    print(f"{'pairs':>7}  {'way':<22}" + "".join(f"{name:>14}" for name in tests))
-    show(0, "the model as it is", arguments.model, tests)
+    table = Table({"pairs": ">7,", "  way": "<24", **dict.fromkeys(tests, ">14")})
+    table.add(0, "  the model as it is", *scores(arguments.model, tests))
     start = ["--start-from", str(arguments.model)]
     common = ["--source", config.source, "--target", config.target]
     common += ["--minutes", str(arguments.minutes), "--hold-out"]
@@ -60,7 +61,7 @@ def main() -> int:
                 out = folder / f"{number}_{way}"
                 command = [sys.executable, str(TRAIN), *options, *common, str(held_out)]
                 subprocess.run([*command, "--out", str(out)], check=True, capture_output=True)
-                show(number, way, out, tests)
+                table.add(number, f"  {way}", *scores(out, tests))
     return 0
 
 
@@ -68,8 +69,8 @@ def write(path: Path, pairs: Sequence[tuple[str, str]]) -> None:
     path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), "utf-8")
 
 
-def show(number: int, way: str, model: Path, tests: dict[str, list[Example]]) -> None:
-    """Print BLEU of the model on each test split."""
+def scores(model: Path, tests: dict[str, list[Example]]) -> list[str]:
+    """BLEU of the model on each test split."""
     translator = Translator.load(model)
     cells = []
     for examples in tests.values():
@@ -77,7 +78,7 @@ def show(number: int, way: str, model: Path, tests: dict[str, list[Example]]) ->
         references = [example.references for example in examples]
         found = score(translations, references, translator.config.target)
         cells.append(f"{found.bleu:.1f} ± {found.bleu_interval:.1f}")
-    print(f"{number:>7,}  {way:<22}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
+    return cells
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from machine import num_cores
+
 # Packages of peers that conflict with ours, by the name of the environment.
 REQUIREMENTS = {
     "torch": ("torch==2.13.0", "numpy>=2", "sentencepiece"),
@@ -17,9 +19,11 @@ REQUIREMENTS = {
 }
 
 
-def python_of(name: str, folder: Path) -> Path:
-    """Interpreter of an environment in `folder`; the environment is created if it is missing."""
-    environment = folder / name
+def python_of(name: str) -> Path:
+    """Interpreter of an environment in the cache; the environment is created if it is missing."""
+    from keras_attn_data import cache  # the environments do without it
+
+    environment = cache.folder() / "environments" / name
     python, done = environment / "bin" / "python", environment / "requirements.txt"
     wanted = "\n".join(REQUIREMENTS[name])
     if not done.is_file() or done.read_text() != wanted:
@@ -32,36 +36,31 @@ def python_of(name: str, folder: Path) -> Path:
     return python
 
 
+def write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+
 class Peer:
-    """Process that answers each line of JSON on standard input with one line of JSON.
+    """Process on all cores that answers each line of JSON with one line of JSON.
 
     Args:
         name: Name for messages.
         command: Script in this folder, and arguments of the script.
-        num_threads: Number of OpenMP threads.
-        python: Interpreter. Defaults to the interpreter of this process.
+        environment: Name of its environment. Defaults to the environment of this process.
         backend: Backend of Keras. Defaults to TensorFlow.
     """
 
     def __init__(
-        self,
-        name: str,
-        command: list[str],
-        num_threads: int,
-        python: Path | None = None,
-        backend: str = "tensorflow",
+        self, name: str, command: list[str], environment: str = "", backend: str = "tensorflow"
     ) -> None:
         self.name = name
         script, *arguments = command
-        environment = {
-            "KERAS_BACKEND": backend,
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-            "OMP_NUM_THREADS": str(num_threads),
-        }
+        python = python_of(environment) if environment else sys.executable
+        settings = {"KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3"}
         self._log = tempfile.TemporaryFile("w+")  # standard error, shown only after a failure
         self._process = subprocess.Popen(
-            [python or sys.executable, str(Path(__file__).with_name(script)), *arguments],
-            env={**os.environ, **environment},
+            [python, Path(__file__).with_name(script), *arguments],
+            env={**os.environ, **settings, "OMP_NUM_THREADS": str(num_cores())},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -24,10 +24,15 @@ from typing import Any
 
 from machine import describe_machine, private_and_shared
 from peer import Peer
-from serving_peer import clients_of, direct_calls, running_server
+from serving_peer import PERCENTILES, clients_of, direct_calls, running_server
+from turns import Table, median_ratio, take_turns
 
 ROWS = 64  # sentences in a batch of the limit
 SAMPLES = 10  # lines of memory
+COLUMNS = {"server": ">6", "long": ">6", "connections": ">12", "requests/s": ">12.0f"}
+COLUMNS |= {"of the limit": ">14.0%", "of direct calls": ">17.0%"}
+COLUMNS |= {"p50 ms": ">8.1f", "p95": ">8.1f", "p99": ">8.1f"}
+COLUMNS |= {"errors": ">8", "other answers": ">15", "answers": ">10,"}
 
 
 def main() -> int:
@@ -66,50 +71,35 @@ def main() -> int:
 
 def measure(direct: Peer, clients: dict[str, Peer], arguments: argparse.Namespace) -> None:
     """Print medians over turns; shares are relative to the direct calls of the same turn."""
-    seconds = arguments.seconds
     rows = sorted({1, ROWS, *(min(number, ROWS) for number in arguments.connections)})
-    called: dict[int, list[dict]] = {number: [] for number in rows}
     cases = [*((number, 0) for number in arguments.connections), (1, arguments.long)]
-    found: dict[tuple, list[dict]] = {(name, *case): [] for case in cases for name in clients}
-    for turn in range(arguments.turns + 1):
-        calls = {number: direct.ask(rows=number, seconds=seconds) for number in called}
-        answers = {
-            (name, number, long): clients[name].ask(connections=number, long=long, seconds=seconds)
-            for name, number, long in found
-        }
-        if turn:  # the first turn compiles each shape
-            for rows_of_call, call in calls.items():
-                called[rows_of_call].append(call)
-            for case, answer in answers.items():
-                found[case].append(answer)
-    print(f"{'texts':>12}{'sentences/s':>12}{'p50 ms':>8}   called directly")
-    for number, turns in called.items():
-        speed, time_of_call = (
-            statistics.median(turn[name] for turn in turns) for name in ("sentences/s", "p50 ms")
-        )
-        print(f"{number:>12}{speed:>12.0f}{time_of_call:>8.1f}")
-    print(
-        f"{'server':>6}{'long':>6}{'connections':>12}{'requests/s':>12}{'of the limit':>14}"
-        f"{'of direct calls':>17}",
-        end="",
+    requests: dict[Any, tuple[Peer, dict]] = {number: (direct, {"rows": number}) for number in rows}
+    requests |= {
+        (name, long, number): (peer, {"connections": number, "long": long})
+        for number, long in cases
+        for name, peer in clients.items()
+    }
+    seconds = arguments.seconds
+    turns = take_turns(
+        requests, lambda one, turn: one[0].ask(seconds=seconds, **one[1]), arguments.turns
     )
-    print("".join(f"{name:>8}" for name in ("p50 ms", "p95", "p99")), " errors  other answers")
-    for (name, number, long), turns in found.items():
-        speeds = [turn["requests"] / turn["seconds"] for turn in turns]
-        print(f"{name:>6}{long:>6}{number:>12}{statistics.median(speeds):>12.0f}", end="")
-        for width, texts in ((14, ROWS), (17, min(number, ROWS))):
-            limits = [turn["sentences/s"] for turn in called[texts]]
-            share = [one / limit for one, limit in zip(speeds, limits, strict=True)]
-            print(f"{statistics.median(share):>{width}.0%}", end="")
-        for percentile in ("50", "95", "99"):
-            print(f"{statistics.median(turn[percentile] for turn in turns):>8.1f}", end="")
-        errors, others = (sum(turn[name] for turn in turns) for name in ("errors", "others"))
-        total = sum(turn["requests"] for turn in turns)
-        print(f"{errors:>8}{others:>8} of {total:,}", flush=True)
+    limits = {number: [turn["sentences/s"] for turn in turns[number]] for number in rows}
+    print("called directly")
+    table = Table({"texts": ">12", "sentences/s": ">12.0f", "p50 ms": ">8.1f"})
+    for number in rows:
+        time_of_call = statistics.median(turn["p50 ms"] for turn in turns.pop(number))
+        table.add(number, statistics.median(limits[number]), time_of_call)
+    table = Table(COLUMNS)
+    speeds = {case: [turn["requests"] / turn["seconds"] for turn in turns[case]] for case in turns}
+    for (name, long, number), found in turns.items():
+        speed = speeds[name, long, number]
+        shares = (median_ratio(speed, limits[texts]) for texts in (ROWS, min(number, ROWS)))
+        times = (statistics.median(turn[percent] for turn in found) for percent in PERCENTILES)
+        sums = (sum(turn[what] for turn in found) for what in ("errors", "others", "requests"))
+        table.add(name, long, number, statistics.median(speed), *shares, *times, *sums)
         if name == "peer":
-            these = [turn["requests"] / turn["seconds"] for turn in found["this", number, long]]
-            ratios = [this / peer for this, peer in zip(these, speeds, strict=True)]
-            print(f"{'this/peer':>30}{statistics.median(ratios):>6.2f}", flush=True)
+            ratio = median_ratio(speeds["this", long, number], speed)
+            print(f"{'this/peer':>30}{ratio:>6.2f}", flush=True)
 
 
 def watch(clients: Peer, request: dict[str, Any], server: int, programs: str) -> None:
@@ -118,18 +108,14 @@ def watch(clients: Peer, request: dict[str, Any], server: int, programs: str) ->
     asking = threading.Thread(target=lambda: found.update(clients.ask(**request)))
     asking.start()
     compiled = count_programs(programs)
-    print(
-        f"\n{'seconds':>8}{'private MiB':>12}{'shared':>8}{'open files':>12}{'compiled since':>16}"
-    )
+    print()
+    columns = {"seconds": ">8.0f", "private MiB": ">12,.0f", "shared": ">8,.0f"}
+    table = Table(columns | {"open files": ">12", "compiled since": ">16"})
     for sample in range(SAMPLES + 1):
-        private, shared = private_and_shared(server)
         num_files = len(os.listdir(f"/proc/{server}/fd"))
-        print(
-            f"{request['seconds'] * sample / SAMPLES:>8.0f}{private:>12,.0f}{shared:>8,.0f}"
-            f"{num_files:>12}",
-            end="",
-        )
-        print(f"{count_programs(programs) - compiled:>16}", flush=True)
+        since = count_programs(programs) - compiled
+        time_of_sample = request["seconds"] * sample / SAMPLES
+        table.add(time_of_sample, *private_and_shared(server), num_files, since)
         asking.join(request["seconds"] / SAMPLES)
     asking.join()
     print(f"{found['requests']:,} requests of {request['connections']} connections, ", end="")

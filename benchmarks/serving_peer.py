@@ -20,13 +20,13 @@ from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import numpy as np
-from machine import num_cores
 from peer import Peer, answer_requests
 
 from keras_attn.translation import versions
 from keras_attn.translation.config import Config
 
 LONG = 4980  # characters of a long text
+PERCENTILES = ("50", "95", "99")  # of the latency
 
 
 @contextlib.contextmanager
@@ -71,14 +71,14 @@ def direct_calls(model: Path, data: str | None) -> tuple[Peer, list[str], list[s
     config = Config.load(version / versions.EXTRA / versions.CONFIG)
     pairs = load_corpus(data or config.data, config.source, config.target)
     texts = sorted({example.source for example in pairs.test + pairs.validation})
-    direct = Peer("direct", ["serving_peer.py", "direct", str(version)], num_cores())
+    direct = Peer("direct", ["serving_peer.py", "direct", str(version)])
     return direct, texts, direct.ask(translate=texts)
 
 
 def clients_of(url: str, model: Path, texts: list[str], expected: list[str]) -> Peer:
     """Process with connections to a server."""
     name = model.resolve().name
-    clients = Peer("clients", ["serving_peer.py", "clients", url, name], num_cores())
+    clients = Peer("clients", ["serving_peer.py", "clients", url, name])
     clients.ask(texts=texts, expected=expected)
     return clients
 
@@ -177,10 +177,7 @@ async def load(
     kinds = [False] * asked["connections"] + [True] * asked.get("long", 0)
     await asyncio.gather(*map(connection, kinds))
     taken = time.monotonic() - start
-    milliseconds = {
-        str(percentile): 1000 * float(np.percentile(seconds, percentile))
-        for percentile in (50, 95, 99)
-    }
+    milliseconds = {name: 1000 * float(np.percentile(seconds, int(name))) for name in PERCENTILES}
     return {"requests": len(seconds), "seconds": taken, **milliseconds, **counts}
 
 

@@ -24,10 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from decode import load
-from keras_attn_data import cache
-from machine import describe_machine, num_cores
-from peer import Peer, python_of
-from training_peer import RECIPE, write_batches
+from machine import describe_machine
+from training_peer import start, write_batches
 
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import Config
@@ -37,7 +35,6 @@ from keras_attn.translation.runtime import precision
 from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.training.validation import translate_with
-from keras_attn.translation.versions import CONFIG, EXTRA
 
 ROOT = Path(__file__).parents[1]
 EPOCHS = 6  # of batches, before they repeat
@@ -50,9 +47,7 @@ def main() -> int:
     parser.add_argument("--peers", nargs="*", choices=tuple(NAMES), default=tuple(NAMES))
     parser.add_argument("--minutes", nargs="+", type=float, default=(10.0, 20.0, 40.0, 60.0))
     parser.add_argument("--results", type=Path, default=Path("time_to_bleu.json"))
-    parser.add_argument(
-        "--png", type=Path, help="image file to write, with the results of this machine"
-    )
+    parser.add_argument("--png", type=Path, help="image to write, of the results of this machine")
     arguments = parser.parse_args()
     print(machine(), flush=True)
     minutes = sorted(arguments.minutes)
@@ -61,9 +56,8 @@ def main() -> int:
             add(arguments.results, "ours", number, **train_ours(arguments.data, number))
     if "torch" in arguments.peers:
         pairs = load_corpus(arguments.data)
-        python = python_of("torch", cache.folder() / "environments")
         references = [example.references for example in pairs.test]
-        found = train_torch(pairs, minutes, python)
+        found = train_torch(pairs, minutes)
         for number, translations in zip(minutes, found, strict=True):
             add(arguments.results, "torch", number, bleu(translations, references, "en"))
     if arguments.png:
@@ -94,15 +88,15 @@ def train_ours(data: str, minutes: float) -> dict[str, float]:
         subprocess.run([sys.executable, *command], cwd=ROOT, check=True)
         version = Path(name) / "1"
         report = json.loads((version / "report.json").read_text())
-        config = Config.load(version / EXTRA / CONFIG)
-        translate = translate_with(*load(version), config)
+        model, tokenizers, config = load(version)
+        translate = translate_with(model, tokenizers, config)
         examples = load_corpus(data, config.source, config.target).test
         said = translate([example.source for example in examples])
     reached = bleu(said, [example.references for example in examples], config.target)
     return {"reached": reached, "bleu_of_export": report["scores"]["bleu"]}
 
 
-def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[list[str]]:
+def train_torch(pairs: Corpus, minutes: list[float]) -> Iterator[list[str]]:
     """Translations of the test split after each number of minutes of one run."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -112,13 +106,12 @@ def train_torch(pairs: Corpus, minutes: list[float], python: Path) -> Iterator[l
         made = Batches(pairs.parts, tokenizers, config)
         stream, steps = made.stream(), made.steps_per_epoch
         files = [
-            write_batches([tuple(next(stream)) for _ in range(steps)], folder / f"{epoch}.npz")
+            write_batches([tuple(next(stream)) for _ in range(steps)], folder / f"{epoch}.pickle")
             for epoch in range(EPOCHS)
         ]
         faster = precision.fastest(precision.measure_speeds())
-        peer = Peer("torch", ["training_peer.py", "torch", faster], num_cores(), python)
-        fields = {**dataclasses.asdict(config), **RECIPE, "vocab_size": vocab_size}
-        peer.ask(load=files, config=fields)
+        fields = {**dataclasses.asdict(config), "vocab_size": vocab_size}
+        peer = start("torch", faster, files, fields)
         sources = tokenizers.source.encode([example.source for example in pairs.test])
         done = 0.0
         for number in minutes:

@@ -20,11 +20,12 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from keras_attn_data import cache
-from machine import describe_machine, num_cores
-from operations import logits_of_a_token, operations
-from peer import Peer, python_of
-from training_peer import RECIPE, Batch, write_batches
+import training_peer
+from machine import describe_machine
+from operations import operations
+from peer import Peer
+from training_peer import Batch, product_of, write_batches
+from turns import Table, median_ratio, take_turns
 
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.config import PRECISIONS, Config
@@ -55,8 +56,8 @@ def main() -> int:
         some: list[Batch] = [tuple(next(stream)) for _ in range(arguments.batches)]
         vocab_size = max(one.vocab_size for one in tokenizers)
         config = dataclasses.replace(config, vocab_size=vocab_size)
-        peers = start(arguments, write_batches(some, folder / "batches.npz"), config)
-        take_turns(peers, some, config, arguments.turns)
+        peers = start(arguments, write_batches(some, folder / "batches.pickle"), config)
+        compare(peers, some, config, arguments.turns)
         for peer in peers.values():
             peer.end()
     return 0
@@ -65,65 +66,43 @@ def main() -> int:
 def start(arguments: argparse.Namespace, batches_file: str, config: Config) -> dict[str, Peer]:
     """Start one process for each program and precision, and run the first training step."""
     peers = {}
-    print(f"\n{'':<20}{'first step s':>14}")
+    print()
+    table = Table({"": "<20", "first step s": ">14.1f"})
     for name in arguments.peers:
         if name == "keras_hub" and find_spec(name) is None:
             continue
-        python = python_of("torch", cache.folder() / "environments") if name == "torch" else None
         for precision in arguments.precisions:
-            command = ["training_peer.py", name, precision]
-            peer = Peer(name, command, num_cores(), python)
-            recipe = {} if name == "ours" else RECIPE
-            peer.ask(load=[batches_file], config={**dataclasses.asdict(config), **recipe})
-            print(f"{name + ' ' + precision:<20}{peer.ask(steps=1)['seconds']:>14.1f}", flush=True)
-            peers[f"{name} {precision}"] = peer
+            fields = dataclasses.asdict(config)
+            peer = training_peer.start(name, precision, [batches_file], fields)
+            table.add(peer.name, peer.ask(steps=1)["seconds"])
+            peers[peer.name] = peer
     return peers
 
 
-def take_turns(peers: dict[str, Peer], some: list[Batch], config: Config, num_turns: int) -> None:
+def compare(peers: dict[str, Peer], some: list[Batch], config: Config, num_turns: int) -> None:
     """Train in turns, with a matrix product in each turn, and print medians."""
-    products = {
-        precision: Peer(precision, ["training_peer.py", "product", precision], num_cores())
-        for precision in sorted({"float32", *(name.split()[1] for name in peers)}, reverse=True)
-    }
-    speeds: dict[str, list[float]] = {name: [] for name in (*peers, *products)}
-    memory = dict.fromkeys(peers, 0)
+    precisions = sorted({"float32", *(name.split()[1] for name in peers)}, reverse=True)
+    products = {precision: product_of(precision) for precision in precisions}
+    requests = {name: (product, {"product": PRODUCT}) for name, product in products.items()}
+    requests |= {name: (peer, {"steps": len(some)}) for name, peer in peers.items()}
+    turns = take_turns(requests, lambda one, turn: one[0].ask(**one[1]), num_turns)
     tokens = sum(int((part != PAD_ID).sum()) for batch in some for part in (batch[0], batch[2]))
-    for turn in range(num_turns + 1):  # the first turn compiles each shape
-        for precision, product in products.items():
-            speeds[precision] += [product.ask(product=PRODUCT)] if turn else []
-        for name, peer in peers.items():
-            answer = peer.ask(steps=len(some))
-            speeds[name] += [tokens / answer["seconds"]] if turn else []
-            memory[name] = answer["memory"]
-    peak = {name: statistics.median(speeds[name]) for name in products}
-    costs = {
-        name: operations(some, config, logits_of_a_token(name.split()[0], config)) / tokens
-        for name in peers
-    }
+    peak = {name: statistics.median(turns[name]) for name in products}
+    speeds = {name: [tokens / turn["seconds"] for turn in turns[name]] for name in peers}
+    costs = {name: operations(some, config, name.split()[0]) / tokens for name in peers}
     print(f"\n{tokens:,} tokens in {len(some)} batches; million operations each:", end=" ")
     print(", ".join(f"{name} {cost / 1e6:.1f}" for name, cost in costs.items()))
-    print(", ".join(f"product in {name}: {peak[name] / 1e9:.0f} G/s" for name in products))
-    ratios = "".join(f"{'x ' + name:>20}" for name in peers if not name.startswith("ours"))
-    print(f"\n{'':<20}{'tokens/s':>10}{'of float32 peak':>17}{'MiB':>8}{ratios}")
+    print(", ".join(f"product in {name}: {peak[name] / 1e9:.0f} G/s" for name in products), "\n")
+    others = [name for name in peers if not name.startswith("ours")]
+    columns = {"": "<20", "tokens/s": ">10,.0f", "of float32 peak": ">17.0%", "MiB": ">8,.0f"}
+    table = Table(columns | {f"x {other}": ">20.2f" for other in others})
     for name in peers:
-        cost = costs[name] / peak["float32"]
-        print(row(name, peers, speeds, cost, memory[name]), flush=True)
+        speed = statistics.median(speeds[name])
+        ratios = (median_ratio(speeds[name], speeds[other]) for other in others)
+        memory = turns[name][-1]["memory"] / 2**20
+        table.add(name, speed, speed * costs[name] / peak["float32"], memory, *ratios)
     for product in products.values():
         product.end()
-
-
-def row(
-    name: str, peers: dict[str, Peer], speeds: dict[str, list[float]], cost: float, memory: int
-) -> str:
-    """Medians of one program; ratios to other programs are taken within a turn."""
-    speed = statistics.median(speeds[name])
-    line = f"{name:<20}{speed:>10,.0f}{speed * cost:>17.0%}{memory / 2**20:>8,.0f}"
-    for other in peers:
-        if not other.startswith("ours"):
-            pairs = zip(speeds[name], speeds[other], strict=True)
-            line += f"{statistics.median(a / b for a, b in pairs):>20.2f}"
-    return line
 
 
 if __name__ == "__main__":

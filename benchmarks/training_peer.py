@@ -13,15 +13,17 @@ on all cores. Reads one JSON request from each line and writes one JSON line as 
 
 import itertools
 import os
+import pickle
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from machine import num_cores, process_memory
-from peer import answer_requests
+from peer import Peer, answer_requests
 
 # Settings of Adam for the peers: the best ones found with ours (results/learning.md).
 RECIPE = {"learning_rate": 3e-3, "warmup_steps": 300}
@@ -61,21 +63,31 @@ def main() -> None:
     answer_requests(answer)
 
 
-def write_batches(batches: Sequence[Batch], path: Any) -> str:
+def start(
+    program: str, precision: str, files: list[str], fields: dict, backend: str = "tensorflow"
+) -> Peer:
+    """Process of a program that is ready to train; `fields` are those of our `Config`."""
+    is_torch = program == "torch"
+    command = ["training_peer.py", program, precision]
+    peer = Peer(f"{program} {precision}", command, "torch" if is_torch else "", backend)
+    peer.ask(load=files, config=fields if program == "ours" else {**fields, **RECIPE})
+    return peer
+
+
+def product_of(precision: str, backend: str = "tensorflow") -> Peer:
+    """Process that measures the speed of a matrix product."""
+    return Peer(f"product {precision}", ["training_peer.py", "product", precision], backend=backend)
+
+
+def write_batches(batches: Sequence[Batch], path: Path) -> str:
     """Write batches to a file and return the path."""
-    arrays = {
-        f"{i}_{part}": ids for i, batch in enumerate(batches) for part, ids in enumerate(batch)
-    }
-    np.savez(path, **arrays)
+    path.write_bytes(pickle.dumps(batches))
     return str(path)
 
 
 @lru_cache(maxsize=1)
 def read_batches(path: str) -> list[Batch]:
-    with np.load(path) as arrays:
-        found = {name: arrays[name] for name in arrays.files}
-    number = len(found) // 3
-    return [(found[f"{i}_0"], found[f"{i}_1"], found[f"{i}_2"]) for i in range(number)]
+    return pickle.loads(Path(path).read_bytes())
 
 
 def endless(files: list[str]) -> Iterator[Batch]:

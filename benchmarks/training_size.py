@@ -16,11 +16,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from keras_attn_data import cache
-from machine import describe_machine, num_cores
-from operations import logits_of_a_token, operations
-from peer import Peer, python_of
-from training_peer import RECIPE, Batch, write_batches
+from machine import describe_machine
+from operations import operations
+from training_peer import Batch, product_of, start, write_batches
+from turns import Table
 
 from keras_attn.translation import presets
 from keras_attn.translation.config import PRECISIONS, Config
@@ -28,6 +27,9 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID
 
 NUM_BATCHES = 8
 SIZE_OF_PRODUCT = {"tensorflow": 2048, "jax": 8192}  # rows and columns
+COLUMNS = {"width": ">7", "layers": ">8", "length": ">8", "batch": ">9,", "  program": "<11"}
+COLUMNS |= {"tokens/s": ">10,.0f", "estimated": ">11,.0f", "ms a step": ">11,.1f"}
+COLUMNS |= {"of the peak": ">13.1%", "MiB": ">8,.0f", "first step s": ">14.1f"}
 
 
 def main() -> int:
@@ -44,11 +46,7 @@ def main() -> int:
     parser.add_argument("--backend", choices=SIZE_OF_PRODUCT, default="tensorflow")
     arguments = parser.parse_args()
     print(describe_machine(("tensorflow", "jax", "keras")))
-    print(f"{'width':>7}{'layers':>8}{'length':>8}{'batch':>9}  {'':<8}{'tokens/s':>10}", end="")
-    print(
-        f"{'estimated':>11}{'ms a step':>11}{'of the peak':>13}{'MiB':>8}{'first step s':>14}",
-        flush=True,
-    )
+    table = Table(COLUMNS)
     for width, depth, length, batch_tokens in itertools.product(
         arguments.widths, arguments.depths, arguments.lengths, arguments.batch_tokens
     ):
@@ -65,46 +63,41 @@ def main() -> int:
         )
         layers = f"{depth}+{config.num_decoder_layers}"
         for program in arguments.programs:
-            print(f"{width:>7}{layers:>8}{length:>8}{batch_tokens:>9,}  {program:<8}", end="")
-            print(measure(program, config, length, arguments), flush=True)
+            measured = measure(program, config, length, arguments)
+            table.add(width, layers, length, batch_tokens, f"  {program}", *measured)
     return 0
 
 
-def measure(program: str, config: Config, length: int, arguments: argparse.Namespace) -> str:
-    """Cells of a line; a training that needs too much memory gives its error."""
+def measure(
+    program: str, config: Config, length: int, arguments: argparse.Namespace
+) -> list[float | str]:
+    """Last cells of a row; a training that needs too much memory gives its error."""
     batches = [make_batch(config, length, seed) for seed in range(NUM_BATCHES)]
-    recipe = RECIPE if program == "torch" else {}
-    fields = {**dataclasses.asdict(config), **recipe}
+    precision, backend = arguments.precision, arguments.backend
     peaks = {}
-    for precision in {"float32", arguments.precision}:
-        product = start("product", precision, arguments.backend)
-        peaks[precision] = product.ask(product=SIZE_OF_PRODUCT[arguments.backend])
+    for each in {"float32", precision}:
+        product = product_of(each, backend)
+        peaks[each] = product.ask(product=SIZE_OF_PRODUCT[backend])
         product.end()
-    peer = start(program, arguments.precision, arguments.backend)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            file = write_batches(batches, Path(folder) / "batches.npz")
-            peer.ask(load=[file], config=fields)
+            file = write_batches(batches, Path(folder) / "batches.pickle")
+            peer = start(program, precision, [file], dataclasses.asdict(config), backend)
             first = peer.ask(steps=1)["seconds"]
             turns = [peer.ask(steps=NUM_BATCHES) for _ in range(arguments.turns + 1)][1:]
     except RuntimeError as error:
-        return f" {str(error)[-300:]}"
+        return [f" {str(error)[-300:]}"]
     peer.end()
     seconds = statistics.median(turn["seconds"] for turn in turns)
     tokens = sum(batch[part].size for batch in batches for part in (0, 2))
-    num_logits = logits_of_a_token(program, config)
-    share = operations(batches, config, num_logits) / seconds / peaks[arguments.precision]
-    line = f"{tokens / seconds:>10,.0f}{1 / presets.seconds_of_a_token(config, peaks):>11,.0f}"
-    line += f"{1000 * seconds / NUM_BATCHES:>11,.1f}{share:>13.1%}"
-    return line + f"{turns[-1]['memory'] / 2**20:>8,.0f}{first:>14.1f}"
-
-
-def start(program: str, precision: str, backend: str) -> Peer:
-    """Process of a program."""
-    environments = cache.folder() / "environments"
-    python = python_of("torch", environments) if program == "torch" else None
-    command = ["training_peer.py", program, precision]
-    return Peer(program, command, num_cores(), python, backend=backend)
+    return [
+        tokens / seconds,
+        1 / presets.seconds_of_a_token(config, peaks),
+        1000 * seconds / NUM_BATCHES,
+        operations(batches, config, program) / seconds / peaks[precision],
+        turns[-1]["memory"] / 2**20,
+        first,
+    ]
 
 
 def make_batch(config: Config, length: int, seed: int) -> Batch:
