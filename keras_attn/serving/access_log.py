@@ -3,23 +3,18 @@
 import logging
 import time
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keras_attn.serving.metrics import Metrics
 
 _log = logging.getLogger(__name__)
+_NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 _KINDS = ("/v1/", "/v2/", "/translate", "/page/", "/healthz", "/livez", "/metrics")
 _PROBES = ("/healthz", "/livez", "/health", "/metrics", "/v2/health/live", "/v2/health/ready")
 
 
 class AccessLog:
-    """ASGI application that counts and logs the requests of another; bodies are not logged.
-
-    Args:
-        app: ASGI application to wrap.
-        metrics: Metrics of the server.
-    """
+    """ASGI application that counts and logs the requests of another; bodies are not logged."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics):
         self._app = app
@@ -37,7 +32,7 @@ class AccessLog:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Content-Type-Options"] = "nosniff"
+                message["headers"] = [*message["headers"], _NO_SNIFFING]
             await send(message)
 
         try:

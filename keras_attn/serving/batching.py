@@ -14,12 +14,10 @@ waits, up to `batch_wait` seconds, until as many rows are there as at the end of
 lone client never waits.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 
 import numpy as np
@@ -27,7 +25,7 @@ import numpy as np
 from keras_attn.serving import pieces
 from keras_attn.serving.errors import RETRY_AFTER, RequestError
 from keras_attn.serving.pieces import Piece, Tensors
-from keras_attn.serving.servable import Servable
+from keras_attn.serving.servable import Servable, Signature
 from keras_attn.serving.settings import Settings
 
 # Seconds that pieces may be overtaken: for each character, and at most. On two cores, a character
@@ -37,12 +35,24 @@ MOST_SECONDS = 20.0
 
 
 @dataclass(eq=False)
+class _Client:
+    """Client with requests in progress, and the characters computed for it.
+
+    A new client begins with the least of the others.
+    """
+
+    computed: int
+    num_requests: int = 0
+
+
+@dataclass(eq=False)
 class _Request:
-    """Request in progress: its client, and the number of rows that no thread has taken."""
+    """Request in progress, and the number of rows that no thread has taken."""
 
     servable: Servable
-    signature: str
-    client: str
+    name: str
+    signature: Signature
+    client: _Client
     num_waiting: int
 
 
@@ -53,18 +63,15 @@ class _Waiting:
     request: _Request
     piece: Piece
     since: float
-    outputs: asyncio.Future[Tensors] = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
+    outputs: asyncio.Future[Tensors]
 
-    def can_join(self, other: _Waiting) -> bool:
-        servable, name = self.request.servable, self.request.signature
-        if servable is not other.request.servable or name != other.request.signature:
+    def can_join(self, other: "_Waiting") -> bool:
+        request, others = self.request, other.request
+        if request.servable is not others.servable or request.name != others.name:
             return False
-        signature = servable.signature(name)
-        return signature.joins_rows and all(
+        return request.signature.joins_rows and all(
             np.array_equal(self.piece.inputs[shared], other.piece.inputs[shared])
-            for shared in signature.shared
+            for shared in request.signature.shared
         )
 
 
@@ -74,16 +81,18 @@ class Batcher:
     Args:
         settings: Settings of the server: batch size, queue size, number of threads.
         on_batch: Function called with the number of rows of each batch. Defaults to no function.
+
+    Attributes:
+        num_rows: Number of waiting rows, also of pieces that are not in the queue yet.
     """
 
     def __init__(self, settings: Settings, on_batch: Callable[[int], None] = lambda rows: None):
+        self.num_rows = 0
         self._settings = settings
         self._on_batch = on_batch
-        self._requests: set[_Request] = set()
+        self._clients: dict[str, _Client] = {}
         self._queue: list[_Waiting] = []
-        # Characters computed for each client with a request in progress. A new client begins with
-        # the least of the others.
-        self._computed: dict[str, int] = {}
+        self._num_queued = 0  # rows of pieces in the queue
         self._num_running = 0
         self._running: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -91,59 +100,51 @@ class Batcher:
         self._num_expected = settings.batch_rows
         self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="batch")
 
-    @property
-    def num_rows(self) -> int:
-        """Number of waiting rows, also of pieces that are not in the queue yet."""
-        return sum(request.num_waiting for request in self._requests)
-
     async def predict(
-        self, servable: Servable, signature: str, inputs: Tensors, num_rows: int, client: str = ""
+        self, servable: Servable, name: str, inputs: Tensors, num_rows: int, address: str = ""
     ) -> Tensors:
-        """Compute the outputs of a signature, in pieces, possibly in batches with other requests.
+        """Outputs of a signature, computed in pieces, possibly in batches with other requests.
 
-        If the caller is cancelled, no further piece is computed.
-
-        Args:
-            servable: Version of the model.
-            signature: Name of the signature.
-            inputs: Inputs of the signature, by name.
-            num_rows: Number of rows of the inputs.
-            client: Client that waits for the outputs. Defaults to `""`.
-
-        Raises:
-            RequestError: If the queue is full, the outputs would be too large, or the model refuses
-                the inputs.
+        `address` is that of the client. If the caller is cancelled, no further piece is computed.
         """
-        if self.num_rows + num_rows > self._settings.queue_rows:
+        limits, signature = self._settings, servable.signature(name)
+        if self.num_rows + num_rows > limits.queue_rows:
             raise RequestError(
                 "The server is busy: its queue is full. Try again later.",
                 HTTPStatus.SERVICE_UNAVAILABLE,
                 RETRY_AFTER,
             )
-        request = _Request(servable, signature, client, num_rows)
-        self._requests.add(request)
-        self._computed.setdefault(client, min(self._computed.values(), default=0))
+        if (client := self._clients.get(address)) is None:
+            least = min((other.computed for other in self._clients.values()), default=0)
+            client = self._clients[address] = _Client(least)
+        client.num_requests += 1
+        request = _Request(servable, name, signature, client, num_rows)
+        self.num_rows += num_rows
         try:
             found: list[Tensors] = []
-            limits = self._settings
-            for piece in pieces.cut(servable.signature(signature), inputs, num_rows, limits):
+            for piece in pieces.cut(signature, inputs, num_rows, limits):
                 found.append(await self._outputs(request, piece))
                 pieces.check_cells(found, num_rows, limits)
             return pieces.joined(found)
         finally:
-            self._requests.remove(request)
-            if all(other.client != client for other in self._requests):
-                del self._computed[client]
+            self.num_rows -= request.num_waiting
+            client.num_requests -= 1
+            if not client.num_requests:
+                del self._clients[address]
 
     async def _outputs(self, request: _Request, piece: Piece) -> Tensors:
-        waiting = _Waiting(request, piece, asyncio.get_running_loop().time())
+        loop = asyncio.get_running_loop()
+        waiting = _Waiting(request, piece, loop.time(), loop.create_future())
         self._queue.append(waiting)
+        self._num_queued += piece.num_rows
         self._run_when_due()
         try:
             return await waiting.outputs
-        finally:
+        except asyncio.CancelledError:
             if waiting in self._queue:
                 self._queue.remove(waiting)
+                self._num_queued -= piece.num_rows
+            raise
 
     def close(self) -> None:
         """Wait for running batches and stop the threads."""
@@ -174,11 +175,6 @@ class Batcher:
     def _has_free_thread(self) -> bool:
         return self._num_running < self._settings.threads
 
-    @property
-    def _num_queued(self) -> int:
-        """Number of rows of pieces in the queue."""
-        return sum(waiting.piece.num_rows for waiting in self._queue)
-
     def _run(self) -> None:
         self._num_running += 1
         task = asyncio.get_running_loop().create_task(self._compute(self._next_batch()))
@@ -187,10 +183,10 @@ class Batcher:
 
     def _next_batch(self) -> list[_Waiting]:
         """Piece whose turn it is, and the next pieces that fit into a batch with it."""
-        least = min(self._computed.values())
+        least = min(client.computed for client in self._clients.values())
 
         def turn(waiting: _Waiting) -> float:
-            more = self._computed[waiting.request.client] - least
+            more = waiting.request.client.computed - least
             seconds = SECONDS_PER_CHARACTER * (waiting.piece.size + more)
             return waiting.since + min(seconds, MOST_SECONDS)
 
@@ -210,9 +206,11 @@ class Batcher:
             else:
                 left.append(waiting)
         self._queue = left
+        self._num_queued -= num_rows
+        self.num_rows -= num_rows
         for waiting in batch:
             waiting.request.num_waiting -= waiting.piece.num_rows
-            self._computed[waiting.request.client] += waiting.piece.size
+            waiting.request.client.computed += waiting.piece.size
         return batch
 
     async def _compute(self, batch: list[_Waiting]) -> None:
@@ -249,14 +247,13 @@ def _separated(batch: list[_Waiting]) -> Iterator[Tensors]:
     """Outputs of each piece, computed by one call of the model."""
     request, inputs = batch[0].request, batch[0].piece.inputs
     if len(batch) > 1:
-        shared = request.servable.signature(request.signature).shared
         inputs = {
             name: array
-            if name in shared
+            if name in request.signature.shared
             else np.concatenate([waiting.piece.inputs[name] for waiting in batch])
             for name, array in inputs.items()
         }
-    outputs = request.servable.predict(request.signature, inputs)
+    outputs = request.servable.predict(request.name, inputs)
     if len(batch) == 1:
         yield outputs
         return

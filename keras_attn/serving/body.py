@@ -36,23 +36,11 @@ def client(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-async def read(request: Request, settings: Settings) -> bytes:
+async def read(request: Request, limits: Settings) -> bytes:
     """Read the complete body of a request, and decompress it if it is gzip.
 
-    Args:
-        request: Request to read from.
-        settings: Settings of the server: largest body, before and after decompression, and maximum
-            time to receive it.
-
-    Raises:
-        RequestError: If the body is too large, arrives too slowly, or has another encoding.
-        ClientDisconnect: If the client disconnects.
+    Its size is limited before and after decompression.
     """
-    max_bytes, max_seconds = settings.max_body, settings.max_seconds
-    too_large = RequestError(
-        f"The body of a request must have at most {max_bytes} bytes.",
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    )
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "", *_GZIP):
         raise RequestError(
@@ -60,25 +48,30 @@ async def read(request: Request, settings: Settings) -> bytes:
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         )
     announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced) > max_bytes:
-        raise too_large
+    _check_size(int(announced) if announced.isdecimal() else 0, limits)
     body = bytearray()
     try:
-        async with asyncio.timeout(max_seconds):
+        async with asyncio.timeout(limits.max_seconds):
             async for part in request.stream():
                 body += part
-                if len(body) > max_bytes:
-                    raise too_large
+                _check_size(len(body), limits)
     except TimeoutError as error:
         raise RequestError(
-            f"The body of a request must arrive within {max_seconds:g} seconds.",
+            f"The body of a request must arrive within {limits.max_seconds:g} seconds.",
             HTTPStatus.REQUEST_TIMEOUT,
         ) from error
     if encoding in _GZIP:
-        body = _decompressed(body, max_bytes)
-        if len(body) > max_bytes:
-            raise too_large
+        body = _decompressed(body, limits.max_body)
+        _check_size(len(body), limits)
     return bytes(body)
+
+
+def _check_size(num_bytes: int, limits: Settings) -> None:
+    if num_bytes > limits.max_body:
+        raise RequestError(
+            f"The body of a request must have at most {limits.max_body} bytes.",
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        )
 
 
 def _decompressed(body: bytearray, max_bytes: int) -> bytearray:
@@ -97,22 +90,24 @@ def _decompressed(body: bytearray, max_bytes: int) -> bytearray:
 
 
 async def cancel_on_disconnect(request: Request, answering: Awaitable[Answer]) -> Answer:
-    """Await an answer; cancel it if the client disconnects.
+    """Await an answer; if the client disconnects, cancel it and raise `ClientDisconnect`."""
+    task: Any = asyncio.current_task()
 
-    Raises:
-        ClientDisconnect: If the client disconnects.
-    """
-    answer = asyncio.ensure_future(answering)
-    # The body has been read, so the next message that ASGI delivers is `http.disconnect`.
-    gone = asyncio.ensure_future(request.receive())
+    async def watch() -> None:
+        # The body has been read, so the next message that ASGI delivers is `http.disconnect`.
+        await request.receive()
+        task.cancel()
+
+    watching = asyncio.create_task(watch())
     try:
-        await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
-        if answer.done():
-            return answer.result()
-        raise ClientDisconnect
+        return await answering
+    except asyncio.CancelledError:
+        if not watching.done():
+            raise
+        task.uncancel()
+        raise ClientDisconnect from None
     finally:
-        answer.cancel()
-        gone.cancel()
+        watching.cancel()
 
 
 async def off_loop(num_bytes: int, function: Callable[..., Answer], *arguments: Any) -> Answer:
@@ -126,11 +121,7 @@ async def off_loop(num_bytes: int, function: Callable[..., Answer], *arguments: 
 
 
 def parse_json(content: bytes) -> dict[str, Any]:
-    """Parse the body of a request.
-
-    Raises:
-        RequestError: If the body is not a JSON object.
-    """
+    """Parse the body of a request, a JSON object."""
     content = content.removeprefix(codecs.BOM_UTF8)  # some editors and clients write one
     if not content.strip():
         raise RequestError("JSON Parse error: The document is empty")

@@ -17,30 +17,33 @@ class Connection(H11Protocol):
     does not read.
     """
 
-    _deadline: asyncio.TimerHandle | None = None
+    # Time since when the server waits for the client, or None while it does not.
+    _since: float | None
+    _timer: asyncio.TimerHandle
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._set_deadline()
+        self._since = self.loop.time()
+        self._hang_up_when_due()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._set_deadline()
+        self._note_who_waits()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._set_deadline()
+        self._note_who_waits()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._set_deadline()
+        self._note_who_waits()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._set_deadline()
+        self._note_who_waits()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._cancel_deadline()
+        self._timer.cancel()
         super().connection_lost(exc)
 
     def eof_received(self) -> bool:  # type: ignore[override]
@@ -57,16 +60,18 @@ class Connection(H11Protocol):
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
-    def _set_deadline(self) -> None:
+    def _note_who_waits(self) -> None:
         is_closing = self.transport.is_closing()
         if self._is_answering and not self.flow.write_paused and not is_closing:
-            self._cancel_deadline()
-        elif self._deadline is None:
-            # Not `close`, which waits until all is written.
-            seconds, close = self.timeout_keep_alive, self.transport.abort
-            self._deadline = self.loop.call_later(seconds, close)
+            self._since = None
+        elif self._since is None:
+            self._since = self.loop.time()
 
-    def _cancel_deadline(self) -> None:
-        if self._deadline:
-            self._deadline.cancel()
-            self._deadline = None
+    def _hang_up_when_due(self) -> None:
+        """Disconnect a client that is waited for too long; one timer serves all requests."""
+        waited = 0 if self._since is None else self.loop.time() - self._since
+        if waited < self.timeout_keep_alive:
+            seconds = self.timeout_keep_alive - waited
+            self._timer = self.loop.call_later(seconds, self._hang_up_when_due)
+        else:
+            self.transport.abort()  # not `close`, which waits until all is written

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from http import HTTPStatus
 from typing import Any
 
@@ -21,11 +21,7 @@ from keras_attn.translation.export.translator import check_sampling
 
 
 def check_values(name: str, inputs: Tensors, config: Config | None) -> None:
-    """Check the inputs of `sample`, `score`, `continue` and `head`, which no model checks.
-
-    Raises:
-        RequestError: If a number is out of its range, or the numbers of rows differ.
-    """
+    """Check the inputs of `sample`, `score`, `continue` and `head`, which no model checks."""
     sampling = ("temperature", "top_k", "top_p")
     if name == "sample" and inputs.keys() >= {*sampling}:
         try:
@@ -46,15 +42,7 @@ def check_values(name: str, inputs: Tensors, config: Config | None) -> None:
 
 
 class Inference:
-    """Computation of requests, of all models and protocols, in one queue.
-
-    Args:
-        limits: Settings of the server.
-        metrics: Metrics of the server.
-
-    Attributes:
-        limits: Settings of the server.
-    """
+    """Computation of requests, of all models and protocols, in one queue, within `limits`."""
 
     def __init__(self, limits: Settings, metrics: Metrics):
         self.limits = limits
@@ -68,15 +56,7 @@ class Inference:
     async def compute(self, servable: Servable, name: str, inputs: Tensors, client: str) -> Tensors:
         """Outputs of a signature, by name.
 
-        Args:
-            servable: Version of the model.
-            name: Name of the signature.
-            inputs: Inputs of the signature, by name.
-            client: Address of the client, which gets the same share as others.
-
-        Raises:
-            RequestError: If the inputs exceed a limit, the queue is full, or the model refuses the
-                inputs.
+        `client` is an address. Each client gets the same share.
         """
         if name == glossary.SIGNATURE:
             glossary.check(inputs, self.limits)
@@ -91,43 +71,22 @@ class Inference:
         return await self._batcher.predict(servable, name, inputs, num_rows, client)
 
     async def answer(
-        self,
-        request: Request,
-        servable: Servable,
-        name: str,
-        inputs: Tensors,
-        arrived: float,
+        self, request: Request, servable: Servable, name: str, inputs: Tensors, arrived: float
     ) -> Tensors:
         """Outputs of a signature for an HTTP request whose body has been read.
 
-        Args:
-            request: Request; the computation is cancelled if its client disconnects.
-            servable: Version of the model.
-            name: Name of the signature.
-            inputs: Inputs of the signature, by name.
-            arrived: Time when the request arrived, by `time.monotonic`.
-
-        Raises:
-            RequestError: As for `compute`, or if the answer takes too long.
-            ClientDisconnect: If the client disconnects.
+        The request `arrived` at this time of `time.monotonic`. If the client disconnects, the
+        computation is cancelled.
         """
         request.state.rows = servable.signature(name).num_rows(inputs)
         client = body.client(request)
         asking = body.cancel_on_disconnect(request, self.compute(servable, name, inputs, client))
-        return await self.in_time(asking, arrived)
+        return await self.in_time(asking, time.monotonic() - arrived)
 
-    async def in_time(
-        self, asking: Coroutine[Any, Any, Tensors], start: float | None = None
-    ) -> Tensors:
-        """Await outputs for `max_seconds` from `start`, by `time.monotonic`. Defaults to now.
-
-        Raises:
-            RequestError: If it takes longer.
-        """
-        now = time.monotonic()
-        seconds = self.limits.max_seconds - (now - (now if start is None else start))
+    async def in_time(self, asking: Coroutine[Any, Any, Tensors], waited: float = 0.0) -> Tensors:
+        """Await outputs for `max_seconds`, of which the client has `waited` already."""
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(self.limits.max_seconds - waited):
                 return await asking
         except TimeoutError as error:
             raise RequestError(
@@ -135,15 +94,11 @@ class Inference:
                 HTTPStatus.GATEWAY_TIMEOUT,
             ) from error
 
-    def check_lengths(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Check the lengths of texts.
-
-        Raises:
-            RequestError: If a text is too long.
-        """
+    def check_lengths(self, inputs: Tensors) -> None:
+        """Check the lengths of texts."""
         limit = self.limits.max_characters
         for array in inputs.values():
-            texts = array.ravel() if array.dtype == object else ()
+            texts = array.flat if array.dtype == object else ()
             longest = max((len(text.decode("utf-8", "replace")) for text in texts), default=0)
             if longest > limit:
                 raise RequestError(

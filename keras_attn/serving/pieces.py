@@ -15,13 +15,7 @@ Tensors = dict[str, np.ndarray]
 
 
 class Piece(NamedTuple):
-    """Inputs of some rows of a request.
-
-    Attributes:
-        inputs: Inputs of the signature, by name.
-        num_rows: Number of rows.
-        size: Number of characters; a row has at least one.
-    """
+    """Inputs of some rows of a request, and their number of characters; a row has at least one."""
 
     inputs: Tensors
     num_rows: int
@@ -33,15 +27,6 @@ def cut(signature: Signature, inputs: Tensors, num_rows: int, limits: Settings) 
 
     A piece has at most `batch_rows` rows and `batch_characters` characters, or one row. A request
     whose rows depend on each other, such as samples with a seed, is one piece.
-
-    Args:
-        signature: Signature that computes the request.
-        inputs: Inputs of the signature, by name.
-        num_rows: Number of rows of the request.
-        limits: Settings of the server.
-
-    Raises:
-        RequestError: If rows that depend on each other are too many for a batch.
     """
     if not signature.has_rows and num_rows > limits.batch_rows:
         raise RequestError(
@@ -50,11 +35,7 @@ def cut(signature: Signature, inputs: Tensors, num_rows: int, limits: Settings) 
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         )
     of_rows = {name: array for name, array in inputs.items() if name not in signature.shared}
-    sizes = [0] * num_rows
-    for array in of_rows.values():
-        for row, values in enumerate(array if array.dtype == object and array.ndim else ()):
-            sizes[row] += sum(len(text.decode("utf-8", "replace")) for text in np.ravel(values))
-    sizes = [max(1, size) for size in sizes]
+    sizes = _sizes(of_rows, num_rows)
     start = size = 0
     if signature.has_rows and all(len(array) == num_rows for array in of_rows.values()):
         for row, more in enumerate(sizes):
@@ -64,24 +45,31 @@ def cut(signature: Signature, inputs: Tensors, num_rows: int, limits: Settings) 
                 yield Piece({**inputs, **some}, row - start, size)
                 start, size = row, 0
             size += more
-    some = {name: array[start:] if start else array for name, array in of_rows.items()}
-    yield Piece({**inputs, **some}, num_rows - start, sum(sizes[start:]))
+    if start:
+        inputs = {**inputs, **{name: array[start:] for name, array in of_rows.items()}}
+    yield Piece(inputs, num_rows - start, sum(sizes[start:]))
+
+
+def _sizes(of_rows: Tensors, num_rows: int) -> list[int]:
+    sizes = [0] * num_rows
+    for array in of_rows.values():
+        if array.dtype == object and array.size and array.ndim:
+            num_texts = array.size // len(array)  # of a row
+            for place, text in enumerate(array.flat):
+                sizes[place // num_texts] += len(text.decode("utf-8", "replace"))
+    return [max(1, size) for size in sizes]
 
 
 def check_cells(found: list[Tensors], num_rows: int, limits: Settings) -> None:
-    """Check the number of values in the outputs of a request of several rows.
+    """Check how many values the outputs of a request of several rows would have.
 
-    Args:
-        found: Outputs of the pieces that are computed, at least one.
-        num_rows: Number of rows of the request.
-        limits: Settings of the server.
-
-    Raises:
-        RequestError: If the outputs of all rows would have more than `max_cells` values.
+    `found` are the outputs of the pieces that are computed, at least one.
     """
+    if num_rows == 1:
+        return
     shapes = (_row_shape([part[name] for part in found]) for name in found[0])
     cells = num_rows * sum(map(math.prod, shapes))
-    if num_rows > 1 and cells > limits.max_cells:
+    if cells > limits.max_cells:
         raise RequestError(
             f"The outputs of a request of several texts must have at most {limits.max_cells} "
             f"values. These would have {cells}. Send fewer or shorter texts.",

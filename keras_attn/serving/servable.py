@@ -1,8 +1,10 @@
 """Loaded version of a model, and calls of its signatures."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -23,41 +25,38 @@ SHARED = ("term", "term_translation")
 INTERNAL = ("compile", "search")
 
 
-class Signature(NamedTuple):
-    """Signature of a SavedModel.
-
-    Attributes:
-        function: Function of the signature.
-        inputs: Input specs, by name.
-        outputs: Output specs, by name.
-    """
+@dataclass(frozen=True)
+class Signature:
+    """Function of a signature of a SavedModel, and its specs of inputs and outputs, by name."""
 
     function: Any
     inputs: dict[str, tf.TensorSpec]
     outputs: dict[str, tf.TensorSpec]
 
-    @property
+    @cached_property
     def shared(self) -> tuple[str, ...]:
         """Names of the inputs that hold for all rows of a request."""
         return tuple(name for name in self.inputs if name in SHARED)
 
-    @property
+    @cached_property
     def has_rows(self) -> bool:
-        """Whether the rows of a request may be computed one after the other.
+        """Whether all inputs and outputs have a batch axis.
 
-        True if all inputs and outputs have a batch axis.
+        Then the rows of a request may be computed one after the other.
         """
-        specs = (*self.inputs.values(), *self.outputs.values())
-        return all(spec.shape.rank and spec.shape[0] is None for spec in specs)
+        return all(spec.shape.rank and spec.shape[0] is None for spec in self._specs)
+
+    @cached_property
+    def joins_rows(self) -> bool:
+        """Whether all inputs and outputs have a batch axis and a fixed size of each row.
+
+        Then rows of several requests may share a batch, if their shared inputs are equal.
+        """
+        return self.has_rows and all(spec.shape[1:].is_fully_defined() for spec in self._specs)
 
     @property
-    def joins_rows(self) -> bool:
-        """Whether rows of several requests may share a batch, if their shared inputs are equal.
-
-        True if all inputs and outputs also have a fixed size of each row.
-        """
-        specs = (*self.inputs.values(), *self.outputs.values())
-        return self.has_rows and all(spec.shape[1:].is_fully_defined() for spec in specs)
+    def _specs(self) -> list[tf.TensorSpec]:
+        return [*self.inputs.values(), *self.outputs.values()]
 
     def num_rows(self, inputs: Mapping[str, np.ndarray]) -> int:
         """Number of rows of the inputs of a request; shared inputs have no rows."""
@@ -66,21 +65,15 @@ class Signature(NamedTuple):
 
 
 class Servable:
-    """Loaded version of a SavedModel.
+    """Loaded version of a SavedModel, in a folder whose name is the version number.
 
-    Args:
-        folder: Folder of the version. The name of the folder is the version number.
+    Raises any exception of TensorFlow if the folder holds no complete SavedModel.
 
     Attributes:
-        folder: Folder of the version.
-        version: Version number.
         signatures: Signatures, by name.
         config: Configuration of the translator, or None for another SavedModel.
         examples: Sentences that the model translates well, for the page. May be empty.
         signature_map: Signature definitions of the SavedModel, by name.
-
-    Raises:
-        Exception: Any exception of TensorFlow, if the folder holds no complete SavedModel.
     """
 
     def __init__(self, folder: Path):
@@ -110,21 +103,13 @@ class Servable:
             self.signature_map.signature_def[name].CopyFrom(definition)
 
     def signature(self, name: str) -> Signature:
-        """Signature with the given name.
-
-        Raises:
-            RequestError: If the model has no such signature.
-        """
+        """Signature with the given name; a `RequestError` if there is none."""
         if name not in self.signatures:
             raise RequestError(f'Serving signature name: "{name}" not found in signature def')
         return self.signatures[name]
 
     def predict(self, name: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Call a signature and return its outputs, by name.
-
-        Raises:
-            RequestError: If the model refuses the inputs.
-        """
+        """Call a signature and return its outputs, by name."""
         signature = self.signature(name)
         tensors = {
             name: tf.constant(inputs[name].tolist(), spec.dtype, inputs[name].shape)
@@ -147,11 +132,7 @@ class Servable:
         return self._compiles and int(self._loaded.compiled_length) >= FIRST_LENGTHS[-1]
 
     def warm_up(self, name: str, inputs: Mapping[str, np.ndarray]) -> None:
-        """Run a warm-up request. Texts of a compiled length then use the compiled program.
-
-        Raises:
-            RequestError: If the model refuses the inputs.
-        """
+        """Run a warm-up request. Texts of a compiled length then use the compiled program."""
         if name == "compile" and self._compiles:
             self._loaded.signatures[name](**inputs)
             self._loaded.compiled_length.assign(inputs["length"])
