@@ -30,9 +30,9 @@ ROWS_AT_ONCE = 128
 # Number of shards of a large batch where no program sets it. On a single core, two shards take a
 # quarter longer than one (benchmarks/results/decode.md).
 NUM_SHARDS = 2
-# A translation is uncertain if its confidence is below 0: a weight for the mean log probability of
-# its tokens, one for its tokens in relation to the source, and a bias. Training calibrates them.
-CONFIDENCE = (1.0, 0.0, 0.7)
+# A translation is uncertain if its confidence is below 0: a weight for its log probability, one for
+# its tokens in relation to the source, and a bias. Training calibrates them.
+CONFIDENCE = (1.0, 0.0, 5.0)
 MAX_RATIO = 2.0  # target tokens for each source token that count
 
 
@@ -362,14 +362,13 @@ class Signatures:
     def _evidence(self, source_ids: tf.Tensor, found: Hypotheses) -> tf.Tensor:
         """Evidence of each best hypothesis, float32 `(B, 2)`.
 
-        Mean log probability of its tokens, and their number in relation to the source: most wrong
+        Its log probability, and its number of tokens in relation to the source: most wrong
         translations leave something out. EOS counts.
         """
         num_generated = num_tokens(found.tokens[:, 0]) + 1
-        mean = found.scores[:, 0] * self._length_penalty(num_generated)
-        mean = mean / tf.cast(num_generated, tf.float32)
+        log_probability = found.scores[:, 0] * self._length_penalty(num_generated)
         ratio = tf.cast(num_generated / num_tokens(source_ids), tf.float32)
-        return tf.stack([mean, tf.minimum(ratio, MAX_RATIO)], axis=1)
+        return tf.stack([log_probability, tf.minimum(ratio, MAX_RATIO)], axis=1)
 
     def translate_with_evidence(self, texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
         """Translations of sentences, and their evidence `(B, 2)`, for a calibration."""

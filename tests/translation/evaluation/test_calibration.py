@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from keras_attn.translation.corpus.splits import Example
-from keras_attn.translation.evaluation.calibration import Calibration, fit
+from keras_attn.translation.evaluation.calibration import MARKED_OF_RIGHT, Calibration, fit
 
 RANDOM = np.random.default_rng(0)
 
@@ -16,12 +16,12 @@ def drawn(weights, number=4000):
     return evidence, RANDOM.random(number) < 1 / (1 + np.exp(-odds))
 
 
-def test_the_fit_finds_the_weights_and_marks_a_tenth_of_what_is_right():
+def test_the_fit_finds_the_weights_and_marks_a_share_of_what_is_right():
     evidence, is_right = drawn(np.array([5.0, 3.0, 0.0]))
     weights = fit(evidence, is_right)
     np.testing.assert_allclose(weights[:2], [5, 3], rtol=0.2)
     is_marked = evidence @ weights[:2] + weights[2] < 0
-    assert is_marked[is_right].mean() == pytest.approx(0.1, abs=0.01)
+    assert is_marked[is_right].mean() == pytest.approx(MARKED_OF_RIGHT, abs=0.01)
     assert is_marked[~is_right].mean() > 0.3
 
 
@@ -46,5 +46,5 @@ def test_a_model_is_calibrated_where_there_are_enough_sentences(number, is_calib
     calibration(signatures)
     assert len(signatures.given) == bool(calibration.details) == is_calibrated
     if is_calibrated:
-        assert calibration.details["marked right translations"] == "10%"
+        assert calibration.details["marked right translations"] == f"{MARKED_OF_RIGHT:.0%}"
         assert calibration.details["validation sentences"] == "500"
