@@ -27,7 +27,7 @@ from keras_attn.serving.apis.kserve import KServe
 from keras_attn.serving.apis.libretranslate import LibreTranslate
 from keras_attn.serving.apis.streaming import Streaming
 from keras_attn.serving.apis.tensorflow_serving import TensorFlowServing
-from keras_attn.serving.errors import CLIENT_CLOSED_REQUEST, RequestError
+from keras_attn.serving.errors import CLIENT_CLOSED_REQUEST, FAILED, RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.models import Models
@@ -35,27 +35,14 @@ from keras_attn.serving.settings import Settings
 from keras_attn.serving.website import Website
 from keras_attn.translation.runtime import allocator
 
-_APIS = (TensorFlowServing, KServe, LibreTranslate, Streaming)
+_APIS = (Website, TensorFlowServing, KServe, LibreTranslate, Streaming)
 # Seconds between two returns of freed memory to the system. The C library keeps what the warm-up
 # and batches of many sizes leave behind. Returning it takes 0.1 s (benchmarks/results/serving.md).
 MEMORY_SECONDS = 60.0
 
 
 class Server:
-    """Server of one or several models.
-
-    Args:
-        path: Folder of all versions of a model, whose name is the name of the model; folder of such
-            folders; or file `models.config`.
-        settings: Settings of the server.
-
-    Attributes:
-        models: Models of the server, by name.
-
-    Raises:
-        ValueError: If the file is invalid.
-        OSError: If the path cannot be read.
-    """
+    """Server of one or several models; `path` is as for `Models`."""
 
     def __init__(self, path: Path, settings: Settings):
         self._settings = settings
@@ -64,7 +51,6 @@ class Server:
         self._inference = Inference(settings, self._metrics)
 
     def app(self) -> AccessLog:
-        """ASGI application."""
         origins = self._settings.cors_origins
         cross_origin = Middleware(
             CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["*"]
@@ -84,22 +70,20 @@ class Server:
 
     def routes(self) -> list[BaseRoute]:
         """HTTP routes, which `openapi` describes."""
-        served = (self.models, self._inference, self._settings)
         return [
-            *Website(self.models, self._settings).routes(),
             Route("/healthz", self._health),
             Route("/livez", self._live),
             Route("/metrics", self._show_metrics),
             Route("/health", self._live),
             Route("/v2/health/live", self._live),
             Route("/v2/health/ready", self._health),
-            *(route for api in _APIS for route in api(*served).routes()),
+            *(route for api in _APIS for route in api(self.models, self._inference).routes()),
         ]
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(one) for one in (self.models.watch(), _return_memory())]
-        service = PredictionService(self.models, self._inference, self._settings, self._metrics)
+        service = PredictionService(self.models, self._inference, self._metrics)
         listening = served(service, self._settings) if self._settings.grpc_port else nullcontext()
         async with listening:
             yield
@@ -154,7 +138,4 @@ async def _closed(request: Request, error: Exception) -> Response:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    return JSONResponse(
-        {"error": "The server failed to answer. See the log of the server for the reason."},
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-    )
+    return JSONResponse({"error": FAILED}, HTTPStatus.INTERNAL_SERVER_ERROR)

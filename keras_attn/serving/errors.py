@@ -3,6 +3,7 @@
 import json
 from http import HTTPStatus
 
+FAILED = "The server failed to answer. See the log of the server for the reason."
 CLIENT_CLOSED_REQUEST = 499  # as in TensorFlow Serving; visible only in logs and metrics
 RETRY_AFTER = 1  # seconds, for a server that is busy or still loads a model
 MAX_BYTES = 1000  # of an error as JSON
@@ -11,14 +12,9 @@ _KEPT = 150
 
 
 class RequestError(Exception):
-    """Error that becomes an HTTP error response.
+    """Error that becomes an HTTP error response with one sentence for the client.
 
-    Args:
-        message: Message for the client, one sentence. Only the beginning is kept if it is longer
-            than `MAX_BYTES`.
-        status: Status of the HTTP response. Defaults to 400.
-        retry_after: Seconds after which the client may retry, or None for no `Retry-After` header.
-            Defaults to None.
+    Only the beginning of a sentence is kept if it is longer than `MAX_BYTES`.
     """
 
     def __init__(
@@ -33,9 +29,4 @@ class RequestError(Exception):
         super().__init__(message)
         self.message = message
         self.status = status
-        self.retry_after = retry_after
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Headers of the HTTP response."""
-        return {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
+        self.headers = {} if retry_after is None else {"Retry-After": str(retry_after)}

@@ -14,12 +14,6 @@ def read(version: Path) -> list[str]:
     """Example sentences of a version, at most `NUM_EXAMPLES`.
 
     A file that cannot be read is logged, because a model without examples can still be served.
-
-    Args:
-        version: Folder of the version.
-
-    Returns:
-        Sentences in the source language; none if the version brings none.
     """
     path = version / EXTRA / FILE
     if not path.is_file():

@@ -22,17 +22,7 @@ _MEMBER = "glossary"
 
 
 def from_member(document: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Inputs `term` and `term_translation` from the member `glossary` of a request.
-
-    Args:
-        document: Parsed body of the request.
-
-    Returns:
-        The inputs, by name. No inputs if the request has no glossary, or one without terms.
-
-    Raises:
-        RequestError: If the glossary is not an object of strings.
-    """
+    """Inputs `term` and `term_translation` from the member `glossary` of a request, if any."""
     terms = document.get(_MEMBER, {})
     if not isinstance(terms, dict) or not all(isinstance(text, str) for text in terms.values()):
         raise RequestError(
@@ -46,11 +36,7 @@ def from_member(document: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def signature(servable: Servable) -> Signature:
-    """Signature `glossary` of a version.
-
-    Raises:
-        RequestError: If the version has no such signature.
-    """
+    """Signature `glossary` of a version."""
     if SIGNATURE not in servable.signatures:
         raise RequestError(
             f"Version {servable.version} of the model cannot use a glossary: it has no signature "
@@ -60,17 +46,10 @@ def signature(servable: Servable) -> Signature:
 
 
 def check(inputs: Mapping[str, np.ndarray], limits: Settings) -> None:
-    """Check the terms of a request for the signature `glossary`.
-
-    Args:
-        inputs: Inputs of the signature, by name.
-        limits: Settings of the server: maximum number of terms and maximum length of a term.
-
-    Raises:
-        RequestError: If there are too many terms, a term or its translation is too long, a term is
-            empty, or the numbers of terms and translations differ.
-    """
-    terms, translations = ([_text(one) for one in inputs[name]] for name in (TERM, TRANSLATION))
+    """Check the terms of a request for the signature `glossary`."""
+    terms, translations = (
+        [one.decode("utf-8", "replace") for one in inputs[name]] for name in (TERM, TRANSLATION)
+    )
     if len(terms) != len(translations):
         raise RequestError(
             f"A glossary must have one translation for each term. Received: {len(terms)} in "
@@ -88,7 +67,3 @@ def check(inputs: Mapping[str, np.ndarray], limits: Settings) -> None:
         )
     if not all(term.strip() for term in terms):
         raise RequestError("A term of a glossary must not be empty.")
-
-
-def _text(encoded: bytes) -> str:
-    return encoded.decode("utf-8", "replace")

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from keras_attn.serving import body, glossary
 from keras_attn.serving.batching import Batcher
+from keras_attn.serving.body import Answer
 from keras_attn.serving.errors import RequestError
 from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.pieces import Tensors
@@ -83,8 +84,8 @@ class Inference:
         asking = body.cancel_on_disconnect(request, self.compute(servable, name, inputs, client))
         return await self.in_time(asking, time.monotonic() - arrived)
 
-    async def in_time(self, asking: Coroutine[Any, Any, Tensors], waited: float = 0.0) -> Tensors:
-        """Await outputs for `max_seconds`, of which the client has `waited` already."""
+    async def in_time(self, asking: Coroutine[Any, Any, Answer], waited: float = 0.0) -> Answer:
+        """Await an answer for `max_seconds`, of which the client has `waited` already."""
         try:
             async with asyncio.timeout(self.limits.max_seconds - waited):
                 return await asking

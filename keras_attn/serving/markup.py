@@ -39,11 +39,7 @@ class Markup(NamedTuple):
     around: list[str]
 
     def filled(self, translation: str) -> str:
-        """The HTML with a translation of the text in place of the text.
-
-        Raises:
-            ValueError: If the translation has another number of lines.
-        """
+        """The HTML with a translation of the text, of as many lines, in place of the text."""
         lines = translation.split("\n") if self.text else []
         parts = zip(self.around, [*lines, ""], strict=True)
         return "".join(kept + line for kept, line in parts)

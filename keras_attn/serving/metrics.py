@@ -14,13 +14,7 @@ ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
-    """Metrics of one server.
-
-    Attributes:
-        batch_rows: Histogram of batch sizes, in rows.
-        queue_rows: Number of waiting rows.
-        version: Number of the served version of each model.
-    """
+    """Metrics of one server."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -55,13 +49,7 @@ class Metrics:
         )
 
     def answered(self, kind: str, status: int, seconds: float) -> None:
-        """Count an answered request.
-
-        Args:
-            kind: Kind of the request, for example `"/v1/"`.
-            status: Status of the HTTP response.
-            seconds: Time from the request to the answer, in seconds.
-        """
+        """Count an answered request of a kind such as `"/v1/"`."""
         self._requests.labels(kind, str(status)).inc()
         self._seconds.labels(kind).observe(seconds)
 

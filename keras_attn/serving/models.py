@@ -32,10 +32,6 @@ class Models(Mapping[str, Versions]):
         path: Folder of all versions of one model, whose name is the name of the model; folder of
             such folders; or file `models.config`.
         poll_seconds: Seconds between checks for new models and new versions.
-
-    Raises:
-        ValueError: If the file is invalid.
-        OSError: If the path cannot be read.
     """
 
     def __init__(self, path: Path, poll_seconds: float):
@@ -65,11 +61,7 @@ class Models(Mapping[str, Versions]):
         return {name: one.current.version for name, one in self.items() if one.current}
 
     def translators(self) -> dict[LanguagePair, Versions]:
-        """Served translators by source and target language; the first of each pair.
-
-        Raises:
-            RequestError: If there is none, or none yet.
-        """
+        """Served translators by source and target language; the first of each pair."""
         found: dict[LanguagePair, Versions] = {}
         for one in self.translators_by_name().values():
             if one.current and (config := one.current.config):
@@ -77,11 +69,7 @@ class Models(Mapping[str, Versions]):
         return found
 
     def translators_by_name(self) -> dict[str, Versions]:
-        """Served translators by the name of the model.
-
-        Raises:
-            RequestError: If there is none, or none yet.
-        """
+        """Served translators by the name of the model, at least one."""
         found = {name: one for name, one in self.items() if one.current and one.current.config}
         if not found and not self.is_ready:
             raise RequestError(
@@ -119,15 +107,7 @@ class Models(Mapping[str, Versions]):
 
 
 def model_folders(path: Path) -> dict[str, Path]:
-    """Folder of all versions of each model, by the name of the model.
-
-    Args:
-        path: As for `Models`.
-
-    Raises:
-        ValueError: If the file is invalid.
-        OSError: If the path cannot be read.
-    """
+    """Folder of all versions of each model, by the name of the model."""
     if path.is_file():
         return _configured(path)
     children = sorted(child for child in path.iterdir() if not child.name.startswith("."))
@@ -141,15 +121,7 @@ def _name(folder: Path) -> str:
 
 
 def check(path: Path) -> None:
-    """Check that at least one model can be served.
-
-    Args:
-        path: As for `Models`.
-
-    Raises:
-        ValueError: If no model has a whole version, the file is invalid, or the path is the folder
-            of one version.
-    """
+    """Raise a `ValueError` unless at least one model can be served."""
     if not path.is_dir() and not path.is_file():
         raise ValueError(
             "The model must be a folder that `keras-attn train` wrote, a folder of such folders, "

@@ -25,17 +25,7 @@ ON_THE_WAY_SECONDS = 1.0
 def run(path: Path, settings: Settings) -> None:
     """Serve one or several models until SIGTERM, Ctrl-C or the end of the terminal.
 
-    Requests that have begun are answered.
-
-    Args:
-        path: Folder of all versions of a model, whose name is the name of the model; folder of such
-            folders; or file `models.config`.
-        settings: Settings of the server.
-
-    Raises:
-        ValueError: If there is no exported translator, the file is invalid, or the path is the
-            folder of one version.
-        OSError: If the server cannot listen on the address, for example because it is in use.
+    Requests that have begun are answered. `path` is as for `Models`.
     """
     path = Path(os.path.abspath(path))  # a symbolic link keeps its name
     models.check(path)

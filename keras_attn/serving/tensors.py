@@ -25,15 +25,7 @@ MAX_RANK = 32
 
 
 def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
-    """Convert a JSON value, scalar or nested lists, to an array.
-
-    Args:
-        value: Value as `json.loads` returns it.
-        dtype: Type of the tensor.
-
-    Raises:
-        RequestError: If nested lists differ in length or depth, or a value has the wrong type.
-    """
+    """Convert a JSON value, scalar or nested lists, to an array."""
     shape = _shape(value)
     if len(shape) > MAX_RANK:
         raise RequestError(f"Encountered lists nested deeper than {MAX_RANK} levels")
@@ -169,10 +161,7 @@ def _without_inside(value: Any) -> Any:
 def to_json(array: np.ndarray, name: str) -> Any:
     """Convert an output to a JSON value; numbers have the fewest digits that identify them.
 
-    Args:
-        array: Output of a signature.
-        name: Name of the output. Strings are base64-encoded bytes if it ends in `_bytes`, else
-            text.
+    Strings are base64-encoded bytes if the name of the output ends in `_bytes`, else text.
     """
     if array.dtype == object:
         return _strings_to_json(array.tolist(), name.endswith(BINARY_SUFFIX))
@@ -191,12 +180,7 @@ def _strings_to_json(value: Any, is_bytes: bool) -> Any:
 
 
 def to_document(array: np.ndarray, name: str) -> Any:
-    """Convert an output to a value for `as_json`, which may be an array of float32.
-
-    Args:
-        array: Output of a signature.
-        name: Name of the output, as for `to_json`.
-    """
+    """Convert an output to a value for `as_json`, which may be an array of float32."""
     return array if array.dtype == np.float32 else to_json(array, name)
 
 

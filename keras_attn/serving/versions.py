@@ -39,25 +39,20 @@ class VersionStatus(NamedTuple):
 class Versions:
     """Versions of a model: loads new versions and releases replaced ones.
 
-    Args:
-        name: Name of the model.
-        folder: Folder of all versions.
-        poll_seconds: Seconds between checks of the folder.
-
     Attributes:
-        name: Name of the model.
+        current: Served version, or None before the first version is loaded.
         is_warm: Whether a served version has compiled the programs for short texts.
         is_settled: Whether each version that was there at the start was loaded or skipped, down to
             the one that is served.
     """
 
     def __init__(self, name: str, folder: Path, poll_seconds: float):
-        self.folder = folder
         self.name = name
+        self.current: Servable | None = None
         self.is_warm = False
         self.is_settled = False
         self._poll_seconds = poll_seconds
-        self._current: Servable | None = None
+        self._folder = folder
         self._servables: dict[int, Servable] = {}
         self._num_users: dict[Servable, int] = {}
         self._statuses: dict[int, VersionStatus] = {}
@@ -66,23 +61,11 @@ class Versions:
         # Warm-up requests of the served version that it has not run yet.
         self._left: Iterator[tuple[str, Mapping[str, Any]]] = iter(())
 
-    @property
-    def current(self) -> Servable | None:
-        """Served version, or None before the first version is loaded."""
-        return self._current
-
     def statuses(self, version: int | None) -> list[VersionStatus]:
-        """Statuses of one version, or of all versions seen so far, newest first.
-
-        Raises:
-            RequestError: If no such version was seen.
-        """
+        """Statuses of one version, or of all versions seen so far, newest first."""
         found = [one for one in self.seen() if version in (None, one.version)]
         if not found:
-            wanted = "any versions" if version is None else f"version {version}"
-            raise RequestError(
-                f"Could not find {wanted} of model {self.name}", HTTPStatus.NOT_FOUND
-            )
+            raise no_versions(self.name, version)
         return found
 
     def seen(self) -> list[VersionStatus]:
@@ -91,20 +74,10 @@ class Versions:
 
     @contextmanager
     def use(self, version: int | None) -> Iterator[Servable]:
-        """Context manager that keeps a version loaded within the block.
-
-        Args:
-            version: Version number, or None for the served version.
-
-        Raises:
-            RequestError: If the version is not loaded.
-        """
-        servable = self._current if version is None else self._servables.get(version)
+        """Context manager that keeps a version, or the served version, loaded within the block."""
+        servable = self.current if version is None else self._servables.get(version)
         if servable is None:
-            wanted = f"Latest({self.name})"
-            if version is not None:
-                wanted = f"Specific({self.name}, {version})"
-            raise RequestError(f"Servable not found for request: {wanted}", HTTPStatus.NOT_FOUND)
+            raise not_found(self.name, version)
         self._num_users[servable] += 1
         try:
             yield servable
@@ -120,8 +93,7 @@ class Versions:
             try:
                 await self.poll()
             except OSError as error:
-                reason = str(error)
-                if reason != before:
+                if (reason := str(error)) != before:
                     extra = {"model": self.name, "error": reason}
                     _log.warning("The folder cannot be read.", extra=extra)
             self.is_settled = True
@@ -129,40 +101,37 @@ class Versions:
             await asyncio.sleep(self._poll_seconds)
 
     async def poll(self) -> None:
-        """Load the newest loadable version, unless it is already served.
-
-        Raises:
-            OSError: If the folder cannot be read.
-        """
-        for number, folder in numbered(self.folder).items():
+        """Load the newest loadable version, unless it is already served."""
+        for number, folder in numbered(self._folder).items():
             try:
                 (folder / "saved_model.pb").stat()
             except (FileNotFoundError, NotADirectoryError):  # a copy that has just begun
                 continue
             except OSError:  # `fault` says why
                 pass
-            if self._current and self._current.version == number:
+            if self.current and self.current.version == number:
                 break
-            if number in self._broken and self._broken[number] == _fingerprint(folder):
+            fingerprint = _fingerprint(folder)
+            if self._broken.get(number) == fingerprint:
                 continue
-            if reason := fault(folder, of_translator=False):
-                self._skip(number, folder, reason)
-            elif await self._load(number, folder):
+            reason = fault(folder, of_translator=False)
+            if reason:
+                extra = {"model": self.name, "version": number, "reason": reason}
+                _log.warning("A version is not whole and is not loaded.", extra=extra)
+            else:
+                reason = await self._load(number, folder)
+            if not reason:
                 break
+            self._broken[number] = fingerprint
+            self._statuses[number] = VersionStatus(number, "END", reason)
 
-    def _skip(self, number: int, folder: Path, reason: str) -> None:
-        self._broken[number] = _fingerprint(folder)
-        self._statuses[number] = VersionStatus(number, "END", reason)
-        extra = {"model": self.name, "version": number, "reason": reason}
-        _log.warning("A version is not whole and is not loaded.", extra=extra)
-
-    async def _load(self, number: int, folder: Path) -> bool:
-        fingerprint = _fingerprint(folder)
+    async def _load(self, number: int, folder: Path) -> str:
+        """Load a version and serve it, or say why it cannot be served."""
         self._statuses[number] = VersionStatus(number, "LOADING")
         servable = None
         try:
             servable = await asyncio.to_thread(Servable, folder)
-            if self._current is None:
+            if self.current is None:
                 self._serve(servable)
             requests = servable.warm_up_requests()
             # One thread call for each request, so that a shutdown does not wait for all requests.
@@ -171,24 +140,22 @@ class Versions:
                 if servable.has_first_lengths:
                     break
         except Exception as error:  # TensorFlow raises many types for an invalid SavedModel
-            if servable and servable is self._current:
-                self._current = None
+            if servable and servable is self.current:
+                self.current = None
                 self._retire(servable)
-            self._broken[number] = fingerprint
-            self._statuses[number] = VersionStatus(number, "END", str(error))
             extra = {"model": self.name, "version": number}
             _log.exception("A version cannot be loaded.", extra=extra)
-            return False
+            return str(error) or repr(error)
         self.is_warm = True
         self._left = requests
-        if servable is not self._current:
+        if servable is not self.current:
             self._serve(servable)
-        return True
+        return ""
 
     async def _warm_up_on(self) -> None:
         """Run the warm-up requests that are left of the served version, while it answers."""
         for name, inputs in self._left:
-            if (servable := self._current) is None:
+            if (servable := self.current) is None:
                 return
             try:
                 await asyncio.to_thread(servable.warm_up, name, inputs)
@@ -197,7 +164,7 @@ class Versions:
                 _log.exception("A warm-up request has failed.", extra=extra)
 
     def _serve(self, servable: Servable) -> None:
-        before, self._current = self._current, servable
+        before, self.current = self.current, servable
         self._servables[servable.version] = servable
         self._num_users[servable] = 0
         self._statuses[servable.version] = VersionStatus(servable.version, "AVAILABLE")
@@ -212,7 +179,7 @@ class Versions:
 
     def _release(self, servable: Servable) -> None:
         """Release a version that is neither served nor in use."""
-        if servable is self._current or self._num_users[servable]:
+        if servable is self.current or self._num_users[servable]:
             return
         del self._num_users[servable]
         self._statuses[servable.version] = VersionStatus(servable.version, "END")
@@ -222,6 +189,18 @@ class Versions:
 
     def _say(self, message: str, servable: Servable) -> None:
         _log.info(message, extra={"model": self.name, "version": servable.version})
+
+
+def not_found(model: str, version: int | None) -> RequestError:
+    """Error for a version that is not loaded, or a model that is not served."""
+    wanted = f"Latest({model})" if version is None else f"Specific({model}, {version})"
+    return RequestError(f"Servable not found for request: {wanted}", HTTPStatus.NOT_FOUND)
+
+
+def no_versions(model: str, version: int | None = None) -> RequestError:
+    """Error for a request for the status of a version that was not seen, or of no model."""
+    wanted = "any versions" if version is None else f"version {version}"
+    return RequestError(f"Could not find {wanted} of model {model}", HTTPStatus.NOT_FOUND)
 
 
 def _fingerprint(folder: Path) -> object:

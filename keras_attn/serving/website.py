@@ -14,10 +14,9 @@ from starlette.staticfiles import StaticFiles
 
 from keras_attn import __version__
 from keras_attn.languages import read_language
+from keras_attn.serving.apis.api import Api
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.models import Models
 from keras_attn.serving.servable import Servable
-from keras_attn.serving.settings import Settings
 from keras_attn.translation.config import AND, Config
 
 PAGE = Path(__file__).parent / "page"
@@ -33,20 +32,10 @@ PAGE_HEADERS = {
 }
 
 
-class Website:
-    """Routes of the pages, their files and settings, and the OpenAPI document.
-
-    Args:
-        models: Models of the server.
-        settings: Settings of the server.
-    """
-
-    def __init__(self, models: Models, settings: Settings):
-        self._models = models
-        self._settings = settings
+class Website(Api):
+    """Routes of the pages, their files and settings, and the OpenAPI document."""
 
     def routes(self) -> list[BaseRoute]:
-        """Routes of the pages."""
         return [
             Route("/", _shown("index.html")),
             Route("/docs", _shown("docs.html")),
@@ -89,13 +78,7 @@ class Website:
 
 
 def openapi(root_path: str, model: str, servable: Servable | None) -> str:
-    """The OpenAPI document as JSON, with examples for a model.
-
-    Args:
-        root_path: Path under which a proxy offers the server, or `""`.
-        model: Name of the model.
-        servable: Served version of the model, or None if it is being loaded.
-    """
+    """The OpenAPI document as JSON, with examples for a model that is served or being loaded."""
     config = servable and servable.config or Config()
     text, *_ = [*(servable.examples if servable else []), "友達と映画を見ました。"]
     term = text.split()[0] if read_language(config.source).joiner else text[:2]

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -26,14 +27,16 @@ from tensorflow_serving.apis import (
 
 from keras_attn.serving import body
 from keras_attn.serving.apis import tensorflow_serving
-from keras_attn.serving.errors import CLIENT_CLOSED_REQUEST, RequestError
+from keras_attn.serving.apis.api import Api
+from keras_attn.serving.errors import CLIENT_CLOSED_REQUEST, FAILED, RequestError
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.metrics import Metrics
+from keras_attn.serving.models import Models
 from keras_attn.serving.pieces import Tensors, num_bytes
 from keras_attn.serving.servable import DEFAULT_SIGNATURE, Servable
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.tensors import MAX_RANK
-from keras_attn.serving.versions import Versions
+from keras_attn.serving.versions import Versions, no_versions, not_found
 
 _log = logging.getLogger(__name__)
 # Status codes of gRPC for those of HTTP.
@@ -49,80 +52,71 @@ _METADATA_FIELD = "signature_def"
 CLOSED_SECONDS = 0.5
 
 
-class PredictionService:
-    """Both services for all models of a server; responses are serialized.
+class PredictionService(Api):
+    """Both services for all models of a server; responses are serialized."""
 
-    Args:
-        models: Models of the server.
-        inference: Computation within the limits of the server.
-        settings: Settings of the server: the longest time to an answer.
-        metrics: Metrics of the server.
-    """
-
-    def __init__(
-        self,
-        models: Mapping[str, Versions],
-        inference: Inference,
-        settings: Settings,
-        metrics: Metrics,
-    ):
-        self._models = models
-        self._inference = inference
-        self._is_closed = False
-        self._settings = settings
+    def __init__(self, models: Models, inference: Inference, metrics: Metrics):
+        super().__init__(models, inference)
         self._metrics = metrics
+        self._is_closed = False
 
     def close(self) -> None:
         """Refuse further requests as UNAVAILABLE, so that clients send them to another server."""
         self._is_closed = True
 
-    async def predict(self, request: Any, context: Any) -> bytes:
-        """Outputs of a signature."""
-        # Such as ipv4:127.0.0.1:40000, but the port
-        client = context.peer().partition(":")[2].rpartition(":")[0]
-        return await self._answered("Predict", context, self._predict(request, client))
+    def handlers(self) -> list[grpc.GenericRpcHandler]:
+        """Handlers of the methods, not by the stubs, which serialize responses on the loop."""
+        metadata, status = get_model_metadata_pb2, get_model_status_pb2
+        methods: tuple[tuple[str, str, Any, Any], ...] = (
+            ("PredictionService", "Predict", self._predict, predict_pb2.PredictRequest),
+            (
+                "PredictionService",
+                "GetModelMetadata",
+                self._metadata,
+                metadata.GetModelMetadataRequest,
+            ),
+            ("ModelService", "GetModelStatus", self._status, status.GetModelStatusRequest),
+        )
+        return [
+            grpc.method_handlers_generic_handler(
+                f"tensorflow.serving.{service}",
+                {
+                    name: grpc.unary_unary_rpc_method_handler(
+                        partial(self._answer, name, respond), request.FromString
+                    )
+                },
+            )
+            for service, name, respond, request in methods
+        ]
 
-    async def get_metadata(self, request: Any, context: Any) -> bytes:
-        """Signatures of a version."""
-        return await self._answered("GetModelMetadata", context, self._metadata(request))
-
-    async def get_status(self, request: Any, context: Any) -> bytes:
-        """States of all versions, or of one."""
-        return await self._answered("GetModelStatus", context, self._status(request))
-
-    async def _answered(self, method: str, context: Any, answering: Any) -> bytes:
-        """Await an answer; a refusal becomes a status of gRPC."""
+    async def _answer(self, method: str, respond: Any, request: Any, context: Any) -> bytes:
+        """Response to a request; a refusal becomes a status of gRPC."""
         start, status = time.perf_counter(), int(HTTPStatus.INTERNAL_SERVER_ERROR)
         try:
             if self._is_closed:
-                answering.close()
                 raise RequestError("The server is shutting down.", HTTPStatus.SERVICE_UNAVAILABLE)
-            async with asyncio.timeout(self._settings.max_seconds):
-                answer = await answering
+            response = await self._inference.in_time(respond(request, context))
             status = int(HTTPStatus.OK)
-            return answer
+            return response
         except RequestError as error:
             status = int(error.status)
             code = _CODES.get(status, grpc.StatusCode.UNKNOWN)
             return await context.abort(code, error.message)
-        except TimeoutError:
-            status = int(HTTPStatus.GATEWAY_TIMEOUT)
-            message = f"The answer took longer than {self._settings.max_seconds:g} seconds."
-            return await context.abort(_CODES[status], message)
         except asyncio.CancelledError:
             status = CLIENT_CLOSED_REQUEST
             raise
         except Exception:
             _log.exception("failed", extra={"method": method})
-            message = "The server failed to answer. See the log of the server for the reason."
-            return await context.abort(grpc.StatusCode.INTERNAL, message)
+            return await context.abort(grpc.StatusCode.INTERNAL, FAILED)
         finally:
             seconds = time.perf_counter() - start
             self._metrics.answered("grpc", status, seconds)
             extra = {"method": method, "status": status, "milliseconds": round(1000 * seconds, 1)}
             _log.info("request", extra=extra)
 
-    async def _predict(self, request: Any, client: str) -> bytes:
+    async def _predict(self, request: Any, context: Any) -> bytes:
+        # Such as ipv4:127.0.0.1:40000, but the port
+        client = context.peer().partition(":")[2].rpartition(":")[0]
         versions, number = self._versions(request.model_spec)
         with versions.use(number) as servable:
             name = request.model_spec.signature_name or DEFAULT_SIGNATURE
@@ -140,7 +134,7 @@ class PredictionService:
             outputs = {one: outputs[one] for one in wanted}
             return await body.off_loop(num_bytes(outputs), _serialized, response, outputs)
 
-    async def _metadata(self, request: Any) -> bytes:
+    async def _metadata(self, request: Any, context: Any) -> bytes:
         for field in request.metadata_field:
             if field != _METADATA_FIELD:
                 raise RequestError(f"Metadata field {field} is not supported")
@@ -148,23 +142,20 @@ class PredictionService:
             raise RequestError("GetModelMetadataRequest must specify at least one metadata_field")
         versions, number = self._versions(request.model_spec)
         with versions.use(number) as servable:
-            response = get_model_metadata_pb2.GetModelMetadataResponse(
-                model_spec=_spec(versions, servable)
-            )
+            spec = _spec(versions, servable)
+            response = get_model_metadata_pb2.GetModelMetadataResponse(model_spec=spec)
             response.metadata[_METADATA_FIELD].Pack(servable.signature_map)
             return response.SerializeToString()
 
-    async def _status(self, request: Any) -> bytes:
-        versions, number = self._versions(request.model_spec, "status")
-        response = get_model_status_pb2.GetModelStatusResponse()
-        tensorflow_serving.add_statuses(response, versions.statuses(number))
-        return response.SerializeToString()
+    async def _status(self, request: Any, context: Any) -> bytes:
+        versions, number = self._versions(request.model_spec, is_status=True)
+        return tensorflow_serving.status(versions.statuses(number)).SerializeToString()
 
-    def _versions(self, spec: Any, verb: str = "predict") -> tuple[Versions, int | None]:
+    def _versions(self, spec: Any, is_status: bool = False) -> tuple[Versions, int | None]:
         """The model that a request names, and the number of its version or None for the served."""
         number = spec.version.value if spec.HasField("version") else None
         if spec.name not in self._models:
-            tensorflow_serving.refuse_model(verb, spec.name, number)
+            raise no_versions(spec.name) if is_status else not_found(spec.name, number)
         if spec.version_label:
             raise RequestError(f"Unrecognized servable version label: {spec.version_label}")
         return self._models[spec.name], number
@@ -183,11 +174,7 @@ def _spec(versions: Versions, servable: Servable) -> Any:
 
 
 def _arrays(protos: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec], most: int) -> Tensors:
-    """Inputs of a request as arrays of at most `most` values.
-
-    Raises:
-        RequestError: If they are not those of the signature.
-    """
+    """Inputs of a request as arrays of at most `most` values."""
     for name in (*protos, *specs):
         if name not in specs or name not in protos:
             raise RequestError(
@@ -219,16 +206,7 @@ def _array(name: str, proto: Any, spec: tf.TensorSpec, most: int) -> np.ndarray:
 
 @asynccontextmanager
 async def served(service: PredictionService, settings: Settings) -> AsyncIterator[None]:
-    """Listen for gRPC within the block; afterwards running requests may finish.
-
-    Args:
-        service: The services.
-        settings: Settings of the server: host, port for gRPC, largest message, and the seconds that
-            running requests may take to finish.
-
-    Raises:
-        OSError: If the server cannot listen on the port.
-    """
+    """Listen for gRPC within the block; afterwards running requests may finish."""
     milliseconds = 1000 * settings.keep_alive
     options = {
         "grpc.max_receive_message_length": settings.max_body,
@@ -239,26 +217,7 @@ async def served(service: PredictionService, settings: Settings) -> AsyncIterato
         "grpc.keepalive_permit_without_calls": 1,
     }
     server = grpc.aio.server(options=list(options.items()))
-    methods = {
-        "PredictionService": {
-            "Predict": (service.predict, predict_pb2.PredictRequest),
-            "GetModelMetadata": (
-                service.get_metadata,
-                get_model_metadata_pb2.GetModelMetadataRequest,
-            ),
-        },
-        "ModelService": {
-            "GetModelStatus": (service.get_status, get_model_status_pb2.GetModelStatusRequest)
-        },
-    }
-    for name, handled in methods.items():
-        # Not by the stubs of TensorFlow Serving: they serialize responses on the event loop.
-        handlers = {
-            method: grpc.unary_unary_rpc_method_handler(handle, request.FromString)
-            for method, (handle, request) in handled.items()
-        }
-        handler = grpc.method_handlers_generic_handler(f"tensorflow.serving.{name}", handlers)
-        server.add_generic_rpc_handlers((handler,))
+    server.add_generic_rpc_handlers(service.handlers())
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     try:
         server.add_insecure_port(f"{host}:{settings.grpc_port}")

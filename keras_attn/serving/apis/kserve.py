@@ -11,7 +11,7 @@ import math
 import re
 import struct
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
@@ -25,13 +25,10 @@ from starlette.routing import BaseRoute, Route
 
 from keras_attn import __version__
 from keras_attn.serving import body
-from keras_attn.serving.apis.tensorflow_serving import Target
+from keras_attn.serving.apis.api import Api
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.inference import Inference
-from keras_attn.serving.models import Models
-from keras_attn.serving.pieces import num_bytes
+from keras_attn.serving.pieces import Tensors, num_bytes
 from keras_attn.serving.servable import DEFAULT_SIGNATURE, Servable
-from keras_attn.serving.settings import Settings
 from keras_attn.serving.tensors import as_json, shown, to_array, to_document
 from keras_attn.serving.versions import Versions
 
@@ -49,22 +46,10 @@ _HEADER = "Inference-Header-Content-Length"
 _STRING_SIZE = struct.Struct("<I")
 
 
-class KServe:
-    """Routes below `/v2`.
-
-    Args:
-        models: Models of the server.
-        inference: Computation within the limits of the server.
-        settings: Settings of the server.
-    """
-
-    def __init__(self, models: Models, inference: Inference, settings: Settings):
-        self._models = models
-        self._inference = inference
-        self._settings = settings
+class KServe(Api):
+    """Routes below `/v2`, without those of health."""
 
     def routes(self) -> list[BaseRoute]:
-        """Routes of the protocol, without those of health."""
         return [
             Route("/v2", self._describe),
             Route("/v2/repository/index", self._index, methods=["POST"]),
@@ -79,13 +64,12 @@ class KServe:
 
     async def _respond(self, request: Request) -> Response:
         arrived = time.monotonic()
-        target = parse_path(request.method, body.raw_path(request), self._models)
-        versions = self._models[target.model]
-        if target.verb == "infer":
+        verb, versions, number = parse_path(request.method, body.raw_path(request), self._models)
+        if verb == "infer":
             content = await body.read(request, self._settings)
             content, binary = split(content, request.headers.get(_HEADER))
             document = await body.off_loop(len(content), body.parse_json, content)
-            with versions.use(target.version) as servable:
+            with versions.use(number) as servable:
                 name, inputs = await body.off_loop(
                     len(content) + len(binary), parse_request, document, servable, binary
                 )
@@ -93,28 +77,20 @@ class KServe:
                 return await body.off_loop(
                     num_bytes(outputs), to_response, document, outputs, versions.name, servable
                 )
-        if target.verb == "ready" and target.version is None and not versions.is_warm:
+        if verb == "ready" and number is None and not versions.is_warm:
             return JSONResponse({"status": "loading"}, HTTPStatus.SERVICE_UNAVAILABLE)
-        with versions.use(target.version) as servable:
-            if target.verb == "ready":
+        with versions.use(number) as servable:
+            if verb == "ready":
                 return JSONResponse({"status": "ok", "version": servable.version})
             return JSONResponse(metadata(versions.name, servable))
 
 
-def parse_path(method: str, path: str, models: Collection[str]) -> Target:
-    """Parse the method and path of a request below `/v2/models/`.
+def parse_path(
+    method: str, path: str, models: Mapping[str, Versions]
+) -> tuple[str, Versions, int | None]:
+    """Operation, model, and number of the version that a request names, or None.
 
-    Args:
-        method: HTTP method.
-        path: Raw path, percent-encoded.
-        models: Names of the served models.
-
-    Returns:
-        Target with the verb `"metadata"`, `"ready"` or `"infer"`.
-
-    Raises:
-        RequestError: If the path is not part of the protocol or names no served model.
-        HTTPException: If the path does not support the method.
+    The `path` is percent-encoded. The operation is `"metadata"`, `"ready"` or `"infer"`.
     """
     match = _PATH.fullmatch(path)
     if match is None:
@@ -127,7 +103,7 @@ def parse_path(method: str, path: str, models: Collection[str]) -> Target:
             f'There is no model "{name}". This server has {", ".join(models)}.',
             HTTPStatus.NOT_FOUND,
         )
-    return Target(verb, name, int(match["version"]) if match["version"] else None)
+    return verb, models[name], int(match["version"]) if match["version"] else None
 
 
 def allowed(path: str) -> str:
@@ -162,28 +138,18 @@ def metadata(model: str, servable: Servable) -> dict[str, Any]:
 
 
 def _described(name: str, spec: tf.TensorSpec) -> dict[str, Any]:
-    shape = [-1 if size is None else size for size in spec.shape.as_list()]
+    shape = [-1 if size is None else size for size in spec.shape]
     return {"name": name, "datatype": _DATATYPES[spec.dtype], "shape": shape}
 
 
 def parse_request(
-    document: Mapping[str, Any], servable: Servable, binary: bytes = b""
-) -> tuple[str, dict[str, np.ndarray]]:
-    """Name of the signature that a request uses, and its inputs.
-
-    Args:
-        document: Parsed body of the request.
-        servable: Version of the model.
-        binary: Binary data of the inputs, in their order. Defaults to none.
-
-    Raises:
-        RequestError: If the document is not a request, or its inputs are not those of the
-            signature.
-    """
+    document: Mapping[str, Any], servable: Servable, binary: bytes
+) -> tuple[str, Tensors]:
+    """Name of the signature that a request uses, and its inputs, some of them in `binary`."""
     parameters = _member(document, "parameters", dict, {})
     name = _member(parameters, "signature_name", str, DEFAULT_SIGNATURE)
     specs = servable.signature(name).inputs
-    found: dict[str, np.ndarray] = {}
+    found: Tensors = {}
     for given in _member(document, "inputs", list):
         if not isinstance(given, dict):
             raise RequestError(f"An input must be an object. Received: {shown(given)}.")
@@ -249,22 +215,11 @@ def _member(document: Mapping[str, Any], name: str, kind: type, default: Any = N
 
 
 def to_response(
-    document: Mapping[str, Any],
-    outputs: Mapping[str, np.ndarray],
-    model: str,
-    servable: Servable,
+    document: Mapping[str, Any], outputs: Tensors, model: str, servable: Servable
 ) -> Response:
     """Response to a request.
 
-    Args:
-        document: Parsed body of the request. It may have an `id`, name the wanted `outputs`, and
-            want binary data of all outputs or of one.
-        outputs: Outputs of the signature, by name.
-        model: Name of the model.
-        servable: Version of the model.
-
-    Raises:
-        RequestError: If the request names an output that the signature does not have.
+    It may have an `id`, name the wanted `outputs`, and want binary data of all outputs or of one.
     """
     all_binary = _member(document, "parameters", dict, {}).get("binary_data_output") is True
     wanted = {
@@ -308,15 +263,7 @@ def to_response(
 
 
 def split(content: bytes, json_size: str | None) -> tuple[bytes, bytes]:
-    """JSON and binary data of a body.
-
-    Args:
-        content: Body of the request.
-        json_size: Value of the header, or None for a body of JSON alone.
-
-    Raises:
-        RequestError: If the header is not the size of a part of the body.
-    """
+    """JSON and binary data of a body; without the header `json_size` it is JSON alone."""
     if json_size is None:
         return content, b""
     if not re.fullmatch("[0-9]{1,18}", json_size) or int(json_size) > len(content):
@@ -329,9 +276,6 @@ def split(content: bytes, json_size: str | None) -> tuple[bytes, bytes]:
 
 def from_binary(data: bytes, dtype: tf.DType) -> np.ndarray:
     """Values in binary data, `(N,)`.
-
-    Raises:
-        RequestError: If the data end within a value.
 
     Example:
 

@@ -22,10 +22,10 @@ from starlette.routing import BaseRoute, Route
 
 from keras_attn.languages import read_language
 from keras_attn.serving import body, glossary, markup
+from keras_attn.serving.apis.api import Api
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.inference import Inference
-from keras_attn.serving.models import LanguagePair, Models
-from keras_attn.serving.pieces import num_bytes
+from keras_attn.serving.models import LanguagePair
+from keras_attn.serving.pieces import Tensors, num_bytes
 from keras_attn.serving.servable import DEFAULT_SIGNATURE
 from keras_attn.serving.settings import Settings
 from keras_attn.serving.tensors import as_json, shown, to_array, to_json
@@ -38,22 +38,10 @@ Parsed = TypeVar("Parsed")
 _FLAGS = {"isUncertain": "is_uncertain", "isOtherLanguage": "is_other_language"}
 
 
-class LibreTranslate:
-    """Routes of LibreTranslate's API.
-
-    Args:
-        models: Models of the server.
-        inference: Computation within the limits of the server.
-        settings: Settings of the server.
-    """
-
-    def __init__(self, models: Models, inference: Inference, settings: Settings):
-        self._models = models
-        self._inference = inference
-        self._settings = settings
+class LibreTranslate(Api):
+    """Routes of LibreTranslate's API, without that of health."""
 
     def routes(self) -> list[BaseRoute]:
-        """Routes of the API, without that of health."""
         return [
             Route("/translate", self._translate, methods=["POST"]),
             Route("/detect", self._detect, methods=["POST"]),
@@ -134,7 +122,7 @@ class TranslateRequest(NamedTuple):
     pair: LanguagePair
     alternatives: int
     has_scores: bool
-    inputs: dict[str, np.ndarray]
+    inputs: Tensors
     detects: bool
     pages: list[markup.Markup]
 
@@ -165,15 +153,7 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
 
 
 def parse_request(document: Mapping[str, Any], pairs: Collection[LanguagePair]) -> TranslateRequest:
-    """Read a request for translation.
-
-    Args:
-        document: Parsed body of the request, JSON or a form.
-        pairs: Source and target language of each translator.
-
-    Raises:
-        RequestError: If a member is missing or has an invalid value.
-    """
+    """Read a request for translation by one of the translators, JSON or a form."""
     texts, is_list = _texts(document)
     pages = [markup.parse(text) for text in texts] if document.get("format") == "html" else []
     texts = [page.text for page in pages] or texts
@@ -236,15 +216,9 @@ def _texts(document: Mapping[str, Any]) -> tuple[list[str], bool]:
 
 
 def to_response(
-    parsed: TranslateRequest, outputs: Mapping[str, np.ndarray], pairs: Collection[LanguagePair]
+    parsed: TranslateRequest, outputs: Tensors, pairs: Collection[LanguagePair]
 ) -> bytes:
-    """Body of the response to a request for translation.
-
-    Args:
-        parsed: Parsed request.
-        outputs: Outputs of the signature, by name.
-        pairs: Source and target language of each translator.
-    """
+    """Body of the response to a request for translation."""
     found: dict[str, Any] = {}
     if parsed.signature == NBEST:
         # A text that the search could not translate in another way has fewer hypotheses.
@@ -272,7 +246,7 @@ def to_response(
     return as_json(found)
 
 
-def flags(outputs: Mapping[str, np.ndarray]) -> dict[str, list[bool]]:
+def flags(outputs: Tensors) -> dict[str, list[bool]]:
     """Whether the model is unsure of each text, and whether the text is in another language.
 
     Outputs of an older version lack one or both.
@@ -298,11 +272,7 @@ def languages(pairs: Collection[LanguagePair]) -> list[dict[str, Any]]:
 
 
 def detect(document: Mapping[str, Any], pairs: Collection[LanguagePair]) -> list[dict[str, Any]]:
-    """Response to a request for the language of a text, most likely first.
-
-    Raises:
-        RequestError: If there is no text.
-    """
+    """Response to a request for the language of a text, most likely first."""
     texts, _ = _texts(document)
     return detected(" ".join(texts), pairs)
 

@@ -10,11 +10,10 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -23,11 +22,10 @@ from starlette.routing import BaseRoute, Route
 from keras_attn.languages import read_language
 from keras_attn.serving import body
 from keras_attn.serving.apis import libretranslate
+from keras_attn.serving.apis.api import Api
 from keras_attn.serving.apis.libretranslate import TranslateRequest
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.inference import Inference
-from keras_attn.serving.models import Models
-from keras_attn.serving.settings import Settings
+from keras_attn.serving.pieces import Tensors
 from keras_attn.serving.tensors import to_array, to_json
 from keras_attn.serving.versions import Versions
 from keras_attn.translation.text import sentences
@@ -37,22 +35,10 @@ MEDIA_TYPE = "text/event-stream"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-class Streaming:
-    """Route of the stream.
-
-    Args:
-        models: Models of the server.
-        inference: Computation within the limits of the server.
-        settings: Settings of the server.
-    """
-
-    def __init__(self, models: Models, inference: Inference, settings: Settings):
-        self._models = models
-        self._inference = inference
-        self._settings = settings
+class Streaming(Api):
+    """Route of the stream."""
 
     def routes(self) -> list[BaseRoute]:
-        """The route, in a list."""
         return [Route("/translate/stream", self._stream, methods=["POST"])]
 
     async def _stream(self, request: Request) -> Response:
@@ -60,24 +46,60 @@ class Streaming:
         wanted = await libretranslate.parse_body(
             request, self._settings, libretranslate.parse_request, translators
         )
-        found = events(wanted, translators[wanted.pair], self._inference, body.client(request))
+        limits, length = self._settings, len(wanted.texts[0])
+        if wanted.is_list or wanted.alternatives or wanted.pages:
+            raise RequestError(
+                "A stream is for the translation of one text: 'q' must be a text, without "
+                "'alternatives' and not in HTML."
+            )
+        if length > limits.max_stream_characters:
+            raise RequestError(
+                f"A text that is streamed must have at most {limits.max_stream_characters} "
+                f"characters. Received: {length}.",
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            )
+        found = self._events(wanted, translators[wanted.pair], body.client(request))
         # An error before the first event has a status of its own.
         first = await body.cancel_on_disconnect(request, anext(found))
         return StreamingResponse(with_first(first, found), media_type=MEDIA_TYPE, headers=HEADERS)
+
+    async def _events(
+        self, wanted: TranslateRequest, versions: Versions, client: str
+    ) -> AsyncIterator[bytes]:
+        """An event `sentence` for each sentence, in order, and an event `done`.
+
+        All sentences are translated by one version. An error after the first sentence is an event
+        `error`, the last one.
+        """
+        texts, around = await asyncio.to_thread(split, wanted.texts[0], wanted.pair[1])
+        self._inference.check_lengths({"text": to_array(texts, tf.string)})
+        translated = ""
+        start, size = 0, 1
+        with versions.use(None) as servable:
+            while start < len(texts):
+                window = texts[start : start + size]
+                inputs = {**wanted.inputs, "text": to_array(window, tf.string)}
+                asking = self._inference.compute(servable, wanted.signature, inputs, client)
+                try:
+                    outputs = await self._inference.in_time(asking)
+                except RequestError as error:
+                    if not start:
+                        raise
+                    yield event("error", error=error.message)
+                    return
+                for found in _translations(outputs):
+                    parts = {"before": around[start], **found}
+                    yield event("sentence", index=start, source=texts[start], **parts)
+                    translated += parts["before"] + parts["translation"]
+                    start += 1
+                size = min(2 * size, self._settings.batch_rows, self._settings.max_rows)
+        yield event("done", translatedText=translated + around[-1])
 
 
 def split(text: str, target: str) -> tuple[list[str], list[str]]:
     """Sentences of a text, and the text before each of their translations and after the last.
 
-    Args:
-        text: Text in the source language.
-        target: Target language, which determines the space between sentences.
-
-    Returns:
-        `N` sentences and `N + 1` strings around them.
-
-    Raises:
-        RequestError: If the text holds half of a surrogate pair.
+    The target language determines the space between sentences.
 
     Example:
 
@@ -93,60 +115,7 @@ def split(text: str, target: str) -> tuple[list[str], list[str]]:
     return [one.decode("utf-8", "replace") for one in found.text.numpy() if one], around
 
 
-async def events(
-    wanted: TranslateRequest, versions: Versions, inference: Inference, client: str
-) -> AsyncIterator[bytes]:
-    """An event `sentence` for each sentence, in order, and an event `done`.
-
-    Args:
-        wanted: Request for the translation of one text.
-        versions: Model that translates it. All sentences are translated by one version.
-        inference: Computation within the limits of the server.
-        client: Address of the client.
-
-    Raises:
-        RequestError: If the request is for more than one translation, the text is too long, or the
-            first sentence cannot be translated. A later error is an event `error`, the last one.
-    """
-    if wanted.is_list or wanted.alternatives or wanted.pages:
-        raise RequestError(
-            "A stream is for the translation of one text: 'q' must be a text, without "
-            "'alternatives' and not in HTML."
-        )
-    limits, length = inference.limits, len(wanted.texts[0])
-    if length > limits.max_stream_characters:
-        raise RequestError(
-            f"A text that is streamed must have at most {limits.max_stream_characters} characters. "
-            f"Received: {length}.",
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        )
-    texts, around = await asyncio.to_thread(split, wanted.texts[0], wanted.pair[1])
-    inference.check_lengths({"text": to_array(texts, tf.string)})
-    translated = ""
-    start, size = 0, 1
-    with versions.use(None) as servable:
-        while start < len(texts):
-            window = texts[start : start + size]
-            inputs = {**wanted.inputs, "text": to_array(window, tf.string)}
-            try:
-                outputs = await inference.in_time(
-                    inference.compute(servable, wanted.signature, inputs, client)
-                )
-            except RequestError as error:
-                if not start:
-                    raise
-                yield event("error", error=error.message)
-                return
-            for found in _translations(outputs):
-                parts = {"before": around[start], **found}
-                yield event("sentence", index=start, source=texts[start], **parts)
-                translated += parts["before"] + parts["translation"]
-                start += 1
-            size = min(2 * size, limits.batch_rows, limits.max_rows)
-    yield event("done", translatedText=translated + around[-1])
-
-
-def _translations(outputs: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+def _translations(outputs: Tensors) -> list[dict[str, Any]]:
     """Best translation of each sentence, with score and flags if the outputs have them."""
     if "scores" not in outputs:
         texts = to_json(outputs["translation"], "translation")

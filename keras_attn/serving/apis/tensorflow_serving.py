@@ -6,9 +6,9 @@ answers of the original server.
 
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
@@ -21,14 +21,12 @@ from starlette.routing import BaseRoute, Route
 from tensorflow_serving.apis import get_model_status_pb2, model_pb2
 
 from keras_attn.serving import body, glossary
+from keras_attn.serving.apis.api import Api
 from keras_attn.serving.errors import RequestError
-from keras_attn.serving.inference import Inference
-from keras_attn.serving.models import Models
-from keras_attn.serving.pieces import num_bytes
+from keras_attn.serving.pieces import Tensors, num_bytes
 from keras_attn.serving.servable import DEFAULT_SIGNATURE, Servable
-from keras_attn.serving.settings import Settings
 from keras_attn.serving.tensors import as_json, is_binary, shown, to_array, to_document
-from keras_attn.serving.versions import VersionStatus
+from keras_attn.serving.versions import Versions, VersionStatus, no_versions, not_found
 
 _METHODS = {"classify": "classification", "regress": "regression"}
 # Error codes in the status of a version.
@@ -38,26 +36,14 @@ _VERSION = r"(?:/versions/(?P<version>[0-9]+)|/labels/(?P<label>[^/:]+))?"
 _GET = re.compile(rf"{_MODEL}{_VERSION}(?P<metadata>/metadata)?", re.IGNORECASE)
 _POST = re.compile(rf"{_MODEL}{_VERSION}:(?P<verb>classify|regress|predict)", re.IGNORECASE)
 
-
 Form = Literal["row", "column"]
+Specs = Mapping[str, tf.TensorSpec]
 
 
-class TensorFlowServing:
-    """Routes below `/v1/`.
-
-    Args:
-        models: Models of the server.
-        inference: Computation within the limits of the server.
-        settings: Settings of the server.
-    """
-
-    def __init__(self, models: Models, inference: Inference, settings: Settings):
-        self._models = models
-        self._inference = inference
-        self._settings = settings
+class TensorFlowServing(Api):
+    """Routes below `/v1/`."""
 
     def routes(self) -> list[BaseRoute]:
-        """Routes of the API."""
         return [Route("/v1/{rest:path}", self._respond, methods=["GET", "POST", "OPTIONS"])]
 
     async def _respond(self, request: Request) -> Response:
@@ -65,19 +51,18 @@ class TensorFlowServing:
         if request.method == "OPTIONS":
             return Response(status_code=HTTPStatus.NO_CONTENT, headers={"Allow": allowed(path)})
         arrived = time.monotonic()
-        target = parse_path(request.method, path, self._models)
-        versions = self._models[target.model]
-        if target.verb == "status":
-            return JSONResponse(status(versions.statuses(target.version)))
-        if target.verb == "metadata":
-            with versions.use(target.version) as servable:
+        verb, versions, number = parse_path(request.method, path, self._models)
+        if verb == "status":
+            return JSONResponse(_as_json(status(versions.statuses(number))))
+        if verb == "metadata":
+            with versions.use(number) as servable:
                 return JSONResponse(metadata(versions.name, servable))
         content = await body.read(request, self._settings)
-        with versions.use(target.version) as servable:
-            if target.verb != "predict":
+        with versions.use(number) as servable:
+            if verb != "predict":
                 raise RequestError(
-                    f"Expected {_METHODS[target.verb]} signature method_name to be "
-                    f"tensorflow/serving/{target.verb}. Was: tensorflow/serving/predict"
+                    f"Expected {_METHODS[verb]} signature method_name to be "
+                    f"tensorflow/serving/{verb}. Was: tensorflow/serving/predict"
                 )
             name, parsed = await body.off_loop(len(content), _parse_predict, content, servable)
             outputs = await self._inference.answer(request, servable, name, parsed.inputs, arrived)
@@ -85,31 +70,12 @@ class TensorFlowServing:
         return Response(response, media_type="application/json")
 
 
-class Target(NamedTuple):
-    """Operation, model and version that a path requests.
+def parse_path(
+    method: str, path: str, models: Mapping[str, Versions]
+) -> tuple[str, Versions, int | None]:
+    """Operation, model, and number of the version that a request names, or None.
 
-    Attributes:
-        verb: `"status"`, `"metadata"`, `"predict"`, `"classify"` or `"regress"`; in `kserve`,
-            `"metadata"`, `"ready"` or `"infer"`.
-        model: Name of the model.
-        version: Number of the version, or None for the served version.
-    """
-
-    verb: str
-    model: str
-    version: int | None
-
-
-def parse_path(method: str, path: str, models: Collection[str]) -> Target:
-    """Parse the method and path of a request.
-
-    Args:
-        method: HTTP method.
-        path: Raw path, percent-encoded.
-        models: Names of the served models.
-
-    Raises:
-        RequestError: If the path is not part of the API or names no served model.
+    The `path` is percent-encoded. The operation is `"status"`, `"metadata"` or a verb.
     """
     form = {"GET": _GET, "HEAD": _GET, "POST": _POST}.get(method)
     match = form.fullmatch(path) if form else None
@@ -122,10 +88,10 @@ def parse_path(method: str, path: str, models: Collection[str]) -> Target:
         raise RequestError(f"Failed to convert version: {groups['version']} to numeric.")
     name = unquote(groups["name"])
     if name not in models:
-        refuse_model(verb, name, version)
+        raise no_versions(name) if verb == "status" else not_found(name, version)
     if groups["label"] is not None:
         raise RequestError(f"Unrecognized servable version label: {unquote(groups['label'])}")
-    return Target(verb, name, version)
+    return verb, models[name], version
 
 
 def allowed(path: str) -> str:
@@ -139,23 +105,10 @@ def allowed(path: str) -> str:
     return "POST, OPTIONS" if _POST.fullmatch(path) else "GET, HEAD, OPTIONS"
 
 
-def refuse_model(verb: str, name: str, version: int | None) -> NoReturn:
-    """Raise the error for a request that names no served model.
-
-    Raises:
-        RequestError: Always.
-    """
-    wanted = f"Latest({name})" if version is None else f"Specific({name}, {version})"
-    message = f"Servable not found for request: {wanted}"
-    if verb == "status":
-        message = f"Could not find any versions of model {name}"
-    raise RequestError(message, HTTPStatus.NOT_FOUND)
-
-
 class PredictRequest(NamedTuple):
     """Inputs of a request, and the format of the answer: rows or columns."""
 
-    inputs: dict[str, np.ndarray]
+    inputs: Tensors
     form: Form
 
 
@@ -177,11 +130,7 @@ def _parse_predict(content: bytes, servable: Servable) -> tuple[str, PredictRequ
 
 
 def signature_name(document: Mapping[str, Any]) -> str:
-    """Name of the signature that a request uses.
-
-    Raises:
-        RequestError: If `signature_name` is not a string.
-    """
+    """Name of the signature that a request uses."""
     name = document.get("signature_name", "")
     if not isinstance(name, str):
         raise RequestError(
@@ -191,25 +140,15 @@ def signature_name(document: Mapping[str, Any]) -> str:
     return name or DEFAULT_SIGNATURE
 
 
-def parse_request(
-    document: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec]
-) -> PredictRequest:
-    """Inputs of a request in row format (`instances`) or column format (`inputs`).
-
-    Args:
-        document: Parsed body of the request.
-        specs: Input specs of the signature, by name.
-
-    Raises:
-        RequestError: If the inputs do not match the specs.
-    """
+def parse_request(document: Mapping[str, Any], specs: Specs) -> PredictRequest:
+    """Inputs of a request in row format (`instances`) or column format (`inputs`)."""
     if "instances" in document and "inputs" in document:
         raise RequestError(
             f"JSON Value: {shown(document)} Not formatted correctly expecting only one of 'inputs' "
             "or 'instances' keys to exist "
         )
     if "instances" in document:
-        parsed = PredictRequest(_from_rows(document, document["instances"], specs), "row")
+        parsed = PredictRequest(_from_rows(document, specs), "row")
     elif "inputs" in document:
         parsed = PredictRequest(_from_columns(document["inputs"], specs), "column")
     else:
@@ -223,9 +162,8 @@ def parse_request(
     return parsed
 
 
-def _from_rows(
-    document: Mapping[str, Any], instances: Any, specs: Mapping[str, tf.TensorSpec]
-) -> dict[str, np.ndarray]:
+def _from_rows(document: Mapping[str, Any], specs: Specs) -> Tensors:
+    instances = document["instances"]
     if not isinstance(instances, list):
         raise RequestError(
             f"JSON Value: {shown(document)} Excepting 'instances' to be an list/array"
@@ -265,12 +203,7 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict) and not is_binary(value)
 
 
-def _add_row(
-    rows: dict[str, list[np.ndarray]],
-    name: str,
-    value: Any,
-    specs: Mapping[str, tf.TensorSpec],
-) -> None:
+def _add_row(rows: dict[str, list[np.ndarray]], name: str, value: Any, specs: Specs) -> None:
     if name not in specs:
         raise RequestError(f"JSON object: does not have named input: {name}")
     array = to_array(value, specs[name].dtype)
@@ -278,17 +211,12 @@ def _add_row(
         if array.size != first.size:
             raise RequestError(f"Expecting tensor size: {first.size} but got: {array.size}")
         if array.shape != first.shape:
-            raise RequestError(
-                f"Expecting shape {_listed(first.shape)} but got: {_listed(array.shape)}"
-            )
+            expected, got = (",".join(map(str, one.shape)) for one in (first, array))
+            raise RequestError(f"Expecting shape [{expected}] but got: [{got}]")
     rows[name].append(array)
 
 
-def _listed(shape: tuple[int, ...]) -> str:
-    return "[" + ",".join(map(str, shape)) + "]"
-
-
-def _from_columns(inputs: Any, specs: Mapping[str, tf.TensorSpec]) -> dict[str, np.ndarray]:
+def _from_columns(inputs: Any, specs: Specs) -> Tensors:
     if not _is_object(inputs):
         if len(specs) > 1:
             raise RequestError(
@@ -302,17 +230,8 @@ def _from_columns(inputs: Any, specs: Mapping[str, tf.TensorSpec]) -> dict[str, 
     return {name: to_array(inputs[name], spec.dtype) for name, spec in specs.items()}
 
 
-def to_response(outputs: Mapping[str, np.ndarray], form: Form) -> bytes:
-    """Serialize the body of a response.
-
-    Args:
-        outputs: Outputs of the signature, by name.
-        form: Format of the request, `"row"` or `"column"`.
-
-    Raises:
-        RequestError: If the format is `"row"`, and an output is a scalar or the outputs differ in
-            their number of rows.
-    """
+def to_response(outputs: Tensors, form: Form) -> bytes:
+    """Body of the response to a request of this form."""
     if form == "row":
         document: dict[str, Any] = {"predictions": _rows(outputs)}
     else:
@@ -321,7 +240,7 @@ def to_response(outputs: Mapping[str, np.ndarray], form: Form) -> bytes:
     return as_json(document)
 
 
-def _rows(outputs: Mapping[str, np.ndarray]) -> list[Any]:
+def _rows(outputs: Tensors) -> list[Any]:
     num_rows = None
     for name, array in outputs.items():
         if not array.ndim:
@@ -338,17 +257,9 @@ def _rows(outputs: Mapping[str, np.ndarray]) -> list[Any]:
     return [dict(zip(outputs, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def status(versions: Iterable[VersionStatus]) -> dict[str, Any]:
-    """`GetModelStatusResponse` as JSON."""
+def status(versions: Iterable[VersionStatus]) -> get_model_status_pb2.GetModelStatusResponse:
+    """Response with the statuses of versions."""
     response = get_model_status_pb2.GetModelStatusResponse()
-    add_statuses(response, versions)
-    return _as_json(response)
-
-
-def add_statuses(
-    response: get_model_status_pb2.GetModelStatusResponse, versions: Iterable[VersionStatus]
-) -> None:
-    """Add the statuses of versions to a response."""
     for one in versions:
         row = response.model_version_status.add(
             version=one.version,
@@ -356,6 +267,7 @@ def add_statuses(
         )
         row.status.error_code = UNKNOWN if one.error else OK
         row.status.error_message = one.error
+    return response
 
 
 def metadata(name: str, servable: Servable) -> dict[str, Any]:

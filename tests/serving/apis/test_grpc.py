@@ -107,7 +107,7 @@ def test_a_service_that_closes_refuses_requests_so_that_clients_go_elsewhere(fre
 
     async def scenario():
         metrics = Metrics()
-        service = PredictionService({}, Inference(settings, metrics), settings, metrics)
+        service = PredictionService({}, Inference(settings, metrics), metrics)
         address = f"127.0.0.1:{settings.grpc_port}"
         async with served(service, settings), grpc.aio.insecure_channel(address) as channel:
             stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
