@@ -3,20 +3,10 @@
 A date is one span, so no number of it can take the place of another one: 10月28日 is "October 28".
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
-from keras_attn.translation.text.characters import (
-    Replacements,
-    replace,
-    replace_words_in_graph,
-)
-from keras_attn.translation.text.numbers import DIGIT, KANJI_TO_DIGITS
-
-if TYPE_CHECKING:
-    import tensorflow as tf
+from keras_attn.translation.text.characters import Replacements, replace
+from keras_attn.translation.text.numbers import DIGIT, KANJI_TO_DIGITS, in_kanji
 
 # Regular expressions for Python and RE2 alike.
 _NUMBER = rf"(?:[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})"
@@ -44,6 +34,13 @@ DECADE = "[0-9]{2}(?:[0-9]{2})?年代"
 _ERAS = {"明治": 1868, "大正": 1912, "昭和": 1926, "平成": 1989, "令和": 2019}
 _LONGEST_ERA = 64  # years
 ERA_YEAR = rf"(?:{'|'.join(_ERAS)})(?:元|[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})年[代間]?"
+# Year of the common era, by a year of an era.
+COMMON_YEARS = {
+    f"{era}{written}年": f"{first + number - 1}年"
+    for era, first in _ERAS.items()
+    for number in range(1, _LONGEST_ERA + 1)
+    for written in (str(number), f"{number:02}", in_kanji(number), *(["元"] if number == 1 else []))
+}
 # Left in the text: "three hours in the afternoon", "about ten past five", "half price on the 3rd",
 # and words written with the kanji of a month.
 NO_DATE = (
@@ -157,40 +154,6 @@ def ways_to_write_decade(decade: str) -> str:
     """Regular expression of the ways to write a decade: 1990s, 1990's, '90s."""
     years = decade.removesuffix("年代")
     return rf"(?<![0-9])(?:{years}|['’]?{years[-2:]})['’]?s(?![0-9A-Za-z])"
-
-
-def ways_to_write_decade_in_japanese(decade: str) -> str:
-    """Regular expression of 1990年代 for 1990s."""
-    return replace(decade, DECADE_IN_JAPANESE)
-
-
-def common_year(year: str) -> str:
-    """Year of an era as a year of the common era; another text as it is.
-
-    >>> common_year("令和6年"), common_year("昭和六十四年"), common_year("令和99年")
-    ('2024年', '1989年', '令和99年')
-    """
-    return _COMMON_YEARS.get(year, year)
-
-
-def common_years_in_graph(texts: tf.Tensor) -> tf.Tensor:
-    """Replace the years of eras by years of the common era."""
-    return replace_words_in_graph(texts, ERA_YEAR, _COMMON_YEARS)
-
-
-def _kanji(number: int) -> str:
-    """Number below 100 in kanji."""
-    tens, ones = divmod(number, 10)
-    digits = ("", *(kanji for kanji, _ in KANJI_TO_DIGITS))
-    return (digits[tens] if tens > 1 else "") + ("十" if tens else "") + digits[ones]
-
-
-_COMMON_YEARS = {
-    f"{era}{written}年": f"{first + number - 1}年"
-    for era, first in _ERAS.items()
-    for number in range(1, _LONGEST_ERA + 1)
-    for written in (str(number), f"{number:02}", _kanji(number), *(["元"] if number == 1 else []))
-}
 
 
 def _whole(ways: str) -> str:

@@ -3,7 +3,7 @@
 import re
 
 from keras_attn.translation.text.characters import Replacements, replace
-from keras_attn.translation.text.numbers import IN_MYRIADS, KANJI_TO_DIGITS, whole
+from keras_attn.translation.text.numbers import IN_MYRIADS, in_kanji
 
 _WORDS = (
     "twenty-five one two three four five six seven eight nine ten eleven twelve fifteen twenty "
@@ -127,47 +127,17 @@ def ways_to_write_time(time: str) -> str:
     return rf"(?:{half}|[朝昼夜]|(?<![前後0-9十]))(?:{'|'.join(sorted(hours))})時{ending}"
 
 
-def ways_to_write_spoken(time: str) -> str:
-    """Regular expression of the ways to write "half past nine" or "ten to five" in Japanese."""
-    return _in_digits_or_kanji(replace(time, SPOKEN_IN_JAPANESE))
+def ways_to_write(replacements: Replacements, span: str) -> str:
+    """Regular expression of what replacements write, with numbers in digits or in kanji.
 
-
-def ways_to_write_half(amount: str) -> str:
-    """Regular expression of the ways to write "two and a half hours" in Japanese."""
-    return _in_digits_or_kanji(replace(amount, HALF_IN_JAPANESE))
-
-
-def ways_to_write_fraction(fraction: str) -> str:
-    """Regular expression of the ways to write "two-thirds" in Japanese."""
-    return _in_digits_or_kanji(replace(fraction, FRACTION_IN_JAPANESE))
-
-
-def ways_to_write_about(amount: str) -> str:
-    """Regular expression of the ways to write "two or three days" in Japanese."""
-    return _in_digits_or_kanji(replace(amount, ABOUT_IN_JAPANESE))
-
-
-def ways_to_write_minus(amount: str) -> str:
-    """Regular expression of the ways to write "minus five degrees" in Japanese."""
-    written = _in_digits_or_kanji(replace(amount, MINUS_IN_JAPANESE))
+    >>> bool(re.fullmatch(ways_to_write(HALF_IN_JAPANESE, "two and a half hours"), "二時間半"))
+    True
+    """
+    written = replace(span, replacements)
+    ways = (written, re.sub("[0-9]+", lambda number: _kanji(number[0]), written))
+    written = "|".join(rf"(?<![0-9十百]){way}" for way in ways)
     return written.replace("マイナス", "(?:マイナス|氷点下|零下|-)")
 
 
-def ways_to_write_money(amount: str) -> str:
-    """Regular expression of the ways to write "$20" in Japanese."""
-    return "|".join(map(whole, (amount, replace(amount, MONEY_IN_JAPANESE))))
-
-
-def _in_digits_or_kanji(text: str) -> str:
-    numbers = re.compile("[0-9]+")
-    ways = (text, numbers.sub(lambda number: _kanji(number[0]), text))
-    return "|".join(rf"(?<![0-9十百]){way}" for way in ways)
-
-
 def _kanji(number: str) -> str:
-    """Number below 100 in kanji; a larger one in digits."""
-    if int(number) >= 100 or not int(number):
-        return number
-    tens, ones = divmod(int(number), 10)
-    digits = ("", *(kanji for kanji, _ in KANJI_TO_DIGITS))
-    return (digits[tens] if tens > 1 else "") + ("十" if tens else "") + digits[ones]
+    return in_kanji(int(number)) if 0 < int(number) < 100 else number

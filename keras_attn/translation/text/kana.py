@@ -3,41 +3,58 @@
 import re
 from collections.abc import Mapping
 
-from keras_attn.translation.text.kana_words import (
-    AFTER_NUMBERS,
-    AFTER_WORDS,
-    BEFORE_WORDS,
-    IN_CONTEXT,
-    READINGS,
-)
-from keras_attn.translation.text.kinds import KINDS
+from keras_attn.translation.text.kinds import MARKS
 from keras_attn.translation.text.placeholders import PLACEHOLDERS
+from keras_attn.translation.text.tables import read_table
 
+
+def _words(use: str) -> dict[str, str]:
+    return {row["written"]: row["kana"] for row in read_table("kana.tsv") if row["use"] == use}
+
+
+# Kana of the kanji of frequent words. A stem stands for all its inflections.
+KANA_OF_KANJI = _words("word")
+# The same for whole texts, where each word must be read.
+_READINGS = KANA_OF_KANJI | _words("text")
+# Readings of a kanji after digits, at the end of a longer word, and before another word.
+_AFTER_NUMBERS, _AFTER_WORDS, _BEFORE_WORDS = map(
+    _words, ("after number", "after word", "before word")
+)
+# Words that are read by what stands around them: regular expressions, the first that fits counts.
+_KANA_IN_CONTEXT = {
+    "(?<=[雨雪][がはも])降(?=[っりるら])": "ふ",
+    "(?<=[腹か]が)空(?=[いきく])": "す",
+    "(?<=を)行(?=っ)": "おこな",
+    "(?<=を)開(?=[いかきくこ])": "ひら",
+    "(?<=に)通(?=[っいうわ])": "かよ",
+    "(?<=[使買言習洗思歌扱払会違]い)方|(?<=[りきしちみびぎべけめれえせ])方": "かた",
+    "(?<=[そこあ]の)方(?=[はもをにと]|々)": "かた",
+    "(?<=[るた])方(?=[はへに])": "かた",
+    "(?<=のを|のは|こを|コを|草を)止(?=め)": "や",
+    "何(?=[でとのだ]|に[んち])": "なん",
+    "(?<=[ァ-ヺー])人": "じん",
+    "(?<=[0-9\ue000-\ue007])[ヶヵケか]月": "かげつ",
+}
+_IN_CONTEXT = re.compile("|".join(f"({pattern})" for pattern in _KANA_IN_CONTEXT))
 _KANJI = re.compile("[々一-鿿]")
 # What follows one of these is a counter, or a part of a longer word.
 _NUMBER = frozenset("0123456789").union(PLACEHOLDERS)
 _PART = re.compile("[々一-鿿ァ-ヺーA-Za-z]")
 # Kana at the beginning of particles, and of です, する and other words that follow nouns.
 _AFTER_NOUNS = frozenset("はがをにでともかのへやよねなさしすせだらじくっぐ")
-# Marks of placeholders. They remain: the model knows dates and times by them.
-_MARKS = tuple(dict.fromkeys(kind.mark for kind in KINDS if kind.mark))
 # 1人 and 2人 are words in which no sound stands for the digit alone.
 _PERSONS = re.compile("(?:^|[^0-9])[12]人$")
-_IN_CONTEXT = re.compile("|".join(f"({pattern})" for pattern in IN_CONTEXT))
-_KANA_IN_CONTEXT = tuple(IN_CONTEXT.values())
 
 
 class Kana:
     """Writer of kana, by readings of words and of beginnings of inflected forms.
 
-    The longest form that fits is read. The readings of `kana_words` are enough for few texts.
-
-    Args:
-        readings: Further kana, by how they are written. A form of `kana_words` keeps its reading.
+    The longest form that fits is read. `readings` are further kana, by how they are written: those
+    of `kana.tsv` are enough for few texts, but they take precedence.
     """
 
     def __init__(self, readings: Mapping[str, str] | None = None):
-        self._readings = {**(readings or {}), **READINGS}
+        self._readings = {**(readings or {}), **_READINGS}
         lengths: dict[str, set[int]] = {}
         for form in self._readings:
             lengths.setdefault(form[0], set()).add(len(form))
@@ -92,25 +109,26 @@ class Kana:
 
     def _read_one(self, kanji: str, before: str, after: str) -> str:
         """Reading of a single kanji, which may be a part of a word; empty if it is not known."""
-        if _PART.match(before) and kanji in AFTER_WORDS:
-            return AFTER_WORDS[kanji]
+        if _PART.match(before) and kanji in _AFTER_WORDS:
+            return _AFTER_WORDS[kanji]
         if _PART.match(before) or _KANJI.match(after):
-            return BEFORE_WORDS.get(kanji, "")
+            return _BEFORE_WORDS.get(kanji, "")
         return self._readings.get(kanji, "")
 
 
 def _kana_in_context(found: re.Match) -> str:
-    return _KANA_IN_CONTEXT[(found.lastindex or 0) - 1]
+    return list(_KANA_IN_CONTEXT.values())[(found.lastindex or 0) - 1]
 
 
 def _read_counter(text: str, start: int) -> tuple[str, int]:
     """Reading of what follows a number and its length; 0 if it is not known."""
-    for mark in _MARKS if text[start - 1] in PLACEHOLDERS else ():
+    # Marks of placeholders remain: the model knows dates and times by them.
+    for mark in MARKS if text[start - 1] in PLACEHOLDERS else ():
         if text.startswith(mark, start):
             return mark, len(mark)
     if _PERSONS.search(text[max(0, start - 2) : start + 1]):
         return "", 0
     for length in (3, 2, 1):
-        if kana := AFTER_NUMBERS.get(text[start : start + length]):
+        if kana := _AFTER_NUMBERS.get(text[start : start + length]):
             return kana, length
     return "", 0

@@ -6,14 +6,14 @@ Each kind is a row of `KINDS`. Training (`training_placeholders.py`) and the gra
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Mapping
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 
 from keras_attn.languages import SCRIPTS, read_language
 from keras_attn.translation.text import dates, english, names, numbers
-from keras_attn.translation.text.characters import Replacements
+from keras_attn.translation.text.characters import Replacements, replace
 
 EMOJI = (
     "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
@@ -48,28 +48,28 @@ class Kind(NamedTuple):
 class Kinds(tuple[Kind, ...]):
     """Kinds of spans, in the order in which they are sought, and a regular expression of all."""
 
-    @functools.cached_property
+    @cached_property
     def pattern(self) -> str:
         return "|".join(dict.fromkeys(kind.pattern for kind in self if kind.is_sought))
 
-    @functools.cached_property
+    @cached_property
     def compiled(self) -> re.Pattern:
         return re.compile(self.pattern, re.ASCII)  # `\b` as in RE2
 
-    @functools.cached_property
+    @cached_property
     def usual(self) -> Kinds:
         """Kinds in texts that `beginning` does not find."""
         if self._is_japanese:
             return Kinds(kind for kind in self if kind.values)
         return Kinds(kind for kind in self if kind.targets != "japanese")
 
-    @functools.cached_property
+    @cached_property
     def beginning(self) -> re.Pattern:
         """Characters and words with which the other kinds begin. Most texts have none."""
         beginning = _JAPANESE_BEGINNING if self._is_japanese else english.BEGINNING
         return re.compile(beginning, re.ASCII)
 
-    @functools.cached_property
+    @cached_property
     def _is_japanese(self) -> bool:
         return any(kind.sources == "japanese" for kind in self)
 
@@ -146,18 +146,17 @@ def _english(
     return Kind(name, pattern, ways, {"english": replacements}, mark, targets="english")
 
 
-def _japanese(
-    name: str, pattern: str, ways: Callable, replacements: Replacements, **given: Any
-) -> Kind:
+def _japanese(name: str, pattern: str, replacements: Replacements, **given: Any) -> Kind:
     """Kind of English spans of which Japanese has a form of its own."""
-    written = {"myriads": replacements}
-    return Kind(name, pattern, ways, written, targets="japanese", sources="alphabetic", **given)
+    ways = partial(english.ways_to_write, replacements)
+    row = Kind(name, pattern, ways, {"myriads": replacements})
+    return row._replace(targets="japanese", sources="alphabetic", **given)
 
 
 def _name(name: str, pattern: str, **given: Any) -> Kind:
     """Kind of Japanese names, which English spells."""
     row = Kind(name, pattern, names.ways_to_write, targets="english", sources="japanese")
-    return row._replace(values=names.spellings(), **given)
+    return row._replace(values=names.SPELLINGS, **given)
 
 
 # In the order in which they are sought: the first that fits a place of the text is found there.
@@ -165,9 +164,9 @@ KINDS = (
     *_COPIED,
     Kind("no date", dates.NO_DATE, ways=None, targets="english"),
     _name("word like a name", names.NO_NAME, ways=None),
-    _name("name with a title", names.pattern(), before=names.TITLE),
-    _name("name", names.pattern_without_title(), is_sought=False),
-    _name("no name", names.pattern(), ways=None),
+    _name("name with a title", names.PATTERN, before=names.TITLE),
+    _name("name", names.PATTERN_WITHOUT_TITLE, is_sought=False),
+    _name("no name", names.PATTERN, ways=None),
     _english(
         "duration", dates.DURATION, dates.ways_to_write_duration, dates.DURATION_IN_ENGLISH, "時間"
     ),
@@ -183,38 +182,30 @@ KINDS = (
     _english(
         "fraction", numbers.FRACTION, numbers.ways_to_write_fraction, numbers.FRACTION_IN_ENGLISH
     ),
-    _japanese("time", english.TIME, english.ways_to_write_time, english.TIME_IN_JAPANESE),
-    _japanese(
-        "half or quarter of an hour",
-        english.HALF_OR_QUARTER,
-        english.ways_to_write_spoken,
-        english.SPOKEN_IN_JAPANESE,
-    ),
+    _japanese("time", english.TIME, english.TIME_IN_JAPANESE, ways=english.ways_to_write_time),
+    _japanese("half or quarter of an hour", english.HALF_OR_QUARTER, english.SPOKEN_IN_JAPANESE),
     _japanese(
         "minutes of an hour",
         english.MINUTES,
-        english.ways_to_write_spoken,
         english.SPOKEN_IN_JAPANESE,
         after=english.BEFORE_MINUTES,
     ),
-    Kind("no minutes", english.MINUTES, ways=None, targets="japanese", sources="alphabetic"),
-    _japanese(
-        "amount and a half", english.HALF, english.ways_to_write_half, english.HALF_IN_JAPANESE
-    ),
+    _japanese("no minutes", english.MINUTES, (), ways=None),
+    _japanese("amount and a half", english.HALF, english.HALF_IN_JAPANESE),
     _japanese(
         "English fraction",
         english.FRACTION,
-        english.ways_to_write_fraction,
         english.FRACTION_IN_JAPANESE,
         before=english.AFTER_FRACTION,
     ),
-    Kind("no fraction", english.FRACTION, ways=None, targets="japanese", sources="alphabetic"),
+    _japanese("no fraction", english.FRACTION, (), ways=None),
+    _japanese("English about", english.ABOUT, english.ABOUT_IN_JAPANESE),
+    _japanese("minus", english.MINUS, english.MINUS_IN_JAPANESE),
     _japanese(
-        "English about", english.ABOUT, english.ways_to_write_about, english.ABOUT_IN_JAPANESE
-    ),
-    _japanese("minus", english.MINUS, english.ways_to_write_minus, english.MINUS_IN_JAPANESE),
-    _japanese(
-        "money in Japanese", english.MONEY, english.ways_to_write_money, english.MONEY_IN_JAPANESE
+        "money in Japanese",
+        english.MONEY,
+        english.MONEY_IN_JAPANESE,
+        ways=partial(numbers.ways_to_copy, english.MONEY_IN_JAPANESE),
     ),
     Kind("signed number or temperature", numbers.SIGNED, numbers.ways_to_write_signed, _SIGNED),
     Kind("English amount", numbers.ENGLISH_AMOUNT, ways=None, targets="myriads"),
@@ -223,14 +214,14 @@ KINDS = (
     Kind(
         "number in words",
         numbers.IN_ENGLISH_WORDS,
-        numbers.ways_to_write_in_japanese,
+        partial(numbers.ways_to_copy, numbers.IN_MYRIADS),
         {"myriads": numbers.IN_MYRIADS},
         targets="myriads",
     ),
     Kind(
         "decade in English",
         dates.ENGLISH_DECADE,
-        dates.ways_to_write_decade_in_japanese,
+        partial(replace, replacements=dates.DECADE_IN_JAPANESE),
         {"myriads": dates.DECADE_IN_JAPANESE},
         targets="myriads",
     ),
@@ -240,6 +231,7 @@ KINDS = (
     Kind("number of a room", numbers.NUMBER, before=numbers.AFTER_CODE),
     Kind("number", numbers.NUMBER, numbers.ways_to_write, _WITH_COMMAS),
 )
+MARKS = tuple(dict.fromkeys(kind.mark for kind in KINDS if kind.mark))
 # Regular expression of what a translation copies.
 COPIED = "|".join(kind.pattern for kind in _COPIED)
 
@@ -253,7 +245,7 @@ def copied_spans(text: str) -> list[str]:
     return re.findall(COPIED, text, re.ASCII)
 
 
-@functools.cache
+@cache
 def kinds_of(source: str, target: str) -> Kinds:
     """Kinds of spans in texts that are translated from a language into another."""
     kinds = (

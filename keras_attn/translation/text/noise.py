@@ -4,14 +4,13 @@ Each kind of noise is a function `(text, random) -> text` that makes one change.
 itself where it finds nothing to change. No kind changes a digit or a placeholder.
 """
 
-import functools
 import re
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from random import Random
 
 from keras_attn.languages import read_language
-from keras_attn.translation.text.kana import Kana
-from keras_attn.translation.text.kana_words import KANA_OF_KANJI, OFTEN_IN_KATAKANA
+from keras_attn.translation.text.kana import KANA_OF_KANJI, Kana
 from keras_attn.translation.text.typed import TO_HIRAGANA, plain
 
 Kind = Callable[[str, Random], str]
@@ -41,6 +40,12 @@ _COMMA = re.compile(r",(?!\d)")
 _KANA = re.compile(f"(?!か[。.!?…]*$)[{_HIRAGANA}{_KATAKANA}]")
 _LETTER = re.compile(r"[^\W\d_]")
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])")
+# Hiragana words that are also written in katakana.
+OFTEN_IN_KATAKANA = (
+    "ありがとう おはよう こんにちは こんばんは さようなら ごめん すみません おめでとう もしもし "
+    "すごい かわいい かっこいい おいしい きれい うれしい だめ ぼく あなた めがね たばこ りんご "
+    "みかん いちご うさぎ とても ちょっと ぜったい たぶん みんな"
+).split()
 _KATAKANA_WORD = re.compile(f"[{_KATAKANA}]{{2,}}")
 _HIRAGANA_WORD = re.compile("|".join(sorted(OFTEN_IN_KATAKANA, key=len, reverse=True)))
 # The longest words of `KANA_OF_KANJI` that are not parts of other words.
@@ -97,17 +102,8 @@ def leave_out_commas(text: str, random: Random) -> str:
     return _COMMA.sub("", text)
 
 
-def mistype_kana(text: str, random: Random) -> str:
-    """Text with two neighbouring kana swapped, or one doubled or dropped."""
-    return _mistype(text, _KANA, random)
-
-
-def mistype_letters(text: str, random: Random) -> str:
+def _mistype(text: str, random: Random, letter: re.Pattern) -> str:
     """Text with two neighbouring letters swapped, or one doubled or dropped."""
-    return _mistype(text, _LETTER, random)
-
-
-def _mistype(text: str, letter: re.Pattern, random: Random) -> str:
     places = [match.start() for match in letter.finditer(text)]
     if len(places) < 2:
         return text
@@ -118,6 +114,9 @@ def _mistype(text: str, letter: re.Pattern, random: Random) -> str:
     if change == "swap" and letter.match(text, i + 1) and text[i] != text[i + 1]:
         return text[:i] + text[i + 1] + text[i] + text[i + 2 :]
     return text[:i] + text[i + 1 :]
+
+
+mistype_kana, mistype_letters = (partial(_mistype, letter=one) for one in (_KANA, _LETTER))
 
 
 def write_kana(text: str, random: Random) -> str:
@@ -183,41 +182,28 @@ def leave_out_apostrophes(text: str, random: Random) -> str:
 # Relative rate of each kind, by `Language.noise`.
 _RATES: dict[str, dict[Kind, float]] = {
     "japanese": {
-        leave_out_end: 2,
-        change_end: 1,
-        write_ascii: 1,
-        change_commas: 1,
-        mistype_kana: 2,
-        write_kana: 2,
-        write_other_kana: 1,
-        leave_out_particle: 0.7,
-        add_particle: 0.5,
+        **{leave_out_end: 2, change_end: 1, write_ascii: 1, change_commas: 1, mistype_kana: 2},
+        **{write_kana: 2, write_other_kana: 1, leave_out_particle: 0.7, add_particle: 0.5},
     },
     "chinese": {leave_out_end: 3, change_end: 1, write_ascii: 1, change_commas: 1},
     "alphabetic": {
-        leave_out_end: 3,
-        change_end: 1,
-        leave_out_commas: 1,
-        mistype_letters: 3,
-        leave_out_apostrophes: 1,
-        write_lower_case: 2,
-        write_capitals: 1,
+        **{leave_out_end: 3, change_end: 1, leave_out_commas: 1, mistype_letters: 3},
+        **{leave_out_apostrophes: 1, write_lower_case: 2, write_capitals: 1},
     },
 }
-
 
 # Rate of `write_in_kana` among the kinds of Japanese: a fifth of the changed texts.
 _RATE_OF_KANA = 1.8
 _FEW_READINGS = Kana()
 
 
-@functools.cache
+@cache
 def rates(language: str, kana: Kana = _FEW_READINGS) -> Mapping[Kind, float]:
     """Kinds of noise for texts of a language, each with its relative rate."""
     noise = read_language(language).noise
     if noise != "japanese":
         return _RATES[noise]
-    return {**_RATES[noise], functools.partial(write_in_kana, kana=kana): _RATE_OF_KANA}
+    return {**_RATES[noise], partial(write_in_kana, kana=kana): _RATE_OF_KANA}
 
 
 def add_noise(text: str, language: str, random: Random, kana: Kana = _FEW_READINGS) -> str:

@@ -206,7 +206,7 @@ def ways_to_write(span: str) -> str:
         other = digits.replace("-", " to ")
     else:
         other = replace(span, WITH_COMMAS)
-    return "|".join(map(whole, (span, digits, other)))
+    return _any_of(span, digits, other)
 
 
 def ways_to_write_large(span: str) -> str:
@@ -225,7 +225,7 @@ def ways_to_write_large(span: str) -> str:
         if float(count) >= 0.1:
             ways.add(f"{count} {word}")
             ways |= {f"{name} {word}" for name in _COUNT_WORDS.get(count, ())}
-    return "|".join(map(whole, sorted(ways, key=len, reverse=True)))
+    return _any_of(*sorted(ways, key=len, reverse=True))
 
 
 _COUNT_WORDS = {
@@ -235,9 +235,9 @@ _COUNT_WORDS = {
 }  # fmt: skip
 
 
-def ways_to_write_in_japanese(span: str) -> str:
-    """Regular expression of the ways to write "1.5 million" in Japanese."""
-    return "|".join(map(whole, (span, replace(span, IN_MYRIADS))))
+def ways_to_copy(replacements: Replacements, span: str) -> str:
+    """Regular expression of a span as given, and as replacements write it."""
+    return _any_of(span, replace(span, replacements))
 
 
 def ways_to_write_fraction(span: str) -> str:
@@ -253,7 +253,7 @@ def ways_to_write_fraction(span: str) -> str:
         "one third": ["a third"],
         "a quarter": ["one quarter", "one-quarter", "one fourth"],
     }.get(english, [])
-    return "|".join(map(whole, ways))
+    return _any_of(*ways)
 
 
 def ways_to_write_about(span: str) -> str:
@@ -261,13 +261,17 @@ def ways_to_write_about(span: str) -> str:
     low, high, *counted = replace(span, ABOUT_IN_ENGLISH).replace(" or ", " ").split(" ")
     in_words = " or ".join(_COUNTS[int(digit) - 1] for digit in (low, high))
     ways = (f"{low} or {high}", in_words, f"{low}-{high}")
-    return "|".join(whole(" ".join((way, *counted))) for way in ways)
+    return _any_of(*(" ".join((way, *counted)) for way in ways))
 
 
 def ways_to_write_signed(span: str) -> str:
     """Regular expression of the ways to write a signed number or a temperature: "-5", "minus 5"."""
     value = replace(span, SIGNED_IN_DIGITS)
-    return "|".join(map(whole, (value, value.replace("-", "minus "), value.replace("-", "−"))))
+    return _any_of(*(value.replace("-", sign) for sign in ("-", "minus ", "−")))
+
+
+def _any_of(*texts: str) -> str:
+    return "|".join(map(whole, texts))
 
 
 def whole(text: str) -> str:
@@ -275,3 +279,10 @@ def whole(text: str) -> str:
     before = r"(?<![0-9A-Za-z.,])" if text[0].isalnum() else ""
     after = r"(?![0-9]|[.,][0-9])" if text[-1].isdigit() else ""
     return before + re.escape(text) + (r"(?![0-9A-Za-z])" if text[-1].isalpha() else after)
+
+
+def in_kanji(number: int) -> str:
+    """Number below 100 in kanji."""
+    tens, ones = divmod(number, 10)
+    digits = ("", *DIGIT[1:-1])
+    return (digits[tens] if tens > 1 else "") + ("十" if tens else "") + digits[ones]

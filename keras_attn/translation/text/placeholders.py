@@ -1,34 +1,24 @@
 """Placeholders: characters in the place of text that a translation copies or writes by a rule.
 
-Addresses, tags, numbers, dates and given terms become placeholders, which the model learns to carry
-to their places. After the search, the value of each takes its place. So a model that has seen
-little text does not misspell an address and drops no digit of a number.
-
-The kinds of such spans are in `kinds.py`.
+The model learns to carry them to their places, where values replace them after the search. So a
+model that has seen little text does not misspell an address and drops no digit of a number.
 """
-
-from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+import tensorflow as tf
 
 from keras_attn.languages import read_language
 from keras_attn.translation.text import dates, numbers
-from keras_attn.translation.text.characters import (
-    look_up_in_graph,
-    replace_in_graph,
-    split_in_graph,
-)
-from keras_attn.translation.text.kinds import KINDS, TAG, Kind, Kinds, kinds_of
+from keras_attn.translation.text.in_graph import look_up, replace_in_graph, split_in_graph
+from keras_attn.translation.text.kinds import MARKS, TAG, Kind, Kinds, kinds_of
 from keras_attn.translation.text.typed import plain_in_graph
-
-if TYPE_CHECKING:
-    import tensorflow as tf
 
 # Characters for private use; each is a piece of its own in every tokenizer.
 PLACEHOLDERS = tuple(chr(0xE000 + i) for i in range(8))
+_ANY = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 
 # Corrections of a whole translation, by `Language.numbers`.
 _CORRECTIONS = {"english": (*numbers.ORDINAL_ENDINGS, *dates.ONE_PERIOD)}
@@ -62,11 +52,7 @@ def _compiled(pattern: str) -> re.Pattern:
 
 
 def mask(
-    texts: tf.Tensor,
-    source: str,
-    target: str,
-    terms: tf.Tensor | None = None,
-    translations: tf.Tensor | None = None,
+    texts: tf.Tensor, source: str, target: str, terms: tf.Tensor = (), translations: tf.Tensor = ()
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Replace the first spans of each text `(B,)` by placeholders, as many as `PLACEHOLDERS`.
 
@@ -75,25 +61,21 @@ def mask(
     one, and before other spans. Returns the masked texts and the value of each placeholder in the
     translation, strings `(B, placeholders)`, empty for placeholders that a text lacks.
     """
-    import tensorflow as tf
-
     kinds = kinds_of(source, target)
-    pattern = tf.constant(kinds.pattern)
-    if terms is not None:
-        terms = tf.strings.strip(plain_in_graph(terms, source))
-        pattern = tf.strings.join([_any_term(terms), pattern])
+    terms, translations = (tf.convert_to_tensor(of, tf.string) for of in (terms, translations))
+    terms = tf.strings.strip(plain_in_graph(terms, source))
+    pattern = tf.strings.join([_any_term(terms), kinds.pattern])
     parts = split_in_graph(plain_in_graph(texts, source), pattern)
     part, row = parts.flat_values, parts.value_rowids()
     place = tf.where(tf.ragged.range(parts.row_lengths()).flat_values % 2 == 1)[:, 0]
     span, row = tf.gather(part, place), tf.gather(row, place)
     around = tf.gather(part, place - 1), tf.gather(part, place + 1)
     value, mark, is_masked = _classify(span, around, kinds, target)
-    if terms is not None:
-        is_term = tf.pad(tf.equal(span[:, None], terms), [[0, 0], [0, 1]], constant_values=True)
-        term = tf.argmax(tf.cast(is_term, tf.int32), axis=1, output_type=tf.int32)  # G for none
-        is_given = term < tf.size(terms)
-        value = tf.where(is_given, tf.gather(tf.concat([translations, [""]], 0), term), value)
-        mark, is_masked = tf.where(is_given, "", mark), is_masked | is_given
+    is_term = tf.pad(tf.equal(span[:, None], terms), [[0, 0], [0, 1]], constant_values=True)
+    term = tf.argmax(tf.cast(is_term, tf.int32), axis=1, output_type=tf.int32)  # G for none
+    is_given = term < tf.size(terms)
+    value = tf.where(is_given, tf.gather(tf.concat([translations, [""]], 0), term), value)
+    mark, is_masked = tf.where(is_given, "", mark), is_masked | is_given
     # Number of the masked spans before each span in its text.
     before = tf.cumsum(tf.cast(is_masked, tf.int32), exclusive=True)
     number = before - tf.gather(tf.math.segment_min(before, row), row)
@@ -101,13 +83,10 @@ def mask(
     placeholder = tf.gather(PLACEHOLDERS, tf.minimum(number, len(PLACEHOLDERS) - 1))
     masked = tf.where(is_masked, tf.strings.join([placeholder, mark]), span)
     parts = parts.with_flat_values(tf.tensor_scatter_nd_update(part, place[:, None], masked))
-    values = tf.RaggedTensor.from_value_rowids(
-        tf.boolean_mask(value, is_masked), tf.boolean_mask(row, is_masked), nrows=parts.nrows()
-    )
-    return (
-        tf.strings.reduce_join(parts, axis=1),
-        values.to_tensor("", shape=[None, len(PLACEHOLDERS)]),
-    )
+    value, row = tf.boolean_mask(value, is_masked), tf.boolean_mask(row, is_masked)
+    values = tf.RaggedTensor.from_value_rowids(value, row, nrows=parts.nrows())
+    values = values.to_tensor("", shape=[None, len(PLACEHOLDERS)])
+    return tf.strings.reduce_join(parts, axis=1), values
 
 
 def unmask(
@@ -119,11 +98,9 @@ def unmask(
     `mask`. Tags come in the order of the source. A missing value comes at the beginning if the
     source begins with it, else at the end.
     """
-    import tensorflow as tf
-
     invented = tf.strings.regex_replace(texts, r"</?[A-Za-z][^<>]*>?", "")
     texts = tf.where(tf.strings.regex_full_match(masked, "[^<]*"), invented, texts)
-    parts = split_in_graph(texts, f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]")
+    parts = split_in_graph(texts, _ANY)
     part, row = parts.flat_values, parts.value_rowids()
     is_used = tf.equal(part[:, None], tf.constant(PLACEHOLDERS))  # (parts, placeholders)
     number = tf.argmax(is_used, axis=1)
@@ -136,19 +113,15 @@ def unmask(
     is_first = tf.equal(tf.strings.substr(masked, 0, 3)[:, None], tf.constant(PLACEHOLDERS))
     first = tf.where(is_missing & is_first, tf.strings.join([values, " "]), "")
     last = tf.where(is_missing & ~is_first, tf.strings.join([" ", values]), "")
+    first, last = (tf.strings.reduce_join(added, axis=1) for added in (first, last))
     body = tf.strings.regex_replace(whole, r"[.!?。！？]*$", "")
     length = tf.strings.length(body)
     end = tf.strings.substr(whole, length, tf.strings.length(whole) - length)
-    joined = tf.strings.join(
-        [tf.strings.reduce_join(first, axis=1), body, tf.strings.reduce_join(last, axis=1), end]
-    )
-    return joined, tf.reduce_any(is_missing, axis=1)
+    return tf.strings.join([first, body, last, end]), tf.reduce_any(is_missing, axis=1)
 
 
 def _with_tags_in_order(place: tf.Tensor, is_used: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
     """Row and number of the value of each part `(parts, 2)`, those of tags sorted in each row."""
-    import tensorflow as tf
-
     is_tag = tf.strings.regex_full_match(tf.gather_nd(values, place), rf"{TAG}(?:\s?{TAG})*")
     tags = tf.where(is_tag & tf.reduce_any(is_used, axis=1))
     flat = tf.sort(tf.gather_nd(place, tags) @ [[len(PLACEHOLDERS)], [1]], axis=0)
@@ -158,16 +131,11 @@ def _with_tags_in_order(place: tf.Tensor, is_used: tf.Tensor, values: tf.Tensor)
 
 def without_marks(masked: tf.Tensor) -> tf.Tensor:
     """Masked texts without the marks after placeholders, whose values say the same."""
-    import tensorflow as tf
-
-    marks = "|".join(dict.fromkeys(kind.mark for kind in KINDS if kind.mark))
-    placeholder = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
-    return tf.strings.regex_replace(masked, f"({placeholder})(?:{marks})", r"\1")
+    return tf.strings.regex_replace(masked, f"({_ANY})(?:{'|'.join(MARKS)})", r"\1")
 
 
 def mask_translations(translations: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
     """Replace values in given translations by their placeholders, the opposite of `unmask`."""
-    import tensorflow as tf
 
     def of_row(row: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
         text, values = row
@@ -181,14 +149,12 @@ def mask_translations(translations: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
 
 
 def _classify(
-    span: tf.Tensor, around: tuple[tf.Tensor, tf.Tensor], kinds: Sequence[Kind], target: str
+    span: tf.Tensor, around: tuple[tf.Tensor, tf.Tensor], kinds: Kinds, target: str
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Value of each span `(N,)`, the mark that stays after its placeholder, and `is_masked`.
 
     `around` is the text before each span and the text after it.
     """
-    import tensorflow as tf
-
     matches = tf.strings.regex_full_match
     is_kind = []
     for kind in kinds:
@@ -207,15 +173,13 @@ def _classify(
     named = [i for i, one in enumerate(kinds) if one.values]
     if named:
         is_named = tf.reduce_any(kind[:, None] == named, axis=1)
-        value = tf.where(is_named, look_up_in_graph(span, kinds[named[0]].values), value)
+        value = tf.where(is_named, look_up(span, kinds[named[0]].values), value)
     mark, is_masked = [one.mark for one in kinds], [one.ways is not None for one in kinds]
     return value, tf.gather(mark, kind), tf.gather(is_masked, kind)
 
 
 def _any_term(terms: tf.Tensor) -> tf.Tensor:
     """Regular expression of each term and "|", the longest first; an empty term is left out."""
-    import tensorflow as tf
-
     longest_first = tf.argsort(tf.strings.length(terms), direction="DESCENDING", stable=True)
     quoted = tf.strings.join([_quoted(tf.gather(terms, longest_first)), "|"])
     return tf.strings.reduce_join(tf.where(tf.equal(quoted, "|"), "", quoted))
@@ -223,6 +187,4 @@ def _any_term(terms: tf.Tensor) -> tf.Tensor:
 
 def _quoted(texts: tf.Tensor) -> tf.Tensor:
     """Regular expressions that match the texts themselves."""
-    import tensorflow as tf
-
     return tf.strings.regex_replace(texts, r"([!-/:-@\[-`{-~])", r"\\\1")

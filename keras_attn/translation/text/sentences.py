@@ -5,6 +5,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from keras_attn.languages import SCRIPTS, read_language
+from keras_attn.translation.text.in_graph import replace_in_graph
 from keras_attn.translation.text.kinds import COPIED, EMOJI, TAG
 from keras_attn.translation.text.placeholders import PLACEHOLDERS, without_marks
 
@@ -59,6 +60,17 @@ _SENTENCE = rf"(?:{COPIED}|{_QUOTED}|{_WITHIN}|[^{_MARKS}.\r\n])*(?:{_END})"
 _QUOTATION = (
     rf"([{_MARKS}][」』])({_SPACE}*[^\s\p{{Hiragana}}、，,.・ー―…{_MARKS}」』）){SEPARATOR}])"
 )
+# Puts `SEPARATOR` after each sentence, label and speaker.
+_SEPARATE = (
+    (SEPARATOR, " "),
+    (_SENTENCE, rf"\0{SEPARATOR}"),
+    (_QUOTATION, rf"\1{SEPARATOR}\2"),
+    (_NOTE, rf"\1\2：{SEPARATOR}"),
+    (_BRACKETED, r"\1\2【\3】\4"),
+    *((_SPEAKER, rf"\1\2：{SEPARATOR}\3"),) * 2,  # each time, every other line of a dialogue
+    (_LABEL, rf"\1\2{SEPARATOR}"),
+    (_MANY_TAGS, rf"\1{SEPARATOR}"),
+)
 
 # End of a label, and of a heading that is also marked after it: --- 2 ---
 _END_MARK = rf"(?:[:：】]{_SPACE}*|{_SPACE}[-=*#~]{{1,6}}{_SPACE}*)?"
@@ -85,22 +97,11 @@ def split(texts: tf.Tensor) -> Sentences:
     >>> [text.decode() for text in found.text.numpy()], found.after.numpy()[1]
     (['猫だ。', '「はい。」と言う。', '3.5 cm.', ''], b'\\n')
     """
-    texts = tf.strings.regex_replace(texts, SEPARATOR, " ")
-    marked = tf.strings.regex_replace(texts, _SENTENCE, rf"\0{SEPARATOR}")
-    marked = tf.strings.regex_replace(marked, _QUOTATION, rf"\1{SEPARATOR}\2")
-    marked = tf.strings.regex_replace(marked, _NOTE, rf"\1\2：{SEPARATOR}")
-    marked = tf.strings.regex_replace(marked, _BRACKETED, r"\1\2【\3】\4")
-    for _ in range(2):  # each time, every other line of a dialogue
-        marked = tf.strings.regex_replace(marked, _SPEAKER, rf"\1\2：{SEPARATOR}\3")
-    marked = tf.strings.regex_replace(marked, _LABEL, rf"\1\2{SEPARATOR}")
-    marked = tf.strings.regex_replace(marked, _MANY_TAGS, rf"\1{SEPARATOR}")
-    chunks = tf.strings.split(marked, SEPARATOR)
+    chunks = tf.strings.split(replace_in_graph(texts, _SEPARATE), SEPARATOR)
     chunk, owner = chunks.flat_values, chunks.value_rowids()
+    whole = rf"(?s)^({_BEFORE}【?)(.*?)({_END_MARK}{_AFTER})$"
     before, text, after = (
-        tf.strings.regex_replace(
-            chunk, rf"(?s)^({_BEFORE}【?)(.*?)({_END_MARK}{_AFTER})$", rf"\{group}"
-        )
-        for group in (1, 2, 3)
+        tf.strings.regex_replace(chunk, whole, group) for group in (r"\1", r"\2", r"\3")
     )
     return Sentences(text, _kept(before), _kept(after), owner)
 
@@ -120,13 +121,11 @@ def join(
     is_label = tf.strings.regex_full_match(after, "(?s)[:：】].*")[:, None]
     label = tf.strings.regex_replace(translations, "[.。]$", "")
     first = tf.strings.regex_replace(label, "(?s)^([a-z]?).*", r"\1")
-    label = tf.strings.join(
-        [tf.strings.upper(first), tf.strings.regex_replace(label, "^[a-z]", "")]
-    )
+    rest = tf.strings.regex_replace(label, "^[a-z]", "")
+    label = tf.strings.join([tf.strings.upper(first), rest])
     translations = tf.where(is_label, label, translations)
     if between:  # the mark of the language
-        after = tf.strings.regex_replace(after, f"^[:：]{_SPACE}?", ":")
-        after = tf.strings.regex_replace(after, f"^】{_SPACE}?", "]")
+        after = replace_in_graph(after, ((f"^[:：]{_SPACE}?", ":"), (f"^】{_SPACE}?", "]")))
         before = tf.strings.regex_replace(before, "【$", "[")
     after = tf.strings.join([after, tf.where(is_text & has_next & is_open, between, "")])
     before, after = (
@@ -147,8 +146,8 @@ def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
     if not row.unused_han:
         return is_in_language
     kana = "".join(SCRIPTS[script] for script in row.scripts if script != "Han")
-    is_other = ~tf.strings.regex_full_match(texts, f"[^{row.unused_han}]*|(?s:.*[{kana}].*)")
-    return is_in_language & ~is_other
+    no_other = f"[^{row.unused_han}]*|(?s:.*[{kana}].*)"
+    return is_in_language & tf.strings.regex_full_match(texts, no_other)
 
 
 def has_words(texts: tf.Tensor) -> tf.Tensor:
@@ -167,9 +166,8 @@ def parts(pieces: tf.RaggedTensor, limit: int) -> tuple[tf.RaggedTensor, tf.Tens
     counts = (lengths + limit - 1) // limit
     index = tf.ragged.range(counts)
     left = lengths[:, None] - limit * index
-    chunks = tf.RaggedTensor.from_row_lengths(
-        pieces.flat_values, tf.minimum(left, limit).flat_values
-    )
+    sizes = tf.minimum(left, limit).flat_values
+    chunks = tf.RaggedTensor.from_row_lengths(pieces.flat_values, sizes)
     return chunks, tf.repeat(tf.range(pieces.nrows()), counts)
 
 

@@ -10,6 +10,7 @@ from keras_attn.languages import code_of
 from keras_attn.translation.text.kinds import Kind, Kinds, kinds_of
 from keras_attn.translation.text.numbers import whole
 from keras_attn.translation.text.placeholders import PLACEHOLDERS, find
+from keras_attn.translation.text.tables import read_table
 from keras_attn.translation.text.typed import plain
 
 # Probability of a placeholder for a name or for a word that is written alike on both sides. Without
@@ -17,18 +18,7 @@ from keras_attn.translation.text.typed import plain
 SHARE = 0.15
 
 # Names in Japanese and English, which training pairs hold as users hold a glossary.
-_NAMES = """
-トム=Tom メアリー=Mary ジョン=John マイク=Mike アンナ=Anna リサ=Lisa ジム=Jim ケン=Ken ビル=Bill
-ボブ=Bob ジェーン=Jane アン=Ann ベティ=Betty エミ=Emi マリア=Maria 田中=Tanaka 鈴木=Suzuki
-佐藤=Sato 高橋=Takahashi 伊藤=Ito 山本=Yamamoto 中村=Nakamura 小林=Kobayashi 加藤=Kato 吉田=Yoshida
-山田=Yamada 松本=Matsumoto 井上=Inoue 木村=Kimura 林=Hayashi 清水=Shimizu 森=Mori 石川=Ishikawa
-前田=Maeda 藤田=Fujita 岡田=Okada 村上=Murakami 健太=Kenta 花子=Hanako 太郎=Taro 由美=Yumi
-東京=Tokyo 京都=Kyoto 大阪=Osaka 奈良=Nara 札幌=Sapporo 福岡=Fukuoka 名古屋=Nagoya 横浜=Yokohama
-神戸=Kobe 広島=Hiroshima 仙台=Sendai 北海道=Hokkaido 沖縄=Okinawa ボストン=Boston ロンドン=London
-パリ=Paris ニューヨーク=New_York アメリカ=America ドイツ=Germany フランス=France イタリア=Italy
-カナダ=Canada オーストラリア=Australia
-"""
-_IN_ENGLISH = dict(name.replace("_", " ").split("=") for name in _NAMES.split())
+_IN_ENGLISH = {row["ja"]: row["en"] for row in read_table("glossary.tsv")}
 _TRANSLATIONS = {
     ("ja", "en"): _IN_ENGLISH,
     ("en", "ja"): {english: japanese for japanese, english in _IN_ENGLISH.items()},
@@ -53,9 +43,7 @@ def _kinds(source: str, target: str) -> Kinds:
 def mask_pair(
     source: str, target: str, languages: tuple[str, str], random: np.random.Generator
 ) -> tuple[str, str]:
-    """Put placeholders in the place of what both sides of a pair hold once.
-
-    The source is brought into its plain form.
+    """Put placeholders in the place of what both sides of a pair hold once, with a plain source.
 
     Spans of `KINDS` are always masked; other names, and words with a capital letter that are
     written alike on both sides, with probability `SHARE`.
@@ -71,9 +59,8 @@ def mask_pair(
     spans = list(find(source, kinds))
     counts = Counter(span[0] for span, _ in spans)
     for span, kind in reversed(spans):
-        if kind.ways is None or span[0] in PLACEHOLDERS:
-            continue
-        if kind is kinds[-1] and random.random() >= SHARE:
+        is_left = kind.ways is None or span[0] in PLACEHOLDERS
+        if is_left or (kind is kinds[-1] and random.random() >= SHARE):
             continue
         found = list(re.finditer(kind.ways(span[0]), target))
         if counts[span[0]] > 1 or len(found) != 1:

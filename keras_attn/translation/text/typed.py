@@ -5,18 +5,15 @@ punctuation, laughter, faces, notes, stars, fillers or drawn-out sounds. The mod
 without them.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+
+import tensorflow as tf
 
 from keras_attn.languages import SCRIPTS, read_language
 from keras_attn.translation.text import dates, numbers
-from keras_attn.translation.text.characters import Replacements, replace, replace_in_graph
-
-if TYPE_CHECKING:
-    import tensorflow as tf
+from keras_attn.translation.text.characters import Replacements, replace
+from keras_attn.translation.text.in_graph import replace_in_graph, replace_words
 
 _JAPANESE = "".join(SCRIPTS[name] for name in ("Hiragana", "Katakana", "Han"))
 _KANA = SCRIPTS["Hiragana"] + SCRIPTS["Katakana"]
@@ -117,16 +114,8 @@ _HALF_WIDTH = range(0xFF61, 0xFFA0)  # kana and the marks of voiced sounds
 _VOICED, _SEMI_VOICED = 0xFF9E, 0xFF9F
 # Characters of other widths that become several, as in NFKC.
 _UNITS: Replacements = (
-    *(("℃", "°C"), ("℉", "°F"), ("…", "..."), ("‥", ".."), ("\uff5e", "\u301c")),
-    *(
-        ("￥", "¥"),
-        ("￡", "£"),
-        ("㎞", "km"),
-        ("㎏", "kg"),
-        ("㎝", "cm"),
-        ("㎜", "mm"),
-        ("㎡", "m2"),
-    ),
+    *(("℃", "°C"), ("℉", "°F"), ("…", "..."), ("‥", ".."), ("\uff5e", "\u301c"), ("￥", "¥")),
+    *(("￡", "£"), ("㎞", "km"), ("㎏", "kg"), ("㎝", "cm"), ("㎜", "mm"), ("㎡", "m2")),
 )
 
 
@@ -139,7 +128,7 @@ def plain(text: str, language: str) -> str:
     noise = read_language(language).noise
     if noise not in _PLAIN:
         return text
-    found = re.sub(dates.ERA_YEAR, lambda year: dates.common_year(year[0]), text)
+    found = re.sub(dates.ERA_YEAR, lambda year: dates.COMMON_YEARS.get(year[0], year[0]), text)
     if not _USUAL[noise].fullmatch(found):
         found = replace(found, _PLAIN[noise]) or text
     return found.translate(TO_HIRAGANA) if re.fullmatch(_IN_KATAKANA, found) else found
@@ -147,13 +136,11 @@ def plain(text: str, language: str) -> str:
 
 def plain_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:
     """Plain forms as `plain` writes them, of texts that need no `clean_text` before."""
-    import tensorflow as tf
-
     texts = replace_in_graph(unify_width(texts), _UNITS)
     rules = _PLAIN.get(read_language(language).noise, ())
     if not rules:
         return texts
-    found = replace_in_graph(dates.common_years_in_graph(texts), rules)
+    found = replace_in_graph(replace_words(texts, dates.ERA_YEAR, dates.COMMON_YEARS), rules)
     found = tf.where(tf.equal(found, ""), texts, found)
     points = tf.strings.unicode_decode(found, "UTF-8")
     is_katakana = (points >= _KATAKANA.start) & (points < _KATAKANA.stop)
@@ -165,8 +152,6 @@ def plain_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:
 
 def unify_width(texts: tf.Tensor) -> tf.Tensor:
     """Texts with ASCII and kana in their usual widths, as NFKC writes them, in the graph."""
-    import tensorflow as tf
-
     points = tf.strings.unicode_decode(texts, "UTF-8")
     point, row = points.flat_values, points.value_rowids()
     following = tf.concat([tf.where(row[1:] == row[:-1], point[1:], 0), [0]], 0)[: tf.size(point)]

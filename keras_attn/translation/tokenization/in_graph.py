@@ -8,7 +8,8 @@ import numpy as np
 import tensorflow as tf
 
 from keras_attn.translation.special_ids import UNK_ID
-from keras_attn.translation.text.characters import REPLACEMENTS, replace_in_graph
+from keras_attn.translation.text.characters import REPLACEMENTS
+from keras_attn.translation.text.in_graph import replace_in_graph
 from keras_attn.translation.tokenization import language_tokens, utf8
 from keras_attn.translation.tokenization.fixed_shapes import NO_ID, encode_all, shape_for
 from keras_attn.translation.tokenization.normalizer import MARK, Normalized, Normalizer

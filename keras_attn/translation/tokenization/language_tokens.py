@@ -1,13 +1,9 @@
 """Language tokens: a token such as `>>por<<` before a text chooses the target language."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import tensorflow as tf
+import tensorflow as tf
 
 # Python and RE2 read this pattern alike.
 _BEFORE_TEXT = r"(?s)^(>>.*?<<)?(.*)$"
@@ -25,8 +21,6 @@ def split(text: str) -> tuple[str, str]:
 
 def split_in_graph(texts: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Language tokens and rests of texts, as `split` returns them, both `(B,)`."""
-    import tensorflow as tf  # takes seconds; `split` does not need it
-
     token, rest = (tf.strings.regex_replace(texts, _BEFORE_TEXT, rf"\{group}") for group in (1, 2))
     return token, rest
 

@@ -34,8 +34,7 @@ class Normalizer:
     """
 
     def __init__(self, charsmap: bytes):
-        if not charsmap:
-            charsmap = _NO_RULES
+        charsmap = charsmap or _NO_RULES
         size = struct.unpack("<I", charsmap[:4])[0] if len(charsmap) >= 4 else 0
         if not size or size % 4 or len(charsmap) <= 4 + size:
             raise ValueError(
@@ -89,9 +88,8 @@ class Normalizer:
         has_output = size > 0
         target = tf.where(has_output & (start <= places), start, places + 1)
         step = tf.where(has_output, tf.range(1, places + 1) - before, 0)
-        steps = tf.scatter_nd(
-            tf.stack([row, target], -1), step, tf.stack([tf.shape(rows)[0], places + 2])
-        )
+        shape = tf.stack([tf.shape(rows)[0], places + 2])
+        steps = tf.scatter_nd(tf.stack([row, target], -1), step, shape)
         owner = tf.maximum(tf.cumsum(steps[:, : places + 1], axis=1) - 1, 0)
 
         def of_owner(values: tf.Tensor) -> tf.Tensor:
@@ -140,11 +138,7 @@ def _offset(unit):
 
 
 def _walk(
-    num_bytes: tf.Tensor,
-    count: tf.Tensor,
-    begins: tf.Tensor,
-    ends: tf.Tensor,
-    longest: tf.Tensor,
+    num_bytes: tf.Tensor, count: tf.Tensor, begins: tf.Tensor, ends: tf.Tensor, longest: tf.Tensor
 ) -> list[tf.Tensor]:
     """Walk through each text, chunk by chunk: a chunk is a rule match or a single character.
 
@@ -157,20 +151,16 @@ def _walk(
     by_place = [tf.transpose(values) for values in (num_bytes, count, begins, ends)]
     places, batch = tf.unstack(tf.shape(by_place[0]))
     nothing = tf.zeros([batch], tf.int32)
-    outputs = [
-        tf.TensorArray(dtype, size=places, element_shape=nothing.shape)
-        for dtype in (tf.int32, tf.bool, tf.int32)
-    ]
+    dtypes = (tf.int32, tf.bool, tf.int32)
+    outputs = [tf.TensorArray(of, size=places, element_shape=nothing.shape) for of in dtypes]
 
     def step(place, until, before, is_after_space, outputs):
         num_bytes, count, begins, ends = (values[place] for values in by_place)
         is_here = place >= until
         is_trimmed = is_here & is_after_space & begins & (count > 0)
         count = tf.where(is_here, count - tf.cast(is_trimmed, tf.int32), 0)
-        written = [
-            output.write(place, value)
-            for output, value in zip(outputs, (count, is_trimmed, before), strict=True)
-        ]
+        values = zip(outputs, (count, is_trimmed, before), strict=True)
+        written = [output.write(place, value) for output, value in values]
         has_output = count > 0
         return (
             place + 1,

@@ -27,6 +27,8 @@ ModelProto = sentencepiece_model_pb2.ModelProto  # type: ignore[attr-defined]
 # 256 pieces for byte fallback, 4 special pieces, the placeholders, and at least one character.
 MIN_VOCAB_SIZE = 256 + 4 + len(PLACEHOLDERS) + 1
 
+_SPECIAL_IDS: dict = {"pad_id": PAD_ID, "unk_id": UNK_ID, "bos_id": BOS_ID, "eos_id": EOS_ID}
+
 # Limit on the sentences used for training: 290,000 Japanese ones take half a minute, and 100,000 of
 # them make only 0.9% more tokens.
 MAX_SENTENCES = 200_000
@@ -44,13 +46,10 @@ class Tokenizer:
     """SentencePiece tokenizer: text to piece ids and back.
 
     A model that `train` made has byte fallback. An imported model has none
-    (`importing/vocabulary.py`). It reads text as given, without `unify`, and its ids are those of
-    the names of the pieces:
-
-    - Characters in a row without a piece are one piece. It is unknown, unless the other language
-      of the model has a piece of this name.
-    - Pieces from `trainer_spec.vocab_size` on have no id; they are unknown too.
-    - A language token before the text is one piece (`language_tokens`).
+    (`importing/vocabulary.py`). It reads text as given, without `unify`, after a language token
+    (`language_tokens`). Its ids are those of the names of the pieces: characters in a row without a
+    piece are one piece, which the other language of the model may have. It is unknown otherwise, as
+    are pieces from `trainer_spec.vocab_size` on.
 
     `proto` is a serialized SentencePiece model with the special ids of `special_ids.py`.
 
@@ -67,13 +66,10 @@ class Tokenizer:
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
         except RuntimeError as error:
             raise ValueError("`proto` must be a SentencePiece model but cannot be read.") from error
-        ids = tuple(
-            getattr(self._processor, name)() for name in ("pad_id", "unk_id", "bos_id", "eos_id")
-        )
-        if ids != (PAD_ID, UNK_ID, BOS_ID, EOS_ID):
+        ids = {name: getattr(self._processor, name)() for name in _SPECIAL_IDS}
+        if ids != _SPECIAL_IDS:
             raise ValueError(
-                "`proto` must have the special ids (pad, unk, bos, eos) = "
-                f"{(PAD_ID, UNK_ID, BOS_ID, EOS_ID)}. Received: {ids}. Train it with "
+                f"`proto` must have the special ids {_SPECIAL_IDS}. Received: {ids}. Train it with "
                 "`keras_attn.translation.tokenization.tokenizer.train`."
             )
         self.proto = proto
@@ -190,25 +186,19 @@ def train(sentences: Iterable[str], vocab_size: int, character_coverage: float) 
             byte_fallback=True,
             split_digits=True,  # a number is read digit by digit, and no digit is left out
             required_chars="".join(PLACEHOLDERS),
-            pad_id=PAD_ID,
-            unk_id=UNK_ID,
-            bos_id=BOS_ID,
-            eos_id=EOS_ID,
+            **_SPECIAL_IDS,
             max_sentence_length=_MAX_SENTENCE_BYTES,
             num_threads=_NUM_THREADS,
             minloglevel=2,
         )
     except RuntimeError as error:
-        reason = str(error)
-        if "smaller than required_chars" in reason:
+        fault = "SentencePiece cannot train on this text."
+        if "smaller than required_chars" in (reason := str(error)):
             needed = reason.split(" vs ")[1].split(".")[0]
-            raise ValueError(
-                f"`vocab_size` must be at least {needed} for the characters of this text. "
-                f"Received: vocab_size={vocab_size}."
-            ) from error
+            fault = f"`vocab_size` must be at least {needed} for the characters of this text."
         raise ValueError(
-            f"SentencePiece cannot train on this text. Received: {len(texts):,} sentences, "
-            f"vocab_size={vocab_size}, character_coverage={character_coverage} ({reason})."
+            f"{fault} Received: {len(texts):,} sentences, vocab_size={vocab_size}, "
+            f"character_coverage={character_coverage} ({reason})."
         ) from error
     return Tokenizer(_with_placeholders_first(model.getvalue()))
 
@@ -216,21 +206,16 @@ def train(sentences: Iterable[str], vocab_size: int, character_coverage: float) 
 def _with_placeholders_first(proto: bytes) -> bytes:
     """Move the placeholders of a SentencePiece model to the ids `PLACEHOLDER_IDS`."""
     model = ModelProto.FromString(proto)
-    numbers = {piece.piece: number for number, piece in enumerate(model.pieces)}
-    ours = [numbers[placeholder] for placeholder in PLACEHOLDERS]
-    others = [number for number in range(len(model.pieces)) if number not in ours]
-    order = [*others[: PLACEHOLDER_IDS[0]], *ours, *others[PLACEHOLDER_IDS[0] :]]
-    pieces = [model.pieces[number] for number in order]
+    pieces = [piece for piece in model.pieces if piece.piece not in PLACEHOLDERS]
+    ours = {piece.piece: piece for piece in model.pieces}
+    pieces[PLACEHOLDER_IDS[0] : PLACEHOLDER_IDS[0]] = [ours[one] for one in PLACEHOLDERS]
     del model.pieces[:]
     model.pieces.extend(pieces)
     return model.SerializeToString()
 
 
 def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokenizers:
-    """Load `source.model` and `target.model` of a folder.
-
-    The ones that are missing are trained on `pairs`, of the training split only, and saved.
-    """
+    """Load `source.model` and `target.model` of a folder; train and save those that are missing."""
     coverages = [read_language(code).coverage for code in (config.source, config.target)]
     paths = [folder / f"{name}.model" for name in Tokenizers._fields]
     for side, path in enumerate(paths):
@@ -238,9 +223,9 @@ def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokeni
             continue
         if config.shared_vocab and side:
             Tokenizer.load(paths[0]).save(path)
-        else:
-            sides = (0, 1) if config.shared_vocab else (side,)
-            texts = (pair[i] for pair in pairs for i in sides)
-            coverage = min(coverages[i] for i in sides)
-            train(texts, config.vocab_size, coverage).save(path)
+            continue
+        sides = (0, 1) if config.shared_vocab else (side,)
+        texts = (pair[i] for pair in pairs for i in sides)
+        coverage = min(coverages[i] for i in sides)
+        train(texts, config.vocab_size, coverage).save(path)
     return Tokenizers(*map(Tokenizer.load, paths))

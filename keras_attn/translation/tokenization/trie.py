@@ -1,7 +1,6 @@
 """Trie lookup in the graph: all pieces of a vocabulary that end at each position of a text."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -39,8 +38,8 @@ class Trie:
         symbols = tf.gather(tf.constant(self._symbols), page * _PAGE + code_points % _PAGE)
         symbols = tf.where(tf.range(tf.shape(symbols)[1]) < lengths[:, None], symbols, 0)
 
-        # At each position, `node` is the node of the characters before it: one more in each step. A
-        # loop, because XLA would compile each step of an unrolled one by itself.
+        # At each position, `node` is the node of the characters before it: one more in each step.
+        # A loop, because XLA would compile each step of an unrolled one by itself.
         def descend(size, node, found):
             child = tf.maximum(tf.gather(base, tf.maximum(node, 0)) + symbols, 0)
             is_alive = (node != NONE) & (symbols > 0) & (tf.gather(check, child) == node)
@@ -55,26 +54,13 @@ class Trie:
         return found.stack()
 
 
-class DoubleArray(NamedTuple):
-    """Trie stored in arrays.
+def build(keys: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Build the double array of distinct, non-empty sequences of symbols, each at least 1.
 
-    Reference: Aoe 1989, "An efficient digital search algorithm by using a double-array structure".
-    Node 0 is the root. The child of node `n` for symbol `s >= 1` is `c = base[n] + s`, if
-    `check[c] == n`; otherwise there is no such child.
-    """
-
-    base: np.ndarray  # offset of the children of each node
-    check: np.ndarray  # parent of each node, `NONE` for unused cells
-    value: np.ndarray  # index of the key that ends at each node, or `NONE`
-
-
-def build(keys: Sequence[Sequence[int]]) -> DoubleArray:
-    """Build the trie of distinct, non-empty sequences of symbols, each of which is at least 1.
-
-    >>> trie = build([[1, 2], [1], [3]])
-    >>> one = trie.base[0] + 1
-    >>> int(trie.value[one]), int(trie.value[trie.base[one] + 2]), int(trie.check[one])
-    (1, 0, 0)
+    Node 0 is the root. The child of node `n` for symbol `s` is `c = base[n] + s`, if
+    `check[c] == n`; otherwise there is none. `value[n]` is the index of the key that ends at node
+    `n`, or `NONE` (Aoe 1989, "An efficient digital search algorithm by using a double-array
+    structure"). Returns base, check and value.
     """
     root: dict = {}  # children by symbol; `NONE` stands for the end of a key
     num_nodes = 1
@@ -109,4 +95,4 @@ def build(keys: Sequence[Sequence[int]]) -> DoubleArray:
         while not is_free[first_free]:
             first_free += 1
     used = int(np.flatnonzero(~is_free)[-1]) + 1 + widest
-    return DoubleArray(base[:used], check[:used], value[:used])
+    return base[:used], check[:used], value[:used]

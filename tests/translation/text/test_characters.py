@@ -4,7 +4,8 @@ import unicodedata
 import tensorflow as tf
 
 from keras_attn.translation.corpus.cleaning import clean_text
-from keras_attn.translation.text.characters import REPLACEMENTS, replace_in_graph, unify
+from keras_attn.translation.text.characters import REPLACEMENTS, unify
+from keras_attn.translation.text.in_graph import replace_in_graph
 from keras_attn.translation.tokenization import tokenizer
 
 # All but unassigned code points, surrogates and code points for private use.

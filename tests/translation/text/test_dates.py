@@ -1,7 +1,8 @@
 import re
 
 from keras_attn.translation.text import dates
-from keras_attn.translation.text.characters import replace, replace_in_graph
+from keras_attn.translation.text.characters import replace
+from keras_attn.translation.text.in_graph import replace_in_graph
 
 DATES = {
     "2026年3月31日": ("March 31, 2026", "月日"),

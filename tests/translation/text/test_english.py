@@ -1,7 +1,10 @@
 import re
+from functools import partial
 
 from keras_attn.translation.text import english
-from keras_attn.translation.text.characters import replace, replace_in_graph
+from keras_attn.translation.text.characters import replace
+from keras_attn.translation.text.in_graph import replace_in_graph
+from keras_attn.translation.text.numbers import ways_to_copy
 
 # English, how it is written in Japanese, and other ways to write it.
 WAYS = {
@@ -12,35 +15,35 @@ WAYS = {
         ("12 PM", "正午", "午後0時"),
         ("10:00 am", "午前10時", "10時"),
     ),
-    (english.HALF_OR_QUARTER, english.SPOKEN_IN_JAPANESE, english.ways_to_write_spoken): (
+    (english.HALF_OR_QUARTER, english.SPOKEN_IN_JAPANESE): (
         ("half past nine", "9時半", "九時半"),
         ("a quarter to 12", "12時15分前"),
         ("Quarter past three", "3時15分", "三時十五分"),
     ),
-    (english.MINUTES, english.SPOKEN_IN_JAPANESE, english.ways_to_write_spoken): (
+    (english.MINUTES, english.SPOKEN_IN_JAPANESE): (
         ("ten to five", "5時10分前", "五時十分前"),
         ("twenty-five minutes past 10", "10時25分"),
     ),
-    (english.HALF, english.HALF_IN_JAPANESE, english.ways_to_write_half): (
+    (english.HALF, english.HALF_IN_JAPANESE): (
         ("an hour and a half", "1時間半", "一時間半"),
         ("Two and a half years", "2年半"),
         ("3 and a half kilometers", "3キロ半"),
         ("a month and a half", "1か月半"),
         ("two hours and 30 minutes", "2時間30分"),
     ),
-    (english.FRACTION, english.FRACTION_IN_JAPANESE, english.ways_to_write_fraction): (
+    (english.FRACTION, english.FRACTION_IN_JAPANESE): (
         ("Two-thirds", "3分の2", "三分の二"),
         ("a quarter", "4分の1"),
     ),
-    (english.ABOUT, english.ABOUT_IN_JAPANESE, english.ways_to_write_about): (
+    (english.ABOUT, english.ABOUT_IN_JAPANESE): (
         ("two or three days", "2、3日", "二、三日"),
         ("5 or 6 people", "5、6人"),
     ),
-    (english.MINUS, english.MINUS_IN_JAPANESE, english.ways_to_write_minus): (
+    (english.MINUS, english.MINUS_IN_JAPANESE): (
         ("minus five degrees", "マイナス5度", "氷点下5度", "マイナス五度"),
         ("Negative 12", "マイナス12", "-12"),
     ),
-    (english.MONEY, english.MONEY_IN_JAPANESE, english.ways_to_write_money): (
+    (english.MONEY, english.MONEY_IN_JAPANESE, partial(ways_to_copy, english.MONEY_IN_JAPANESE)): (
         ("$20", "20ドル", "$20"),
         ("€15.50", "15.50ユーロ"),
         ("$0.99", "0.99ドル"),
@@ -51,19 +54,24 @@ WAYS = {
 
 
 def test_english_amounts_are_written_in_japanese_in_the_graph_too():
-    for (pattern, replacements, ways), rows in WAYS.items():
+    for (pattern, replacements, *ways), rows in WAYS.items():
+        ways_to_write = ways[0] if ways else partial(english.ways_to_write, replacements)
         for text, japanese, *others in rows:
             assert re.fullmatch(pattern, text)
             assert replace(text, replacements) == japanese
             assert replace_in_graph(text, replacements).numpy().decode() == japanese
-            assert all(re.fullmatch(ways(text), way) for way in (japanese, *others)), text
+            assert all(re.fullmatch(ways_to_write(text), way) for way in (japanese, *others)), text
 
 
 def test_other_amounts_are_no_ways_to_write_one():
     for ways, text, other in (
         (english.ways_to_write_time, "3:30 p.m.", "午前3時30分"),
         (english.ways_to_write_time, "3 p.m.", "13時"),
-        (english.ways_to_write_half, "two and a half hours", "12時間半"),
-        (english.ways_to_write_money, "$20", "20ユーロ"),
+        (
+            partial(english.ways_to_write, english.HALF_IN_JAPANESE),
+            "two and a half hours",
+            "12時間半",
+        ),
+        (partial(ways_to_copy, english.MONEY_IN_JAPANESE), "$20", "20ユーロ"),
     ):
         assert not re.search(ways(text), other)

@@ -6,29 +6,14 @@ from hypothesis import strategies as st
 
 from keras_attn.translation.corpus.cleaning import clean_text
 from keras_attn.translation.text import noise
-from keras_attn.translation.text.kana import Kana
-from keras_attn.translation.text.kana_words import KANA_OF_KANJI, OFTEN_IN_KATAKANA
+from keras_attn.translation.text.kana import KANA_OF_KANJI, Kana
 from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.text.typed import plain
 
 KINDS = {kind for language in ("ja", "zh", "en") for kind in noise.rates(language)}
+MARKS = "コーヒー don't Paris 12 3 は を 、 , ・ 。 ? ! . 「 」 です が".split()
 WRITTEN = st.sampled_from(
-    [*KANA_OF_KANJI, *OFTEN_IN_KATAKANA, "コーヒー", "don't", "Paris", "12", "3", "は", "を", " "]
-    + [
-        "、",
-        ",",
-        "・",
-        "。",
-        "?",
-        "!",
-        ".",
-        "「",
-        "」",
-        "です",
-        "が",
-        PLACEHOLDERS[0],
-        PLACEHOLDERS[7],
-    ]
+    [*KANA_OF_KANJI, *noise.OFTEN_IN_KATAKANA, *MARKS, " ", PLACEHOLDERS[0], PLACEHOLDERS[7]]
 )
 TEXTS = st.one_of(st.text(), st.lists(WRITTEN).map("".join)).map(clean_text)
 LANGUAGES = st.sampled_from(["ja", "zh", "en", "de", "ko", "digits"])
@@ -122,5 +107,5 @@ def test_all_kinds_of_a_language_are_drawn():
 def test_readings_keep_the_kana_that_follow_the_kanji_and_are_hiragana():
     for word, reading in KANA_OF_KANJI.items():
         assert reading.endswith(re.search("[ぁ-ん]*$", word)[0])
-    for word in (*KANA_OF_KANJI.values(), *OFTEN_IN_KATAKANA):
+    for word in (*KANA_OF_KANJI.values(), *noise.OFTEN_IN_KATAKANA):
         assert all("ぁ" <= c <= "ん" for c in word)

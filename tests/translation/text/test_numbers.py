@@ -2,7 +2,8 @@ import re
 from random import Random
 
 from keras_attn.translation.text import numbers
-from keras_attn.translation.text.characters import replace, replace_in_graph
+from keras_attn.translation.text.characters import replace
+from keras_attn.translation.text.in_graph import replace_in_graph
 
 
 def kanji(value):
@@ -63,7 +64,7 @@ def test_numbers_are_written_in_the_graph_as_in_python_and_the_ways_to_write_the
     ):
         assert re.fullmatch(numbers.IN_ENGLISH_WORDS, span)
         assert replace_in_graph(span, numbers.IN_MYRIADS).numpy().decode() == way
-        assert re.fullmatch(numbers.ways_to_write_in_japanese(span), way)
+        assert re.fullmatch(numbers.ways_to_copy(numbers.IN_MYRIADS, span), way)
     for span, way in (("4%", "4 percent"), ("3対1", "3 to 1"), ("千", "千")):
         assert re.fullmatch(numbers.ways_to_write(span), way)
 

@@ -83,7 +83,7 @@ def test_a_file_that_is_no_model_or_has_other_special_ids_is_refused(tmp_path):
         hard_vocab_limit=False,
         minloglevel=2,
     )
-    with pytest.raises(ValueError, match=r"= \(0, 1, 2, 3\). Received: \(-1, 0, 1, 2\)"):
+    with pytest.raises(ValueError, match="'pad_id': 0, .*Received: .*'pad_id': -1"):
         Tokenizer.load(tmp_path / "other.model")
 
 

@@ -7,13 +7,14 @@ KEYS = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=5), unique_by=t
 
 
 def look_up(trie, key):
+    base, check, value = trie
     node = 0
     for symbol in key:
-        child = max(trie.base[node] + symbol, 0)
-        if child >= len(trie.check) or trie.check[child] != node:
+        child = max(base[node] + symbol, 0)
+        if child >= len(check) or check[child] != node:
             return NONE
         node = child
-    return trie.value[node]
+    return value[node]
 
 
 @given(KEYS, KEYS)
@@ -26,6 +27,6 @@ def test_every_key_is_found_and_nothing_else(keys, others):
 
 
 def test_any_symbol_of_the_keys_stays_within_the_arrays():
-    trie = build([[9], [1, 9], [1, 1, 9]])
-    assert (trie.base + 9).max() < len(trie.check)
+    base, check, _ = build([[9], [1, 9], [1, 1, 9]])
+    assert (base + 9).max() < len(check)
     assert look_up(build([]), [1]) == NONE
