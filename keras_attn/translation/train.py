@@ -88,14 +88,9 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
 
 
 def _read_corpus(fields: dict[str, Any]) -> Corpus:
-    wanted = Config(**fields)
-    read = partial(load_corpus, wanted.data) if "data" in fields else load_default_corpus
-    return read(
-        source=wanted.source,
-        target=wanted.target,
-        hold_out=wanted.hold_out,
-        validation=wanted.validation,
-    )
+    wanted = vars(Config(**fields))
+    read = partial(load_corpus, wanted["data"]) if "data" in fields else load_default_corpus
+    return read(**{name: wanted[name] for name in ("source", "target", "hold_out", "validation")})
 
 
 def _start_model(tokenizers: Tokenizers, config: Config, earlier: Path | None) -> keras.Model:

@@ -13,6 +13,10 @@ from keras_attn.translation.text.characters import unify
 # Reasons to drop a pair, in the order in which `clean` checks them.
 REASONS = ("empty", "too_long", "equal_sides", "wrong_script", "duplicate", "odd_lengths")
 
+# Maximum length of a side, in characters after normalisation. Longer lines are paragraphs; the
+# models are trained on sentences.
+MAX_CHARACTERS = 500
+
 # A pair is dropped if its length ratio is more than this factor above or below the median ratio of
 # the corpus. Pairs with fewer than `MIN_CHARACTERS_TO_COMPARE` characters on both sides are kept,
 # because length ratios of short sentences vary widely.
@@ -59,9 +63,7 @@ def has_wrong_script(text: str, language: str) -> bool:
 
 def has_wrong_side(pair: Pair, source_language: str, target_language: str) -> bool:
     """Whether one of the sides has the wrong script."""
-    return has_wrong_script(pair.source, source_language) or has_wrong_script(
-        pair.target, target_language
-    )
+    return any(map(has_wrong_script, pair, (source_language, target_language)))
 
 
 def share_of_script(text: str, language: str) -> float:
@@ -100,21 +102,19 @@ def wrong_script_message(pairs: Sequence[Pair], source_language: str, target_lan
     )
 
 
-def clean(
-    entries: Iterable[Entry], source_language: str, target_language: str, max_characters: int
-) -> Cleaned:
+def clean(entries: Iterable[Entry], source_language: str, target_language: str) -> Cleaned:
     """Normalise both sides of each pair and drop unusable pairs.
 
     A pair counts once, for the first reason of `REASONS` that applies. A pair that is there several
-    times has the largest of its weights. `max_characters` is for a side after normalisation.
+    times has the largest of its weights.
     """
     kept: dict[Pair, Entry] = {}
     dropped = dict.fromkeys(REASONS, 0)
     for entry in entries:
-        pair = Pair(clean_text(entry.pair.source), clean_text(entry.pair.target))
-        if not pair.source or not pair.target:
+        pair = Pair(*map(clean_text, entry.pair))
+        if not all(pair):
             dropped["empty"] += 1
-        elif max(map(len, pair)) > max_characters:
+        elif max(map(len, pair)) > MAX_CHARACTERS:
             dropped["too_long"] += 1
         elif pair.source == pair.target:
             dropped["equal_sides"] += 1
@@ -125,18 +125,13 @@ def clean(
             kept[pair] = first._replace(weight=max(first.weight, entry.weight))
         else:
             kept[pair] = entry._replace(pair=pair)
-    usual = _without_odd_lengths(list(kept.values()))
+    ratios = {pair: len(pair.target) / len(pair.source) for pair in kept}
+    median_ratio = median(ratios.values()) if kept else 1.0
+    usual = [
+        entry
+        for pair, entry in kept.items()
+        if max(map(len, pair)) < MIN_CHARACTERS_TO_COMPARE
+        or 1 / MAX_LENGTH_RATIO <= ratios[pair] / median_ratio <= MAX_LENGTH_RATIO
+    ]
     dropped["odd_lengths"] = len(kept) - len(usual)
     return Cleaned(usual, dropped)
-
-
-def _without_odd_lengths(entries: list[Entry]) -> list[Entry]:
-    """Entries without those whose length ratio is far from the median ratio."""
-    ratios = [len(entry.pair.target) / len(entry.pair.source) for entry in entries]
-    usual = median(ratios) if ratios else 1.0
-    return [
-        entry
-        for entry, ratio in zip(entries, ratios, strict=True)
-        if max(map(len, entry.pair)) < MIN_CHARACTERS_TO_COMPARE
-        or 1 / MAX_LENGTH_RATIO <= ratio / usual <= MAX_LENGTH_RATIO
-    ]

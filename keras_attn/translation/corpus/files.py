@@ -20,11 +20,27 @@ def read_files(paths: list[Path], source: str, target: str) -> list[Pair | None]
     One file may be a table in TMX, XLSX or CSV. `source` and `target` choose the languages of TMX.
     """
     name = ",".join(map(str, paths))
-    if len(paths) == 1:
-        with _opened(paths[0]) as file:
-            found = formats.read_other(paths[0], file, source, target)
-        if found is not None:
-            return list(found)
+    pairs = _read_two(*paths) if len(paths) == 2 else _read_one(paths[0], source, target)
+    if not pairs:
+        raise ValueError(f"A corpus must hold sentences. Received: `{name}`, which is empty.")
+    if not any(pairs):
+        raise formats.not_lines(name, f"in which all {len(pairs):,} lines are broken")
+    return pairs
+
+
+def _read_one(path: Path, source: str, target: str) -> list[Pair | None]:
+    with _opened(path) as file:
+        found = formats.read_other(path, file, source, target)
+    if found is not None:
+        return found
+    lines = _read_lines(path)
+    if any(lines) and not any(line and "\t" in line for line in lines):
+        return formats.read_csv(path, lines)
+    formats.check_columns(path, lines)
+    return [_parse(line) for line in formats.without_quotes(lines)]
+
+
+def _read_two(*paths: Path) -> list[Pair | None]:
     sides = [_read_lines(path) for path in paths]
     counts = [len(lines) for lines in sides]
     if len(set(counts)) > 1:
@@ -32,34 +48,13 @@ def read_files(paths: list[Path], source: str, target: str) -> list[Pair | None]
             "The two files of a corpus must have the same number of lines. "
             f"Received: {counts[0]:,} lines in `{paths[0]}`, {counts[1]:,} in `{paths[1]}`."
         )
-    pairs: list[Pair | None]
-    if len(sides) == 1:
-        pairs = _read_one(paths[0], sides[0])
-    else:
-        both = zip(*sides, strict=True)
-        pairs = [None if one is None or other is None else Pair(one, other) for one, other in both]
-    if not pairs:
-        raise ValueError(f"A corpus must hold sentences. Received: `{name}`, which is empty.")
-    if not any(pairs):
-        raise ValueError(
-            f"A corpus must hold lines of UTF-8 text, source TAB target. Received: `{name}`, "
-            f"in which all {len(pairs):,} lines are broken."
-        )
-    return pairs
-
-
-def _read_one(path: Path, lines: list[str | None]) -> list[Pair | None]:
-    """Pairs of the lines of one file, with TABs or else with commas."""
-    if any(lines) and not any(line and "\t" in line for line in lines):
-        return formats.read_csv(path, lines)
-    formats.check_columns(path, lines)
-    return [_parse(line) for line in formats.without_quotes(lines)]
+    both = zip(*sides, strict=True)
+    return [None if one is None or other is None else Pair(one, other) for one, other in both]
 
 
 def utf8_lines(file: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines of a file in UTF-8, without line ends and byte order marks.
+    """Lines of a file in UTF-8, or UTF-16 with a byte order mark, without line ends and marks.
 
-    Text in UTF-16 that begins with a byte order mark is converted, as Windows programs write it.
     A CR ends a line only in text without any LF, as old Mac programs wrote it. Elsewhere it is a
     character of the line, so that lines correspond to lines of other programs.
 
@@ -97,26 +92,22 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 def _read_lines(path: Path) -> list[str | None]:
     """Lines of a file; None for a line that is not UTF-8."""
+    lines: list[str | None] = []
     with _opened(path) as file:
-        lines = [_decode(line) for line in utf8_lines(file)]
-        if sum(line is None for line in lines) > len(lines) / 2:
+        for line in utf8_lines(file):
+            try:
+                lines.append(line.decode("utf-8"))
+            except UnicodeDecodeError:
+                lines.append(None)
+        if lines.count(None) > len(lines) / 2:
             file.seek(0)
-            raise ValueError(formats.not_utf8(path, file.read()))
+            raise formats.not_utf8(path, file.read())
     return lines
-
-
-def _decode(line: bytes) -> str | None:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
 
 
 def _parse(text: str | None) -> Pair | None:
     """Pair of a line: two empty sides for an empty line, None for a broken line."""
-    if text is None:
-        return None
-    if not text.strip():
+    columns = (text or "").split("\t")
+    if text is not None and not text.strip():
         return Pair("", "")
-    columns = text.split("\t")
-    return Pair(columns[0], columns[1]) if len(columns) > 1 else None
+    return Pair(*columns[:2]) if len(columns) > 1 else None

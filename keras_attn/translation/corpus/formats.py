@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import IO
 
@@ -14,14 +15,17 @@ from keras_attn.translation.corpus.pairs import Pair
 
 Rows = list[list[str]]
 
-# First bytes of files that are not text, and what to do with them.
-_BINARY = {
-    b"\xd0\xcf\x11\xe0": "an old Office file. Save it as XLSX, or as CSV in UTF-8",
-    b"%PDF": "a PDF file. Copy the sentences to a table with two columns",
-    b"BZh": "a bzip2 file. Unpack it with `bunzip2`",
-    b"\xfd7zXZ": "an xz file. Unpack it with `unxz`",
-    b"\x28\xb5\x2f\xfd": "a zstd file. Unpack it with `unzstd`",
-    b"7z\xbc\xaf": "a 7z file. Unpack it",
+# Beginnings of files that are not read, as regular expressions, and what to do with them.
+_NOT_READ = {
+    rb"\xd0\xcf\x11\xe0": "an old Office file. Save it as XLSX, or as CSV in UTF-8",
+    rb"%PDF": "a PDF file. Copy the sentences to a table with two columns",
+    rb"BZh": "a bzip2 file. Unpack it with `bunzip2`",
+    rb"\xfd7zXZ": "an xz file. Unpack it with `unxz`",
+    rb"\x28\xb5\x2f\xfd": "a zstd file. Unpack it with `unzstd`",
+    rb"7z\xbc\xaf": "a 7z file. Unpack it",
+    rb"<\?xml": "XML without `<tmx`",
+    rb'(\[\s*)?\{\s*"': "which looks like JSON. Write a line `source TAB target` for each pair, "
+    "such as by `jq -r '[.ja, .en] | @tsv'`",
 }
 # Names of encodings of Japanese text, by those that `iconv` knows.
 _ENCODINGS = {"euc-jp": "EUC-JP", "cp932": "Shift-JIS"}
@@ -34,32 +38,29 @@ _REFERENCE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationshi
 _MOST, _LOOKED_AT = 0.9, 1000
 
 
-def read_other(path: Path, file: IO[bytes], source: str, target: str) -> list[Pair] | None:
-    """Pairs of a file in TMX or XLSX; None for a file of lines.
-
-    Raises:
-        ValueError: If the file is in a form that is not read, or has other columns or languages.
-    """
-    head = file.read(4096)
+def read_other(path: Path, file: IO[bytes], source: str, target: str) -> list[Pair | None] | None:
+    """Pairs of a file in TMX or XLSX; None for a file of lines."""
+    start = file.read(4096).replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     file.seek(0)
-    for first, form in _BINARY.items():
-        if head.startswith(first):
-            raise ValueError(f"A corpus must be text, TMX or XLSX. Received: `{path}`, {form}.")
-    if head.startswith(b"PK\x03\x04"):
-        return _pairs(f"`{path}`, a workbook", _read_workbook(path, file))
-    start = head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+    if start.startswith(b"PK\x03\x04"):
+        return _read_workbook(path, file)
     if start.startswith((b"<?xml", b"<!DOCTYPE", b"<!--", b"<tmx")) and b"<tmx" in start:
         return _read_tmx(path, file, source, target)
-    if start.startswith(b"<?xml"):
-        raise ValueError(
-            f"A corpus must be text, TMX or XLSX. Received: `{path}`, XML without `<tmx`."
-        )
-    if re.match(rb'(\[\s*)?\{\s*"', start):
-        raise ValueError(
-            f"A corpus must be text, TMX or XLSX. Received: `{path}`, which looks like JSON. Write "
-            "a line `source TAB target` for each pair, such as by `jq -r '[.ja, .en] | @tsv'`."
-        )
+    for beginning, form in _NOT_READ.items():
+        if re.match(beginning, start):
+            raise _not_read(path, form)
     return None
+
+
+def _not_read(path: Path, form: str) -> ValueError:
+    return ValueError(f"A corpus must be text, TMX or XLSX. Received: `{path}`, {form}.")
+
+
+def not_lines(name: Path | str, reason: str) -> ValueError:
+    """Error of a file that is not in lines of two columns."""
+    return ValueError(
+        f"A corpus must hold lines of UTF-8 text, source TAB target. Received: `{name}`, {reason}."
+    )
 
 
 def without_quotes(lines: Sequence[str | None]) -> Sequence[str | None]:
@@ -77,14 +78,9 @@ def without_quotes(lines: Sequence[str | None]) -> Sequence[str | None]:
 
 
 def read_csv(path: Path, lines: Sequence[str | None]) -> list[Pair | None]:
-    """Pairs of lines without TAB, with two columns of text between commas or semicolons.
-
-    Raises:
-        ValueError: If most lines have no such columns; it says what the file looks like.
-    """
-    sizes = {mark: _size(_split(lines[:_LOOKED_AT], mark)) for mark in ",;"}
-    mark = max(sizes, key=lambda one: sizes[one][1])
-    size, share = sizes[mark]
+    """Pairs of lines without TAB, with two columns of text between commas or semicolons."""
+    found = [(mark, *_size(_split(lines[:_LOOKED_AT], mark))) for mark in ",;"]
+    mark, size, share = max(found, key=itemgetter(2))
     if share >= _MOST:
         rows = _split(lines, mark)
         texts = _columns_of_text([row for row in rows if any(row)])
@@ -105,9 +101,7 @@ def read_csv(path: Path, lines: Sequence[str | None]) -> list[Pair | None]:
             "in which no line has a TAB. Sentences of one language need a second file: "
             "--data sources.txt,targets.txt"
         )
-    raise ValueError(
-        f"A corpus must hold lines of UTF-8 text, source TAB target. Received: `{path}`, {reason}."
-    )
+    raise not_lines(path, reason)
 
 
 def _size(rows: Rows) -> tuple[int, float]:
@@ -119,11 +113,7 @@ def _size(rows: Rows) -> tuple[int, float]:
 
 
 def check_columns(path: Path, lines: Sequence[str | None]) -> None:
-    """Check that the first two of several columns are those of the sentences.
-
-    Raises:
-        ValueError: If one holds numbers in most lines.
-    """
+    """Check that the first two of several columns are those of the sentences."""
     rows = [line.split("\t") for line in lines[:_LOOKED_AT] if line and line.count("\t") > 1]
     if len(rows) < len(lines[:_LOOKED_AT]) / 2:
         return
@@ -178,17 +168,6 @@ def _pair(row: Sequence[str], size: int, texts: Sequence[int]) -> Pair | None:
     return None if any(row) else Pair("", "")
 
 
-def _pairs(name: str, rows: Rows) -> list[Pair]:
-    """Pairs of the two columns that hold text."""
-    texts = _columns_of_text(rows)
-    if len(texts) != 2:
-        raise ValueError(
-            "A table of a corpus must have two columns of text, source and target. "
-            f"Received: {name} with {len(texts)}. Save these two as a table of their own."
-        )
-    return [Pair(*(row[i] if i < len(row) else "" for i in texts)) for row in rows]
-
-
 def _columns_of_text(rows: Rows) -> list[int]:
     """Positions of the columns that hold letters in most rows."""
     rows = rows[:_LOOKED_AT]
@@ -199,20 +178,15 @@ def _columns_of_text(rows: Rows) -> list[int]:
     ]
 
 
-def not_utf8(path: Path, content: bytes) -> str:
-    """Message about a text that is not UTF-8, with the command that converts it."""
-    name, encoding = "another encoding", "ENCODING"
-    if b"\0" in content:
-        name, encoding = "UTF-16", "utf-16le"
-    else:
-        for one, its_name in _ENCODINGS.items():
-            text = content.decode(one, "ignore")
-            if len(_KANA.findall(text)) > 0.1 * len(text):
-                name, encoding = its_name, one
-                break
-    return (
-        f"A corpus must be UTF-8. Received: `{path}`, which looks like {name}. Convert it: "
-        f"`{_iconv(path, encoding)}`."
+def not_utf8(path: Path, content: bytes) -> ValueError:
+    """Error of a text that is not UTF-8, with the command that converts it."""
+    texts = {one: content.decode(one, "ignore") for one in _ENCODINGS}
+    japanese = [one for one, text in texts.items() if len(_KANA.findall(text)) > 0.1 * len(text)]
+    encoding = "utf-16le" if b"\0" in content else next(iter(japanese), "ENCODING")
+    names = {**_ENCODINGS, "utf-16le": "UTF-16", "ENCODING": "another encoding"}
+    return ValueError(
+        f"A corpus must be UTF-8. Received: `{path}`, which looks like {names[encoding]}. Convert "
+        f"it: `{_iconv(path, encoding)}`."
     )
 
 
@@ -220,22 +194,21 @@ def _iconv(path: Path, encoding: str) -> str:
     return f"iconv -f {encoding} -t utf-8 {path.name} > utf8.tsv"
 
 
-def _read_tmx(path: Path, file: IO[bytes], source: str, target: str) -> list[Pair]:
+def _read_tmx(path: Path, file: IO[bytes], source: str, target: str) -> list[Pair | None]:
     wanted = code_of(source), code_of(target)
     seen: set[str] = set()
-    pairs = []
+    pairs: list[Pair | None] = []
     try:
         for _, unit in ElementTree.iterparse(file):
             if _plain(unit.tag) != "tu":
                 continue
             sides = {}
-            for variant in (part for part in unit if _plain(part.tag) == "tuv"):
+            for variant in unit.iterfind("{*}tuv"):
                 names = {_plain(name): value for name, value in variant.attrib.items()}
-                code = code_of(names.get("lang", ""))
-                segments = [part for part in variant if _plain(part.tag) == "seg"]
-                sides[code] = _text(segments[0]) if segments else ""
+                segment = variant.find("{*}seg")
+                sides[code_of(names.get("lang", ""))] = "" if segment is None else _text(segment)
             seen |= set(sides)
-            if all(code in sides for code in wanted):
+            if sides.keys() >= set(wanted):
                 pairs.append(Pair(*(sides[code] for code in wanted)))
             unit.clear()
     except ElementTree.ParseError as error:
@@ -250,9 +223,10 @@ def _read_tmx(path: Path, file: IO[bytes], source: str, target: str) -> list[Pai
 
 def _text(element: ElementTree.Element) -> str:
     """Text of a segment without codes."""
-    inner = ((_text(part) if _plain(part.tag) not in _CODES else "") for part in element)
-    tails = (part.tail or "" for part in element)
-    return (element.text or "") + "".join(a + b for a, b in zip(inner, tails, strict=True))
+    parts = [element.text or ""]
+    for part in element:
+        parts += ["" if _plain(part.tag) in _CODES else _text(part), part.tail or ""]
+    return "".join(parts)
 
 
 def _plain(name: str) -> str:
@@ -260,8 +234,8 @@ def _plain(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-def _read_workbook(path: Path, file: IO[bytes]) -> Rows:
-    """Rows of the first sheet of a workbook."""
+def _read_workbook(path: Path, file: IO[bytes]) -> list[Pair | None]:
+    """Pairs of the two columns with text in the first sheet of a workbook."""
     try:
         with zipfile.ZipFile(file) as archive:
             parts = {name.lstrip("/"): name for name in archive.namelist()}
@@ -274,23 +248,26 @@ def _read_workbook(path: Path, file: IO[bytes]) -> Rows:
             targets = {one.get("Id"): one.get("Target", "") for one in relations}
             sheet = targets[first.get(_REFERENCE)].lstrip("/")
             sheet = sheet if sheet in parts else f"xl/{sheet}"
-            strings: list[str] = []
-            if "xl/sharedStrings.xml" in parts:
-                strings = [_cell_text(one) for one in read("xl/sharedStrings.xml")]
-            return [_row(one, strings) for one in read(sheet).iter(f"{_SHEET}row")]
+            shared = "xl/sharedStrings.xml"
+            strings = [_cell_text(one) for one in read(shared)] if shared in parts else []
+            rows = [_row(one, strings) for one in read(sheet).iter(f"{_SHEET}row")]
     except (KeyError, StopIteration, zipfile.BadZipFile, ElementTree.ParseError) as error:
+        form = "a ZIP archive without a sheet of XLSX. Unpack it, or save the table as XLSX"
+        raise _not_read(path, form) from error
+    texts = _columns_of_text(rows)
+    if len(texts) != 2:
         raise ValueError(
-            f"A corpus must be text, TMX or XLSX. Received: `{path}`, a ZIP archive without a "
-            "sheet of XLSX. Unpack it, or save the table as XLSX."
-        ) from error
+            "A table of a corpus must have two columns of text, source and target. Received: "
+            f"`{path}`, a workbook with {len(texts)}. Save these two as a table of their own."
+        )
+    return [Pair(*(row[i] if i < len(row) else "" for i in texts)) for row in rows]
 
 
 def _row(row: ElementTree.Element, strings: Sequence[str]) -> list[str]:
     cells: dict[int, str] = {}
     for cell in row.iter(f"{_SHEET}c"):
-        letters = re.match("[A-Z]*", cell.get("r", ""))
         column = 0
-        for letter in letters[0] if letters else "":
+        for letter in cell.get("r", "").rstrip("0123456789"):
             column = 26 * column + ord(letter) - ord("A") + 1
         value = cell.findtext(f"{_SHEET}v", "")
         kind = cell.get("t")

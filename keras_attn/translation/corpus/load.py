@@ -1,8 +1,7 @@
 """Loading of corpora by name or path: read, clean, leave out and split, weigh."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from keras_attn.languages import code_of
@@ -18,10 +17,6 @@ from keras_attn.translation.corpus.sources import (
     without_folders,
 )
 from keras_attn.translation.corpus.splits import Example, HeldOut, Splits
-
-# Default maximum length of a side, in characters. Longer lines are paragraphs; the models are
-# trained on sentences.
-MAX_CHARACTERS = 500
 
 # Corpus that needs no network.
 WITHOUT_NETWORK = "everyday"
@@ -61,25 +56,19 @@ class Corpus:
 
     def summary(self) -> str:
         """Counts above zero, held-out test sets, warnings and credit for the terminal."""
-        counts = ", ".join(
-            f"{name.replace('_', ' ')} {count:,}" for name, count in self.counts.items() if count
-        )
-        lines = [f"Corpus {self.name}: {counts}"]
-        lines += [
-            f"held out {one.num_pairs:,} pair{'s' * (one.num_pairs != 1)} for {one.name}"
-            for one in self.held_out
+        counts = [f"{name.replace('_', ' ')} {n:,}" for name, n in self.counts.items() if n]
+        pairs = {one.name: _counted(one.num_pairs, "pair") for one in self.held_out}
+        lines = [
+            f"Corpus {self.name}: {', '.join(counts)}",
+            *(f"held out {number} for {name}" for name, number in pairs.items()),
+            *(f"warning: {line}" for line in self.warnings),
+            self.credit,
         ]
-        lines += [f"warning: {line}" for line in self.warnings]
-        return "\n".join([*lines, *([self.credit] if self.credit else [])])
+        return "\n".join(filter(None, lines))
 
 
 def load_corpus(
-    name: str,
-    source: str = "ja",
-    target: str = "en",
-    max_characters: int = MAX_CHARACTERS,
-    hold_out: str = "",
-    validation: str = "split",
+    name: str, source: str = "ja", target: str = "en", hold_out: str = "", validation: str = "split"
 ) -> Corpus:
     """Read, clean, split and weigh one or several corpora.
 
@@ -92,28 +81,16 @@ def load_corpus(
             `jmdict` next to other corpora is for training only.
         source: Language code of the source side.
         target: Language code of the target side.
-        max_characters: Maximum length of a side, in characters, at least 1.
         hold_out: Test sets, joined by ` + `. What shares a sentence with one of them is left out
             of all three splits (`splits.leave_out`).
-        validation: `"split"`, or `"none"`: all pairs are trained on, and those of validation and
-            test are trained on too.
+        validation: `"split"`, or `"none"`: all pairs are trained on, those that are scored too.
 
     Pairs with a Japanese sentence of `in_the_wild.tsv` are not in training.
     """
-    if max_characters < 1:
-        raise ValueError(
-            f"`max_characters` must be at least 1. Received: max_characters={max_characters}."
-        )
     held_out = _read_held_out(hold_out, source, target)  # before anything large is downloaded
     sources = Sources(name, source, target)
-    clean = partial(
-        cleaning.clean,
-        source_language=source,
-        target_language=target,
-        max_characters=max_characters,
-    )
     raw = sources.read()
-    cleaned = clean(raw.entries)
+    cleaned = cleaning.clean(raw.entries, source, target)
     counts, warnings = _check(raw, cleaned, name, source, target)
     entries = [one for one in cleaned.entries if one.corpus not in sources.training_only]
     training_only = [one for one in cleaned.entries if one.corpus in sources.training_only]
@@ -127,10 +104,16 @@ def load_corpus(
     never_trained_on = [example for one in held_out for example in one.examples] + unseen
     if not trains_on_all:
         never_trained_on += divided.validation + divided.test
-    divided = _with_training_only(divided, training_only, never_trained_on)
-    clean_part = partial(_clean_part, sources, clean, never_trained_on)
-    counts, more = _count(counts, divided, held_out, trains_on_all, name)
-    return _weigh(name, sources, clean_part, divided, held_out, counts, [*warnings, *more])
+    kept = splits.without_shared(training_only, never_trained_on)
+    withheld = divided.withheld + len(training_only) - len(kept)
+    divided = divided._replace(train=divided.train + kept, withheld=withheld)
+
+    def read_later(part: int) -> list[Entry]:
+        entries = cleaning.clean(sources.read(part).entries, source, target).entries
+        return splits.without_shared(entries, never_trained_on)
+
+    warnings += _count(counts, divided, held_out, trains_on_all, name)
+    return _weigh(name, sources, read_later, divided, held_out, counts, warnings)
 
 
 def _check(
@@ -153,60 +136,37 @@ def _check(
         listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
         fault = f"No pair of the corpus is left after cleaning. Received: data={name!r} ({listed})."
         raise ValueError(f"{fault} {wrong_script}".rstrip())
-    warnings = [_broken_lines(one, numbers) for one, numbers in raw.broken.items() if numbers]
-    warnings += raw.remarks
-    return counts, [*warnings, *([f"{name}: {wrong_script}"] if wrong_script else [])]
-
-
-def _with_training_only(
-    divided: Splits, entries: list[Entry], never_trained_on: list[Example]
-) -> Splits:
-    """Splits with more training entries: those that share no sentence with an example.
-
-    The others are withheld. Validation and test are as without these entries.
-    """
-    kept = splits.without_shared(entries, never_trained_on)
-    return divided._replace(
-        train=divided.train + kept, withheld=divided.withheld + len(entries) - len(kept)
-    )
-
-
-def _clean_part(
-    sources: Sources,
-    clean: Callable[[list[Entry]], Cleaned],
-    never_trained_on: list[Example],
-    part: int,
-) -> list[Entry]:
-    """Entries of a part that is read during training."""
-    return splits.without_shared(clean(sources.read(part).entries).entries, never_trained_on)
+    warnings = []
+    for one, numbers in raw.broken.items():
+        if numbers:
+            named = ", ".join(map(str, numbers[:MAX_NAMED_LINES]))
+            named += ", ..." if len(numbers) > MAX_NAMED_LINES else ""
+            lines = _counted(len(numbers), "line")
+            warnings.append(f"{one}: {lines} without TAB or valid UTF-8 left out: {named}.")
+    return counts, [*warnings, *raw.remarks, *([f"{name}: {wrong_script}"] if wrong_script else [])]
 
 
 def _count(
     counts: dict[str, int], divided: Splits, held_out: list[HeldOut], trains_on_all: bool, name: str
-) -> tuple[dict[str, int], list[str]]:
-    """Counts with those of the splits, and warnings of sentences that are not trained on."""
+) -> list[str]:
+    """Add the counts of the splits; return warnings of sentences that are not trained on."""
     apart = {"validation": len(divided.validation), "test": len(divided.test)}
     if trains_on_all:
         apart = {"validation": 0, "test": 0, "scored": sum(apart.values())}
-        warning = (
-            "the scored sentences are trained on: scores do not tell how new text is translated"
-        )
-    counts = {
-        **counts,
-        "groups": divided.groups,
-        "train": len(divided.train),
-        **apart,
-        "withheld": divided.withheld,
-    }
+    counts |= {"groups": divided.groups, "train": len(divided.train), **apart}
+    counts |= {"withheld": divided.withheld}
     num_apart = counts["validation"] + counts["test"] + divided.withheld
     if held_out:
         counts["held_out"] = counts["kept"] - len(divided.train) - num_apart
     if trains_on_all:
-        return counts, [f"{name}: {warning}."]
+        return [
+            f"{name}: the scored sentences are trained on: scores do not tell how new text is "
+            "translated."
+        ]
     if counts["kept"] > FEW_PAIRS or 20 * num_apart <= counts["kept"]:
-        return counts, []
-    pairs = "1 pair is" if len(divided.train) == 1 else f"{len(divided.train)} pairs are"
-    return counts, [
+        return []
+    pairs = f"{_counted(len(divided.train), 'pair')} {'is' if len(divided.train) == 1 else 'are'}"
+    return [
         f"{name}: {pairs} trained on, {num_apart} are held out for validation and test. "
         "`--validation none` trains on all."
     ]
@@ -233,6 +193,12 @@ def _weigh(
     }
     if len(parts) > 1:
         counts["parts"] = len(parts)
+    rough_scores = [
+        f"{short}: the test split has only {_counted(len(rows), 'sentence')}; scores on it are "
+        "unreliable."
+        for short, rows in test_corpora.items()
+        if counts["test"] and len(rows) < MIN_TELLING_TEST
+    ]
     return Corpus(
         name=name,
         train=parts[0].pairs,
@@ -243,7 +209,7 @@ def _weigh(
         counts=counts,
         held_out=held_out,
         credit=" ".join(filter(None, (rights(one)[1] for one in sources.weights))),
-        warnings=(*warnings, *(_rough_scores(test_corpora) if counts["test"] else ())),
+        warnings=(*warnings, *rough_scores),
     )
 
 
@@ -262,20 +228,15 @@ class _Parts(Sequence[WeightedPairs]):
         return WeightedPairs.of(entries + self._read_later(part) if part else entries)
 
 
-def load_default_corpus(
-    source: str = "ja", target: str = "en", hold_out: str = "", validation: str = "split"
-) -> Corpus:
+def load_default_corpus(**options: str) -> Corpus:
     """Corpus of a training without `--data`: `Config.data`, or `everyday` without a network.
 
-    The `name` of the corpus tells which one it is.
+    The `name` of the corpus tells which one it is. The `options` are those of `load_corpus`.
     """
-    read = partial(
-        load_corpus, source=source, target=target, hold_out=hold_out, validation=validation
-    )
     try:
-        return read(Config.data)
+        return load_corpus(Config.data, **options)
     except OSError as error:
-        corpus = read(WITHOUT_NETWORK)
+        corpus = load_corpus(WITHOUT_NETWORK, **options)
         sentence = (
             f"the real sentences of `tatoeba` cannot be had, so the training is on "
             f"`{WITHOUT_NETWORK}` alone. {error}"
@@ -305,10 +266,8 @@ def _read_held_out(hold_out: str, source: str, target: str) -> list[HeldOut]:
             examples = load_test_set(name, source, target)
         except ValueError as error:
             raise ValueError(f"`hold_out` must name test sets that can be read. {error}") from error
-        wrong = sum(
-            cleaning.has_wrong_side(Pair(example.source, example.references[0]), source, target)
-            for example in examples
-        )
+        pairs = (Pair(example.source, *example.references) for example in examples)
+        wrong = sum(cleaning.has_wrong_side(pair, source, target) for pair in pairs)
         if wrong > len(examples) / 2:
             raise ValueError(
                 f"`hold_out` must hold sentences in `{source}` with translations in `{target}`, as "
@@ -319,15 +278,5 @@ def _read_held_out(hold_out: str, source: str, target: str) -> list[HeldOut]:
     return found
 
 
-def _broken_lines(name: str, broken: Sequence[int]) -> str:
-    named = ", ".join(map(str, broken[:MAX_NAMED_LINES]))
-    more = ", ..." if len(broken) > MAX_NAMED_LINES else ""
-    lines = "1 line" if len(broken) == 1 else f"{len(broken):,} lines"
-    return f"{name}: {lines} without TAB or valid UTF-8 left out: {named}{more}."
-
-
-def _rough_scores(test_corpora: dict[str, list[int]]) -> Iterator[str]:
-    for name, rows in test_corpora.items():
-        if len(rows) < MIN_TELLING_TEST:
-            sentences = "1 sentence" if len(rows) == 1 else f"{len(rows)} sentences"
-            yield f"{name}: the test split has only {sentences}; scores on it are unreliable."
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"

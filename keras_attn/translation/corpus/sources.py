@@ -72,27 +72,21 @@ class Raw(NamedTuple):
 
 
 class Sources:
-    """One or several corpora, opened by name.
-
-    `weights` are those of each corpus, `sets` are the published corpora and the sets of TensorFlow
-    Datasets. `num_parts` is above 1 if these have more than `PART_PAIRS` pairs together.
-    `training_only` are corpora without rows in validation and test (`BuiltIn.training_only`); none
-    if there are no others.
-    """
+    """One or several corpora, opened by name."""
 
     def __init__(self, name: str, source: str, target: str):
         self._languages = source, target
-        self.weights = _weights(name)
+        self.weights = _weights(name)  # by corpus
+        # Published corpora and sets of TensorFlow Datasets, which may be large.
         self.sets: dict[str, TranslationSet | PublishedCorpus] = {}
         for one in self.weights:
             if one.startswith(TFDS):
                 self.sets[one] = TranslationSet(one.removeprefix(TFDS), source, target)
             elif table.is_published(one):
                 self.sets[one] = _published(one, source, target)
-        for_training = frozenset(
-            one for one in self.weights if one in BUILT_IN and BUILT_IN[one].training_only
-        )
-        self.training_only = for_training if len(for_training) < len(self.weights) else frozenset()
+        # Corpora without rows in validation and test; none if there are no others.
+        own = [one for one in self.weights if one in BUILT_IN and BUILT_IN[one].training_only]
+        self.training_only = own if len(own) < len(self.weights) else []
         self.num_parts = max(1, -(-sum(map(len, self.sets.values())) // PART_PAIRS))
 
     def read(self, part: int = 0) -> Raw:
@@ -100,23 +94,21 @@ class Sources:
 
         Entries of `training_only` come last: a pair that another corpus holds is of that corpus.
         """
-        entries: list[Entry] = []
-        broken: dict[str, list[int]] = {}
-        remarks: list[str] = []
+        raw = Raw([], {}, [])
         for name in sorted(self.weights, key=lambda one: one in self.training_only):
             weight = self.weights[name]
             if name in self.sets:
                 pairs = self.sets[name].read(part, self.num_parts)
-                entries += [Entry(Pair(*pair), name, weight) for pair in pairs]
+                raw.entries.extend(Entry(Pair(*pair), name, weight) for pair in pairs)
             elif part == 0 and name in BUILT_IN:
                 read = _read_built_in(name, *self._languages)
-                entries += [entry._replace(weight=weight * entry.weight) for entry in read]
+                raw.entries.extend(one._replace(weight=weight * one.weight) for one in read)
             elif part == 0:
                 lines = read_files(_paths(name), *self._languages)
-                entries += [Entry(pair, name, weight) for pair in lines if pair is not None]
-                broken[name] = [i for i, pair in enumerate(lines, start=1) if pair is None]
-                remarks += formats.remarks(name, lines, *self._languages)
-        return Raw(entries, broken, remarks)
+                raw.entries.extend(Entry(pair, name, weight) for pair in lines if pair is not None)
+                raw.broken[name] = [i for i, pair in enumerate(lines, start=1) if pair is None]
+                raw.remarks.extend(formats.remarks(name, lines, *self._languages))
+        return raw
 
 
 def rights(name: str) -> tuple[str, str]:
@@ -129,11 +121,9 @@ def rights(name: str) -> tuple[str, str]:
 
 
 def readings(name: str) -> Mapping[str, str]:
-    """Kana of Japanese words and of beginnings of their forms, from `jmdict` if `name` holds it.
-
-    Otherwise none, even if the dictionary is in the cache: only with the corpus, the model carries
-    its licence and credit, and a resumed training finds the same readings.
-    """
+    """Kana of Japanese words and of beginnings of their forms, from `jmdict` if `name` holds it."""
+    # Not from the cache alone: only with the corpus, the model carries its licence and credit, and
+    # a resumed training finds the same readings.
     if "jmdict" not in _weights(name):
         return {}
     return importlib.import_module("keras_attn_data.jmdict.readings").readings()
@@ -215,19 +205,14 @@ class TranslationSet:
                 "TensorFlow Datasets has no set of this name. "
                 f"Received: data={TFDS + name!r} ({_first_line(error)})."
             ) from error
-        languages = sorted(self._builder.info.features)
-        if not {source, target} <= set(languages):
+        languages = ", ".join(sorted(self._builder.info.features))
+        if not {source, target} <= set(self._builder.info.features):
             raise ValueError(
                 f"The set `{name}` must have texts in `{source}` and `{target}`. "
-                f"Received: a set of {', '.join(languages)}."
+                f"Received: a set of {languages}."
             )
-        try:
+        if not self._builder.info.splits:
             _prepare(self._builder, name)
-        except Exception as error:  # each set has its own download code and exceptions
-            raise OSError(
-                f"The set `{name}` of TensorFlow Datasets cannot be downloaded to "
-                f"`{self._builder.data_dir}`: {_first_line(error)}"
-            ) from error
         if "train" not in self._builder.info.splits:
             raise ValueError(
                 f"The set `{name}` must have a split `train`. "
@@ -263,9 +248,7 @@ def _published(name: str, source: str, target: str) -> "PublishedCorpus":
 
 
 def _prepare(builder: Any, name: str) -> None:
-    """Prepare a data set once, with one line in place of those of TensorFlow Datasets."""
-    if builder.info.splits:
-        return
+    """Download a data set, with one line in place of those of TensorFlow Datasets."""
     print(f"Preparing {name}", end="", file=sys.stderr, flush=True)
     counted = ""
     try:
@@ -273,6 +256,11 @@ def _prepare(builder: Any, name: str) -> None:
             builder.download_and_prepare()
         if "train" in builder.info.splits:
             counted = f" ({builder.info.splits['train'].num_examples:,} pairs)"
+    except Exception as error:  # each set has its own download code and exceptions
+        raise OSError(
+            f"The set `{name}` of TensorFlow Datasets cannot be downloaded to "
+            f"`{builder.data_dir}`: {_first_line(error)}"
+        ) from error
     finally:
         print(counted, file=sys.stderr, flush=True)
 

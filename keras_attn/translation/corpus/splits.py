@@ -70,14 +70,11 @@ def unseen(source: str, target: str) -> list[Example]:
 
     They measure a model on text that it has not seen, so no model is trained on them.
     """
-    languages = code_of(source), code_of(target)
-    if "ja" not in languages:
-        return []
     with in_the_wild().open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    if languages[0] == "ja":
-        return [Example(row["ja"], ()) for row in rows]
-    return [Example("", (row["ja"],)) for row in rows]
+        texts = [row["ja"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    if code_of(source) == "ja":
+        return [Example(text, ()) for text in texts]
+    return [Example("", (text,)) for text in texts] if code_of(target) == "ja" else []
 
 
 def leave_out(
@@ -85,10 +82,8 @@ def leave_out(
 ) -> tuple[list[Entry], list[HeldOut]]:
     """Leave out every group of connected pairs that shares a sentence with a held-out test set.
 
-    Sentences are compared in normalised form, each side with the same side of the test set. A whole
-    group leaves the corpus (`split` says which pairs are connected): near copies of a test
-    sentence are neither in training, nor in validation, which may choose the model, nor in the test
-    split. The splits of the other groups do not change. A pair may count for several test sets.
+    A whole group (`split`) leaves the corpus: near copies of a test sentence are in no split. The
+    splits of the other groups do not change. A pair may count for several test sets.
     """
     keys = _keys(entries)
     sentences = [_normalised_sentences(test_set.examples) for test_set in held_out]
@@ -109,10 +104,8 @@ def leave_out(
             f"Received: hold_out={AND.join(test_set.name for test_set in held_out)!r}, which "
             f"leaves none of {len(entries):,} pairs."
         )
-    return [entries[i] for i in sorted(left)], [
-        test_set._replace(num_pairs=count)
-        for test_set, count in zip(held_out, num_pairs, strict=True)
-    ]
+    counted = [one._replace(num_pairs=n) for one, n in zip(held_out, num_pairs, strict=True)]
+    return [entries[i] for i in sorted(left)], counted
 
 
 def split(
@@ -125,14 +118,11 @@ def split(
 
     Two pairs are connected if their normalised sources, normalised targets or combinations are
     equal. All pairs of a connected group are in the same split. The split is chosen by the sha256
-    of the smallest normalised anchor sentence of the group. If validation or test would be empty,
-    it gets the group with the lowest hash. The result does not depend on the order of the pairs,
-    nor on the direction of translation if the anchor is on the same language. It is the side that
-    chooses the split of a group, 0 for source or 1 for target.
+    of the smallest normalised sentence of the group on the side `anchor`, 0 for source or 1 for
+    target. If validation or test would be empty, it gets the group with the lowest hash.
 
-    Training pairs that share a sentence with an example of `never_trained_on` are withheld.
-
-    With `trains_on_all`, all entries are training entries, and so are the examples.
+    Training pairs that share a sentence with an example of `never_trained_on` are withheld. With
+    `trains_on_all`, all entries are training entries, and so are the examples.
     """
     keys = _keys(entries)
     groups = connected(keys)
@@ -143,41 +133,31 @@ def split(
             "cleaning. Add more sentences, or train on all with `--validation none`."
         )
     placed = sorted((_placement(min(keys[i][anchor] for i in group)), group) for group in groups)
-    buckets = [bucket for (bucket, _), _ in placed]
-    num_test = sum(bucket < TEST for bucket in buckets)
-    num_validation = sum(bucket < VALIDATION for bucket in buckets) - num_test
+    num_test = sum(bucket < TEST for (bucket, _), _ in placed)
+    num_validation = sum(bucket < VALIDATION for (bucket, _), _ in placed) - num_test
     num_test = min(max(num_test, 1), max(len(groups) - 2, 1))
     num_validation = min(max(num_validation, 1), max(len(groups) - 1 - num_test, 0))
     ordered = [group for _, group in placed]
-    withheld = ordered[: num_test + num_validation]
-    num_apart = sum(map(len, withheld)) - len(withheld)
-    trained = ordered[len(withheld) :]
-    if trains_on_all:
-        num_apart, trained = 0, ordered
-    train = sorted(i for group in trained for i in group)
+    apart = ordered[: num_test + num_validation]
+    train = sorted(i for group in ordered[0 if trains_on_all else len(apart) :] for i in group)
     sources, targets = _normalised_sentences(never_trained_on)
     kept = [i for i in train if keys[i][0] not in sources and keys[i][1] not in targets]
     examples, corpora = zip(
-        *(_example(group, entries, keys, anchor) for group in withheld), strict=True
+        *(_example(group, entries, keys, anchor) for group in apart), strict=True
     )
+    num_examples = 0 if trains_on_all else len(apart)
     return Splits(
         train=[entries[i] for i in kept],
         validation=list(examples[num_test:] or examples),
         test=list(examples[:num_test]),
         test_corpora=list(corpora[:num_test]),
         groups=len(groups),
-        withheld=num_apart + len(train) - len(kept),
+        withheld=len(entries) - num_examples - len(kept),
     )
 
 
 def without_shared(entries: Sequence[Entry], examples: Sequence[Example]) -> list[Entry]:
-    """Entries that share no normalised sentence with examples, on either side.
-
-    >>> from keras_attn.translation.corpus.pairs import Pair
-    >>> entries = [Entry(Pair("犬。", "A dog.")), Entry(Pair("猫。", "A cat."))]
-    >>> [entry.pair.target for entry in without_shared(entries, [Example("犬", ("Dog",))])]
-    ['A cat.']
-    """
+    """Entries that share no normalised sentence with examples, on either side."""
     sources, targets = _normalised_sentences(examples)
     return [
         entry

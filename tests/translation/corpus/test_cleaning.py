@@ -1,5 +1,6 @@
 import re
 import unicodedata
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,8 @@ from keras_attn.translation.corpus.pairs import Entry, Pair
 
 
 def cleaned(*pairs, max_characters=50):
-    return cleaning.clean([Entry(Pair(*pair)) for pair in pairs], "ja", "en", max_characters)
+    with patch.object(cleaning, "MAX_CHARACTERS", max_characters):
+        return cleaning.clean([Entry(Pair(*pair)) for pair in pairs], "ja", "en")
 
 
 def only_reason(*pairs, **options):

@@ -8,7 +8,7 @@ from keras_attn_data.tatoeba import archive
 from processes import run_python
 
 from keras_attn.translation.config import Config
-from keras_attn.translation.corpus import load, sources, splits
+from keras_attn.translation.corpus import cleaning, load, sources, splits
 from keras_attn.translation.corpus.cleaning import REASONS
 from keras_attn.translation.corpus.load import load_corpus, load_test_set
 from keras_attn.translation.corpus.pairs import Pair
@@ -95,9 +95,10 @@ def test_only_a_small_test_split_is_pointed_out(write):
     assert load_corpus(write([f"本{i}\tbook {i}" for i in range(14_000)])).warnings == ()
 
 
-def test_the_counts_add_up(write):
+def test_the_counts_add_up(write, monkeypatch):
+    monkeypatch.setattr(cleaning, "MAX_CHARACTERS", 30)
     odd = ["\t", "", "no tab", "一\t\t", "９\t9", "english\t日本", LINES[3], f"{'長' * 31}\tlong"]
-    found = load_corpus(write([*odd, "左\u2028右\tleft\x0b right", *LINES]), max_characters=30)
+    found = load_corpus(write([*odd, "左\u2028右\tleft\x0b right", *LINES]))
     counts = found.counts
     dropped = {name: counts[name] for name in ("broken", *REASONS) if counts[name]}
     assert dropped == dict(
@@ -120,9 +121,12 @@ def test_swapped_columns_get_a_hint(write):
     assert not any("look swapped" in text for text in load_corpus(mixed).warnings)
 
 
-def test_what_leaves_too_little_and_languages_that_a_named_corpus_lacks_are_refused(write):
-    refuse(r"No pair.*too_long 307, [^)]*\)\.$", write(LINES), max_characters=3)
-    refuse("`max_characters` must be at least 1. Received: max_ch", "everyday", max_characters=0)
+def test_what_leaves_too_little_and_languages_that_a_named_corpus_lacks_are_refused(
+    write, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(cleaning, "MAX_CHARACTERS", 3)
+        refuse(r"No pair.*too_long 307, [^)]*\)\.$", write(LINES))
     refuse("no such file. Expected one of everyday.* opus:CORPUS, .*'tatoeva'", "tatoeva")
     for languages in (("ja", "ja"), ("ja", "de"), ("en", "en")):
         refuse("`tatoeba` translates from ja to en or from en to ja", "tatoeba", *languages)
@@ -239,8 +243,8 @@ def test_the_default_is_real_and_everyday_sentences_without_a_network_the_latter
 ):
     seen = []
     monkeypatch.setattr(load, "load_corpus", lambda *given, **named: seen.append((given, named)))
-    load.load_default_corpus("ja", "en", hold_out="x.tsv")
-    options = {"source": "ja", "target": "en", "hold_out": "x.tsv", "validation": "split"}
+    options = {"source": "ja", "target": "en", "hold_out": "x.tsv"}
+    load.load_default_corpus(**options)
     assert seen == [((Config.data,), options)]
     everyday = load_corpus(write(LINES))
 
