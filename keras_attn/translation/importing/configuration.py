@@ -25,6 +25,17 @@ _DEFAULTS: dict[str, Any] = {
     "max_length_ratio": 0.0,
 }
 _SEARCHES = {False: "heuristic", True: "full", "never": "exact"}
+# Values of the form of the OPUS-MT models; None stands for no entry.
+_FORM: dict[str, tuple[Any, ...]] = {
+    "activation_function": tuple(_ACTIVATIONS),
+    "scale_embedding": (True,),
+    "normalize_before": (None, False),
+    "normalize_embedding": (None, False),
+    "add_final_layer_norm": (None, False),
+    "early_stopping": tuple(_SEARCHES),
+    "num_beam_groups": (None, 0, 1),
+    "repetition_penalty": (None, 0, 1),
+}
 _NEEDED = (
     *("vocab_size", "d_model", "pad_token_id", "eos_token_id"),
     *("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim"),
@@ -40,16 +51,10 @@ class MarianConfig(dict[str, Any]):
         for entries in (config, generation):
             self |= {name: value for name, value in entries.items() if value is not None}
         self._check(config)
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether source and target have one vocabulary and one embedding."""
-        return bool(self["share_encoder_decoder_embeddings"])
-
-    @property
-    def banned_ids(self) -> list[int]:
-        """Ids that no translation has."""
-        return [ids[0] for ids in self.get("bad_words_ids") or []]
+        # Whether source and target have one vocabulary and one embedding.
+        self.is_shared = bool(self["share_encoder_decoder_embeddings"])
+        # Ids that no translation has.
+        self.banned_ids = [ids[0] for ids in self.get("bad_words_ids") or []]
 
     def _check(self, config: dict[str, Any]) -> None:
         if config.get("model_type") != "marian":
@@ -62,25 +67,19 @@ class MarianConfig(dict[str, Any]):
             raise ValueError(
                 f"`config.json` must have all sizes. Received: no {', '.join(missing)}."
             )
-        wrong = {
-            "activation_function": self["activation_function"] not in _ACTIVATIONS,
-            "scale_embedding": not self["scale_embedding"],
-            "decoder_attention_heads": self["decoder_attention_heads"]
-            != self["encoder_attention_heads"],
-            "decoder_ffn_dim": self["decoder_ffn_dim"] != self["encoder_ffn_dim"],
-            "decoder_start_token_id": self.get("decoder_start_token_id")
-            not in (None, self["pad_token_id"]),
-            "normalize_before": bool(self.get("normalize_before")),
-            "normalize_embedding": bool(self.get("normalize_embedding")),
-            "add_final_layer_norm": bool(self.get("add_final_layer_norm")),
-            "early_stopping": self["early_stopping"] not in _SEARCHES,
-            "bad_words_ids": any(len(ids) != 1 for ids in self.get("bad_words_ids") or []),
-            "eos_token_id": not isinstance(self["eos_token_id"], int),
-            "num_beam_groups": (self.get("num_beam_groups") or 1) > 1,
-            "repetition_penalty": (self.get("repetition_penalty") or 1) != 1,
+        form = {
+            **_FORM,
+            "decoder_attention_heads": (self["encoder_attention_heads"],),
+            "decoder_ffn_dim": (self["encoder_ffn_dim"],),
+            "decoder_start_token_id": (None, self["pad_token_id"]),
         }
-        found = [f"{name}={self.get(name)!r}" for name, is_wrong in wrong.items() if is_wrong]
-        if found:
+        wrong = [name for name, allowed in form.items() if self.get(name) not in allowed]
+        if any(len(ids) != 1 for ids in self.get("bad_words_ids") or []):
+            wrong.append("bad_words_ids")
+        if not isinstance(self["eos_token_id"], int):
+            wrong.append("eos_token_id")
+        if wrong:
+            found = [f"{name}={self.get(name)!r}" for name in wrong]
             raise ValueError(
                 "`config.json` has options that an imported model cannot have: it must have the "
                 "form of the OPUS-MT models, with relu, swish or gelu, scaled embeddings, equal "
@@ -89,22 +88,15 @@ class MarianConfig(dict[str, Any]):
             )
 
 
-def to_config(
-    marian: MarianConfig,
-    unknown_id: int,
-    source: str,
-    target: str,
-    language_token: str,
-    serving_precision: str = "float32",
-) -> Config:
-    """Configuration of the imported model; `unknown_id` is an id of the target vocabulary."""
+def to_config(marian: MarianConfig, unknown_id: int, **given: str) -> Config:
+    """Configuration of the imported model; `unknown_id` is an id of the target vocabulary.
+
+    The languages, the language token and the precision are `given`.
+    """
     longest = min(marian["max_length"], marian["max_position_embeddings"])
     ratio = marian["max_length_ratio"]
     return Config(
         data="",
-        source=source,
-        target=target,
-        language_token=language_token,
         vocab_size=marian["vocab_size"],
         shared_vocab=marian.is_shared,
         max_length=marian["max_position_embeddings"],
@@ -133,5 +125,5 @@ def to_config(
         # `max_length` counts the start and the end too.
         max_length_extra=0 if ratio else max(longest - 2, 1),
         no_repeat_ngram=marian["no_repeat_ngram_size"],
-        serving_precision=serving_precision,
+        **given,  # type: ignore[arg-type]
     )

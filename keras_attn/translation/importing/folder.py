@@ -12,11 +12,11 @@ from keras_attn.translation.importing.vocabulary import SpecialTokens
 
 CONFIG = "config.json"
 SOURCE_MODEL, TARGET_MODEL = "source.spm", "target.spm"
-_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_PICKLE = "pytorch_model.bin"
 
 
 class Files(NamedTuple):
-    """Contents of the files of a Marian model but its SentencePiece models."""
+    """Contents of the files of a Marian model, without its SentencePiece models."""
 
     config: dict[str, Any]
     generation: dict[str, Any]  # content of `generation_config.json`
@@ -32,21 +32,17 @@ def read(path: Path) -> Files:
     """Files of a model that transformers wrote; `ValueError` for one that cannot be read."""
     config = read_json(path, CONFIG)
     of_tokenizer = read_json(path, "tokenizer_config.json", needed=False)
-    tokens = [
-        of_tokenizer.get(f"{name}_token", default)
-        for name, default in (("pad", "<pad>"), ("unk", "<unk>"), ("eos", "</s>"))
-    ]
-    # A token may be an object with further entries.
-    special = SpecialTokens(*(t["content"] if isinstance(t, dict) else t for t in tokens))
-    names = ["vocab.json", "vocab.json"]
-    if config.get("share_encoder_decoder_embeddings") is False:
-        names[1] = "target_vocab.json"
+    defaults = {"pad_token": "<pad>", "unk_token": "<unk>", "eos_token": "</s>"}
+    tokens = [of_tokenizer.get(name, default) for name, default in defaults.items()]
+    is_shared = config.get("share_encoder_decoder_embeddings") is not False
+    names = ("vocab.json", "vocab.json" if is_shared else "target_vocab.json")
     return Files(
         config,
         read_json(path, "generation_config.json", needed=False),
         tuple(read_json(path, name) for name in names),
-        tuple(names),
-        special,
+        names,
+        # A token may be an object with further entries.
+        SpecialTokens(*(t["content"] if isinstance(t, dict) else t for t in tokens)),
         of_tokenizer.get("source_lang") or "",
         of_tokenizer.get("target_lang") or "",
         read_weights(path),
@@ -75,14 +71,13 @@ def read_bytes(folder: Path, name: str) -> bytes:
 
 def read_weights(folder: Path) -> dict[str, np.ndarray]:
     """Weights by their names in transformers, in float32."""
-    paths = [folder / name for name in _WEIGHTS]
-    path = next((path for path in paths if path.is_file()), None)
-    if path is None:
-        raise ValueError(
-            f"`{folder}` must be the folder of a Marian model. There is no `{_WEIGHTS[0]}` and no "
-            f"`{_WEIGHTS[1]}`."
-        )
-    return safetensors.read(path) if path.suffix == ".safetensors" else _read_pickle(path)
+    for name, read_file in (("model.safetensors", safetensors.read), (_PICKLE, _read_pickle)):
+        if (folder / name).is_file():
+            return read_file(folder / name)
+    raise ValueError(
+        f"`{folder}` must be the folder of a Marian model. There is no `model.safetensors` and no "
+        f"`{_PICKLE}`."
+    )
 
 
 def _read_pickle(path: Path) -> dict[str, np.ndarray]:

@@ -9,7 +9,6 @@ from keras_attn.translation.export import saved_model
 from keras_attn.translation.export.translator import Translator
 from keras_attn.translation.importing import configuration, folder, npz, origin, vocabulary, weights
 from keras_attn.translation.importing.configuration import MarianConfig
-from keras_attn.translation.importing.vocabulary import Vocabulary
 from keras_attn.translation.model import make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, UNK_ID
 from keras_attn.translation.tokenization import language_tokens
@@ -45,7 +44,12 @@ def import_marian(
             (folder.SOURCE_MODEL, folder.TARGET_MODEL), files.vocabularies, files.names, strict=True
         )
     ]
-    _check_ids(marian, sides[1])
+    for entry, row in {"pad_token_id": PAD_ID, "eos_token_id": EOS_ID}.items():
+        if marian[entry] != (number := int(sides[1].rows[row])):
+            raise ValueError(
+                f"`{entry}` of `config.json` must be the id in the vocabulary, {number}. "
+                f"Received: {entry}={marian[entry]!r}."
+            )
     tokenizers = Tokenizers(*(side.tokenizer for side in sides))
     _check_language_token(language_token, tokenizers)
     source, target = source or files.source, target or files.target
@@ -54,9 +58,13 @@ def import_marian(
             f"`source` and `target` must be given, because `{path}` does not state the languages. "
             f"Received: source={source!r}, target={target!r}."
         )
-    unknown_id = int(sides[1].rows[UNK_ID])
     config = configuration.to_config(
-        marian, unknown_id, source, target, language_token, serving_precision
+        marian,
+        int(sides[1].rows[UNK_ID]),
+        source=source,
+        target=target,
+        language_token=language_token,
+        serving_precision=serving_precision,
     )
     config.validate()
     values = weights.convert(files.weights, marian, *(side.rows for side in sides))
@@ -67,16 +75,6 @@ def import_marian(
     origin.keep(found, path, translator.folder)
     model_card.write_imported(translator.folder, config, *found)
     return translator
-
-
-def _check_ids(marian: MarianConfig, target: Vocabulary) -> None:
-    ids = {"pad_token_id": int(target.rows[PAD_ID]), "eos_token_id": int(target.rows[EOS_ID])}
-    for name, number in ids.items():
-        if marian[name] != number:
-            raise ValueError(
-                f"`{name}` of `config.json` must be the id in the vocabulary, {number}. "
-                f"Received: {name}={marian[name]!r}."
-            )
 
 
 def _check_language_token(language_token: str, tokenizers: Tokenizers) -> None:

@@ -1,7 +1,6 @@
 """Files of a Marian model as Marian itself writes them: `.npz` weights and `decoder.yml`.
 
-OPUS-MT publishes its models so, and converts a part of them for transformers. What is read here has
-the names of transformers, so that both kinds of folder go the same way from there.
+OPUS-MT publishes its models so. What is read here has the names of transformers.
 """
 
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ DECODER = "decoder.yml"
 _OPTIONS = "special:model.yml"
 _NEEDED = ("enc-depth", "dec-depth", "transformer-heads", "transformer-ffn-activation")
 _LOGITS = "decoder_ff_logit_out"
+_SIDES = ("encoder", "decoder")
 # Epsilon of layer normalisation in Marian's Transformer (`src/layers/constructors.h`).
 _NORM_EPSILON = 1e-6
 # Marian's default of `max-length-factor`: the longest translation, as a share of the source.
@@ -49,7 +49,13 @@ def read(path: Path) -> Files:
     added to the vocabularies, as in the models that transformers converts.
     """
     decoder = _parse_yaml(folder.read_bytes(path, DECODER), f"{path / DECODER}")
-    name, vocabularies = _names(decoder)
+    models, vocabularies = (decoder.get(entry) or [] for entry in ("models", "vocabs"))
+    if len(models) != 1 or len(vocabularies) != 2:
+        raise ValueError(
+            f"`{DECODER}` must have one model and two vocabularies. Received: models={models}, "
+            f"vocabs={vocabularies}."
+        )
+    name, *vocabularies = (Path(one).name for one in (*models, *vocabularies))
     arrays = _read_arrays(path, name)
     options = _options(arrays.pop(_OPTIONS, None), name)
     _check(options, decoder)
@@ -97,17 +103,6 @@ def _parse_yaml(content: bytes, name: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"`{name}` must be a mapping of YAML. Received: {type(found)}.")
     return found
-
-
-def _names(decoder: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Names of the file of weights and of the two vocabularies, all in the folder of the model."""
-    models, vocabularies = (decoder.get(entry) or [] for entry in ("models", "vocabs"))
-    if len(models) != 1 or len(vocabularies) != 2:
-        raise ValueError(
-            f"`{DECODER}` must have one model and two vocabularies. Received: models={models}, "
-            f"vocabs={vocabularies}."
-        )
-    return Path(models[0]).name, [Path(name).name for name in vocabularies]
 
 
 def _read_vocabulary(path: Path, name: str) -> dict[str, int]:
@@ -176,11 +171,11 @@ def _weights(arrays: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> di
     """Weights by their names in transformers."""
     depths = (int(_number(options, name)) for name in ("enc-depth", "dec-depth"))
     names = {ours: theirs for _, theirs, ours in names_in_blocks(*depths)}
-    sides = ("encoder", "decoder")
-    tables = ["Wemb", "Wemb"] if "Wemb" in arrays else [f"{side}_Wemb" for side in sides]
+    shared = "Wemb" if "Wemb" in arrays else ""
+    tables = {f"model.{side}.embed_tokens.weight": shared or f"{side}_Wemb" for side in _SIDES}
     bias = f"{_LOGITS}_b"
     logits = [name for name in (f"{_LOGITS}_W", f"{_LOGITS}_Wt") if name in arrays]
-    wanted = {*names, *tables, bias, *logits}
+    wanted = {*names, *tables.values(), bias, *logits}
     differences = {"no": wanted - set(arrays), "besides,": set(arrays) - wanted}
     wrong = [f"{what} {named(sorted(found))}" for what, found in differences.items() if found]
     if wrong:
@@ -189,11 +184,10 @@ def _weights(arrays: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> di
         )
     # Dense kernels are transposed in transformers, and vectors have one axis.
     found = {
-        theirs: array.reshape(-1) if array.shape[0] == 1 else array.T
-        for theirs, array in ((theirs, arrays[ours]) for ours, theirs in names.items())
+        theirs: arrays[ours].reshape(-1) if len(arrays[ours]) == 1 else arrays[ours].T
+        for ours, theirs in names.items()
     }
-    for side, table in zip(sides, tables, strict=True):
-        found[f"model.{side}.embed_tokens.weight"] = _with_padding(arrays[table])
+    found |= {theirs: _with_padding(arrays[ours]) for theirs, ours in tables.items()}
     for name in logits:
         matrix = arrays[name] if name.endswith("t") else arrays[name].T
         found["lm_head.weight"] = _with_padding(matrix)

@@ -36,8 +36,7 @@ def read(path: Path) -> dict[str, np.ndarray]:
 
 def _tensor(path: Path, name: str, data: memoryview, entry: dict[str, Any]) -> np.ndarray:
     begin, end = entry["data_offsets"]
-    dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), entry["shape"]
-    if end > len(data) or end - begin != dtype.itemsize * math.prod(shape):
+    dtype, count = np.dtype(_DTYPES[entry["dtype"]]), math.prod(entry["shape"])
+    if end > len(data) or end - begin != dtype.itemsize * count:
         raise ValueError(f"`{path}` is cut off: it ends inside the tensor {name!r}.")
-    values = np.frombuffer(data, dtype, count=math.prod(shape), offset=begin)
-    return values.astype(np.float32).reshape(shape)
+    return np.frombuffer(data, dtype, count, begin).astype(np.float32).reshape(entry["shape"])

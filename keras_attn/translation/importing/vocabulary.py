@@ -29,9 +29,7 @@ def convert(
 ) -> Vocabulary:
     """SentencePiece model whose ids are those of our models and whose pieces are a vocabulary's.
 
-    The ids `PAD_ID`, `UNK_ID` and `EOS_ID` come first. The decoder of the imported model starts
-    with the padding token, so the row of `BOS_ID` is that of padding: padding is masked, but the
-    start is attended to. All other tokens follow in the order of their ids. Tokens that this
+    Our special ids come first, then all other tokens in the order of their ids. Tokens that this
     SentencePiece model does not have, such as those of the other language, are unused pieces. Its
     pieces that the vocabulary lacks come last; they have no id (`Tokenizer`). `name` is the file of
     `vocabulary`, for messages.
@@ -39,8 +37,7 @@ def convert(
     model = _unigram(proto, name)
     _check(vocabulary, special, name)
     scores = {p.piece: p.score for p in model.pieces if p.type == p.NORMAL}
-    by_id = sorted(vocabulary, key=vocabulary.__getitem__)
-    others = [token for token in by_id if token not in special]
+    others = [one for one in sorted(vocabulary, key=vocabulary.__getitem__) if one not in special]
     start = "<s>"
     while start in vocabulary or start in scores:
         start = f"<{start}>"
@@ -63,6 +60,8 @@ def convert(
     spec.pad_id, spec.unk_id, spec.bos_id, spec.eos_id = PAD_ID, UNK_ID, BOS_ID, EOS_ID
     spec.pad_piece, spec.unk_piece, spec.bos_piece, spec.eos_piece = tokens[: EOS_ID + 1]
     spec.unk_surface = ""
+    # The decoder of the imported model starts with the padding token: padding is masked, but the
+    # start is attended to.
     names = [special.pad, special.unknown, special.pad, special.end, *others]
     rows = np.array([vocabulary[token] for token in names])
     return Vocabulary(Tokenizer(model.SerializeToString()), rows)

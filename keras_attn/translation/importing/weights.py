@@ -1,6 +1,7 @@
 """Weights of an imported Marian model by the paths of our models."""
 
 from collections.abc import Iterator, Mapping
+from operator import add
 
 import numpy as np
 
@@ -12,24 +13,31 @@ from keras_attn.translation.special_ids import BOS_ID, UNK_ID
 BANNED_BIAS = -100.0
 
 # Names of the shared table in a file: transformers writes one of them.
-_SHARED = (
+_SHARED: tuple[str, ...] = (
     "model.shared.weight",
     "model.encoder.embed_tokens.weight",
     "model.decoder.embed_tokens.weight",
     "lm_head.weight",
 )
-# Parts of the names of a block's weights: of our models, of transformers, of Marian.
-_ATTENTIONS = (
-    ("self_attention", "self_attn", "self"),
-    ("cross_attention", "encoder_attn", "context"),
+# Dense layers and normalisations of a block: in our models, in transformers, and in Marian, where
+# braces stand for the letter of a kernel or a bias.
+_DENSE = (
+    ("self_attention/query", "self_attn.q_proj", "self_{}q"),
+    ("self_attention/key", "self_attn.k_proj", "self_{}k"),
+    ("self_attention/value", "self_attn.v_proj", "self_{}v"),
+    ("self_attention/output", "self_attn.out_proj", "self_{}o"),
+    ("cross_attention/query", "encoder_attn.q_proj", "context_{}q"),
+    ("cross_attention/key", "encoder_attn.k_proj", "context_{}k"),
+    ("cross_attention/value", "encoder_attn.v_proj", "context_{}v"),
+    ("cross_attention/output", "encoder_attn.out_proj", "context_{}o"),
+    ("feed_forward/inner", "fc1", "ffn_{}1"),
+    ("feed_forward/outer", "fc2", "ffn_{}2"),
 )
-_PROJECTIONS = (
-    ("query", "q_proj", "q"),
-    ("key", "k_proj", "k"),
-    ("value", "v_proj", "v"),
-    ("output", "out_proj", "o"),
+_NORMS = (
+    ("around_self_attention/norm", "self_attn_layer_norm", "self_Wo_ln"),
+    ("around_cross_attention/norm", "encoder_attn_layer_norm", "context_Wo_ln"),
+    ("around_feed_forward/norm", "final_layer_norm", "ffn_ffn_ln"),
 )
-_FEED_FORWARD = (("inner", "fc1", "1"), ("outer", "fc2", "2"))
 
 
 def convert(
@@ -81,14 +89,13 @@ def _tables(
     weights: Mapping[str, np.ndarray], marian: MarianConfig
 ) -> tuple[np.ndarray, np.ndarray]:
     """Embeddings of source and target."""
-    sides: list[tuple[str, ...]] = [_SHARED, _SHARED]
+    source, target = _SHARED, _SHARED
     if not marian.is_shared:
-        sides = [_SHARED[:2], _SHARED[2:] if marian["tie_word_embeddings"] else _SHARED[2:3]]
-    found = [next((name for name in side if name in weights), None) for side in sides]
-    tables = [weights[name] for name in found if name is not None]
-    if len(tables) < len(sides):
+        source, target = _SHARED[:2], _SHARED[2 : None if marian["tie_word_embeddings"] else 3]
+    found = [[weights[name] for name in side if name in weights] for side in (source, target)]
+    if not all(found):
         raise ValueError(f"The weights must have embeddings. Received: no {_SHARED[0]!r}.")
-    return tables[0], tables[1]
+    return found[0][0], found[1][0]
 
 
 def names_in_blocks(*depths: int) -> Iterator[tuple[str, str, str]]:
@@ -98,34 +105,15 @@ def names_in_blocks(*depths: int) -> Iterator[tuple[str, str, str]]:
     """
     for side, depth in zip(("encoder", "decoder"), depths, strict=True):
         for number in range(depth):
-            ours, theirs = f"{side}/block_{number}", f"model.{side}.layers.{number}"
-            marian = f"{side}_l{number + 1}"
-            for attention, name, word in _ATTENTIONS[: 1 if side == "encoder" else 2]:
-                for projection, part, letter in _PROJECTIONS:
-                    yield from _dense(
-                        f"{ours}/{attention}/{projection}",
-                        f"{theirs}.{name}.{part}",
-                        (f"{marian}_{word}", letter),
-                    )
-                yield from _norm(
-                    f"{ours}/around_{attention}",
-                    f"{theirs}.{name}_layer_norm",
-                    f"{marian}_{word}_Wo",
-                )
-            for layer, part, digit in _FEED_FORWARD:
-                yield from _dense(
-                    f"{ours}/feed_forward/{layer}", f"{theirs}.{part}", (f"{marian}_ffn", digit)
-                )
-            around = f"{ours}/around_feed_forward"
-            yield from _norm(around, f"{theirs}.final_layer_norm", f"{marian}_ffn_ffn")
-
-
-def _dense(ours: str, theirs: str, marian: tuple[str, str]) -> Iterator[tuple[str, str, str]]:
-    part, letter = marian
-    yield f"{ours}/kernel", f"{theirs}.weight", f"{part}_W{letter}"
-    yield f"{ours}/bias", f"{theirs}.bias", f"{part}_b{letter}"
-
-
-def _norm(ours: str, theirs: str, marian: str) -> Iterator[tuple[str, str, str]]:
-    yield f"{ours}/norm/gamma", f"{theirs}.weight", f"{marian}_ln_scale"
-    yield f"{ours}/norm/beta", f"{theirs}.bias", f"{marian}_ln_bias"
+            transformers, marian = f"model.{side}.layers.{number}.", f"{side}_l{number + 1}_"
+            starts = f"{side}/block_{number}/", transformers, marian
+            for names in (*_DENSE, *_NORMS):
+                ours, theirs, name = map(add, starts, names)
+                if side == "encoder" and "cross_attention" in ours:
+                    continue
+                if names in _DENSE:
+                    yield f"{ours}/kernel", f"{theirs}.weight", name.format("W")
+                    yield f"{ours}/bias", f"{theirs}.bias", name.format("b")
+                else:
+                    yield f"{ours}/gamma", f"{theirs}.weight", f"{name}_scale"
+                    yield f"{ours}/beta", f"{theirs}.bias", f"{name}_bias"

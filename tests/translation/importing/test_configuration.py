@@ -9,7 +9,7 @@ def configured(tiny_files):
 
     def configured(generation=None, **changes):
         settings = MarianConfig({**config, **changes}, {**search, **(generation or {})})
-        return to_config(settings, 1, "ja", "en", "")
+        return to_config(settings, 1, source="ja", target="en")
 
     return configured
 
@@ -40,7 +40,7 @@ def test_search_is_that_of_the_files(configured, tiny_files):
     assert never.early_stopping == "exact"
     # Older models have it in their configuration.
     older = {**tiny_files[0], "num_beams": 5, "max_length": 30}
-    found = to_config(MarianConfig(older, {}), 1, "ja", "en", "")
+    found = to_config(MarianConfig(older, {}), 1, source="ja", target="en")
     assert (found.beam_size, found.max_length_extra) == (5, 28)
 
 

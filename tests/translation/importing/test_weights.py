@@ -26,7 +26,9 @@ def converted(tiny_files):
         given = {name: one for name, one in {**known, **(values or {})}.items() if one is not None}
         found = weights.convert(given, settings, rows(num_tokens), rows(num_tokens))
         size = config["vocab_size"] + 1
-        model = make_model(size, size, configuration.to_config(settings, 1, "ja", "en", ""))
+        model = make_model(
+            size, size, configuration.to_config(settings, 1, source="ja", target="en")
+        )
         named_weights.assign(model.weights, found)
         return named_weights.of_model(model)
 
