@@ -5,12 +5,16 @@ imports the standard library only, because `--help` must not wait for TensorFlow
 """
 
 import argparse
+import csv
 import dataclasses
+import json
 import math
 import os
 import re
 import sys
+from collections.abc import Callable, Mapping
 from operator import ge, gt, le, lt
+from pathlib import Path
 from typing import Any
 
 _ADDRESS = re.compile("(tcp|udp|sctp)://")
@@ -38,17 +42,9 @@ def option(
 ) -> Any:
     """A field of a dataclass, with the metadata that flags and checks are made from.
 
-    Args:
-        default: Default value; its type is the type of the field.
-        help: Help text, without range and default.
-        metavar: Name of the value in the help, such as its unit. Defaults to `NUMBER` or `TEXT`.
-        group: Heading of the flag. Defaults to that of the parser.
-        least: Smallest allowed number. Defaults to 1 for a whole number.
-        most, above, below: Further limits of a number; `above` and `below` exclude the limit.
-        choices: Allowed strings. Defaults to any string.
-        separator: Separator between the values of a flag that may be given several times.
-        default_text: Description of the default. Defaults to the default itself.
-        has_flag: Whether the command line has a flag for the field. Defaults to True.
+    `metavar` names the value in the help, such as its unit; `group` is the heading of the flag. A
+    whole number is at least 1 by default; `above` and `below` exclude the limit. With `separator`,
+    the flag may be given several times. `default_text` describes a default that is not a constant.
     """
     if least is None and type(default) is int:
         least = 1
@@ -66,6 +62,29 @@ def option(
         "has_flag": has_flag,
     }
     return dataclasses.field(default=default, metadata=metadata)
+
+
+def described(
+    table: Path, choices: Mapping[str, tuple[str, ...]], separators: Mapping[str, str]
+) -> Callable[[type], type]:
+    """Decorator beneath `dataclass`: each field is an option as a row of a table describes it.
+
+    Columns of the table are arguments of `option`; `range` has limits, as "at least 0 and below 1".
+    """
+
+    def describe(cls: type) -> type:
+        with table.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+        for row in rows:
+            name, has_flag = row.pop("field"), row.pop("has_flag") != "no"
+            limits = re.findall(r"(least|most|above|below) ([.\d]+)", row.pop("range"))
+            details: dict[str, Any] = {word: json.loads(limit) for word, limit in limits}
+            details |= {**row, "has_flag": has_flag, "choices": choices.get(name, ())}
+            default, separator = getattr(cls, name), separators.get(name, "")
+            setattr(cls, name, option(default, separator=separator, **details))
+        return cls
+
+    return describe
 
 
 def faults(options: Any) -> dict[str, str]:

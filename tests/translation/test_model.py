@@ -10,7 +10,7 @@ from small_models import strengthen
 
 from keras_attn import Decoder, Encoder, Transformer
 from keras_attn.position_schemes import SCHEMES
-from keras_attn.translation.config import ACTIVATIONS, NORMS, Config
+from keras_attn.translation.config import CHOICES, Config
 from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.model import in_dtype, make_model
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
@@ -20,8 +20,8 @@ CONFIG = Config(max_length=6, num_encoder_layers=1, num_decoder_layers=1, **SIZE
 SOURCES = np.array([[7, EOS_ID, 0, 0], [4, 9, EOS_ID, 0], [12, 5, 5, EOS_ID]], np.int32)
 # Options that a search does not know of; each is one of a model with one of the positions.
 OTHERS = [
-    *({"norm": name} for name in NORMS[1:]),
-    *({"activation": name} for name in ACTIVATIONS[1:]),
+    *({"norm": name} for name in CHOICES["norm"][1:]),
+    *({"activation": name} for name in CHOICES["activation"][1:]),
     {"norm_first": False, "num_kv_heads": 1},
     {"gated": True, "norm_epsilon": 0.1},
     {"use_bias": True},
