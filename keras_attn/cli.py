@@ -43,15 +43,9 @@ def is_command() -> bool:
 
 
 def run(argv: list[str] | None, add_commands: Sequence[Callable[[Any], None]]) -> int:
-    """Run a command, with a sentence for an error that its user can mend.
+    """Run a command, with a sentence for an error that its user can mend; return the exit code.
 
-    Args:
-        argv: Arguments of the command line. None for those of this process.
-        add_commands: Functions that add commands by `add_command`.
-
-    Returns:
-        Exit code: 0 after success, 1 if the reader of the output has closed it, 2 after an error,
-        130 after Ctrl-C.
+    It is 1 if the reader of the output has closed it, 2 after an error, 130 after Ctrl-C.
     """
     _open_closed_streams()
     _write_utf8()
@@ -150,17 +144,8 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """Add a command with the name of the function that it calls with its arguments by name.
 
-    Args:
-        commands: Result of `add_subparsers`.
-        function: Function of the command.
-        summary: First sentence of the help, also in the list of commands. It begins with a verb
-            in lower case and ends without a full stop.
-        details: Further sentences of the help.
-        *examples: Command lines at the end of the help.
-        extra: Extra of this package that installs what the command needs.
-        **options: Further arguments of the parser.
-
-    Example:
+    The `summary` is the first sentence of the help, with a small letter and without a full stop;
+    `examples` are command lines at the end. The `extra` installs what the command needs.
 
     >>> commands = argparse.ArgumentParser().add_subparsers()
     >>> parser = add_command(commands, print, "show text", "", "print FILE", "print < FILE")
@@ -187,8 +172,6 @@ def warn(sentence: object) -> None:
 def missing(packages: str, extra: str) -> str:
     """Sentence that packages are missing, with the command that installs the extra with them.
 
-    Example:
-
     >>> print(missing("rich", "translation"))
     This needs `rich`. Run `pip install ".[translation]"` in a clone of keras_attn.
     """
@@ -198,8 +181,6 @@ def missing(packages: str, extra: str) -> str:
 
 def next_steps(version: Path, text: str) -> str:
     """Three commands: translate a text, serve the model, read the report of its version.
-
-    Example:
 
     >>> print(next_steps(Path("saved_models/ja-en/1"), "猫だ。"))  # doctest: +ELLIPSIS
     Translate, serve, read the report:
@@ -259,9 +240,7 @@ def _open_closed_streams() -> None:
 def _write_utf8() -> None:
     """Write standard output and standard error in UTF-8, whatever the locale is.
 
-    In some locales (C, code page 1252 of Windows) Japanese text cannot be printed. UTF-8 loses no
-    character, unlike a replacement by question marks, and files of the output can be read again.
-    What UTF-8 cannot hold, such as invalid bytes of a file name, is escaped.
+    In some locales (C, code page 1252 of Windows) Japanese text cannot be printed.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # notebooks have other streams, for any text

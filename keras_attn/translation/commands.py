@@ -230,16 +230,14 @@ def evaluate(model: Path, data: str, all: bool, baseline: Path | None, out: Path
     languages = translator.config.source, translator.config.target
     if all:
         examples, corpora, details = load_test_set(data, *languages), None, {}
-        fault = wrong_script_message(
-            [Pair(e.source, e.references[0]) for e in examples], *languages
-        )
-        complaints = [fault] if fault else []
+        pairs_of_set = [Pair(one.source, *one.references) for one in examples]
+        complaints = [wrong_script_message(pairs_of_set, *languages)]
     else:
         pairs = load_corpus(data, *languages)
         examples, corpora = pairs.test, pairs.test_corpora
         details = {"corpus": pairs.counts, "credit": pairs.credit}
         complaints = list(pairs.warnings)
-    for sentence in complaints:
+    for sentence in filter(None, complaints):
         warn(sentence)
     # Checked before the translation, which takes minutes.
     if baseline:
@@ -247,12 +245,7 @@ def evaluate(model: Path, data: str, all: bool, baseline: Path | None, out: Path
     if out:
         out.mkdir(parents=True, exist_ok=True)
     report = evaluate(
-        translator,
-        examples,
-        translator.config.target,
-        baseline=baseline,
-        corpora=corpora,
-        details=details,
+        translator, examples, languages[1], baseline=baseline, corpora=corpora, details=details
     )
     try:
         if out:

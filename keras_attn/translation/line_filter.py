@@ -15,11 +15,7 @@ _BYTES_AT_ONCE = 2**20
 
 
 class ArrivingLines(Iterator[bytes]):
-    """Lines of a stream that may be a pipe which stays open.
-
-    Args:
-        stream: Binary stream.
-    """
+    """Lines of a binary stream that may be a pipe which stays open."""
 
     def __init__(self, stream: BufferedIOBase | BinaryIO):
         self._read = stream.read1  # type: ignore[union-attr]
@@ -33,17 +29,15 @@ class ArrivingLines(Iterator[bytes]):
         return bool(self._lines) or self._has_ended
 
     def __next__(self) -> bytes:
-        while not self._lines:
+        while not self.has_arrived:
             arrived = self._read(_BYTES_AT_ONCE)
-            if not arrived and not self._rest:
-                self._has_ended = True
-                raise StopIteration
             *lines, self._rest = (self._rest + arrived).split(b"\n")
             self._lines.extend(line + b"\n" for line in lines)
             if not arrived:
                 self._has_ended = True
-                self._lines.append(self._rest)
-                self._rest = b""
+                self._lines.extend([self._rest] if self._rest else [])
+        if not self._lines:
+            raise StopIteration
         return self._lines.popleft()
 
 

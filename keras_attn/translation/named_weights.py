@@ -29,20 +29,19 @@ def of_model(model: Transformer) -> dict[str, np.ndarray]:
 
 def of_version(version: Path) -> dict[str, np.ndarray]:
     """Weights of an exported version, in float32."""
-    loaded = versions.load(version, [_SIGNATURE])
-    variables = loaded.signatures[_SIGNATURE].variables
-    return {
-        path_in_model(v.name): np.asarray(v, np.float32) for v in variables if v.dtype.is_floating
-    }
+    found = versions.load(version, [_SIGNATURE]).signatures[_SIGNATURE].variables
+    return {path_in_model(v.name): np.asarray(v, np.float32) for v in found if v.dtype.is_floating}
 
 
 def by_path(variables: Iterable[keras.Variable]) -> dict[str, keras.Variable]:
     """Variables of a built model by their paths, which must differ."""
-    variables = list(variables)
-    found = {path_in_model(variable.path): variable for variable in variables}
-    if len(found) < len(variables):
-        paths = [path_in_model(variable.path) for variable in variables]
-        twice = sorted({path for path in paths if paths.count(path) > 1})
+    found: dict[str, keras.Variable] = {}
+    twice = []
+    for variable in variables:
+        path = path_in_model(variable.path)
+        twice += [path] * (path in found)
+        found[path] = variable
+    if twice:
         raise ValueError(
             "Weights are copied by path, so each weight of a model must have a path of its own. "
             f"Received twice: {named(twice)}. Give the layers different names."

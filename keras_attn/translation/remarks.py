@@ -15,12 +15,9 @@ MAX_NUMBERS = 20
 
 
 class Remarks:
-    """Numbers of texts in another language and of uncertain translations.
+    """Numbers of texts in another language and, if wanted, of uncertain translations.
 
-    Args:
-        source: Code of the source language.
-        noun: What is counted, such as `"line"`.
-        has_uncertain: Whether to write of uncertain translations too.
+    Texts are counted by the `noun`, such as `"line"`.
     """
 
     def __init__(self, source: str, noun: str, has_uncertain: bool):

@@ -48,45 +48,35 @@ def version_before(version: Path) -> Path | None:
 
 
 def newest_version(path: Path, of_translator: bool = True) -> Path:
-    """Folder of a SavedModel: `path`, or the whole version in `path` with the highest number.
-
-    A warning names newer folders that are not whole, for example after a copy that was cut off.
-    """
+    """Folder of a SavedModel: `path`, or the whole version in `path` with the highest number."""
     check_path(path)
     if not path.is_dir():
         raise ValueError(
             "The model must be a folder that `keras-attn train` wrote; it comes before any text. "
             f"Received: {path}."
         )
-    is_version = (path / "saved_model.pb").is_file()
-    folders = [path] if is_version else _versions(path)
+    folders = [path] if (path / "saved_model.pb").is_file() else _versions(path)
     if not folders:
         raise ValueError(f"There is no exported model in the folder. Received: {path}.")
-    skipped = []
+    skipped = ""
     for folder in folders:
         reason = fault(folder, of_translator)
         if not reason:
-            break
-        skipped.append(f"`{folder}` ({reason})")
-    else:
-        raise ValueError(
-            "The folder holds no exported translator, or only a part of one. "
-            f"Received: {', '.join(skipped)}. Copy the whole folder, or train a new model."
-        )
-    if skipped:
-        warnings.warn(
-            f"`{folder}` is used, because newer folders are incomplete exports: "
-            f"{', '.join(skipped)}.",
-            stacklevel=2,
-        )
-    return folder
+            if skipped:
+                warnings.warn(
+                    f"`{folder}` is used, because newer folders are incomplete exports: {skipped}.",
+                    stacklevel=2,
+                )
+            return folder
+        skipped += f"{', ' if skipped else ''}`{folder}` ({reason})"
+    raise ValueError(
+        "The folder holds no exported translator, or only a part of one. "
+        f"Received: {skipped}. Copy the whole folder, or train a new model."
+    )
 
 
 def check_path(folder: Path) -> None:
-    """Raise a ValueError if TensorFlow would not find the files in a folder.
-
-    It reads the path of a file with weights as a pattern.
-    """
+    """Raise a ValueError if TensorFlow would not find the files in a folder."""
     path = os.path.abspath(folder)
     if found := ({"[", "\\"} - {os.sep}) & set(path):
         raise ValueError(
@@ -139,11 +129,8 @@ def _lock(folder: Path) -> int | None:
 
 def write_sizes(version: Path) -> None:
     """Record the sizes of the files that a version needs, by which `fault` finds a cut copy."""
-    needed = (
-        *version.glob("*.pb"),
-        *version.glob("variables/*"),
-        *version.glob(f"{EXTRA}/*.model"),
-    )
+    patterns = ("*.pb", "variables/*", f"{EXTRA}/*.model")
+    needed = (path for pattern in patterns for path in version.glob(pattern))
     sizes = {path.relative_to(version).as_posix(): path.stat().st_size for path in needed}
     (version / EXTRA / SIZES).write_text(json.dumps(sizes, indent=2) + "\n", encoding="utf-8")
 
@@ -151,8 +138,7 @@ def write_sizes(version: Path) -> None:
 def fault(version: Path, of_translator: bool = True) -> str:
     """Why a version is incomplete, in a few words; empty if it is complete.
 
-    Sizes are checked if the version has a record of them; older versions do not. Any SavedModel is
-    whole if it need not be `of_translator`.
+    Any SavedModel is whole if it need not be `of_translator`.
     """
     needed: dict[str, int | None] = dict.fromkeys(_NEEDED if of_translator else _NEEDED[:1])
     for name in (f"{EXTRA}/{SIZES}", f"{EXTRA}/{CONFIG}"):
@@ -161,7 +147,7 @@ def fault(version: Path, of_translator: bool = True) -> str:
         except ValueError:
             return f"{name} is cut off"
         except OSError:
-            continue
+            continue  # an older version has no record of sizes
         if name.endswith(SIZES):
             needed |= content
     for name, size in needed.items():
@@ -180,11 +166,7 @@ def fault(version: Path, of_translator: bool = True) -> str:
 
 
 def load(version: Path, signatures: Iterable[str] = (), cores: int | None = None) -> Any:
-    """The SavedModel of a version, loaded by TensorFlow, with a shard of each batch for each core.
-
-    It must have the `signatures`. An older version of keras_attn may have exported it without one,
-    or with operations that TensorFlow lacks.
-    """
+    """The SavedModel of a version, which must have the `signatures`; shards run on the `cores`."""
     import tensorflow as tf  # takes seconds
 
     from keras_attn.translation.runtime import saved_model, threads
@@ -192,19 +174,14 @@ def load(version: Path, signatures: Iterable[str] = (), cores: int | None = None
     threads.set_intra_op_threads()
     try:
         loaded = saved_model.load(version)
+        if missing := sorted(set(signatures) - set(loaded.signatures)):
+            raise ValueError(f"it has no signature {', '.join(missing)}")
     except (OSError, ValueError, tf.errors.OpError) as error:
+        # An older version may lack a signature, or have operations that TensorFlow lacks.
         reason = str(error).strip().splitlines()[0]
-        raise ValueError(_cannot_be_loaded(version, reason)) from error
-    missing = sorted(set(signatures) - set(loaded.signatures))
-    if missing:
-        reason = f"it has no signature {', '.join(missing)}"
-        raise ValueError(_cannot_be_loaded(version, reason))
+        raise ValueError(
+            f"The model `{version}` is damaged or was exported by an older version of keras_attn "
+            f"({reason}): train a new model, or use the version of keras_attn that exported it."
+        ) from error
     threads.one_core_for_each_shard(loaded, cores)
     return loaded
-
-
-def _cannot_be_loaded(version: Path, reason: str) -> str:
-    return (
-        f"The model `{version}` is damaged or was exported by an older version of keras_attn "
-        f"({reason}): train a new model, or use the version of keras_attn that exported it."
-    )
