@@ -17,12 +17,9 @@ CHECKPOINT_SECONDS = 120.0
 
 
 class StepCounter(keras.callbacks.Callback):
-    """Callback that counts the steps of the model, and acts every `every` steps.
+    """Callback that counts the steps of the model, and acts every `every` steps."""
 
-    Reading the step of the model instead would wait for an accelerator at each batch.
-    """
-
-    step_number = 0
+    step_number = 0  # reading the step of the model would wait for an accelerator at each batch
 
     def __init__(self, every: int):
         super().__init__()
@@ -40,11 +37,10 @@ class StepCounter(keras.callbacks.Callback):
 
 
 class Budget(StepCounter):
-    """Callback that stops training when the budget of `steps`, or of `minutes`, is used up.
+    """Callback that stops training when its budget is used up, and tells the schedule its share.
 
-    It assigns `done` and `left` of the schedule before each batch. Place it after `Validation`:
-    the time of validation counts. Several processes agree on the minutes left every `every`
-    batches; a single process looks at each batch.
+    Place it after `Validation`: the time of validation counts. Several processes agree on the
+    minutes left every `every` batches.
     """
 
     def __init__(
@@ -57,7 +53,7 @@ class Budget(StepCounter):
         self._schedule = schedule
         self.step_number = self._step_before = int(state.step.numpy())
         self._seconds_before = float(state.seconds.numpy())
-        self._start: float | None = None  # of this run; what is prepared before is not training
+        self._start = math.inf  # of this run; what is prepared before is not training
         # Seconds of the first step, which traces or compiles the graph. A resumed run is past it.
         self._first_seconds = 0.0 if self._step_before else math.inf
         self.reserve_seconds = 0.0  # for the validation after the last batch
@@ -70,7 +66,7 @@ class Budget(StepCounter):
 
     @property
     def _seconds_of_this_run(self) -> float:
-        return 0.0 if self._start is None else time.monotonic() - self._start
+        return max(0.0, time.monotonic() - self._start)
 
     @property
     def left(self) -> float:
@@ -97,15 +93,15 @@ class Budget(StepCounter):
     def is_used_up(self) -> bool:
         """Whether nothing is left, in all processes by the clock of the first."""
         shares = self.done, self.left
-        self._common_done, self._common_left = (
-            shares if self._steps else processes.broadcast_from_primary(lambda: shares)
-        )
+        if not self._steps:
+            shares = processes.broadcast_from_primary(lambda: shares)
+        self._common_done, self._common_left = shares
         return not self._common_left
 
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
         # A resumed training calls `fit` twice: for the rest of the epoch, and for all others.
-        self._start = self._start or time.monotonic()
+        self._start = min(self._start, time.monotonic())
         self.is_used_up()
 
     def on_train_batch_begin(self, batch, logs=None):
@@ -126,8 +122,7 @@ class Budget(StepCounter):
 class TerminateOnNonFinite(StepCounter):
     """Callback that ends a training whose loss or weights are no longer finite.
 
-    Place it first: such weights are then neither averaged, validated nor saved. The loss is checked
-    every `every` batches, because a check waits for an accelerator.
+    Place it first: such weights are then neither averaged, validated nor saved.
     """
 
     def __init__(self, state: TrainingState, every: int):
@@ -146,11 +141,8 @@ class TerminateOnNonFinite(StepCounter):
 class Checkpointing(StepCounter):
     """Callback that saves a checkpoint every `CHECKPOINT_SECONDS` and after each epoch.
 
-    Place it after all callbacks that change the training state. No checkpoint is saved between the
-    last batch of an epoch and the validation: a resumed training would skip that validation.
-
-    Set `interrupted` to save a checkpoint after the current batch, then raise `KeyboardInterrupt`.
-    Several processes look at `interrupted` of each other every `every` batches.
+    Place it after all callbacks that change the training state. Set `interrupted`, in any process,
+    to save a checkpoint soon and raise `KeyboardInterrupt`.
     """
 
     def __init__(self, state: TrainingState, budget: Budget, every: int):
@@ -163,7 +155,7 @@ class Checkpointing(StepCounter):
     def on_train_batch_end(self, batch, logs=None):
         super().on_train_batch_end(batch, logs)
         if self.model.stop_training or batch + 1 == self.params["steps"]:
-            return  # the epoch ends
+            return  # before the validation: a resumed training would skip it
         is_interrupted = self.is_turn and processes.any_process(self.interrupted)
         if is_interrupted or time.monotonic() - self._last_save > CHECKPOINT_SECONDS:
             self._save(logs["loss"], is_interrupted)
@@ -182,10 +174,7 @@ class Checkpointing(StepCounter):
 
 
 class WeightAveraging(StepCounter):
-    """Callback that updates the moving average every `every` batches and after each epoch.
-
-    An update reads all weights and writes all averages, so frequent updates take time.
-    """
+    """Callback that updates the moving average every `every` batches and after each epoch."""
 
     def __init__(self, average: WeightAverage, every: int):
         super().__init__(every)
@@ -201,28 +190,21 @@ class WeightAveraging(StepCounter):
 
 
 class Progress(StepCounter):
-    """Callback that reports epoch, step, loss and tokens/s.
-
-    The loss is read every `every` steps, because reading it waits for an accelerator.
-    """
+    """Callback that reports epoch, step, tokens/s, and every `every` steps the loss."""
 
     def __init__(self, batches: Batches, budget: Budget, run_progress: RunProgress, every: int):
         super().__init__(every)
         self._batches = batches
         self._budget = budget
         self._run_progress = run_progress
-        self._loss = ""
-        self._epoch = 0
-        self._tokens = 0
+        self._loss: list[str] = []  # none before the first turn
+        self._epoch = self._tokens = 0
         self._seconds = 0.0
         self._batch_start: float | None = None  # None: the next batch is not timed
 
     @property
     def tokens_per_second(self) -> float:
-        """Source and target tokens per second, without padding and the first step of each epoch.
-
-        That step may include a validation or the tracing of a graph.
-        """
+        """Tokens per second without padding, and without the first step of each epoch."""
         return self._tokens / self._seconds if self._seconds else 0.0
 
     def on_epoch_begin(self, epoch, logs=None):
@@ -236,11 +218,9 @@ class Progress(StepCounter):
             self._seconds += now - self._batch_start
         self._batch_start = now
         super().on_train_batch_end(batch, logs)
-        logs = {} if logs is None else logs
-        details = [f"epoch {self._epoch + 1}", f"step {self.step_number:,}"]
-        if self.is_turn and "loss" in logs:
-            self._loss = f"loss {logs['loss']:.3f}"
-        details += [self._loss] if self._loss else []
+        if self.is_turn:
+            self._loss = [f"loss {logs['loss']:.3f}"]
+        details = [f"epoch {self._epoch + 1}", f"step {self.step_number:,}", *self._loss]
         if self._seconds:
             details.append(f"{self.tokens_per_second:,.0f} tokens/s")
         self._run_progress.update("  ".join(details), self._budget.seconds_left)

@@ -1,8 +1,4 @@
-"""Checkpoints: the complete state of a training, written atomically.
-
-Variables are saved by path, not by order. A version of the code that creates the layers in another
-order restores them correctly.
-"""
+"""Checkpoints: the complete state of a training by paths of variables, written atomically."""
 
 import math
 import re
@@ -20,7 +16,7 @@ from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.evaluation.report import EpochRecord
 from keras_attn.translation.training.jax import processes
-from keras_attn.translation.training.weight_average import WeightAverage
+from keras_attn.translation.training.weight_average import WeightAverage, copies
 
 PREFIX = "checkpoint-"  # followed by the step
 _KEY_END = "/.ATTRIBUTES/VARIABLE_VALUE"  # suffix of the name of a variable in TensorFlow
@@ -38,11 +34,7 @@ def newest_first(folder: Path) -> list[Path]:
 
 
 def read_weights(folder: Path) -> dict[str, np.ndarray]:
-    """Averaged weights by path of the best epoch so far, from the newest checkpoint in a folder.
-
-    Before the end of the first epoch, these are the current averages. A ValueError says that the
-    checkpoint cannot be read.
-    """
+    """Averaged weights by path of the best epoch so far, from the newest checkpoint in a folder."""
     path = newest_first(folder)[0]
     try:
         reader = tf.train.load_checkpoint(str(path))
@@ -52,7 +44,8 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
                 "it has no weights by path. An older version of keras_attn wrote it: finish that "
                 "training with that version, then start from the exported model."
             )
-        group = "average/" if reader.get_tensor(keys["position/best_bleu"]) < 0 else "best/"
+        is_first_epoch = reader.get_tensor(keys["position/best_bleu"]) < 0
+        group = "average/" if is_first_epoch else "best/"
         return {
             name.removeprefix(group): reader.get_tensor(key)
             for name, key in keys.items()
@@ -104,19 +97,15 @@ class TrainingState:
         self._history = tf.Variable(
             tf.zeros([0, width], tf.float64), shape=[None, width], trainable=False
         )
-        self.best = [  # averaged weights that reached `best_bleu` last
-            keras.Variable(ops.copy(value), dtype=value.dtype, trainable=False)
-            for value in average.values
-        ]
+        self.best = copies(average.values)  # averaged weights that reached `best_bleu` last
         self._weights = model.trainable_variables
         self._folder = folder
         self._damaged: set[Path] = set()
         trainable = list(named_weights.by_path(model.trainable_variables))
-        weights = named_weights.by_path(model.weights)
         # Saved by number: names of the states of random generators differ from model to model.
         seeds = [v for v in model.variables if all(v is not w for w in model.weights)]
-        groups = {
-            "model": weights,
+        self._groups: dict[str, dict[str, Any]] = {
+            "model": named_weights.by_path(model.weights),
             "seeds": {str(number): seed for number, seed in enumerate(seeds)},
             "optimizer": {_name_in_optimizer(v.path): v for v in optimizer.variables},
             "average": dict(zip(trainable, average.values, strict=True)),
@@ -130,14 +119,10 @@ class TrainingState:
                 "num_worse": self.num_worse,
             },
         }
-        if len(groups["optimizer"]) < len(optimizer.variables):
-            raise ValueError(
-                "Each variable of the optimizer must have a name of its own. Received: "
-                f"{[variable.path for variable in optimizer.variables]}."
-            )
-        self._groups: dict[str, dict[str, Any]] = groups
         self._variables = {
-            f"{group}/{name}": one for group, named in groups.items() for name, one in named.items()
+            f"{group}/{name}": variable
+            for group, named in self._groups.items()
+            for name, variable in named.items()
         }
 
     @property
@@ -147,16 +132,17 @@ class TrainingState:
         return [EpochRecord(int(step), *numbers) for step, *numbers in rows]
 
     def remember(self, seconds: float, loss: float, bleu: float) -> None:
-        """Append the result of an epoch to the history, with the training time in `seconds`."""
+        """Append the result of an epoch to the history."""
         row = tf.constant([[self.step.numpy(), seconds, loss, bleu]], tf.float64)
         self._history.assign(tf.concat([self._history, row], axis=0))
 
     def check_finite(self, loss: float) -> None:
         """Raise a ValueError if the training has diverged: a loss or weight is not finite."""
-        reason = f"the loss is {loss:g}"
-        if math.isfinite(loss):
-            if all(bool(ops.all(ops.isfinite(weight.value))) for weight in self._weights):
-                return
+        if not math.isfinite(loss):
+            reason = f"the loss is {loss:g}"
+        elif all(bool(ops.all(ops.isfinite(weight.value))) for weight in self._weights):
+            return
+        else:
             reason = "some weights are not finite"
         kept = newest_first(self._folder)
         raise ValueError(
@@ -169,8 +155,7 @@ class TrainingState:
     def save(self) -> None:
         """Write a checkpoint; older checkpoints are deleted only after it is complete.
 
-        By hand, because `tf.train.CheckpointManager` would count a damaged checkpoint among those
-        that it keeps. An OSError says that the checkpoint cannot be written.
+        `tf.train.CheckpointManager` would count a damaged checkpoint among those that it keeps.
         """
         path = self._folder / f"{PREFIX}{int(self.step.numpy())}"
         before = [old for old in newest_first(self._folder) if old not in self._damaged]
@@ -193,18 +178,14 @@ class TrainingState:
         self._damaged.clear()
 
     def restore(self) -> list[str]:
-        """Restore the newest readable checkpoint, which the first process reads for all.
-
-        Returns a warning for each damaged checkpoint. A ValueError says that all checkpoints are
-        damaged, or that one belongs to another model.
-        """
+        """Restore the newest readable checkpoint; returns a warning for each damaged one."""
         values, warnings = processes.broadcast_from_primary(self._newest)
         for name, value in values.items():
             self._variables[name].assign(value)
         return warnings
 
     def _newest(self) -> tuple[dict[str, np.ndarray], list[str]]:
-        """Values of the newest readable checkpoint, none without checkpoints; and warnings."""
+        """Values of the newest readable checkpoint, none if there is none; and warnings."""
         warnings: list[str] = []
         for path in newest_first(self._folder):
             try:
@@ -235,10 +216,6 @@ class TrainingState:
     def _read(self, path: Path, reader: Any, keys: dict[str, str]) -> dict[str, np.ndarray]:
         """Values by name. Unlike the reader, `tf.train.Checkpoint` notices damaged files."""
         shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
-        for name, key in keys.items():
-            expected = tf.TensorShape(self._variables[name].shape)
-            if not expected.is_compatible_with(shapes[key]):
-                raise ValueError(f"{name} has shape {shapes[key]} where the model has {expected}")
         held = {name: tf.Variable(tf.zeros(shapes[k], dtypes[k])) for name, k in keys.items()}
         groups = {
             group: {name: held[f"{group}/{name}"] for name in named}
@@ -257,6 +234,10 @@ class TrainingState:
         for best, average in zip(self.best, averages, strict=True):
             best.assign(ops.copy(average))
         return True
+
+    def is_past(self, patience: int) -> bool:
+        """Whether `patience` validations had no higher BLEU; 0 is no limit."""
+        return 0 < patience <= int(self.num_worse.numpy())
 
     def use_best(self) -> None:
         """Copy `best` to the model."""

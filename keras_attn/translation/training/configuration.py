@@ -49,10 +49,7 @@ def read_arguments(arguments: dict[str, Any]) -> Asked:
 
 
 def choose(asked: Asked, corpus: str, num_pairs: int) -> Config:
-    """Configuration for a corpus on this machine, as the first process chooses it for all.
-
-    A resumed training keeps what was chosen at its start.
-    """
+    """Configuration for a corpus on this machine, as the first process chooses it for all."""
     num_accelerators = len(devices.accelerators())
     shapes: dict[str, Any] = {}
     if keras.backend.backend() == "jax":
@@ -62,8 +59,8 @@ def choose(asked: Asked, corpus: str, num_pairs: int) -> Config:
             shapes = presets.FIXED_SHAPES_ON_ACCELERATOR
     speeds = precision.measure_speeds()
     kept = run_folder.unfinished_settings(asked.work)
-    given = {"precision": precision.fastest(speeds), **shapes, **kept, **asked.fields}
-    given["data"] = corpus
+    fastest = {"precision": precision.fastest(speeds)}
+    given = {**fastest, **shapes, **kept, **asked.fields, "data": corpus}
     return processes.broadcast_from_primary(
         lambda: presets.for_corpus(num_pairs, speeds, num_accelerators, **given)
     )

@@ -43,7 +43,7 @@ class Run(NamedTuple):
     history: list[EpochRecord]
 
     def summary(self) -> str:
-        """Summary in one line."""
+        """Result in one line."""
         return (
             f"Trained {self.epochs:.1f} epochs in {self.seconds / 60:.1f} minutes, "
             f"{self.tokens_per_second:,.0f} tokens/s, validation BLEU {self.validation_bleu:.1f}"
@@ -68,13 +68,6 @@ def _obeying_signals(saving: Checkpointing) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _has_to_go_on(budget: Budget, state: TrainingState, config: Config) -> bool:
-    if config.patience and int(state.num_worse.numpy()) >= config.patience:
-        return False
-    # The best weights are set by a validation, so one batch and one validation always run.
-    return not budget.is_used_up() or float(state.best_bleu.numpy()) < 0
 
 
 def _fit_from(
@@ -106,8 +99,8 @@ def fit(
     """Train `model` within a budget and give it the best averaged weights.
 
     An interrupted training is resumed from the newest readable checkpoint in `folder`. Ctrl-C and
-    SIGTERM raise `KeyboardInterrupt` after a checkpoint is saved. Further `callbacks` are called
-    before that; their logs hold `val_bleu` after each validation, and they may set `stop_training`.
+    SIGTERM raise `KeyboardInterrupt` after a checkpoint is saved. The logs of further `callbacks`
+    hold `val_bleu` after each validation, and they may set `stop_training`.
     """
     trainer = make_trainer(model, config)
     average = WeightAverage(model.trainable_variables, config.average_decay)
@@ -136,11 +129,12 @@ def fit(
         saving,
     ]
     with _obeying_signals(saving), trainer.compiling(batches, first_step):
-        while not trainer.stop_training and _has_to_go_on(budget, state, config):
+        # The best weights are set by a validation, so one batch and one validation always run.
+        while not (trainer.stop_training or state.is_past(config.patience)) and (
+            not budget.is_used_up() or float(state.best_bleu.numpy()) < 0
+        ):
             _fit_from(int(state.step.numpy()), trainer, batches, all_callbacks)
-    # Keras leaves its iterator over the batches in a reference cycle. At the end of the process,
-    # TensorFlow would print errors about it.
-    gc.collect()
+    gc.collect()  # Keras's iterator over batches, about which TensorFlow prints errors at exit
     if saving.interrupted:  # after the last checkpoint
         raise KeyboardInterrupt
     state.use_best()

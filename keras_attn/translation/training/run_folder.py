@@ -1,8 +1,8 @@
 """Folder of an unfinished training: configuration, lock and checkpoints."""
 
-import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,17 +28,13 @@ CHOSEN = (
 
 
 def check_writable(folder: Path) -> None:
-    """Check before training that the folder of the exported versions can be written.
-    Folders that do not exist are made, and removed again: a training that fails leaves none.
-    """
+    """Check before training that the folder of the exported versions can be written."""
     versions.check_path(folder)
     made = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-        for one in made:
+        tempfile.TemporaryFile(dir=folder).close()
+        for one in made:  # a training that fails leaves none
             one.rmdir()
     except OSError as error:
         raise ValueError(
@@ -49,16 +45,14 @@ def check_writable(folder: Path) -> None:
 def unfinished_settings(folder: Path) -> dict[str, Any]:
     """Fields that a resumed training keeps; empty if `folder` has no unfinished training."""
     path = folder / CONFIG
-    if not path.is_file() or not newest_first(folder):
-        return {}
-    config = Config.load(path)
-    return {name: getattr(config, name) for name in CHOSEN}
+    config = Config.load(path) if path.is_file() and newest_first(folder) else None
+    return {name: getattr(config, name) for name in CHOSEN} if config else {}
 
 
 def prepare_folder(config: Config, folder: Path) -> IO:
     """Create the folder of a training, or check that `config` can resume the training in it.
 
-    Returns an open file that locks the folder against other trainings until it is closed.
+    The open file that is returned locks the folder against other trainings.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = _lock(folder)

@@ -1,7 +1,6 @@
 """Training step of the configured loss and optimizer, for TensorFlow or JAX."""
 
 from functools import partial
-from typing import Any
 
 import keras
 
@@ -21,11 +20,7 @@ MIN_SHARD_TOKENS = 64
 
 
 def num_shards(batch_tokens: int) -> int:
-    """Number of shards of a batch of at most `batch_tokens`: one for each core, one on a GPU.
-
-    The number does not depend on the thread settings of TensorFlow. Training in a notebook
-    therefore has the same shards as `train.py`, and the same dropout.
-    """
+    """Number of shards of a batch of at most `batch_tokens`, whatever the settings of threads."""
     return max(1, min(threads.num_parallel_operations(), batch_tokens // MIN_SHARD_TOKENS))
 
 
@@ -44,25 +39,25 @@ def make_trainer(model: Transformer, config: Config) -> Trainer:
         config.cooldown_fraction,
         config.inverse_sqrt_start,
     )
-    options: dict[str, Any] = {
-        "learning_rate": schedule,
-        "adam_lr_ratio": config.adam_lr_ratio,
-        "adam_beta_1": config.adam_beta_1,
-        "adam_beta_2": config.adam_beta_2,
-        "momentum": config.muon_momentum,
-        "ns_steps": config.newton_schulz_steps,
-        "dtype": config.precision,
-        "every": config.matrix_update_interval,
-        "global_clipnorm": config.clip_norm,
-        "gradient_accumulation_steps": config.accumulate if config.accumulate > 1 else None,
-    }
+    optimizer = Muon(
+        schedule,
+        adam_lr_ratio=config.adam_lr_ratio,
+        adam_beta_1=config.adam_beta_1,
+        adam_beta_2=config.adam_beta_2,
+        momentum=config.muon_momentum,
+        ns_steps=config.newton_schulz_steps,
+        dtype=config.precision,
+        every=config.matrix_update_interval,
+        global_clipnorm=config.clip_norm,
+        gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
+    )
+    kind: type[Trainer] = Trainer
     if keras.backend.backend() == "jax":
         from keras_attn.translation.training.jax.step import JaxTrainer, loss_and_gradients
 
-        of_batch = partial(loss_and_gradients, model, loss_of)
-        return JaxTrainer(model, schedule, Muon(**options), of_batch, config.seed)
-    from keras_attn.training import sharding
+        kind, of_batch = JaxTrainer, partial(loss_and_gradients, model, loss_of)
+    else:
+        from keras_attn.training.sharding import loss_and_gradients
 
-    number = num_shards(config.batch_tokens)
-    of_batch = partial(sharding.loss_and_gradients, loss_of, number)
-    return Trainer(model, schedule, Muon(**options), of_batch, config.seed)
+        of_batch = partial(loss_and_gradients, loss_of, num_shards(config.batch_tokens))
+    return kind(model, schedule, optimizer, of_batch, config.seed)

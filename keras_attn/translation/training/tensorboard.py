@@ -14,9 +14,7 @@ STEPS_BETWEEN_POINTS = 20
 class Curves(keras.callbacks.Callback):
     """Callback that writes the logs of Keras and the learning rate for TensorBoard.
 
-    The curves are `loss` (mean of the epoch so far), `tokens_per_second`, `learning_rate` and,
-    after each validation, `val_bleu`. The horizontal axis is the optimizer step. A resumed training
-    adds a file to the folder.
+    The horizontal axis is the step of the optimizer. A resumed training adds a file to the folder.
     """
 
     def __init__(self, folder: Path):

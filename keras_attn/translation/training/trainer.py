@@ -13,7 +13,7 @@ from keras_attn.translation.training.schedule import WarmUpStableDecay
 
 
 class Trainer(keras.Model):
-    """Keras model whose `fit` trains a built `Transformer`; `make_trainer` makes it.
+    """Keras model whose `fit` trains a built `Transformer`.
 
     `loss_and_gradients` maps a batch (inputs, targets, None) and a seed to the mean loss per token
     and a gradient for each trainable weight.
@@ -56,8 +56,5 @@ class Trainer(keras.Model):
         return {"loss": self._mean_loss.result()}
 
     def compiling(self, batches: Batches, first_step: int) -> AbstractContextManager:
-        """Context of the training: compile the steps for the shapes of `batches`, if need be.
-
-        TensorFlow prepares a shape when the first batch of this shape comes.
-        """
+        """Context of the training, which prepares the shapes of `batches` on JAX."""
         return nullcontext()

@@ -35,8 +35,8 @@ def translate_with(
 ) -> Callable[[Sequence[str]], list[str]]:
     """Function from texts to greedy translations with the current weights of `model`.
 
-    It is the function of the export, so what is validated is what will be served. It runs on
-    TensorFlow: in a process of its own if training runs on another backend.
+    What is validated is what will be served: the function of the export, on TensorFlow. If training
+    runs on another backend, the function runs in a process of its own.
     """
     if keras.backend.backend() == "tensorflow":
         return _translate_here_with(model, tokenizers, config)
@@ -60,12 +60,10 @@ def _translate(weights: dict[str, np.ndarray], texts: Sequence[str]) -> list[str
 def _translate_here_with(
     model: Transformer, tokenizers: Tokenizers, config: Config
 ) -> Callable[[Sequence[str]], list[str]]:
-    """Function that translates texts as `translate_with`, on TensorFlow."""
     exported = Signatures(model, tokenizers, dataclasses.replace(config, beam_size=1))
     signature = [tf.TensorSpec([None], tf.string)]
     graph = tf.function(exported.translate, input_signature=signature, autograph=False)
-    # Traced here, not in the first validation: it would count as time of the training.
-    graph = graph.get_concrete_function()
+    graph.get_concrete_function()  # traced before the time of the training begins
 
     def translate(texts: Sequence[str]) -> list[str]:
         exported.model.set_weights(model.get_weights())
@@ -79,10 +77,8 @@ class Validation(keras.callbacks.Callback):
     """Callback that prints BLEU and sample translations and keeps the best averaged weights.
 
     Validation runs after each epoch, and after the last batch of a training. With a budget in
-    minutes, epochs that are short compared with a validation are skipped: at most a fifth of the
-    time goes into validation. At most `config.validation_sentences` of the examples are translated,
-    evenly spaced. Training stops after `config.patience` validations without a higher BLEU; 0 is
-    no limit.
+    minutes, epochs that are short compared with a validation are skipped. Training stops after
+    `config.patience` validations without a higher BLEU; 0 is no limit.
     """
 
     def __init__(
@@ -121,13 +117,12 @@ class Validation(keras.callbacks.Callback):
             self._average.swap()
         reached = bleu(translations, [e.references for e in self._examples], self._target)
         is_best = self._state.keep_if_best(reached, self._average.values)
-        logs = {} if logs is None else logs
         logs["val_bleu"] = reached  # for the callbacks after this one
-        loss = float(logs.get("loss", float("nan")))
+        loss = float(logs["loss"])
         self._state.remember(self._budget.seconds, loss, reached)
         self._last = time.monotonic()
         self._budget.reserve_seconds = self._last - start
-        if self._patience and int(self._state.num_worse.numpy()) >= self._patience:
+        if self._state.is_past(self._patience):
             self.model.stop_training = True
         if processes.is_primary():
             best = " (best so far)" if is_best else ""
@@ -142,16 +137,15 @@ class Validation(keras.callbacks.Callback):
     def _changed_samples(self, translations: Sequence[str]) -> Iterator[str]:
         """Lines of sample translations, without those that are the same as before."""
         spacing = max(1, len(self._examples) // NUM_SAMPLES)
-        samples = list(zip(self._examples, translations, strict=True))[::spacing][:NUM_SAMPLES]
-        for example, translation in samples:
-            if self._shown.get(example.source) != translation:
-                self._shown[example.source] = translation
-                reference = example.references[0]
-                yield f"    {example.source}  →  {translation}  (reference: {reference})"
+        for i in range(0, len(self._examples), spacing)[:NUM_SAMPLES]:
+            (source, references), translation = self._examples[i], translations[i]
+            if self._shown.get(source) != translation:
+                self._shown[source] = translation
+                yield f"    {source}  →  {translation}  (reference: {references[0]})"
 
     def _is_too_early(self) -> bool:
         """Whether a validation now would exceed its share of the time since the last one."""
         if self.model.stop_training or not self._budget.left:
             return False
-        since = time.monotonic() - self._last
-        return self._budget.reserve_seconds > MAX_SHARE * (since + self._budget.reserve_seconds)
+        needed, since = self._budget.reserve_seconds, time.monotonic() - self._last
+        return needed > MAX_SHARE * (since + needed)

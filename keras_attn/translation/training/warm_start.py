@@ -29,10 +29,7 @@ DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4}
 
 
 def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
-    """Folder of the model of a warm start, if any, and the completed fields of the configuration.
-
-    A warning names the test sets that the earlier training did not hold out.
-    """
+    """Folder of the model of a warm start, if any, and all fields of the configuration."""
     if not given.get("start_from"):
         return None, given
     start = Path(given["start_from"])
@@ -69,8 +66,8 @@ def _with_tokenizers(folder: Path) -> Path:
 def copy_tokenizers(earlier: Path, folder: Path) -> None:
     """Copy the tokenizers of the model in `earlier`, found by `inherit`, to `folder`."""
     for name in Tokenizers._fields:
-        path = _with_tokenizers(earlier) / f"{name}.model"
-        Tokenizer.load(path).save(folder / path.name)
+        file = f"{name}.model"
+        Tokenizer.load(_with_tokenizers(earlier) / file).save(folder / file)
 
 
 def copy_origin(earlier: Path, version: Path) -> None:
@@ -84,11 +81,8 @@ def copy_origin(earlier: Path, version: Path) -> None:
 
 def copy_weights(earlier: Path, model: Transformer) -> None:
     """Copy the weights of the model in `earlier`, found by `inherit`, to a built model."""
+    read = checkpoints.read_weights if newest_first(earlier) else named_weights.of_version
     try:
-        if newest_first(earlier):
-            values = checkpoints.read_weights(earlier)
-        else:
-            values = named_weights.of_version(earlier)
-        named_weights.assign(model.trainable_variables, values)
+        named_weights.assign(model.trainable_variables, read(earlier))
     except ValueError as error:
         raise ValueError(f"Training cannot start from `{earlier}`. {error}") from error

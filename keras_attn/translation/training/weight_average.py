@@ -9,6 +9,11 @@ from keras import ops
 from keras_attn.training.backend import compile_update
 
 
+def copies(variables: Sequence[keras.Variable]) -> list[keras.Variable]:
+    """New variables with the values of others."""
+    return [keras.Variable(ops.copy(one), dtype=one.dtype, trainable=False) for one in variables]
+
+
 class WeightAverage:
     """Exponential moving average of weights, without bias towards the initial values.
 
@@ -20,21 +25,15 @@ class WeightAverage:
     def __init__(self, variables: Sequence[keras.Variable], decay: float):
         self._followed = list(variables)
         self._decay = decay
-        self.values = [
-            keras.Variable(ops.copy(variable), dtype=variable.dtype, trainable=False)
-            for variable in variables
-        ]
+        self.values = copies(variables)
         self.num_batches = keras.Variable(0, dtype="int32", trainable=False)  # `n`
-        self._update = compile_update(self._move, [*self._followed, *self.values, self.num_batches])
-        self._swap = compile_update(self._exchange, [*self._followed, *self.values])
+        variables = [*self._followed, *self.values]
+        self._update = compile_update(self._move, [*variables, self.num_batches])
+        self.swap = compile_update(self._exchange, variables)  # a second call restores them
 
     def update(self, step: Any) -> None:
         """Update the averages with the current weights, after `step` batches."""
         self._update(ops.convert_to_tensor(step, "int32"))
-
-    def swap(self) -> None:
-        """Exchange averages and weights; a second call restores them."""
-        self._swap()
 
     def _move(self, step: Any) -> None:
         known = ops.cast(self.num_batches.value, "float32")

@@ -85,9 +85,9 @@ def test_optimizer_loss_and_schedule_are_those_of_the_configuration():
     options = {"adam_beta_1": 0.5, "adam_beta_2": 0.75, "inverse_sqrt_start": 9}
     matrices = {"muon_momentum": 0.25, "newton_schulz_steps": 4, "matrix_update_interval": 3}
     trainer = make_trainer(**options, **matrices)
-    found = trainer.optimizer.get_config()
-    assert (found["adam_beta_1"], found["adam_beta_2"], found["momentum"]) == (0.5, 0.75, 0.25)
-    assert (found["ns_steps"], found["every"], trainer.schedule.inverse_sqrt_start) == (4, 3, 9)
+    found = trainer.optimizer
+    assert (found.adam_beta_1, found.adam_beta_2, found.momentum) == (0.5, 0.75, 0.25)
+    assert (found.ns_steps, found.every, trainer.schedule.inverse_sqrt_start) == (4, 3, 9)
 
 
 def test_number_of_shards_follows_from_cores_and_batch_alone(monkeypatch):

@@ -2,7 +2,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from shared_translator import CONFIG, PAIRS
 
 from keras_attn.translation.corpus.splits import Example
@@ -46,7 +45,7 @@ class Kept:
     reserve_seconds, seconds, left = 0.0, 12.0, 0.5
 
     def __init__(self):
-        self.bleus, self.num_worse, self.history = [], tf.Variable(0), []
+        self.bleus, self.history = [], []
 
     def remember(self, *reached):
         self.history.append(reached)
@@ -54,6 +53,9 @@ class Kept:
     def keep_if_best(self, bleu, averages):
         self.bleus.append(bleu)
         return True
+
+    def is_past(self, patience):
+        return False
 
 
 def test_translates_in_order_whatever_the_lengths_with_the_weights_of_now(model, translate):

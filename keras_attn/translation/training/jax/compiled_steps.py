@@ -11,18 +11,10 @@ from keras_attn.translation.runtime.threads import num_cores
 
 
 class CompiledSteps:
-    """A training step that is compiled once for each shape of its batches.
-
-    Compilation uses one core for most of its time, and for an accelerator it takes longer than
-    hundreds of steps, so shapes that are known before are compiled side by side.
+    """A training step that is compiled once for each shape of its batches, side by side.
 
     `step` maps a state and a batch to the result of the step and the next state. The arrays of the
     state are not usable after a call. `shardings` are of the next state, for several devices.
-
-    >>> steps = CompiledSteps(lambda state, batch: (batch.sum(), state + batch.size))
-    >>> steps.begin(jax.numpy.zeros(()), jax.ShapeDtypeStruct((3,), "float32"))
-    >>> [float(value) for value in steps(jax.numpy.zeros(()), jax.numpy.ones(3))]
-    [3.0, 3.0]
     """
 
     def __init__(self, step: Callable[[Any, Any], tuple[Any, Any]], shardings: Any = None):

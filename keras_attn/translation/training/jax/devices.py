@@ -50,10 +50,10 @@ def connect() -> None:
 def check_model_devices(num_parts: int) -> None:
     """Check that the devices can be divided into groups of `num_parts`, one for each copy."""
     given = f"Received: --model-devices {num_parts}"
-    if num_parts < 1:
-        raise ValueError(f"--model-devices must be at least 1. {given}.")
     if num_parts == 1:
         return
+    if num_parts < 1:
+        raise ValueError(f"--model-devices must be at least 1. {given}.")
     if keras.backend.backend() != "jax" or count() > 1:
         raise ValueError(
             "A model is split over the devices of one process, on JAX only "
@@ -68,7 +68,6 @@ def check_model_devices(num_parts: int) -> None:
 
 def split_model(num_parts: int, model: Config, num_logits: int) -> None:
     """Split each copy of the weights of a model to be made over `num_parts` devices."""
-    check_model_devices(num_parts)
     if num_parts == 1:
         return
     sizes = {

@@ -61,10 +61,7 @@ def any_process(flag: bool) -> bool:
 
 @contextmanager
 def abort_together() -> Iterator[None]:
-    """End this process with a message if JAX raises an error because another process has ended.
-
-    The process ends at once: an ordinary end would wait for the other process.
-    """
+    """End this process with a message if JAX raises an error because another process has ended."""
     try:
         yield
     except (RuntimeError, ValueError) as error:
@@ -78,7 +75,7 @@ def abort_together() -> Iterator[None]:
             file=sys.stderr,
             flush=True,
         )
-        os._exit(2)
+        os._exit(2)  # an ordinary end would wait for the other process
 
 
 def _jax() -> Any:

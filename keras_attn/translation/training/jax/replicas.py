@@ -20,11 +20,11 @@ def loss_and_gradients(
     batch: Sequence[Any],
     seed: Any,
 ) -> tuple[Any, list[Any]]:
-    """Mean loss per token of a batch and the gradients, each device with its rows.
+    """Mean loss per token of a batch and the gradients, each device with its rows and its dropout.
 
     All gradients are summed over the devices as one array. XLA would sum each by itself, and the
     devices of several processes would wait for each other as many times. `others` are all variables
-    of the model but `weights`; each device has different dropout.
+    of the model but `weights`.
     """
     distribution = keras.distribution.distribution()
     axis = distribution.batch_dim_name

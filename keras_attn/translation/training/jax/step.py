@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -39,17 +40,12 @@ class JaxTrainer(Trainer):
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
-        self.own_callbacks = (SyncVariables(), CompileTime())
-        # Keras asks for them several times a step and collects them again each time. They are
-        # behind a function, because Keras would track a list.
-        kinds = ("trainable_variables", "non_trainable_variables", "metrics_variables")
-        found = {kind: getattr(super(Trainer, self), kind) for kind in kinds}
-        self._found = found.__getitem__
+        self.own_callbacks = (SyncVariables(),)
         self._distribution = keras.distribution.distribution()
         shardings = None
         if self._distribution:
             shardings = jax.tree.map(lambda value: value.sharding, self._state())
-        self._steps = CompiledSteps(self._step_in_any_thread, shardings)
+        self._steps = CompiledSteps(self._step, shardings)
 
     @contextmanager
     def compiling(self, batches: Batches, first_step: int) -> Iterator[None]:
@@ -66,20 +62,18 @@ class JaxTrainer(Trainer):
 
     def _ids(self, *shape):
         layout = self._distribution and self._distribution.get_data_layout(shape)
-        sharding = layout and layout.backend_layout
-        return jax.ShapeDtypeStruct(shape, "int32", sharding=sharding)
+        return jax.ShapeDtypeStruct(shape, "int32", sharding=layout and layout.backend_layout)
 
     def _state(self):
         return tuple([one.value for one in group] for group in self._groups)
 
-    def _step_in_any_thread(self, state, batch):
-        # Keras keeps a distribution for each thread.
-        with self._distribution.scope() if self._distribution else nullcontext():
-            return self._step(state, batch)
-
     def _step(self, state, batch):
         pairs = zip(sum(self._groups, []), sum(state, []), strict=True)
-        with keras.StatelessScope(state_mapping=pairs) as scope:
+        # Keras keeps a distribution for each thread.
+        with (
+            self._distribution.scope() if self._distribution else nullcontext(),
+            keras.StatelessScope(state_mapping=pairs) as scope,
+        ):
             logs = self.train_step(batch)
         values = tuple([scope.get_current_value(one) for one in group] for group in self._groups)
         return logs, values
@@ -87,17 +81,18 @@ class JaxTrainer(Trainer):
     def make_train_function(self, force=False):
         self.train_function = lambda state, batches: self._steps(state, next(batches))
 
-    @property
+    # Keras asks for these several times a step, and would collect them again each time.
+    @cached_property
     def trainable_variables(self):
-        return self._found("trainable_variables")
+        return super().trainable_variables
 
-    @property
+    @cached_property
     def non_trainable_variables(self):
-        return self._found("non_trainable_variables")
+        return super().non_trainable_variables
 
-    @property
+    @cached_property
     def metrics_variables(self):
-        return self._found("metrics_variables")
+        return super().metrics_variables
 
     @property
     def _groups(self):
@@ -114,22 +109,15 @@ class SyncVariables(keras.callbacks.Callback):
     """Callback that gives all variables their values after each batch.
 
     Keras keeps the values elsewhere during an epoch. Place this callback before those that read or
-    assign variables.
+    assign variables. It prints the time of the first step, which is mostly compilation.
     """
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.model.jax_state_sync()
-
-
-class CompileTime(keras.callbacks.Callback):
-    """Callback that prints the time to the end of the first step, mostly of compilation."""
 
     def __init__(self):
         super().__init__()
-        self._start = time.monotonic()
-        self._is_over = not processes.is_primary()
+        self._start = time.monotonic() if processes.is_primary() else None
 
     def on_train_batch_end(self, batch, logs=None):
-        if not self._is_over:
-            self._is_over = True
+        self.model.jax_state_sync()
+        if self._start:
             print(f"First step after {time.monotonic() - self._start:.0f} s.", file=sys.stderr)
+            self._start = None

@@ -1,4 +1,3 @@
-import doctest
 import threading
 from types import SimpleNamespace
 
@@ -55,8 +54,3 @@ def test_an_error_of_the_step_reaches_the_call():
 
     with pytest.raises(RuntimeError, match="no such layer"):
         compiled_steps.CompiledSteps(step)(STATE, np.ones(2, np.float32))
-
-
-def test_the_example_of_the_docstring_runs():
-    found = doctest.testmod(compiled_steps)
-    assert found.attempted and not found.failed

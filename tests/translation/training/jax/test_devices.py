@@ -19,7 +19,7 @@ def test_several_processes_on_tensorflow_are_refused(monkeypatch):
 def test_weights_that_cannot_be_split_are_refused(monkeypatch):
     for num_parts, reason in ((0, "at least 1"), (2, "on JAX .*--model-devices 2, tensorflow")):
         with pytest.raises(ValueError, match=reason):
-            devices.split_model(num_parts, Config(), 8000)
+            devices.check_model_devices(num_parts)
     monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
     monkeypatch.setattr(devices, "count", lambda: 1)
     monkeypatch.setattr(devices, "num_devices", lambda: 6)
