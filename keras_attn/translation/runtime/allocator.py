@@ -10,21 +10,16 @@ _PARAMETERS = {_TRIM_THRESHOLD: 1 << 30, _TOP_PAD: 1 << 26, _MMAP_THRESHOLD: 1 <
 
 
 def keep_freed_memory() -> bool:
-    """Make the C library keep freed memory, up to 1 GiB, instead of returning it to the system.
+    """Make glibc keep freed memory, up to 1 GiB; False if the C library is another one.
 
-    By default, glibc returns large blocks to the system, and each training step spends about 5 % of
-    its time on page faults (benchmarks/results/training.md). False if it is not glibc.
+    Otherwise each step spends about 5% of its time on page faults (benchmarks/results/training.md).
     """
     mallopt = _of_c_library("mallopt")
     return mallopt is not None and all(mallopt(*setting) == 1 for setting in _PARAMETERS.items())
 
 
 def return_freed_memory() -> bool:
-    """Return to the system what the C library keeps of freed memory; whether there was any.
-
-    A server that has compiled its programs would hold about 0.3 GiB that it no longer needs
-    (benchmarks/results/serving.md).
-    """
+    """Return to the system what the C library keeps of freed memory; whether there was any."""
     malloc_trim = _of_c_library("malloc_trim")
     return malloc_trim is not None and malloc_trim(0) == 1
 

@@ -12,10 +12,9 @@ from keras_attn.translation.runtime.threads import num_cores
 
 
 def open_devices() -> int:
-    """Let TensorFlow open all processors and graphics cards, and return their number.
+    """Let TensorFlow open all devices, which prints lines, and return their number.
 
-    Otherwise TensorFlow does so before its first operation, and prints lines about it. Settings of
-    threads have no effect afterwards.
+    Settings of threads have no effect afterwards.
     """
     # oneDNN prints a line about the first integers that it cannot transpose.
     tf.transpose(tf.zeros((1, 1), tf.int64))
@@ -44,11 +43,9 @@ def compiled(call: Callable) -> Callable:
 
 def describe() -> str:
     """Processor, number of cores and graphics cards, for reports."""
-    cores = num_cores()
-    parts = [f"{_processor()}, {cores} CPU core{'s' * (cores != 1)}"]
-    counts = Counter(accelerators())
-    parts += [f"{number} × {name}" if number > 1 else name for name, number in counts.items()]
-    return ", ".join(parts)
+    cores, cards = num_cores(), Counter(accelerators()).items()
+    parts = [f"{number} × {name}" if number > 1 else name for name, number in cards]
+    return ", ".join([_processor(), f"{cores} CPU core{'s' * (cores != 1)}", *parts])
 
 
 def _processor() -> str:

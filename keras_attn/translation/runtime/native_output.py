@@ -1,9 +1,7 @@
 """Lines that native code writes to standard error: kept off the terminal, or made JSON for a log.
 
-An import of TensorFlow prints lines about processors, CUDA and oneDNN, most of them whatever
-`TF_CPP_MIN_LOG_LEVEL` is, and so does the first use of a device. Such lines are sent to another
-process, which runs this file, so that the last lines of a program that crashes are not lost. This
-file imports the standard library only.
+TensorFlow prints such lines whatever `TF_CPP_MIN_LOG_LEVEL` is. They are sent to another process,
+which runs this file, so that the last lines of a program that crashes are not lost.
 """
 
 import json
@@ -29,8 +27,7 @@ _LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "CRITICAL"}
 def suppress_native_stderr() -> AbstractContextManager[int]:
     """Hide what the block writes to file descriptor 2, unless the block fails or crashes.
 
-    What Python writes to standard error is hidden too. An exception shows the output, except
-    `KeyboardInterrupt` and `SystemExit`.
+    `KeyboardInterrupt` and `SystemExit` are not failures.
     """
     return _through_program(_HIDE)
 
@@ -38,7 +35,7 @@ def suppress_native_stderr() -> AbstractContextManager[int]:
 def native_stderr_as_json() -> AbstractContextManager[int]:
     """Make each line that the block writes to file descriptor 2 an object of JSON.
 
-    The context gives a file descriptor for other lines, which are objects already.
+    The context gives a file descriptor for other lines.
     """
     return _through_program(_AS_JSON)
 
@@ -64,12 +61,7 @@ def _through_program(mode: str) -> Iterator[int]:
 
 
 def records(lines: Iterable[bytes]) -> Iterator[str]:
-    """JSON line for each line that is not empty.
-
-    >>> record = next(records([b"E0000 00:00:1 7 util.cc:131] oneDNN is off.\\n"]))
-    >>> json.loads(record)["level"], json.loads(record)["message"]
-    ('ERROR', 'oneDNN is off.')
-    """
+    """JSON line for each line that is not empty."""
     for line in lines:
         text = _COLOUR.sub("", line.decode("utf-8", "replace")).strip()
         if not text:
@@ -93,10 +85,8 @@ def main(mode: str) -> None:
         for record in records(sys.stdin.buffer):
             sys.stdout.buffer.write(f"{record}\n".encode())
             sys.stdout.buffer.flush()
-    else:
-        output = sys.stdin.buffer.read()
-        if not output.endswith(_SUCCESS):
-            sys.stdout.buffer.write(output)
+    elif not (output := sys.stdin.buffer.read()).endswith(_SUCCESS):
+        sys.stdout.buffer.write(output)
 
 
 if __name__ == "__main__":

@@ -13,20 +13,15 @@ WORTHWHILE_SPEEDUP = 1.3
 
 
 def measure_speeds() -> dict[str, float]:
-    """Measure the floating-point operations per second of matrix products in each precision.
+    """Operations per second of matrix products in each precision.
 
-    The speed is measured, because processors report bfloat16 support in many ways, and processors
-    without support compute bfloat16 slowly instead of failing.
+    Measured, because processors without support compute bfloat16 slowly instead of failing.
     """
     return {name: _operations_per_second(name) for name in PRECISIONS}
 
 
 def fastest(speeds: Mapping[str, float]) -> str:
-    """Return bfloat16 if its matrix products are clearly faster than in float32, else float32.
-
-    >>> fastest({"float32": 1.5e11, "bfloat16": 4e11})
-    'bfloat16'
-    """
+    """Return bfloat16 if its matrix products are clearly faster than in float32, else float32."""
     is_faster = speeds["bfloat16"] >= WORTHWHILE_SPEEDUP * speeds["float32"]
     return "bfloat16" if is_faster else "float32"
 
@@ -34,7 +29,7 @@ def fastest(speeds: Mapping[str, float]) -> str:
 def _operations_per_second(dtype: str) -> float:
     # Large enough that starting a product takes little time.
     size = 8192 if devices.accelerators() else 1024
-    # A product on each core that training uses so, at the same time: cores may share units.
+    # A product on each core at the same time: cores may share units.
     matrices = [ops.ones((size, size), dtype) for _ in range(threads.num_parallel_operations())]
     multiply = devices.compiled(
         lambda matrices: [ops.max(ops.matmul(matrix, matrix)) for matrix in matrices]

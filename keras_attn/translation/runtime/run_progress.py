@@ -20,37 +20,29 @@ _OVERTIME = 0.1
 
 
 class RunProgress:
-    """Share, speed and remaining time of a run in stages, such as training, export and scoring.
+    """Share and remaining time of a run in stages, such as training, export and scoring.
 
     `stages` are expected seconds by name, in order; `start` is of `time.monotonic()`. As a context,
-    it draws a bar in the last line of the terminal. Lines that the program prints meanwhile appear
-    above the bar.
-
-    >>> progress = RunProgress({"training": 60, "export": 20}, start=time.monotonic() - 20)
-    >>> progress.begin("training")
-    >>> round(progress.seconds_left), f"{progress.share:.0%}"
-    (80, '20%')
+    it draws a bar in the last line of the terminal, below the lines that the program prints.
     """
 
     def __init__(self, stages: Mapping[str, float], start: float | None = None):
         self._to_come = dict(stages)
         self._start = time.monotonic() if start is None else start
-        self._stage, self._details = "", ""
+        self._details = ""
         self._stage_start = self._stage_end = self._start
         self._last_line = time.monotonic()
-        self._is_terminal = sys.stderr.isatty()
         self._live: Live | None = None
 
     def __enter__(self) -> RunProgress:
         console = Console(file=sys.stderr)
-        if self._is_terminal and console.is_interactive:
+        if sys.stderr.isatty() and console.is_interactive:
             # Output that is redirected to a file must not appear in the terminal.
-            to_terminal = sys.stdout.isatty()
             self._live = Live(
                 get_renderable=self._bar,
                 console=console,
                 transient=True,
-                redirect_stdout=to_terminal,
+                redirect_stdout=sys.stdout.isatty(),
             )
             self._live.start()
         return self
@@ -62,7 +54,7 @@ class RunProgress:
 
     def begin(self, stage: str) -> None:
         """Begin one of the stages; the stages before it have ended."""
-        self._stage, self._details = stage, ""
+        self._details = stage
         self._stage_start = time.monotonic()
         while self._to_come:
             name = next(iter(self._to_come))
@@ -94,8 +86,7 @@ class RunProgress:
     def line(self) -> str:
         """Stage, details, share and remaining time of the whole run."""
         minutes, seconds = divmod(round(self.seconds_left), 60)
-        left = f"{self.share:.0%} done, {minutes}:{seconds:02d} left"
-        return "  ".join(filter(None, (self._details or self._stage, left)))
+        return f"{self._details}  {self.share:.0%} done, {minutes}:{seconds:02d} left"
 
     def _print_line(self) -> None:
         self._last_line = time.monotonic()
@@ -103,7 +94,7 @@ class RunProgress:
             print(self.line(), file=sys.stderr, flush=True)
 
     def _bar(self) -> Table:
-        row = Table.grid(padding=(0, 1))
         bar = ProgressBar(total=1.0, completed=self.share, width=_BAR_WIDTH)
+        row = Table.grid(padding=(0, 1))
         row.add_row(bar, Text(self.line(), no_wrap=True, overflow="ellipsis"))
         return row

@@ -1,8 +1,7 @@
 """Signatures of a SavedModel, loaded with little memory and prepared in little time.
 
-`tf.saved_model.load` keeps each function in a graph of Python objects, with a copy of all functions
-that it calls: 0.3 GiB of a translator (benchmarks/results/serving.md). Here the runtime of
-TensorFlow gets each function once, as it is in the file.
+`tf.saved_model.load` keeps each function with a copy of all functions that it calls: 0.3 GiB of a
+translator (benchmarks/results/serving.md).
 """
 
 import contextlib
@@ -31,19 +30,12 @@ class UnknownPartError(Exception):
 
 
 class Signature:
-    """Signature of a SavedModel: maps tensors by name to tensors by name.
-
-    The attributes are those of a concrete function of TensorFlow.
-    """
+    """Signature of a SavedModel, with the attributes of a concrete function of TensorFlow."""
 
     def __init__(self, library: "_Library", name: str, definition: Any, variables: list):
         self._library, self._name = library, name
-        inputs, outputs = (
-            {one: _spec(one, fields[one]) for one in sorted(fields)}
-            for fields in (definition.inputs, definition.outputs)
-        )
-        self.structured_input_signature = ((), inputs)
-        self.structured_outputs = outputs
+        self.structured_input_signature = ((), _specs(definition.inputs))
+        self.structured_outputs = _specs(definition.outputs)
         self.variables = variables
 
     def __call__(self, **inputs: Any) -> dict[str, tf.Tensor]:
@@ -60,14 +52,7 @@ class Signature:
 
 
 class SavedModel:
-    """SavedModel of functions and variables.
-
-    Attributes:
-        signatures: Signatures, by name. Variables of the model are attributes, too.
-
-    Raises:
-        UnknownPartError: If the SavedModel has other parts, such as tables, or is damaged.
-    """
+    """SavedModel of functions and variables: `signatures` by name, variables as attributes."""
 
     def __init__(self, folder: Path):
         meta = _read(folder)
@@ -103,25 +88,16 @@ class _PartOfSearch:
         self.variables = signature.variables
         self._search = search
 
-    def __call__(
-        self, text: Any, term: Any = (), term_translation: Any = ()
-    ) -> dict[str, tf.Tensor]:
+    def __call__(self, **inputs: Any) -> dict[str, tf.Tensor]:
         several = self.structured_outputs.get("translations")
-        found = self._search(
-            text=text,
-            term=term,
-            term_translation=term_translation,
-            num_best=several.shape[1] if several else 1,
-            scored=bool(several),
-        )
+        number = several.shape[1] if several else 1
+        all_inputs = {"term": (), "term_translation": (), **inputs}
+        found = self._search(**all_inputs, num_best=number, scored=bool(several))
         return found if several else {"translation": found["translations"][:, 0]}
 
 
 def load(folder: Path) -> Any:
-    """A SavedModel with `signatures`, and with each weight on the device that is saved with it.
-
-    TensorFlow would put the weights of a translator on a GPU, but the search runs on the processor.
-    """
+    """A SavedModel with `signatures`, and with each weight on the device that is saved with it."""
     with contextlib.suppress(UnknownPartError):
         return SavedModel(folder)
     options = tf.saved_model.LoadOptions(experimental_variable_policy="save_variable_devices")
@@ -215,5 +191,8 @@ def _variables(folder: Path, graph: Any) -> dict[int, tf.Variable]:
     return found
 
 
-def _spec(name: str, info: Any) -> tf.TensorSpec:
-    return tf.TensorSpec(info.tensor_shape, tf.dtypes.as_dtype(info.dtype), name)
+def _specs(fields: Any) -> dict[str, tf.TensorSpec]:
+    return {
+        name: tf.TensorSpec(info.tensor_shape, tf.dtypes.as_dtype(info.dtype), name)
+        for name, info in sorted(fields.items())
+    }

@@ -11,9 +11,8 @@ MAX_CORES = 4
 def set_intra_op_threads() -> bool:
     """On 2 to 4 cores, let TensorFlow run one operation on each core instead of one on all.
 
-    By default TensorFlow divides each operation among all cores, which then wait for each other
-    (benchmarks/results/training.md). Call this before TensorFlow runs its first operation; later
-    calls have no effect, and return False.
+    Cores that share an operation wait for each other (benchmarks/results/training.md). After the
+    first operation of TensorFlow, a call has no effect and returns False.
     """
     import tensorflow as tf  # takes seconds
 
@@ -28,10 +27,7 @@ def set_intra_op_threads() -> bool:
 
 
 def num_parallel_operations() -> int:
-    """Number of operations that run side by side: one on each of 1 to 4 cores.
-
-    With more cores or a GPU, one operation uses all of it.
-    """
+    """Number of operations that run side by side: one on each of 1 to 4 cores, else one."""
     import tensorflow as tf
 
     cores = num_cores()
@@ -47,6 +43,4 @@ def one_core_for_each_shard(loaded: Any, cores: int | None = None) -> None:
 
 def num_cores() -> int:
     """Number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

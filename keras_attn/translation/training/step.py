@@ -5,6 +5,7 @@ from functools import partial
 import keras
 
 from keras_attn.layers.transformer import Transformer
+from keras_attn.training import sharding
 from keras_attn.training.head import Head
 from keras_attn.training.loss import SampledCrossEntropy
 from keras_attn.training.model_loss import ModelLoss
@@ -51,13 +52,10 @@ def make_trainer(model: Transformer, config: Config) -> Trainer:
         global_clipnorm=config.clip_norm,
         gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
     )
-    kind: type[Trainer] = Trainer
     if keras.backend.backend() == "jax":
-        from keras_attn.translation.training.jax.step import JaxTrainer, loss_and_gradients
+        from keras_attn.translation.training.jax import step as on_jax
 
-        kind, of_batch = JaxTrainer, partial(loss_and_gradients, model, loss_of)
-    else:
-        from keras_attn.training.sharding import loss_and_gradients
-
-        of_batch = partial(loss_and_gradients, loss_of, num_shards(config.batch_tokens))
-    return kind(model, schedule, optimizer, of_batch, config.seed)
+        of_batch = partial(on_jax.loss_and_gradients, model, loss_of)
+        return on_jax.JaxTrainer(model, schedule, optimizer, of_batch, config.seed)
+    of_batch = partial(sharding.loss_and_gradients, loss_of, num_shards(config.batch_tokens))
+    return Trainer(model, schedule, optimizer, of_batch, config.seed)
