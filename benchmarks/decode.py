@@ -165,8 +165,8 @@ class CountedSearch:
             return step(steps, last, *others)
 
         def best(texts: tf.Tensor) -> Any:  # as `serving_default`, with scores
-            found = self._exported._search(texts, no_terms, no_terms, 1, True)
-            return found.translations[:, 0], found.scores[:, 0]
+            found = self._exported.search(texts, no_terms, no_terms, 1, True)
+            return found["translations"][:, 0], found["scores"][:, 0]
 
         with mock.patch.object(DecoderSteps, "step", counted):
             graph = tf.function(best, [tf.TensorSpec([None], tf.string)], autograph=False)

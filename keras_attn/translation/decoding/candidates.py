@@ -15,9 +15,8 @@ def best_candidates(
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Log probabilities, parents and tokens of the best candidates, `(B, number)`, best first.
 
-    The vocabulary is divided into chunks. The best candidates are in the chunks with the highest
-    maxima, so only these chunks are sorted. The first chunk of each hypothesis is always included,
-    because constraints apply to its tokens.
+    The best candidates are in the chunks of the vocabulary with the highest maxima, so only these
+    are sorted. Constraints apply to the first chunk, so it is always included.
     """
     logits, highest = _in_chunks(logits)
     batch_size, (beam_size, num_chunks) = tf.shape(highest)[0], highest.shape[1:]
@@ -62,17 +61,12 @@ def best_token(
         logits, highest = _without_repetitions(logits, highest, beam, constraints.no_repeat_ngram)
     mask, must_end = _constraints_of(rows, beam, constraints)
     first = tf.where(mask[:, 0], NEG_INF, logits[:, 0, 0])
-    if highest.shape[2] == 1:
-        token = tf.argmax(first, axis=1, output_type=tf.int32)
-        logit = tf.reduce_max(first, axis=1)
-    else:
-        chunk = tf.argmax(highest[:, 0, 1:], axis=1, output_type=tf.int32) + 1
-        other = tf.where(must_end[:, 0], NEG_INF, tf.gather(logits[:, 0], chunk, batch_dims=1))
-        both = tf.concat([first, other], axis=1)
-        best = tf.argmax(both, axis=1, output_type=tf.int32)
-        token = tf.where(best < CHUNK, best, (chunk - 1) * CHUNK + best)
-        logit = tf.reduce_max(both, axis=1)
-    log_prob = logit - normalizer
+    chunk = tf.argmax(highest[:, 0, 1:], axis=1, output_type=tf.int32) + 1
+    other = tf.where(must_end[:, 0], NEG_INF, tf.gather(logits[:, 0], chunk, batch_dims=1))
+    both = tf.concat([first, other], axis=1)
+    best = tf.argmax(both, axis=1, output_type=tf.int32)
+    token = tf.where(best < CHUNK, best, (chunk - 1) * CHUNK + best)
+    log_prob = tf.reduce_max(both, axis=1) - normalizer
     return token, tf.where(must_end[:, 0, 0], 0.0, log_prob) if constraints.forced_eos else log_prob
 
 
@@ -88,21 +82,22 @@ def _constraints_of(
 def _in_chunks(logits: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Logits `(B, K, V)` as float32 `(B, K, N, CHUNK)`, and the maximum of each chunk.
 
-    The last chunk is padded with -inf.
+    There are at least two chunks, the last padded with -inf.
     """
     logits = tf.cast(logits, tf.float32)
-    missing = -logits.shape[-1] % CHUNK
-    if missing:
-        logits = tf.pad(logits, [[0, 0], [0, 0], [0, missing]], constant_values=NEG_INF)
-    logits = tf.reshape(logits, [-1, logits.shape[1], logits.shape[2] // CHUNK, CHUNK])
+    _, beam_size, vocab_size = logits.shape
+    num_chunks = max(-(-vocab_size // CHUNK), 2)
+    missing = [[0, 0], [0, 0], [0, num_chunks * CHUNK - vocab_size]]
+    if missing[2][1]:
+        logits = tf.pad(logits, missing, constant_values=NEG_INF)
+    logits = tf.reshape(logits, [-1, beam_size, num_chunks, CHUNK])
     return logits, tf.reduce_max(logits, axis=-1)
 
 
 def _log_sum_exp(logits: tf.Tensor, highest: tf.Tensor) -> tf.Tensor:
     """Logarithm of the sum of the exponentials of all logits of a hypothesis, float32 `(B, K)`.
 
-    Computed from the softmax of the likeliest token: `tf.nn.softmax` is the only pass over all
-    tokens for which TensorFlow makes no intermediate copy.
+    From the softmax of the likeliest token, because `tf.nn.softmax` makes no intermediate copy.
     """
     beam_size, num_chunks = highest.shape[1:]
     flat = tf.reshape(tf.nn.softmax(tf.reshape(logits, [-1, num_chunks * CHUNK])), [-1, CHUNK])
@@ -137,7 +132,6 @@ def _best_chunks(highest: tf.Tensor, number: int) -> tuple[tf.Tensor, tf.Tensor]
     The `number` best tokens of all chunks are in these chunks.
     """
     beam_size, num_chunks = highest.shape[1:]
-    flat = tf.reshape(highest, tf.stack([tf.shape(highest)[0], beam_size * num_chunks]))
+    flat = tf.reshape(highest, [-1, beam_size * num_chunks])
     _, best = tf.math.top_k(flat, min(number, beam_size * num_chunks))
-    # Without chunks `best` is empty; `max` avoids a division by 0.
-    return best // max(num_chunks, 1), best % max(num_chunks, 1)
+    return best // num_chunks, best % num_chunks

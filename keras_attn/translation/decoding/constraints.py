@@ -38,9 +38,8 @@ class Constraints(NamedTuple):
     ) -> tf.Tensor:
         """Mask of the first `size` ids, `(B, K, size)`, True for those that must not come next.
 
-        `can_end` is whether EOS is allowed, `must_end` whether only EOS is, both boolean
-        `(B, K, 1)`, with 1 in place of equal axes. `placeholders_left (B, K, P)` is whether each
-        placeholder is allowed. EOS must not come before they are used, unless it must come.
+        `can_end` and `must_end`, boolean `(B, K, 1)`, are whether EOS is allowed, and whether only
+        EOS is. `placeholders_left (B, K, P)` are those that must come before EOS.
         """
         ids = tf.range(size)
         is_end = ids == EOS_ID
@@ -66,8 +65,7 @@ def num_tokens(ids: tf.Tensor) -> tf.Tensor:
 def length_limits(num_source_tokens: tf.Tensor, config: Config) -> tf.Tensor:
     """Maximum length of each translation, EOS not counted, int32 `(B,)`.
 
-    `max_length_ratio` times the source and `max_length_extra` more, at most `max_length`. The limit
-    follows from the length of the sentence alone, so no translation depends on the rest of a batch.
+    It follows from the length of the sentence, so no translation depends on the rest of a batch.
     """
     extra = min(config.max_length_extra, config.max_length)
     longest = _share(num_source_tokens, config.max_length_ratio, config.max_length)
@@ -106,9 +104,8 @@ def repetitions(tokens: tf.Tensor, step: tf.Tensor, n: int) -> tf.Tensor:
 def prefix_constrained(step: Step, prefix: tf.Tensor, limits: tf.Tensor) -> Step:
     """Return a step after which only the next token of a prefix `(B, P)` is possible.
 
-    The token keeps its probability, so that scores are those of whole translations. Padding, which
-    no hypothesis has, gets the probability of all other tokens. Ids of the prefix beyond `limits`
-    have no effect. No row may leave the search early (`BeamSearch.with_static_shapes`).
+    The token keeps its probability: padding, which no hypothesis has, gets that of all others. Ids
+    of the prefix beyond `limits` have no effect. For `BeamSearch.with_static_shapes`.
     """
     places = tf.range(tf.shape(prefix)[1])
     # One column more, so that there is padding after the prefix.
@@ -121,9 +118,8 @@ def prefix_constrained(step: Step, prefix: tf.Tensor, limits: tf.Tensor) -> Step
         logits = tf.cast(logits, tf.float32)  # (B, K, V)
         token = given[:, tf.minimum(position, tf.shape(given)[1] - 1)][:, None, None]
         ids = tf.range(logits.shape[-1])
-        others = tf.reduce_logsumexp(
-            tf.where(ids == token, NEG_INF, logits), axis=-1, keepdims=True
-        )  # (B, K, 1)
+        others = tf.where(ids == token, NEG_INF, logits)
+        others = tf.reduce_logsumexp(others, axis=-1, keepdims=True)  # (B, K, 1)
         only = tf.where(ids == token, logits, tf.where(ids == PAD_ID, others, NEG_INF))
         return tf.where(token == PAD_ID, logits, only), cache
 

@@ -26,11 +26,10 @@ def in_shards(
     num_shards: int | tf.Tensor,
     outputs: Sequence[tf.TensorSpec],
 ) -> list[tf.Tensor]:
-    """Outputs of `function` for sources `(B, S)`, computed in shards side by side.
+    """Outputs of `function` for sources `(B, S)`, computed in at most `num_shards` side by side.
 
-    Small batches have fewer than `num_shards` shards. Neighbours are in different shards, so that
-    all shards of a batch in order of length take about as long. `outputs` are the specs of the
-    outputs without the first axis; sizes may be unknown.
+    Neighbours are in different shards, so that all shards of a batch in order of length take about
+    as long. `outputs` are specs without the first axis; sizes may be unknown.
     """
     num_rows = tf.shape(source_ids)[0]
     num_shards = tf.clip_by_value(num_rows // MIN_ROWS, 1, num_shards)
@@ -55,9 +54,8 @@ def in_groups(
 ) -> Any:
     """Outputs of `function` for inputs `(B, ...)`, computed in groups one after the other.
 
-    A group has as many rows of `positions` positions as there are in `MAX_POSITIONS`, at least one.
-    Rows of zeros or empty strings complete the last group. `outputs` are the specs of the outputs,
-    without the first axis.
+    A group has rows of `positions` positions, up to `MAX_POSITIONS` in all. Rows of zeros or empty
+    strings complete the last group. `outputs` are specs without the first axis.
     """
     num_rows = tf.shape(inputs[0])[0]
     fitting = MAX_POSITIONS // tf.maximum(positions, 1)

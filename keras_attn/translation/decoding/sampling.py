@@ -1,17 +1,22 @@
 """Sampling of translations in the graph."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.config import Config
+from keras_attn.translation.decoding.beams import Rows
 from keras_attn.translation.decoding.constraints import (
     FORBIDDEN_IDS,
     NEG_INF,
+    Constraints,
     length_limits,
     num_tokens,
 )
+from keras_attn.translation.decoding.greedy_search import GreedySearch
 from keras_attn.translation.decoding.steps import DecoderSteps, Memory
-from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
+from keras_attn.translation.special_ids import EOS_ID
 
 
 def truncate(logits: tf.Tensor, top_k: tf.Tensor, top_p: tf.Tensor) -> tf.Tensor:
@@ -43,39 +48,30 @@ def sample_translations(
     truncated (`truncate`): a temperature below 1 makes likely tokens likelier.
     """
     limits = length_limits(num_tokens(memory.source_ids), config)
-    longest = tf.reduce_max(tf.concat([limits, [1]], 0))
-    # Not in place: TensorFlow makes the empty caches of all layers one tensor.
     steps = DecoderSteps(model, beam_size=1)
-    cache = tf.nest.map_structure(
-        lambda part: tf.pad(part, [[0, 0], [0, 0], [0, longest], [0, 0]]),
-        steps.make_cache(memory),
-    )
-    places = tf.range(longest)
 
-    def unfinished(step, tokens, last, finished, cache):
-        return (step < longest) & ~tf.reduce_all(finished)
-
-    def extend(step, tokens, last, finished, cache):
-        written = tf.where(places <= step, 0, -1)  # the only hypothesis made all positions
-        ancestors = tf.tile(written[None, None], tf.stack([tf.size(limits), 1, 1]))
-        logits, cache = steps.step(last[:, None], step, ancestors, cache, memory)
-        ids = tf.range(tf.shape(logits)[-1])
+    def draw(last: tf.Tensor, position: tf.Tensor, *state: Any) -> tuple[tf.Tensor, Any]:
+        """Step after which only a token drawn for each row is possible, EOS at the limit."""
+        logits, cache = steps.step(last, position, *state)
+        ids = tf.range(logits.shape[-1])
         is_forbidden = tf.reduce_any(ids[:, None] == tf.constant(FORBIDDEN_IDS), axis=-1)
         logits = tf.where(is_forbidden, NEG_INF, tf.cast(logits[:, 0], tf.float32))  # (B, V)
         logits = truncate(logits / temperature, top_k, top_p)
         drawn = tf.random.stateless_categorical(
-            logits, 1, seed=tf.stack([seed, step]), dtype=tf.int32
-        )[:, 0]
-        finished = finished | (drawn == EOS_ID)
-        last = tf.where(finished, PAD_ID, drawn)
-        tokens = tf.where(places == step, last[:, None], tokens)
-        return step + 1, tokens, last, finished | (step + 1 >= limits), cache
+            logits, 1, seed=tf.stack([seed, position]), dtype=tf.int32
+        )
+        drawn = tf.where(position < limits[:, None], drawn, EOS_ID)
+        return tf.where(ids == drawn[..., None], 0.0, NEG_INF), cache
 
-    state = (
-        tf.constant(0),
-        tf.fill(tf.stack([tf.size(limits), longest]), PAD_ID),
-        tf.fill(tf.shape(limits), BOS_ID),
-        tf.zeros(tf.shape(limits), tf.bool),
-        cache,
+    rows = Rows(
+        tf.range(tf.size(limits)),
+        limits,
+        minimums=tf.zeros_like(limits),
+        has_placeholder=tf.zeros([tf.size(limits), 0], tf.bool),
+        memory=memory,
+        num_best=tf.constant(1),
+        scored=tf.constant(False),
     )
-    return tf.while_loop(unfinished, extend, state)[1]
+    longest = tf.reduce_max(tf.concat([limits, [1]], 0))
+    search = GreedySearch(draw, Constraints())
+    return search.with_static_shapes(steps.make_cache(memory), rows, longest).tokens[:, 0]

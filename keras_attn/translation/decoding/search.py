@@ -79,8 +79,7 @@ class Search:
     def with_prefix(self, prefix: tf.Tensor, source_ids: tf.Tensor) -> Hypotheses:
         """Hypotheses of each source that begin with `prefix (B, P)`, padded with 0, best first.
 
-        A prefix may end with EOS. Its ids beyond the maximum length have no effect. A row with a
-        prefix that the constraints forbid has no hypotheses.
+        A prefix may end with EOS. A row has none if the constraints forbid the prefix.
         """
         return self._search_static(source_ids, 1, True, prefix)
 

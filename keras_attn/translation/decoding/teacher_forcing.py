@@ -23,7 +23,7 @@ from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PAD_ID
 def log_probabilities(
     model: Transformer, source_ids: tf.Tensor, target_ids: tf.Tensor
 ) -> tf.Tensor:
-    """Log probabilities (natural logarithm) of complete translations, EOS included, `(B,)`.
+    """Log probabilities of complete translations, EOS included, `(B,)`.
 
     `log p(y | x) = sum_t log p(y_t | y_<t, x)` (Sutskever et al. 2014, section 2).
     """
@@ -95,24 +95,18 @@ def likeliest_tokens(
     number: int,
     placeholder_ids: tuple[int, ...] = (),
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Likeliest tokens that a search allows at each position, and the probability of each.
+    """Likeliest tokens that a search allows, of `probabilities (B, T, V)`.
 
-    Forbidden tokens are skipped without renormalising, as in `BeamSearch`. The constraint against
-    repeated n-grams is not applied.
-
-    Returns:
-        Of `probabilities (B, T, V)`, the `number` likeliest token ids, int32 `(B, T, number)`,
-        likeliest first, and their probabilities. Both are 0 for padding and where fewer tokens are
-        allowed.
+    Returns the `number` likeliest ids at each position, int32 `(B, T, number)`, and their
+    probabilities, not renormalised. Both are 0 for padding and where fewer tokens are allowed. The
+    constraint against repeated n-grams is not applied.
     """
     constraints = Constraints.of(config, placeholder_ids)
     lengths = num_tokens(source_ids)
     limits = length_limits(lengths, config)
+    minimums = length_minimums(lengths, limits, config)
     position = tf.range(tf.shape(target_ids)[1])[:, None]
-    can_end, must_end = (
-        position >= limit[:, None, None]
-        for limit in (length_minimums(lengths, limits, config), limits)
-    )
+    can_end, must_end = (position >= limit[:, None, None] for limit in (minimums, limits))
     uses = tf.cast(target_ids[..., None] == tf.constant(placeholder_ids, tf.int32), tf.int32)
     is_used = tf.cumsum(uses, axis=1, exclusive=True) > 0  # (B, T, P)
     left = constraints.placeholders_of(source_ids)[:, None] & ~is_used

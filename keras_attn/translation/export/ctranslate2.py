@@ -19,11 +19,9 @@ from keras_attn.translation.versions import CONFIG, EXTRA, newest_version, tempo
 def convert(model: Path, out: Path) -> None:
     """Write a translator as a CTranslate2 model with the SentencePiece models of both sides.
 
-    CTranslate2 reads and writes pieces as strings: tokenize with `source.model`, detokenize with
-    `target.model`. The translations of single sentences are those of the exported model. The caller
-    splits longer texts, and puts placeholders in the place of spans (`placeholders.mask`).
-
-    `model` is the folder of an exported version, or of all versions.
+    Translations of single sentences are those of `model`, the folder of an exported version or of
+    all versions. The caller splits longer texts, puts placeholders in the place of spans
+    (`placeholders.mask`), tokenizes with `source.model` and detokenizes with `target.model`.
     """
     try:
         from ctranslate2.specs import TransformerSpec
@@ -38,10 +36,9 @@ def convert(model: Path, out: Path) -> None:
     spec = TransformerSpec.from_config(
         (config.num_encoder_layers, config.num_decoder_layers), config.num_heads
     )
-    for name, part in (("encoder", spec.encoder), ("decoder", spec.decoder)):
-        _fill_stack(part, weights, name)
-    embeddings = spec.encoder.embeddings[0]
-    embeddings.weight = weights["encoder/embedding/tokens/embeddings"]
+    _fill_stack(spec.encoder, weights, "encoder")
+    _fill_stack(spec.decoder, weights, "decoder")
+    spec.encoder.embeddings[0].weight = weights["encoder/embedding/tokens/embeddings"]
     spec.decoder.embeddings.weight = weights["decoder/embedding/tokens/embeddings"]
     _fill_linear(spec.decoder.projection, weights, "decoder/logits")
     spec.config.add_source_eos = True
@@ -59,14 +56,11 @@ def convert(model: Path, out: Path) -> None:
 
 
 def _check_options(config: Config) -> None:
-    sizes = {"num_encoder_layers", "num_decoder_layers", "num_hiddens", "ffn_num_hiddens"}
-    sizes |= {"num_heads", "dropout"}
+    free = {"num_encoder_layers", "num_decoder_layers", "num_hiddens", "ffn_num_hiddens"}
+    free |= {"num_heads", "dropout"}
     standard = Config().model_options()
-    others = [
-        f"{name}={value!r}"
-        for name, value in config.model_options().items()
-        if name not in sizes and value != standard[name]
-    ]
+    options = config.model_options().items()
+    others = [f"{name}={x!r}" for name, x in options if name not in free and x != standard[name]]
     if others:
         raise ValueError(
             "A model must have the default options of its blocks to be converted to CTranslate2. "
@@ -84,9 +78,8 @@ def _fill_stack(spec: Any, weights: dict[str, np.ndarray], name: str) -> None:
         block = f"{name}/block_{number}"
         _fill_attention(layer.self_attention, weights, block, "self_attention", "query key value")
         if name == "decoder":
-            _fill_attention(
-                layer.attention, weights, block, "cross_attention", "query", "key value"
-            )
+            inputs = "query", "key value"
+            _fill_attention(layer.attention, weights, block, "cross_attention", *inputs)
         _fill_norm(layer.ffn.layer_norm, weights, f"{block}/around_feed_forward/norm")
         _fill_linear(layer.ffn.linear_0, weights, f"{block}/feed_forward/inner")
         _fill_linear(layer.ffn.linear_1, weights, f"{block}/feed_forward/outer")

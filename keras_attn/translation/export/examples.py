@@ -1,7 +1,4 @@
-"""Example sentences of an exported version: those of a written list that the model translates well.
-
-The page, the server and the model card show these, so that a first look is true to the model.
-"""
+"""Example sentences of a version, which the model translates well, for page and model card."""
 
 import json
 import re
@@ -52,23 +49,14 @@ def choose(
     accepted = {row[2]: row[3:] for row in rows if row[:2] == languages}
     if not accepted:
         return []
-    found = zip(accepted, translate(list(accepted)), strict=True)
-    good = [
-        SentenceExample(sentence, translation)
-        for sentence, translation in found
-        if plain(translation) in map(plain, accepted[sentence])
-    ]
-    good.sort(key=lambda example: num_pieces(example.translation) > num_words(example.translation))
-    return good[:NUM_EXAMPLES]
+    found = map(SentenceExample, accepted, translate(list(accepted)))
+    good = [one for one in found if plain(one.translation) in map(plain, accepted[one.source])]
 
+    def has_divided_word(example: SentenceExample) -> bool:
+        words_and_marks = re.findall(r"\w+|[^\w\s]", example.translation)
+        return num_pieces(example.translation) > len(words_and_marks)
 
-def num_words(text: str) -> int:
-    """Number of words and punctuation marks.
-
-    >>> num_words("Isn't it?")
-    5
-    """
-    return len(re.findall(r"\w+|[^\w\s]", text))
+    return sorted(good, key=has_divided_word)[:NUM_EXAMPLES]
 
 
 def write(folder: Path, examples: Sequence[SentenceExample]) -> None:

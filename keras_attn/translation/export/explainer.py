@@ -1,6 +1,8 @@
 """Pieces, attention weights and probabilities of a translation: outputs of three signatures."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import tensorflow as tf
 
@@ -19,9 +21,7 @@ NUM_ALTERNATIVES = 5
 class Explainer:
     """Pieces, attention weights and probabilities of given translations.
 
-    A call takes ids with EOS, int32 `(B, S)` and `(B, T)`, padded with id 0, and the value of each
-    placeholder, strings `(B, placeholders)`. It returns the outputs of the signature `attend` but
-    the translation; pieces are padded with empty strings, weights with zeros.
+    The functions take ids with EOS, int32 `(B, S)` and `(B, T)`, padded with id 0.
     """
 
     def __init__(
@@ -32,64 +32,15 @@ class Explainer:
         target: GraphTokenizer,
         placeholder_ids: tuple[int, ...],
     ):
-        self._config = config
         self._source, self._target = source, target
-        self._placeholder_ids = placeholder_ids
-        ids = tf.TensorSpec((None, None), tf.int32)
+        self._of_alternatives = config, NUM_ALTERNATIVES, placeholder_ids
+        ids, values = (tf.TensorSpec((None, None), dtype) for dtype in (tf.int32, tf.string))
+        forward = partial(teacher_forcing.forward_with_attention, model)
         # `tf.function`, so that the signatures of a SavedModel share one graph of the model.
-        graph = partial(tf.function, autograph=False)
-        self._forward = graph(
-            partial(teacher_forcing.forward_with_attention, model), input_signature=[ids, ids]
-        )
-        values = tf.TensorSpec((None, None), tf.string)
-        self._describe = graph(self._outputs, input_signature=[ids, ids, values])
-
-    def __call__(
-        self, source_ids: tf.Tensor, target_ids: tf.Tensor, values: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
-        outputs = tf.nest.map_structure(
-            lambda spec: tf.TensorSpec(spec.shape[1:], spec.dtype),
-            self._describe.get_concrete_function().structured_outputs,
-        )
-        positions = tf.maximum(tf.shape(source_ids)[1], tf.shape(target_ids)[1])
-        return in_groups(self._describe, (source_ids, target_ids, values), positions, outputs)
-
-    def log_probabilities(self, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
-        """Log probability of each translation, float32 `(B,)`."""
-
-        def compute(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
-            logits = self._forward(source_ids, target_ids).logits
-            return teacher_forcing.log_probabilities_of(logits, target_ids)
-
-        positions = tf.maximum(tf.shape(source_ids)[1], tf.shape(target_ids)[1])
-        output = tf.TensorSpec([], tf.float32)
-        return in_groups(compute, (source_ids, target_ids), positions, output)
-
-    def head(
-        self, source_ids: tf.Tensor, target_ids: tf.Tensor, layer: tf.Tensor, head: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
-        """Queries `(B, T, K)`, keys `(B, S, K)` and values `(B, S, V)` of one cross-attention head.
-
-        `layer (B,)` and `head (B,)` are counted from 0.
-        """
-
-        def of_head(
-            source_ids: tf.Tensor, target_ids: tf.Tensor, index: tf.Tensor
-        ) -> dict[str, tf.Tensor]:
-            forward = self._forward(source_ids, target_ids)
-            return {
-                name: tf.gather_nd(getattr(forward, name), index, batch_dims=1)
-                for name in ("queries", "keys", "values")
-            }
-
-        inputs = (source_ids, target_ids, tf.stack([layer, head], axis=1))
-        positions = tf.maximum(tf.shape(source_ids)[1], tf.shape(target_ids)[1])
-        forward = self._forward.get_concrete_function().structured_outputs
-        outputs = {
-            name: tf.TensorSpec([None, getattr(forward, name).shape[-1]], tf.float32)
-            for name in ("queries", "keys", "values")
-        }
-        return in_groups(of_head, inputs, positions, outputs)
+        self._forward = tf.function(forward, [ids, ids], autograph=False)
+        self.describe = _in_groups(self._describe, [ids, ids, values])
+        self.log_probabilities = _in_groups(self._log_probabilities, [ids, ids])
+        self.head = _in_groups(self._head, [ids, ids, ids])
 
     def prefix_ids(self, pieces: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
         """Ids int32 `(B, P)`, padded with id 0, of pieces as `target_pieces` has them."""
@@ -102,18 +53,34 @@ class Explainer:
         pieces = tf.ragged.boolean_mask(pieces, tf.not_equal(pieces, "")).to_tensor("")
         return tf.where(tf.equal(pieces, ""), PAD_ID, self._target.string_to_id(pieces))
 
-    def _outputs(
+    def _log_probabilities(self, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
+        """Log probability of each translation, float32 `(B,)`."""
+        logits = self._forward(source_ids, target_ids).logits
+        return teacher_forcing.log_probabilities_of(logits, target_ids)
+
+    def _head(
+        self, source_ids: tf.Tensor, target_ids: tf.Tensor, index: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """Queries `(B, T, K)`, keys `(B, S, K)` and values `(B, S, V)` of one cross-attention head.
+
+        `index (B, 2)` holds its layer and its number, from 0.
+        """
+        forward = self._forward(source_ids, target_ids)._asdict()
+        index = tf.ensure_shape(index, [None, 2])
+        names = ("queries", "keys", "values")
+        return {name: tf.gather_nd(forward[name], index, batch_dims=1) for name in names}
+
+    def _describe(
         self, source_ids: tf.Tensor, target_ids: tf.Tensor, values: tf.Tensor
     ) -> dict[str, tf.Tensor]:
+        """Outputs of `attend` but the translation, padded with empty strings and zeros.
+
+        `values (B, placeholders)` holds the value of each placeholder.
+        """
         forward = self._forward(source_ids, target_ids)
         distributions = tf.nn.softmax(tf.cast(forward.logits, tf.float32))  # (B, T, V)
         alternatives, likelihoods = teacher_forcing.likeliest_tokens(
-            distributions,
-            source_ids,
-            target_ids,
-            self._config,
-            NUM_ALTERNATIVES,
-            self._placeholder_ids,
+            distributions, source_ids, target_ids, *self._of_alternatives
         )
         probabilities = tf.gather(distributions, target_ids, batch_dims=2)
         return {
@@ -126,6 +93,21 @@ class Explainer:
             "encoder_weights": forward.encoder,
             "decoder_weights": forward.decoder,
         }
+
+
+def _in_groups(function: Callable, inputs: list[tf.TensorSpec]) -> Callable[..., Any]:
+    """Function of ids of both sides and other inputs, computed in groups of rows."""
+    graph = tf.function(function, inputs, autograph=False)
+
+    def call(*inputs: tf.Tensor) -> Any:
+        outputs = tf.nest.map_structure(
+            lambda spec: tf.TensorSpec(spec.shape[1:], spec.dtype),
+            graph.get_concrete_function().structured_outputs,
+        )
+        positions = tf.maximum(*(tf.shape(ids)[1] for ids in inputs[:2]))
+        return in_groups(graph, inputs, positions, outputs)
+
+    return call
 
 
 def _pieces(tokenizer: GraphTokenizer, ids: tf.Tensor, values: tf.Tensor) -> tf.Tensor:

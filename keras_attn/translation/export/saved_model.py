@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -19,6 +19,17 @@ from keras_attn.translation.versions import CONFIG, EXTRA
 
 # Approximate number of pieces of the text that a new version translates before it is renamed.
 TRIED_PIECES = 8
+# Methods of `Signatures` with the names of their signatures.
+_SIGNATURES = "glossary nbest score sample attend head search compile"
+# Names of the inputs of signatures by rank and type.
+_INPUTS = {
+    (1, tf.string): "text translation term term_translation",
+    (2, tf.string): "prefix_pieces target_pieces",
+    (1, tf.int32): "layer head",
+    (0, tf.int32): "seed top_k length num_best",
+    (0, tf.float32): "temperature top_p",
+    (0, tf.bool): "scored",
+}
 
 
 def export(
@@ -28,14 +39,11 @@ def export(
     folder: Path,
     calibrate: Callable[[Signatures], None] | None = None,
 ) -> Translator:
-    """Write the next version of a translator to `folder`, in the layout of TensorFlow Serving.
+    """Write the next version of a translator to `folder`; returns it as loaded from disk.
 
-    The version is written to a temporary folder, loaded from there, and renamed after it has
-    translated a text. So a server that watches `folder` never sees an incomplete version or one
-    that cannot translate. If the export fails, no files are left. `calibrate` may change the
-    variables of the signatures before they are written.
-
-    Returns the new version as it was loaded from disk.
+    The version is written to a temporary folder, and renamed after it was loaded and has translated
+    a text. So a server that watches `folder` never sees one that is incomplete or cannot translate.
+    `calibrate` may change the variables of the signatures before they are written.
     """
     _check_weights(model)
     try:
@@ -49,12 +57,11 @@ def export(
             warmup_requests.write(extra, tokenizers.source, config.max_length)
             versions.write_sizes(aside)
             translator = _load_and_try(aside, warmup_requests.text(tokenizers.source, TRIED_PIECES))
-            chosen = examples.choose(
-                translator,
-                config.source,
-                config.target,
-                lambda translation: len(tokenizers.target.encode([translation])[0]),
-            )
+
+            def num_pieces(translation: str) -> int:
+                return len(tokenizers.target.encode([translation])[0])
+
+            chosen = examples.choose(translator, config.source, config.target, num_pieces)
             examples.write(extra, chosen)
             translator.folder = versions.next_version(folder)
             os.rename(aside, translator.folder)
@@ -64,11 +71,8 @@ def export(
 
 
 def _check_weights(model: Transformer) -> None:
-    not_finite = [
-        path
-        for path, weight in named_weights.of_model(model).items()
-        if not np.isfinite(weight.astype(np.float32)).all()
-    ]
+    weights = named_weights.of_model(model).items()
+    not_finite = [path for path, x in weights if not np.isfinite(x.astype(np.float32)).all()]
     if not_finite:
         raise ValueError(
             "A model must have finite weights to be exported. "
@@ -89,43 +93,23 @@ def _write_graph(
         signatures = Signatures(model, tokenizers, config)
         if calibrate:
             calibrate(signatures)
-    text, translation = (
-        tf.TensorSpec((None,), tf.string, name=name) for name in ("text", "translation")
-    )
-    numbers = {"seed": tf.int32, "temperature": tf.float32, "top_k": tf.int32, "top_p": tf.float32}
-    settings = [tf.TensorSpec((), dtype, name=name) for name, dtype in numbers.items()]
-    terms = [tf.TensorSpec((None,), tf.string, name=name) for name in ("term", "term_translation")]
-    prefix, pieces = (
-        tf.TensorSpec((None, None), tf.string, name=name)
-        for name in ("prefix_pieces", "target_pieces")
-    )
-    of_head = [tf.TensorSpec((None,), tf.int32, name=name) for name in ("layer", "head")]
-    length, num_best, scored = (
-        tf.TensorSpec((), dtype, name=name)
-        for name, dtype in (("length", tf.int32), ("num_best", tf.int32), ("scored", tf.bool))
-    )
-    functions: dict[str, tuple[Any, list[tf.TensorSpec]]] = {
-        SIGNATURE: (signatures.translate, [text]),
-        "glossary": (signatures.glossary, [text, *terms]),
-        "nbest": (signatures.nbest, [text]),
-        "score": (signatures.score, [text, translation]),
-        "sample": (signatures.sample, [text, *settings]),
-        "attend": (signatures.attend, [text]),
-        "continue": (signatures.continue_, [text, prefix]),
-        "head": (signatures.head, [text, pieces, *of_head]),
-        "search": (signatures.search, [text, *terms, num_best, scored]),
-        "compile": (signatures.compile, [length]),
-    }
     saved = tf.Module()
     saved.weights = [variable.value for variable in signatures.model.variables]
     for name in ("num_shards", "compiled_length", "confidence"):
         setattr(saved, name, getattr(signatures, name))
+    specs = {
+        name: tf.TensorSpec([None] * rank, dtype, name)
+        for (rank, dtype), names in _INPUTS.items()
+        for name in names.split()
+    }
+    functions = {name: getattr(signatures, name) for name in _SIGNATURES.split()}
+    functions |= {SIGNATURE: signatures.translate, "continue": signatures.continue_}
     # Without AutoGraph, as in Keras: it takes half of the time.
     traced = {
         name: tf.function(
-            function, input_signature=signature, autograph=False
+            function, [specs[of] for of in signature(function).parameters], autograph=False
         ).get_concrete_function()
-        for name, (function, signature) in functions.items()
+        for name, function in functions.items()
     }
     # Without custom gradients: a server does not need them, and TensorFlow would keep those of
     # every loaded version until the process ends.

@@ -36,6 +36,9 @@ CONFIDENCE = (1.0, 0.0, 5.0)
 MAX_RATIO = 2.0  # target tokens for each source token that count
 
 
+Outputs = dict[str, tf.Tensor]  # of a signature, by name
+
+
 class Source(NamedTuple):
     """Texts `(B,)` before they are tokenized."""
 
@@ -44,16 +47,6 @@ class Source(NamedTuple):
     values: tf.Tensor  # value of each placeholder, strings (B, placeholders)
     is_translated: tf.Tensor  # whether there is something to translate
     as_given: tf.Tensor  # what the other texts become: themselves, or their values
-
-
-class Found(NamedTuple):
-    """Translations of texts."""
-
-    translations: tf.Tensor  # strings (B, N), best first
-    scores: tf.Tensor  # float32 (B, N)
-    is_uncertain: tf.Tensor  # bool (B,)
-    # bool (B,): whether a text has words, but no letter of the source language
-    is_other_language: tf.Tensor
 
 
 class Signatures:
@@ -85,48 +78,25 @@ class Signatures:
         terms = [strings, strings]
         self._mask_texts = graph(self._mask, input_signature=[strings, *terms])
         self._unmask_texts = graph(self._unmask, input_signature=[strings, values, strings])
-        self._search = graph(self._translations, input_signature=[strings, *terms, number, boolean])
+        self.search = graph(self._search, input_signature=[strings, *terms, number, boolean])
 
-    def search(
-        self,
-        text: tf.Tensor,
-        term: tf.Tensor,
-        term_translation: tf.Tensor,
-        num_best: tf.Tensor,
-        scored: tf.Tensor,
-    ) -> dict[str, tf.Tensor]:
-        """Best translations of each text: what the next three signatures share."""
-        return self._search(text, term, term_translation, num_best, scored)._asdict()
-
-    def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
+    def translate(self, text: tf.Tensor) -> Outputs:
         """Best translation of each text; signature `serving_default`."""
-        found = self._search(text, *_no_terms(), 1, False)
-        return {"translation": found.translations[:, 0]}
+        return self.glossary(text, *_no_terms())
 
-    def glossary(
-        self, text: tf.Tensor, term: tf.Tensor, term_translation: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
+    def glossary(self, text: tf.Tensor, term: tf.Tensor, term_translation: tf.Tensor) -> Outputs:
         """Best translation of each text, with given translations of the terms `(G,)`."""
-        found = self._search(text, term, term_translation, 1, False)
-        return {"translation": found.translations[:, 0]}
+        found = self.search(text, term, term_translation, 1, False)
+        return {"translation": found["translations"][:, 0]}
 
-    def nbest(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Translations and scores `(B, beam_size)` of each text, best first.
+    def nbest(self, text: tf.Tensor) -> Outputs:
+        """Outputs of `search` for each text, with `beam_size` translations."""
+        found = self.search(text, *_no_terms(), self._config.beam_size, True)
+        for name in ("translations", "scores"):
+            found[name] = tf.ensure_shape(found[name], [None, self._config.beam_size])
+        return found
 
-        For a text of several sentences, the n-th translation joins the n-th translations of all
-        sentences, and the score is the sum of their scores. `is_uncertain (B,)` marks texts with a
-        best translation of low probability, and texts with characters that training hardly saw.
-        `is_other_language (B,)` marks texts in another language; they have one translation, the
-        text itself.
-        """
-        number = self._config.beam_size
-        found = self._search(text, *_no_terms(), number, True)
-        return found._replace(
-            translations=tf.ensure_shape(found.translations, [None, number]),
-            scores=tf.ensure_shape(found.scores, [None, number]),
-        )._asdict()
-
-    def compile(self, length: tf.Tensor) -> dict[str, tf.Tensor]:
+    def compile(self, length: tf.Tensor) -> Outputs:
         """Compile the programs for a single text of up to `length` pieces, one of `LENGTHS`."""
         with tf.control_dependencies([self.source.compile(length)]):
             return {"score": self._search_ids.compile(length)}
@@ -138,28 +108,26 @@ class Signatures:
         temperature: tf.Tensor,
         top_k: tf.Tensor,
         top_p: tf.Tensor,
-    ) -> dict[str, tf.Tensor]:
+    ) -> Outputs:
         """Sampled translation of each text; text is truncated to `max_length`."""
         source, source_ids = self._read(text)
         memory = self._search_ids.encode(source_ids)
-        tokens = sample_translations(
-            self.model, memory, self._config, seed, temperature, top_k, top_p
-        )
+        settings = self._config, seed, temperature, top_k, top_p
+        tokens = sample_translations(self.model, memory, *settings)
         return {"translation": self._write(tokens, source)}
 
-    def score(self, text: tf.Tensor, translation: tf.Tensor) -> dict[str, tf.Tensor]:
+    def score(self, text: tf.Tensor, translation: tf.Tensor) -> Outputs:
         """Log probability of each translation; both sides are truncated to `max_length`."""
         source, source_ids = self._read(text)
         masked = placeholders.mask_translations(translation, source.values)
         target_ids = self._ids(self.target, masked)
         return {"log_probability": self._explain.log_probabilities(source_ids, target_ids)}
 
-    def attend(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
+    def attend(self, text: tf.Tensor) -> Outputs:
         """Translation of each text with the outputs of `Explainer`; text is truncated."""
-        source, source_ids = self._read(text)
-        return self._explained(source, source_ids)
+        return self._explained(*self._read(text))
 
-    def continue_(self, text: tf.Tensor, prefix_pieces: tf.Tensor) -> dict[str, tf.Tensor]:
+    def continue_(self, text: tf.Tensor, prefix_pieces: tf.Tensor) -> Outputs:
         """Outputs of `attend` for the best translation that begins with given target pieces.
 
         `prefix_pieces (B, P)` are pieces as `attend` gives them, padded with empty strings. The
@@ -172,24 +140,26 @@ class Signatures:
 
     def head(
         self, text: tf.Tensor, target_pieces: tf.Tensor, layer: tf.Tensor, head: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
-        """Queries, keys and values of one cross-attention head of each text (`Explainer.head`).
+    ) -> Outputs:
+        """Queries, keys and values of one cross-attention head of each text.
 
         `target_pieces (B, T)` are those of `attend`; `layer (B,)` and `head (B,)` count from 0.
         """
         source, source_ids = self._read(text)
         target_ids = self._explain.prefix_ids(target_pieces, source.values)
-        return self._explain.head(source_ids, target_ids, layer, head)
+        return self._explain.head(source_ids, target_ids, tf.stack([layer, head], axis=1))
 
     def _explained(
         self, source: Source, source_ids: tf.Tensor, prefix: tf.Tensor | None = None
-    ) -> dict[str, tf.Tensor]:
+    ) -> Outputs:
         tokens, scores = self._search_ids.best(source_ids, prefix)
         tokens = tf.where(source.is_translated[:, None], tokens, PAD_ID)
         translation = self._write(tokens, source)
         return {
             "translation": tf.where(tf.math.is_inf(scores), "", translation),
-            **self._explain(source_ids, _with_end(_without_padding(tokens)), source.values),
+            **self._explain.describe(
+                source_ids, _with_end(_without_padding(tokens)), source.values
+            ),
         }
 
     def _mask(
@@ -198,9 +168,8 @@ class Signatures:
         """Masked texts, and the value of each placeholder (`placeholders.mask`)."""
         if self._is_imported:
             return text, tf.fill([tf.size(text), len(PLACEHOLDERS)], "")
-        return placeholders.mask(
-            text, self._config.source, self._config.target, term, term_translation
-        )
+        config = self._config
+        return placeholders.mask(text, config.source, config.target, term, term_translation)
 
     def _unmask(
         self, translation: tf.Tensor, values: tf.Tensor, masked: tf.Tensor
@@ -246,31 +215,30 @@ class Signatures:
     def _ids(self, tokenizer: GraphTokenizer, text: tf.Tensor) -> tf.Tensor:
         return _with_end(tokenizer.tokenize(text)[:, : self._config.max_length - 1])
 
-    def _translations(
+    def _search(
         self,
         text: tf.Tensor,
         term: tf.Tensor,
         term_translation: tf.Tensor,
         num_best: tf.Tensor,
         scored: tf.Tensor,
-    ) -> Found:
-        """`N` translations of texts of any length.
+    ) -> Outputs:
+        """Translations of texts of any length and their scores, both `(B, num_best)`, best first.
 
-        Without `scored`, scores and `is_uncertain` have no meaning (`BeamSearch`).
-
-        Sentences are translated one by one. Text without a letter of the source language, such as
-        numbers, emoji and other scripts, is returned as given.
+        The n-th translation of a text joins the n-th of its sentences, and its score is the sum of
+        theirs. `is_uncertain (B,)` marks texts with a translation of low probability or characters
+        that training hardly saw, `is_other_language (B,)` those with words but no letter of the
+        source language, which are returned as given. Without `scored`, scores and `is_uncertain`
+        have no meaning (`BeamSearch`).
         """
         # Bytes that are not text become U+FFFD, also where text is returned as given.
         text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
         token, text = self._language(text)
         found = sentences.split(text)
         source = self._source(found.text, term, term_translation)
-        pieces = self.source.tokenize(source.text)
-        limit = self._config.max_length - 1
-        if self._is_imported:  # with room for a language token
-            limit = max(limit - 1, 1)
-        parts, owners = sentences.parts(pieces, limit)
+        # An imported model needs room for a language token.
+        limit = max(self._config.max_length - (2 if self._is_imported else 1), 1)
+        parts, owners = sentences.parts(self.source.tokenize(source.text), limit)
         if self._is_imported:
             of_part = tf.gather(tf.gather(token, found.owner), owners)
             parts = tf.concat([self.source.language_ids(of_part), parts], axis=1)
@@ -284,28 +252,26 @@ class Signatures:
         def any_of_text(flags: tf.Tensor, owners: tf.Tensor) -> tf.Tensor:
             return tf.math.unsorted_segment_sum(tf.cast(flags, tf.int32), owners, num_texts) > 0
 
-        is_other = sentences.has_words(found.text) & ~sentences.is_in_language(
-            found.text, self._config.source
-        )
-        is_other = any_of_text(is_other, found.owner)
+        is_source = sentences.is_in_language(found.text, self._config.source)
+        is_other = any_of_text(sentences.has_words(found.text) & ~is_source, found.owner)
         is_other &= ~any_of_text(source.is_translated, found.owner)
         owners = tf.gather(found.owner, owners)
         scores = tf.math.unsorted_segment_sum(scores, owners, num_texts)
-        return Found(
-            sentences.join(found, whole, num_texts, self._joiner),
-            tf.where(is_other[:, None] & (tf.range(num_best) > 0), NEG_INF, scores),
-            any_of_text(is_uncertain, owners) | any_of_text(is_incomplete, found.owner),
-            is_other,
-        )
+        is_missing = is_other[:, None] & (tf.range(num_best) > 0)
+        is_uncertain = any_of_text(is_uncertain, owners) | any_of_text(is_incomplete, found.owner)
+        return {
+            "translations": sentences.join(found, whole, num_texts, self._joiner),
+            "scores": tf.where(is_missing, NEG_INF, scores),
+            "is_uncertain": is_uncertain,
+            "is_other_language": is_other,
+        }
 
     def _whole(self, translations: tf.Tensor, source: Source) -> tuple[tf.Tensor, tf.Tensor]:
         """Translations `(B, N)` of sentences with their values, and whether the best lacks one."""
         flat, number = tf.reshape(translations, [-1]), tf.shape(translations)[1]
         values, masked = (tf.repeat(of, number, axis=0) for of in (source.values, source.masked))
-        whole, is_incomplete = self._unmask_texts(flat, values, masked)
-        whole, is_incomplete = (
-            tf.reshape(of, tf.shape(translations)) for of in (whole, is_incomplete)
-        )
+        unmasked = self._unmask_texts(flat, values, masked)
+        whole, is_incomplete = (tf.reshape(of, tf.shape(translations)) for of in unmasked)
         whole = tf.where(source.is_translated[:, None], whole, source.as_given[:, None])
         return whole, is_incomplete[:, 0] & source.is_translated
 
@@ -323,34 +289,28 @@ class Signatures:
             found = self._search_ids(source_ids, num_best, scored)
             flat = tf.reshape(found.tokens, [tf.size(found.scores), tf.shape(found.tokens)[2]])
             texts = self.target.detokenize(_without_padding(flat))
-            translations = tf.reshape(texts, tf.shape(found.scores))
-            return translations, found.scores, self._is_uncertain(source_ids, found)
+            texts = tf.reshape(texts, tf.shape(found.scores))
+            return texts, found.scores, self._is_uncertain(source_ids, found)
 
-        nothing = (
-            tf.zeros([0, num_best], tf.string),
-            tf.zeros([0, num_best]),
-            tf.zeros([0], tf.bool),
-        )
-        outputs = [tf.TensorSpec(part.shape[1:], part.dtype) for part in nothing]
+        empty = tf.zeros([0, num_best], tf.string), tf.zeros([0, num_best]), tf.zeros([0], tf.bool)
+        outputs = [tf.TensorSpec(part.shape[1:], part.dtype) for part in empty]
 
         def search_more(done: tf.Tensor, *found: tf.Tensor):
             source_ids = _with_end(ordered[done : done + ROWS_AT_ONCE])
             new = in_shards(search, source_ids, self.num_shards, outputs)
-            longer = (tf.concat(parts, axis=0) for parts in zip(found, new, strict=True))
+            longer = (tf.concat(both, axis=0) for both in zip(found, new, strict=True))
             return done + ROWS_AT_ONCE, *longer
 
         _, *found = tf.while_loop(
             lambda done, *found: done < tf.size(order),
             search_more,
-            (tf.constant(0), *nothing),
+            (tf.constant(0), *empty),
             shape_invariants=(
                 tf.TensorShape([]),
                 *(tf.TensorShape([None, *spec.shape]) for spec in outputs),
             ),
         )
-        as_given = tf.argsort(order)
-        translations, scores, is_uncertain = (tf.gather(part, as_given) for part in found)
-        return translations, scores, is_uncertain
+        return tuple(tf.gather(part, tf.argsort(order)) for part in found)
 
     def _is_uncertain(self, source_ids: tf.Tensor, found: Hypotheses) -> tf.Tensor:
         """Whether the model is unsure of the best hypothesis of each row, boolean `(B,)`."""

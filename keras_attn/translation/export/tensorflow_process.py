@@ -18,8 +18,7 @@ ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
 def call(function: Callable, *arguments: Any) -> Any:
     """Call a function where Keras runs on TensorFlow: here, or in a process of its own.
 
-    The process starts at the first call and ends with this one, so the function may keep state in
-    its module. Function, arguments and result are pickled; a Keras model is unpickled as a model of
+    The function may keep state in its module. A Keras model is pickled, and unpickled as a model of
     the other backend. An OSError says that the process has ended.
     """
     import keras  # the process imports it with its output hidden
@@ -41,18 +40,16 @@ def call(function: Callable, *arguments: Any) -> Any:
 @functools.cache
 def _process() -> Connection:
     ours, theirs = multiprocessing.Pipe()
-    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    before = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
     os.environ.update(ENVIRONMENT)  # read by a started process, and here no more
     try:
         context = multiprocessing.get_context("spawn")
         process = context.Process(target=_serve, args=(theirs,), daemon=True)
         process.start()
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in ENVIRONMENT:
+            del os.environ[name]
+        os.environ.update(before)
     theirs.close()  # so that each end sees the end of the other
     # `multiprocessing` would send SIGTERM, which the process does not obey, and wait for its end.
     atexit.register(process.kill)

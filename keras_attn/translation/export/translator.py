@@ -91,8 +91,7 @@ class Translator:
 
     def __init__(self, loaded: Any, config: Config, folder: Path):
         self._loaded = loaded  # this reference keeps the variables alive
-        self.config = config
-        self.folder = folder
+        self.config, self.folder = config, folder
 
     @classmethod
     def load(cls, path: str | os.PathLike, cores: int | None = None) -> Translator:
@@ -114,8 +113,7 @@ class Translator:
             raise ValueError(f"`cores` must be at least 1. Received: cores={cores}.")
         folder = newest_version(Path(path))
         config = Config.load(folder / EXTRA / CONFIG)
-        loaded = versions.load(folder, cores=cores)
-        return cls(loaded, config, folder)
+        return cls(versions.load(folder, cores=cores), config, folder)
 
     def __call__(
         self,
@@ -127,8 +125,7 @@ class Translator:
             rows = self._predict(SIGNATURE, batch_size, text=texts)
         else:
             terms = _encode("glossary", glossary)
-            translations = _encode("glossary", glossary.values())
-            shared = {"term": terms, "term_translation": translations}
+            shared = {"term": terms, "term_translation": _encode("glossary", glossary.values())}
             rows = self._predict(GLOSSARY, batch_size, shared, text=texts)
         return [_decode(row["translation"]) for row in rows]
 

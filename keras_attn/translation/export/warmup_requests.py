@@ -24,18 +24,18 @@ def write(extra: Path, tokenizer: Tokenizer, max_length: int) -> None:
     In the order of need: a server is ready after the requests for `FIRST_LENGTHS`.
     """
     sentence = [text(tokenizer, FIRST_LENGTHS[0]).encode()]
-    lengths = [length for length in LENGTHS if length < 2 * max_length]
-    requests: list[tuple[str, dict[str, Any]]] = [("serving_default", {"text": sentence})]
-    requests += [("compile", {"length": length}) for length in lengths[: len(FIRST_LENGTHS)]]
-    requests += [
+    compiled = [("compile", {"length": length}) for length in LENGTHS if length < 2 * max_length]
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("serving_default", {"text": sentence}),
+        *compiled[: len(FIRST_LENGTHS)],
         ("nbest", {"text": sentence}),
         ("serving_default", {"text": 2 * sentence}),
         ("attend", {"text": sentence}),
         ("glossary", {"text": sentence, "term": sentence, "term_translation": sentence}),
         ("continue", {"text": sentence, "prefix_pieces": [[b""]]}),
         ("score", {"text": sentence, "translation": sentence}),
+        *compiled[len(FIRST_LENGTHS) :],
     ]
-    requests += [("compile", {"length": length}) for length in lengths[len(FIRST_LENGTHS) :]]
     with tf.io.TFRecordWriter(str(extra / FILE)) as file:
         for signature, inputs in requests:
             file.write(_prediction_log(signature, inputs))
