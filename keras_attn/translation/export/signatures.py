@@ -125,9 +125,9 @@ class Signatures:
 
     def attend(self, text: tf.Tensor) -> Outputs:
         """Translation of each text with the outputs of `Explainer`; text is truncated."""
-        return self._explained(*self._read(text))
+        return self.continue_(text)
 
-    def continue_(self, text: tf.Tensor, prefix_pieces: tf.Tensor) -> Outputs:
+    def continue_(self, text: tf.Tensor, prefix_pieces: tf.Tensor | None = None) -> Outputs:
         """Outputs of `attend` for the best translation that begins with given target pieces.
 
         `prefix_pieces (B, P)` are pieces as `attend` gives them, padded with empty strings. The
@@ -135,8 +135,15 @@ class Signatures:
         not in the vocabulary.
         """
         source, source_ids = self._read(text)
-        prefix = self._explain.prefix_ids(prefix_pieces, source.values)
-        return self._explained(source, source_ids, prefix)
+        prefix = prefix_pieces
+        if prefix_pieces is not None:
+            prefix = self._explain.prefix_ids(prefix_pieces, source.values)
+        tokens, scores = self._search_ids.best(source_ids, prefix)
+        tokens = tf.where(source.is_translated[:, None], tokens, PAD_ID)
+        translation = tf.where(tf.math.is_inf(scores), "", self._write(tokens, source))
+        target_ids = _with_end(_without_padding(tokens))
+        described = self._explain.describe(source_ids, target_ids, source.values)
+        return {"translation": translation, **described}
 
     def head(
         self, text: tf.Tensor, target_pieces: tf.Tensor, layer: tf.Tensor, head: tf.Tensor
@@ -148,19 +155,6 @@ class Signatures:
         source, source_ids = self._read(text)
         target_ids = self._explain.prefix_ids(target_pieces, source.values)
         return self._explain.head(source_ids, target_ids, tf.stack([layer, head], axis=1))
-
-    def _explained(
-        self, source: Source, source_ids: tf.Tensor, prefix: tf.Tensor | None = None
-    ) -> Outputs:
-        tokens, scores = self._search_ids.best(source_ids, prefix)
-        tokens = tf.where(source.is_translated[:, None], tokens, PAD_ID)
-        translation = self._write(tokens, source)
-        return {
-            "translation": tf.where(tf.math.is_inf(scores), "", translation),
-            **self._explain.describe(
-                source_ids, _with_end(_without_padding(tokens)), source.values
-            ),
-        }
 
     def _mask(
         self, text: tf.Tensor, term: tf.Tensor, term_translation: tf.Tensor
@@ -185,13 +179,9 @@ class Signatures:
         masked, values = self._mask_texts(tf.where(is_source, text, ""), *terms)
         has_words = sentences.has_words(masked)
         copied, _ = self._unmask_texts(placeholders.without_marks(masked), values, masked)
-        return Source(
-            tf.where(has_words, masked, ""),
-            masked,
-            values,
-            has_words,
-            tf.where(is_source, copied, text),
-        )
+        to_translate = tf.where(has_words, masked, "")
+        as_given = tf.where(is_source, copied, text)
+        return Source(to_translate, masked, values, has_words, as_given)
 
     def _language(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Language token of each text, the default for those without one, and the other text."""

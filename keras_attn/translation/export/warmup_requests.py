@@ -1,7 +1,7 @@
 """Warm-up requests: TensorFlow Serving sends them to a new version before users' requests."""
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ FIRST_LENGTHS = LENGTHS[:2]
 def write(extra: Path, tokenizer: Tokenizer, max_length: int) -> None:
     """Write a request for each compiled length, and one for each signature that people wait for.
 
-    In the order of need: a server is ready after the requests for `FIRST_LENGTHS`.
+    A server is ready after the requests for `FIRST_LENGTHS`.
     """
     sentence = [text(tokenizer, FIRST_LENGTHS[0]).encode()]
     compiled = [("compile", {"length": length}) for length in LENGTHS if length < 2 * max_length]
@@ -45,11 +45,10 @@ def text(tokenizer: Tokenizer, length: int) -> str:
     """Meaningless sentence of about `3/4 * length` pieces."""
     words = list(islice(_words(tokenizer), 8)) or ["a"]
     found = ""
-    for count in range(length):  # each word has at least one piece
-        longer = found + words[count % len(words)]
-        if len(tokenizer.encode([longer])[0]) > length * 3 // 4:
+    for word in islice(cycle(words), length):  # each word has at least one piece
+        if len(tokenizer.encode([found + word])[0]) > length * 3 // 4:
             break
-        found = longer
+        found += word
     return found
 
 
