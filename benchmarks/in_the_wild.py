@@ -5,14 +5,24 @@ development half may be read to improve a model; the release half is measured be
 """
 
 import argparse
+import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from machine import describe_machine
 
 from keras_attn.translation import Translator
 from keras_attn.translation.corpus.splits import in_the_wild
-from keras_attn.translation.evaluation import acceptability
+from keras_attn.translation.evaluation import metrics
+from keras_attn.translation.evaluation.acceptability import (
+    DEVELOPMENT,
+    RELEASE,
+    Row,
+    acceptable,
+    read,
+)
+from keras_attn.translation.export.translator import Hypothesis
 
 
 def main() -> int:
@@ -20,22 +30,78 @@ def main() -> int:
     parser.add_argument("model", type=Path, help="folder of an exported translator")
     parser.add_argument("--release", action="store_true", help="the release half")
     parser.add_argument("--show", action="store_true", help="print wrong answers (development)")
-    parser.add_argument("--examples", action="store_true", help="print a table of eight answers")
     parser.add_argument("--file", type=Path, help="all rows of another file of the same columns")
     given = parser.parse_args()
     if given.release and (given.show or given.file):
         parser.error("--release excludes --show and --file: its sentences must stay unseen.")
     translator = Translator.load(given.model)
     direction = f"{translator.config.source}-{translator.config.target}"
-    rows = acceptability.read(given.file or in_the_wild())
-    half = acceptability.RELEASE if given.release else acceptability.DEVELOPMENT
+    rows = read(given.file or in_the_wild())
+    half = RELEASE if given.release else DEVELOPMENT
     rows = [x for x in rows if x.direction == direction and (given.file or x.split == half)]
     answers = [found[0] for found in translator.nbest([row.source for row in rows])]
     print(describe_machine(("tensorflow",)))
-    print("\n".join(acceptability.table(answers, rows, show=given.show)))
-    if given.examples:
-        print("\n".join(acceptability.examples(answers, rows)))
+    print("\n".join(table(answers, rows, show=given.show)))
     return 0
+
+
+def share_interval(right: int, number: int) -> tuple[float, float]:
+    """95% confidence interval of a share, from 0 to 1.
+
+    Wilson, "Probable inference, the law of succession, and statistical inference" (1927).
+    """
+    z, share = 1.96, right / number
+    center = share + z * z / (2 * number)
+    half = z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
+    scale = 1 + z * z / number
+    return max(0.0, (center - half) / scale), min(1.0, (center + half) / scale)
+
+
+def area_under_curve(wrong: Sequence[float], right: Sequence[float]) -> float:
+    """Probability that a wrong answer has a lower score than a right one; 0.5 is chance."""
+    pairs = [(low < high) + (low == high) / 2 for low in wrong for high in right]
+    return sum(pairs) / len(pairs) if pairs else math.nan
+
+
+def table(answers: Sequence[Hypothesis], rows: Sequence[Row], show: bool = False) -> list[str]:
+    """Lines of a table: acceptable answers by situation and in all, chrF2, and uncertainty.
+
+    `show` appends the wrong answers, but none to a sentence of the release half.
+    """
+    passed = acceptable([answer.translation for answer in answers], rows)
+    names = list(dict.fromkeys(row.situation for row in rows))
+    width = max(map(len, names))
+    lines = [f"{'situation':{width}}  acceptable      95%       chrF2"]
+    for name in [*names, "all"]:
+        at = [i for i, row in enumerate(rows) if name in (row.situation, "all")]
+        right = sum(passed[i] for i in at)
+        low, high = share_interval(right, len(at))
+        scored = [(answers[i].translation, rows[i].references) for i in at if rows[i].references]
+        chrf = f"{metrics.chrf(*zip(*scored, strict=True)):5.1f}" if scored else "    -"
+        lines.append(f"{name:{width}}  {right:3} of {len(at):3}  {low:5.1%} to {high:5.1%}  {chrf}")
+    lines += _uncertainty(answers, passed)
+    if show:
+        for answer, row, passes in zip(answers, rows, passed, strict=True):
+            if not passes and row.split != RELEASE:
+                lines.append(f"{row.situation}: {row.source}\n  -> {answer.translation}")
+    return lines
+
+
+def _uncertainty(answers: Sequence[Hypothesis], passed: Sequence[bool]) -> list[str]:
+    """Lines on the uncertainty of a model as a sign of wrong answers."""
+    groups = [
+        [one for one, passes in zip(answers, passed, strict=True) if passes == wanted]
+        for wanted in (False, True)
+    ]
+    area = area_under_curve(*([one.score for one in group] for group in groups))
+    marked = [
+        f"{sum(one.is_uncertain for one in group)} of {len(group)} {name}"
+        for group, name in zip(groups, ("wrong", "acceptable"), strict=True)
+    ]
+    return [
+        f"Area under the curve, score as sign of a wrong answer: {area:.3f}",
+        f"Marked by is_uncertain: {' and '.join(marked)} answers",
+    ]
 
 
 if __name__ == "__main__":

@@ -20,10 +20,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from keras_attn.translation.evaluation import metrics
-from keras_attn.translation.evaluation.exactness import Share
-from keras_attn.translation.export.translator import Hypothesis
-
 MARKS = ("==", "!=", "^=", "=", "!")
 DEVELOPMENT, RELEASE = "development", "release"  # the halves of `in_the_wild.tsv`
 
@@ -91,11 +87,8 @@ def is_acceptable(translation: str, checks: str, source: str = "") -> bool:
     text, position = normalised(translation.replace("*", " ")), 0
     for mark, alternatives in _parsed(checks):
         if mark == "=":
-            ends = [
-                start + len(one)
-                for one in alternatives
-                if (start := translation.find(one, position)) >= 0
-            ]
+            found = ((translation.find(one, position), one) for one in alternatives)
+            ends = [start + len(one) for start, one in found if start >= 0]
             passed, position = bool(ends), min(ends, default=position)
         elif mark == "^=":
             passed = translation.startswith(alternatives)
@@ -118,69 +111,6 @@ def acceptable(translations: Sequence[str], rows: Sequence[Row]) -> list[bool]:
     ]
 
 
-def share(translations: Sequence[str], rows: Sequence[Row]) -> Share:
-    """Number of acceptable translations, and of rows."""
-    return Share(sum(acceptable(translations, rows)), len(rows))
-
-
-def table(answers: Sequence[Hypothesis], rows: Sequence[Row], show: bool = False) -> list[str]:
-    """Lines of a table: acceptable answers by situation and in all, chrF2, and uncertainty.
-
-    `show` appends the wrong answers, but none to a sentence of the release half.
-    """
-    passed = acceptable([answer.translation for answer in answers], rows)
-    names = list(dict.fromkeys(row.situation for row in rows))
-    width = max(map(len, names))
-    lines = [f"{'situation':{width}}  acceptable      95%       chrF2"]
-    for name in [*names, "all"]:
-        at = [i for i, row in enumerate(rows) if name in (row.situation, "all")]
-        right = sum(passed[i] for i in at)
-        low, high = metrics.share_interval(right, len(at))
-        scored = [i for i in at if rows[i].references]
-        chrf = f"{_chrf(answers, rows, scored):5.1f}" if scored else "    -"
-        lines.append(f"{name:{width}}  {right:3} of {len(at):3}  {low:5.1%} to {high:5.1%}  {chrf}")
-    lines += _uncertainty(answers, passed)
-    if show:
-        for answer, row, passes in zip(answers, rows, passed, strict=True):
-            if not passes and row.split != RELEASE:
-                lines.append(f"{row.situation}: {row.source}\n  -> {answer.translation}")
-    return lines
-
-
-def examples(answers: Sequence[Hypothesis], rows: Sequence[Row]) -> list[str]:
-    """Rows of a Markdown table: the first sentence of each situation, good or bad."""
-    first = {row.situation: place for place, row in reversed(list(enumerate(rows)))}
-    verdicts = {False: "wrong", True: "good"}
-    return [
-        f"| {rows[i].source} | {answers[i].translation} | "
-        f"{verdicts[is_acceptable(answers[i].translation, rows[i].checks, rows[i].source)]} |"
-        for i in sorted(first.values())
-    ]
-
-
-def _chrf(answers: Sequence[Hypothesis], rows: Sequence[Row], places: Sequence[int]) -> float:
-    return metrics.chrf(
-        [answers[i].translation for i in places], [rows[i].references for i in places]
-    )
-
-
-def _uncertainty(answers: Sequence[Hypothesis], passed: Sequence[bool]) -> list[str]:
-    """Lines on the uncertainty of a model as a sign of wrong answers."""
-    groups = [
-        [one for one, passes in zip(answers, passed, strict=True) if passes == wanted]
-        for wanted in (False, True)
-    ]
-    area = metrics.area_under_curve(*([one.score for one in group] for group in groups))
-    marked = [
-        f"{sum(one.is_uncertain for one in group)} of {len(group)} {name}"
-        for group, name in zip(groups, ("wrong", "acceptable"), strict=True)
-    ]
-    return [
-        f"Area under the curve, score as sign of a wrong answer: {area:.3f}",
-        f"Marked by is_uncertain: {' and '.join(marked)} answers",
-    ]
-
-
 @lru_cache(maxsize=4096)
 def _parsed(checks: str) -> list[tuple[str, tuple[str, ...]]]:
     """Mark and alternatives of each group."""
@@ -193,10 +123,7 @@ def _parsed(checks: str) -> list[tuple[str, tuple[str, ...]]]:
 
 @lru_cache(maxsize=8192)
 def normalised(text: str) -> str:
-    """Words in lower case with contractions spelled out, without punctuation or separators.
-
-    Times, decimals and `p.m.` stay whole. `1,200` becomes `1200`, `-5` `minus 5`, `8:00` `8`, `5pm`
-    `5 p.m.`, `U.S.` `us`. A currency sign is a word.
+    """Words in lower case with contractions and figures spelled out, without punctuation.
 
     >>> normalised("I can’t pay $1,200 by 5PM; it's Tom's.")
     'i can not pay $ 1200 by 5 p.m. it is tom s'

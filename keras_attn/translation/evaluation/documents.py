@@ -15,6 +15,7 @@ from keras_attn.translation.corpus.splits import Example, HeldOut, in_the_wild
 from keras_attn.translation.evaluation import acceptability, figures, model_card
 from keras_attn.translation.evaluation.calibration import Calibration
 from keras_attn.translation.evaluation.evaluate import TRANSLATIONS, evaluate
+from keras_attn.translation.evaluation.exactness import Share
 from keras_attn.translation.evaluation.markdown import report_lines
 from keras_attn.translation.evaluation.report import EpochRecord, Report
 from keras_attn.translation.export.saved_model import export
@@ -36,11 +37,8 @@ def export_and_score(
 ) -> tuple[Path, Report | None]:
     """Export a model, load it from disk, score it, and write figures, report and model card.
 
-    `is_uncertain` is calibrated by the validation sentences.
-
-    Returns the folder of the new version, and the report, or None if it could not be scored. The
-    version is complete without its documents, so whatever fails after the export is a warning on
-    standard error that names what is missing. For the arguments see `export` and `evaluate`.
+    The version is complete without its documents, so what fails after the export is a warning, and
+    the report is None if the model could not be scored. See `export` and `evaluate`.
     """
     calibration = Calibration(validation)
     translator = export(model, tokenizers, config, folder, calibration)
@@ -55,8 +53,8 @@ def export_and_score(
         with _warning(version, "share of acceptable translations"):
             rows = acceptability.read(in_the_wild())
             rows = [row for row in rows if row.split == acceptability.DEVELOPMENT]
-            found = acceptability.share(translator([row.source for row in rows]), rows)
-            report = dataclasses.replace(report, acceptable=found)
+            passed = acceptability.acceptable(translator([row.source for row in rows]), rows)
+            report = dataclasses.replace(report, acceptable=Share(sum(passed), len(rows)))
     with _warning(version, "figures"):
         if figures.can_be_drawn():
             figures.draw(version, translator, examples[0].source, history)

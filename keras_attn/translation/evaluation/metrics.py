@@ -1,6 +1,5 @@
-"""BLEU, chrF and TER by sacreBLEU, and shares, with confidence intervals."""
+"""BLEU, chrF and TER by sacreBLEU, with confidence intervals."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -84,24 +83,6 @@ def sentence_chrf(hypothesis: str, references: Sequence[str]) -> float:
 def chrf(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """Corpus chrF, 0 to 100; equals the chrF of `score`."""
     return CHRF().corpus_score(hypotheses, _by_place(hypotheses, references)).score
-
-
-def share_interval(right: int, number: int) -> tuple[float, float]:
-    """95% confidence interval of a share, from 0 to 1.
-
-    Wilson, "Probable inference, the law of succession, and statistical inference" (1927).
-    """
-    z, share = 1.96, right / number
-    center = share + z * z / (2 * number)
-    half = z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
-    scale = 1 + z * z / number
-    return max(0.0, (center - half) / scale), min(1.0, (center + half) / scale)
-
-
-def area_under_curve(wrong: Sequence[float], right: Sequence[float]) -> float:
-    """Probability that a wrong answer has a lower score than a right one; 0.5 is chance."""
-    pairs = [(low < high) + (low == high) / 2 for low in wrong for high in right]
-    return sum(pairs) / len(pairs) if pairs else math.nan
 
 
 def compare(

@@ -5,8 +5,7 @@ import pytest
 
 from keras_attn.translation.corpus.splits import in_the_wild
 from keras_attn.translation.evaluation import acceptability
-from keras_attn.translation.evaluation.acceptability import DEVELOPMENT, RELEASE, Row
-from keras_attn.translation.export.translator import Hypothesis
+from keras_attn.translation.evaluation.acceptability import DEVELOPMENT, RELEASE
 
 
 @pytest.fixture(scope="module")
@@ -65,23 +64,3 @@ def test_each_kind_of_text_has_20_rows_a_direction_and_references_pass_their_che
 
 def acceptable(row):
     return acceptability.is_acceptable(row.references[0], row.checks, row.source)
-
-
-def test_the_table_has_shares_by_situation_and_shows_no_answer_of_the_release_half():
-    rows = [
-        Row(split, situation, f"{split} {i}", ("the cat", "a cat"), "cat")
-        for split, situation in ((DEVELOPMENT, "pets"), (RELEASE, "farm"))
-        for i in range(2)
-    ]
-    answers = [Hypothesis("the cat", -0.1), Hypothesis("a dog", -0.9, True)] * 2
-    lines = acceptability.table(answers, rows, show=True)
-    assert [line.split()[:4] for line in lines[1:4]] == [
-        ["pets", "1", "of", "2"],
-        ["farm", "1", "of", "2"],
-        ["all", "2", "of", "4"],
-    ]
-    assert lines[4:] == [
-        "Area under the curve, score as sign of a wrong answer: 1.000",
-        "Marked by is_uncertain: 2 of 2 wrong and 0 of 2 acceptable answers",
-        "pets: development 1\n  -> a dog",
-    ]

@@ -3,12 +3,10 @@ import math
 import pytest
 
 from keras_attn.translation.evaluation.metrics import (
-    area_under_curve,
     bleu,
     compare,
     score,
     sentence_chrf,
-    share_interval,
 )
 
 
@@ -77,10 +75,3 @@ def test_comparison_tells_a_gain_from_chance():
 def test_sentence_chrf_ranks_translations():
     scores = [sentence_chrf(text, ("the cat sleeps",)) for text in ("the cat sleeps", "the", "no")]
     assert scores[0] == pytest.approx(100) and scores == sorted(scores, reverse=True)
-
-
-def test_shares_have_wilson_intervals_and_areas_count_pairs_in_order():
-    assert share_interval(0, 10) == pytest.approx((0, 0.2775), abs=1e-4)
-    assert share_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
-    assert area_under_curve([1, 2], [2, 3]) == pytest.approx(3.5 / 4)
-    assert math.isnan(area_under_curve([], [1]))
