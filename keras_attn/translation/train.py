@@ -3,7 +3,6 @@
 import platform
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import keras
@@ -22,7 +21,6 @@ from keras_attn.translation.model import make_model
 from keras_attn.translation.runtime.devices import describe
 from keras_attn.translation.runtime.run_progress import RunProgress
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training import configuration, run_folder, tensorboard, warm_start
 from keras_attn.translation.training.fit import Run, fit
 from keras_attn.translation.training.jax import devices, processes
@@ -59,7 +57,10 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     config = presets.with_length_limit(config, batches.lengths, asked.fields)
 
     # Model
-    model = _start_model(tokenizers, config, asked.earlier)
+    keras.utils.set_random_seed(config.seed)
+    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
+    if asked.earlier:
+        warm_start.copy_weights(asked.earlier, model)
 
     with RunProgress(_expected_seconds(config, pairs), start_time) as progress:
         # Training
@@ -91,14 +92,6 @@ def _read_corpus(fields: dict[str, Any]) -> Corpus:
     wanted = vars(Config(**fields))
     read = partial(load_corpus, wanted["data"]) if "data" in fields else load_default_corpus
     return read(**{name: wanted[name] for name in ("source", "target", "hold_out", "validation")})
-
-
-def _start_model(tokenizers: Tokenizers, config: Config, earlier: Path | None) -> keras.Model:
-    keras.utils.set_random_seed(config.seed)
-    model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
-    if earlier:
-        warm_start.copy_weights(earlier, model)
-    return model
 
 
 def _expected_seconds(config: Config, pairs: Corpus) -> dict[str, float]:

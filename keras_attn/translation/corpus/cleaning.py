@@ -38,10 +38,7 @@ class Cleaned(NamedTuple):
 
 
 def clean_text(text: str) -> str:
-    """Normalise text: NFKC, single spaces, no invisible characters, no space at either end.
-
-    Each run of white space or control characters becomes one space. The tokenizers normalise text
-    in the same way, so this changes no ids; equal sentences become equal strings.
+    """Normalise text as the tokenizers do: NFKC, single spaces, no invisible characters.
 
     >>> clean_text("  Ｆｕｌｌ\\u3000width\\t１２ \\n")
     'Full width 12'
@@ -50,10 +47,7 @@ def clean_text(text: str) -> str:
 
 
 def has_wrong_script(text: str, language: str) -> bool:
-    """Whether too few letters of a text belong to the script of its language.
-
-    The result is False for text without letters and for languages without known scripts.
-    """
+    """Whether a text has letters, and too few of them belong to the scripts of its language."""
     row = read_language(language)
     if not row.scripts or (row.is_latin and text.isascii()):
         return False
@@ -68,8 +62,6 @@ def has_wrong_side(pair: Pair, source_language: str, target_language: str) -> bo
 
 def share_of_script(text: str, language: str) -> float:
     """Share of the letters of a text that belong to the script of a language.
-
-    The result is 0 for text without letters and for languages without known scripts.
 
     >>> [share_of_script("これはtext", language) for language in ("ja", "en")]
     [0.42857142857142855, 0.5714285714285714]

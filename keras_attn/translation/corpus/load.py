@@ -1,6 +1,6 @@
 """Loading of corpora by name or path: read, clean, leave out and split, weigh."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -72,26 +72,14 @@ def load_corpus(
 ) -> Corpus:
     """Read, clean, split and weigh one or several corpora.
 
-    Args:
-        name: A built-in corpus (`everyday`, `tatoeba`, `jmdict`), a published corpus (`jesc`,
-            `kftt`, `opus:` and a name in OPUS), the path of a file with lines `source TAB target`,
-            the paths of two files joined by a comma, or `tfds:` and the name of a translation set
-            of TensorFlow Datasets; or several of these, joined by ` + `, each with an optional
-            weight: `tatoeba + own.tsv=3` repeats each pair of `own.tsv` three times an epoch.
-            `jmdict` next to other corpora is for training only.
-        source: Language code of the source side.
-        target: Language code of the target side.
-        hold_out: Test sets, joined by ` + `. What shares a sentence with one of them is left out
-            of all three splits (`splits.leave_out`).
-        validation: `"split"`, or `"none"`: all pairs are trained on, those that are scored too.
-
-    Pairs with a Japanese sentence of `in_the_wild.tsv` are not in training.
+    The arguments are as the fields of `Config`; `name` is `Config.data`. Pairs with a Japanese
+    sentence of `in_the_wild.tsv` are not in training.
     """
     held_out = _read_held_out(hold_out, source, target)  # before anything large is downloaded
     sources = Sources(name, source, target)
     raw = sources.read()
     cleaned = cleaning.clean(raw.entries, source, target)
-    counts, warnings = _check(raw, cleaned, name, source, target)
+    counts, warnings = _check(sources, raw, cleaned)
     entries = [one for one in cleaned.entries if one.corpus not in sources.training_only]
     training_only = [one for one in cleaned.entries if one.corpus in sources.training_only]
     if held_out:
@@ -107,35 +95,45 @@ def load_corpus(
     kept = splits.without_shared(training_only, never_trained_on)
     withheld = divided.withheld + len(training_only) - len(kept)
     divided = divided._replace(train=divided.train + kept, withheld=withheld)
-
-    def read_later(part: int) -> list[Entry]:
-        entries = cleaning.clean(sources.read(part).entries, source, target).entries
-        return splits.without_shared(entries, never_trained_on)
-
+    parts = _Parts(sources, divided.train, never_trained_on)
+    test_corpora = {
+        short: [i for i, corpus in enumerate(divided.test_corpora) if corpus == one]
+        for one, short in zip(sources.weights, without_folders(sources.weights), strict=True)
+        if one not in sources.training_only
+    }
     warnings += _count(counts, divided, held_out, trains_on_all, name)
-    return _weigh(name, sources, read_later, divided, held_out, counts, warnings)
+    if len(parts) > 1:
+        counts["parts"] = len(parts)
+    if counts["test"]:
+        warnings += _rough_scores(test_corpora)
+    return Corpus(
+        name=name,
+        train=parts[0].pairs,
+        parts=parts,
+        validation=divided.validation,
+        test=divided.test,
+        test_corpora=test_corpora,
+        counts=counts,
+        held_out=held_out,
+        credit=" ".join(filter(None, (rights(one)[1] for one in sources.weights))),
+        warnings=tuple(warnings),
+    )
 
 
-def _check(
-    raw: Raw, cleaned: Cleaned, name: str, source: str, target: str
-) -> tuple[dict[str, int], list[str]]:
+def _check(sources: Sources, raw: Raw, cleaned: Cleaned) -> tuple[dict[str, int], list[str]]:
     """Counts of what was read and kept, and warnings; refuses a corpus of which nothing is left."""
     num_broken = sum(map(len, raw.broken.values()))
     num_kept = len(cleaned.entries)
-    counts = {
-        "read": num_broken + len(raw.entries),
-        "broken": num_broken,
-        **cleaned.dropped,
-        "kept": num_kept,
-    }
+    counts = {"read": num_broken + len(raw.entries), "broken": num_broken}
+    counts |= {**cleaned.dropped, "kept": num_kept}
     wrong_script = ""
     if 2 * counts["wrong_script"] > num_kept:  # reads all pairs again
         raw_pairs = [entry.pair for entry in raw.entries]
-        wrong_script = cleaning.wrong_script_message(raw_pairs, source, target)
+        wrong_script = cleaning.wrong_script_message(raw_pairs, *sources.languages)
     if not num_kept:
         listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
-        fault = f"No pair of the corpus is left after cleaning. Received: data={name!r} ({listed})."
-        raise ValueError(f"{fault} {wrong_script}".rstrip())
+        fault = "No pair of the corpus is left after cleaning. Received: "
+        raise ValueError(f"{fault}data={sources.name!r} ({listed}). {wrong_script}".rstrip())
     warnings = []
     for one, numbers in raw.broken.items():
         if numbers:
@@ -143,7 +141,8 @@ def _check(
             named += ", ..." if len(numbers) > MAX_NAMED_LINES else ""
             lines = _counted(len(numbers), "line")
             warnings.append(f"{one}: {lines} without TAB or valid UTF-8 left out: {named}.")
-    return counts, [*warnings, *raw.remarks, *([f"{name}: {wrong_script}"] if wrong_script else [])]
+    warnings += raw.remarks
+    return counts, [*warnings, *([f"{sources.name}: {wrong_script}"] if wrong_script else [])]
 
 
 def _count(
@@ -154,7 +153,7 @@ def _count(
     if trains_on_all:
         apart = {"validation": 0, "test": 0, "scored": sum(apart.values())}
     counts |= {"groups": divided.groups, "train": len(divided.train), **apart}
-    counts |= {"withheld": divided.withheld}
+    counts["withheld"] = divided.withheld
     num_apart = counts["validation"] + counts["test"] + divided.withheld
     if held_out:
         counts["held_out"] = counts["kept"] - len(divided.train) - num_apart
@@ -172,67 +171,37 @@ def _count(
     ]
 
 
-def _weigh(
-    name: str,
-    sources: Sources,
-    read_later: Callable[[int], list[Entry]],
-    divided: Splits,
-    held_out: list[HeldOut],
-    counts: dict[str, int],
-    warnings: list[str],
-) -> Corpus:
-    """Corpus of the splits, with the training pairs weighted and in parts."""
-    in_memory: list[list[Entry]] = [[] for _ in range(sources.num_parts)]
-    for i, entry in enumerate(divided.train):  # small corpora are dealt out to all parts
-        in_memory[0 if entry.corpus in sources.sets else i % len(in_memory)].append(entry)
-    parts = _Parts(in_memory, read_later)
-    test_corpora = {
-        short: [i for i, corpus in enumerate(divided.test_corpora) if corpus == one]
-        for one, short in zip(sources.weights, without_folders(sources.weights), strict=True)
-        if one not in sources.training_only
-    }
-    if len(parts) > 1:
-        counts["parts"] = len(parts)
-    rough_scores = [
-        f"{short}: the test split has only {_counted(len(rows), 'sentence')}; scores on it are "
+def _rough_scores(test_corpora: dict[str, list[int]]) -> list[str]:
+    return [
+        f"{name}: the test split has only {_counted(len(rows), 'sentence')}; scores on it are "
         "unreliable."
-        for short, rows in test_corpora.items()
-        if counts["test"] and len(rows) < MIN_TELLING_TEST
+        for name, rows in test_corpora.items()
+        if len(rows) < MIN_TELLING_TEST
     ]
-    return Corpus(
-        name=name,
-        train=parts[0].pairs,
-        parts=parts,
-        validation=divided.validation,
-        test=divided.test,
-        test_corpora=test_corpora,
-        counts=counts,
-        held_out=held_out,
-        credit=" ".join(filter(None, (rights(one)[1] for one in sources.weights))),
-        warnings=(*warnings, *rough_scores),
-    )
 
 
 class _Parts(Sequence[WeightedPairs]):
-    """Training pairs in parts. All but the first may lack pairs, which are read when asked for."""
+    """Training pairs in parts. Pairs of large sets, but for the first part, are read when asked."""
 
-    def __init__(self, in_memory: list[list[Entry]], read_later: Callable[[int], list[Entry]]):
-        self._in_memory = in_memory
-        self._read_later = read_later
+    def __init__(self, sources: Sources, train: list[Entry], never_trained_on: list[Example]):
+        self._sources, self._never_trained_on = sources, never_trained_on
+        self._in_memory: list[list[Entry]] = [[] for _ in range(sources.num_parts)]
+        for i, entry in enumerate(train):  # small corpora are dealt out to all parts
+            self._in_memory[0 if entry.corpus in sources.sets else i % len(self)].append(entry)
 
     def __len__(self) -> int:
         return len(self._in_memory)
 
     def __getitem__(self, part: Any) -> Any:
         entries = self._in_memory[part]
-        return WeightedPairs.of(entries + self._read_later(part) if part else entries)
+        if part:
+            read = cleaning.clean(self._sources.read(part).entries, *self._sources.languages)
+            entries = entries + splits.without_shared(read.entries, self._never_trained_on)
+        return WeightedPairs([one.pair for one in entries], [one.weight for one in entries])
 
 
 def load_default_corpus(**options: str) -> Corpus:
-    """Corpus of a training without `--data`: `Config.data`, or `everyday` without a network.
-
-    The `name` of the corpus tells which one it is. The `options` are those of `load_corpus`.
-    """
+    """Corpus of a training without `--data`: `Config.data`, or `everyday` without a network."""
     try:
         return load_corpus(Config.data, **options)
     except OSError as error:
@@ -245,11 +214,7 @@ def load_default_corpus(**options: str) -> Corpus:
 
 
 def load_test_set(name: str, source: str = "ja", target: str = "en") -> list[Example]:
-    """All pairs of a corpus (see `load_corpus`) without cleaning, one example for each line.
-
-    A sentence that the corpus holds twice is an example twice, as in the published scores of public
-    test sets.
-    """
+    """All pairs of a corpus without cleaning, one example for each line, also for equal lines."""
     sources = Sources(name, source, target)
     entries = [entry for part in range(sources.num_parts) for entry in sources.read(part).entries]
     pairs = [entry.pair for entry in entries if all(side.strip() for side in entry.pair)]

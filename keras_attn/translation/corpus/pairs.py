@@ -1,7 +1,5 @@
 """Sentence pairs, as corpora hold them and as a training uses them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 
@@ -26,8 +24,3 @@ class WeightedPairs(NamedTuple):
 
     pairs: list[Pair]
     weights: list[float]
-
-    @classmethod
-    def of(cls, entries: list[Entry]) -> WeightedPairs:
-        """Pairs and weights of entries."""
-        return cls([entry.pair for entry in entries], [entry.weight for entry in entries])

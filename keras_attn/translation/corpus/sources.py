@@ -75,7 +75,7 @@ class Sources:
     """One or several corpora, opened by name."""
 
     def __init__(self, name: str, source: str, target: str):
-        self._languages = source, target
+        self.name, self.languages = name, (source, target)
         self.weights = _weights(name)  # by corpus
         # Published corpora and sets of TensorFlow Datasets, which may be large.
         self.sets: dict[str, TranslationSet | PublishedCorpus] = {}
@@ -101,13 +101,13 @@ class Sources:
                 pairs = self.sets[name].read(part, self.num_parts)
                 raw.entries.extend(Entry(Pair(*pair), name, weight) for pair in pairs)
             elif part == 0 and name in BUILT_IN:
-                read = _read_built_in(name, *self._languages)
+                read = _read_built_in(name, *self.languages)
                 raw.entries.extend(one._replace(weight=weight * one.weight) for one in read)
             elif part == 0:
-                lines = read_files(_paths(name), *self._languages)
+                lines = read_files(_paths(name), *self.languages)
                 raw.entries.extend(Entry(pair, name, weight) for pair in lines if pair is not None)
                 raw.broken[name] = [i for i, pair in enumerate(lines, start=1) if pair is None]
-                raw.remarks.extend(formats.remarks(name, lines, *self._languages))
+                raw.remarks.extend(formats.remarks(name, lines, *self.languages))
         return raw
 
 

@@ -66,10 +66,7 @@ def in_the_wild() -> Path:
 
 
 def unseen(source: str, target: str) -> list[Example]:
-    """Sentences of `in_the_wild`, without their translations, on the Japanese side of a training.
-
-    They measure a model on text that it has not seen, so no model is trained on them.
-    """
+    """Sentences of `in_the_wild`, without translations, on the Japanese side of a training."""
     with in_the_wild().open(encoding="utf-8", newline="") as file:
         texts = [row["ja"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
     if code_of(source) == "ja":
@@ -167,9 +164,7 @@ def without_shared(entries: Sequence[Entry], examples: Sequence[Example]) -> lis
 
 
 def connected(keys: Sequence[tuple[str, ...]]) -> list[list[int]]:
-    """Groups of positions of connected keys, by union-find.
-
-    Two keys are connected if strings in the same place are equal and not empty.
+    """Groups of positions of keys with equal strings in the same place, by union-find.
 
     >>> connected([("a", "b", ""), ("c", "d", ""), ("e", "b", "")])
     [[0, 2], [1]]

@@ -1,11 +1,12 @@
 """Files of a Marian model, in the form that transformers writes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import yaml
 
 from keras_attn.translation.importing import safetensors
 from keras_attn.translation.importing.vocabulary import SpecialTokens
@@ -53,12 +54,17 @@ def read_json(folder: Path, name: str, needed: bool = True) -> dict[str, Any]:
     """Content of a JSON file of a folder; nothing for a missing file that is not `needed`."""
     if not needed and not (folder / name).is_file():
         return {}
+    return mapping(read_bytes(folder, name), f"{folder / name}", "JSON", json.loads)
+
+
+def mapping(content: bytes, name: str, form: str, parse: Callable[[str], Any]) -> dict[str, Any]:
+    """Mapping in a file of JSON or YAML."""
     try:
-        found = json.loads(read_bytes(folder, name))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"`{folder / name}` must be a file of JSON but cannot be read.") from error
+        found = parse(content.decode("utf-8-sig"))
+    except (ValueError, yaml.YAMLError) as error:
+        raise ValueError(f"`{name}` must be a file of {form} but cannot be read.") from error
     if not isinstance(found, dict):
-        raise ValueError(f"`{folder / name}` must be a JSON object. Received: {type(found)}.")
+        raise ValueError(f"`{name}` must be a mapping of {form}. Received: {type(found)}.")
     return found
 
 

@@ -23,17 +23,10 @@ def import_marian(
     language_token: str = "",
     serving_precision: str = "float32",
 ) -> Translator:
-    """Write a Marian model as the next version of a translator.
+    """Write a Marian model as the next version of a translator, in the folder `out`.
 
-    Args:
-        path: Folder with `config.json`, `model.safetensors` or `pytorch_model.bin`, `source.spm`,
-            `target.spm` and `vocab.json`; `target_vocab.json`, `generation_config.json` and
-            `tokenizer_config.json` if the model has them. Or a folder as Marian and OPUS-MT write
-            it, with `decoder.yml`, the files that it names, `source.spm` and `target.spm`.
-        out: Folder of all versions.
-        source, target: Language codes. Default to those of `tokenizer_config.json`.
-        language_token: Token of a model with several target languages, such as `">>por<<"`, that
-            is read before each text without one. Defaults to none.
+    `path` is a folder as transformers writes it (`folder.read`), or as Marian and OPUS-MT do
+    (`npz.read`), with `source.spm` and `target.spm`. The languages may be stated in the folder.
     """
     has_own_form = (path / npz.DECODER).is_file() and not (path / folder.CONFIG).is_file()
     files = npz.read(path) if has_own_form else folder.read(path)

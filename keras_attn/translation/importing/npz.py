@@ -4,6 +4,7 @@ OPUS-MT publishes its models so. What is read here has the names of transformers
 """
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,7 @@ _FORM = {
 
 
 def read(path: Path) -> Files:
-    """Files of a model in the names of transformers; `ValueError` for another form of model.
-
-    The start of the decoder, which has an embedding of zeros in Marian, is a padding token that is
-    added to the vocabularies, as in the models that transformers converts.
-    """
+    """Files of a model in the names of transformers; `ValueError` for another form of model."""
     decoder = _parse_yaml(folder.read_bytes(path, DECODER), f"{path / DECODER}")
     models, vocabularies = (decoder.get(entry) or [] for entry in ("models", "vocabs"))
     if len(models) != 1 or len(vocabularies) != 2:
@@ -96,17 +93,13 @@ def read(path: Path) -> Files:
 def _parse_yaml(content: bytes, name: str) -> dict[str, Any]:
     # Scalars stay text: a token may be `no` or `1`.
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        found = yaml.load(content.decode("utf-8"), Loader=loader)
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ValueError(f"`{name}` must be a file of YAML but cannot be read.") from error
-    if not isinstance(found, dict):
-        raise ValueError(f"`{name}` must be a mapping of YAML. Received: {type(found)}.")
-    return found
+    return folder.mapping(content, name, "YAML", partial(yaml.load, Loader=loader))
 
 
 def _read_vocabulary(path: Path, name: str) -> dict[str, int]:
     """Ids of the tokens of a language, with that of padding after them."""
+    # The start of the decoder, which has an embedding of zeros in Marian, is a padding token, as in
+    # the models that transformers converts.
     try:
         entries = _parse_yaml(folder.read_bytes(path, name), f"{path / name}")
         tokens = {token: int(number) for token, number in entries.items()}

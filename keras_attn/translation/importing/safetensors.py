@@ -14,8 +14,7 @@ _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": ml_dtypes.bfloat16}
 def read(path: Path) -> dict[str, np.ndarray]:
     """Floating-point tensors of a file by name, in float32.
 
-    The file starts with the length of a header, a little-endian integer of 8 bytes. The header is
-    JSON with dtype, shape and place of each tensor in the bytes that follow it.
+    Its first 8 bytes are the length of a JSON header with dtype, shape and place of each tensor.
     """
     content = path.read_bytes()
     start = 8 + int.from_bytes(content[:8], "little")

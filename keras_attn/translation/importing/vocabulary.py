@@ -30,9 +30,8 @@ def convert(
     """SentencePiece model whose ids are those of our models and whose pieces are a vocabulary's.
 
     Our special ids come first, then all other tokens in the order of their ids. Tokens that this
-    SentencePiece model does not have, such as those of the other language, are unused pieces. Its
-    pieces that the vocabulary lacks come last; they have no id (`Tokenizer`). `name` is the file of
-    `vocabulary`, for messages.
+    SentencePiece model lacks are unused pieces. Pieces that the vocabulary lacks come last, without
+    an id (`Tokenizer`). `name` is the file of `vocabulary`.
     """
     model = _unigram(proto, name)
     _check(vocabulary, special, name)

@@ -13,7 +13,7 @@ def test_a_file_that_is_missing_or_broken_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"config.json` must be a file of JSON"):
         folder.read_json(tmp_path, "config.json", needed=False)
     (tmp_path / "config.json").write_text("[1]")
-    with pytest.raises(ValueError, match=r"must be a JSON object. Received: .*list"):
+    with pytest.raises(ValueError, match=r"must be a mapping of JSON. Received: .*list"):
         folder.read_json(tmp_path, "config.json")
     with pytest.raises(ValueError, match="no `model.safetensors` and no `pytorch_model.bin`"):
         folder.read_weights(tmp_path)
