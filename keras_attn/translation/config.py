@@ -10,7 +10,9 @@ import dataclasses
 import json
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import le
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,19 @@ CHOICES = {
     "serving_precision": PRECISIONS,
 }
 
+# Pairs of fields of which the second limits the first, and the limit.
+_LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
+    "num_hiddens num_heads": (lambda n, heads: n % heads == 0, "a multiple of `num_heads`"),
+    "num_heads num_kv_heads": (lambda n, kv: not kv or n % kv == 0, "a multiple of `num_kv_heads`"),
+    "batch_tokens max_length": (
+        lambda tokens, longest: tokens >= 2 * longest,
+        "at least 2 * `max_length`, one pair of the greatest length",
+    ),
+    "logits_bias tie_embeddings": (le, "False without `tie_embeddings`"),
+    "share_embeddings shared_vocab": (le, "False without `shared_vocab`"),
+    "min_length_ratio max_length_ratio": (le, "at most `max_length_ratio`"),
+}
+
 # Heading of options that a training does not depend on.
 SEARCH = "search of the exported model"
 
@@ -54,9 +69,8 @@ SEARCH = "search of the exported model"
 @dataclass(frozen=True)
 @described(Path(__file__).with_name("config.tsv"), CHOICES, separators={"hold_out": AND})
 class Config:
-    """Sizes, budgets and choices of one translator.
+    """Sizes, budgets and choices of one translator, each described by a row of `config.tsv`.
 
-    Each field has a row in `config.tsv`, with its help text, its range and the heading of its flag.
     Fields that only an imported model sets have no flag.
     """
 
@@ -136,28 +150,11 @@ class Config:
     def validate(self) -> None:
         """Raise one `ValueError` that names every value that cannot be used."""
         found = faults(self)
-
-        def are_allowed(*names: str) -> bool:
-            return found.keys().isdisjoint(names)
-
-        def refuse(allowed: str, *names: str) -> None:
-            found[names[0]] = must_be(self, allowed, *names)
-
-        if are_allowed("num_hiddens", "num_heads") and self.num_hiddens % self.num_heads:
-            refuse("a multiple of `num_heads`", "num_hiddens", "num_heads")
-        if are_allowed("num_heads", "num_kv_heads"):
-            if self.num_kv_heads and self.num_heads % self.num_kv_heads:
-                refuse("a multiple of `num_kv_heads`", "num_heads", "num_kv_heads")
-        if are_allowed("batch_tokens", "max_length") and self.batch_tokens < 2 * self.max_length:
-            allowed = "at least 2 * `max_length`, one pair of the greatest length"
-            refuse(allowed, "batch_tokens", "max_length")
-        if self.logits_bias is True and self.tie_embeddings is False:
-            refuse("False without `tie_embeddings`", "logits_bias", "tie_embeddings")
-        if self.share_embeddings is True and self.shared_vocab is False:
-            refuse("False without `shared_vocab`", "share_embeddings", "shared_vocab")
-        if are_allowed("min_length_ratio", "max_length_ratio"):
-            if self.min_length_ratio > self.max_length_ratio:
-                refuse("at most `max_length_ratio`", "min_length_ratio", "max_length_ratio")
+        for pair, (is_allowed, allowed) in _LIMITS.items():
+            names = pair.split()
+            if found.keys().isdisjoint(names):
+                if not is_allowed(*(getattr(self, name) for name in names)):
+                    found[names[0]] = must_be(self, allowed, *names)
         if found:
             raise ValueError(f"The configuration cannot be used. {' '.join(found.values())}")
 
@@ -185,11 +182,7 @@ class Config:
 
     @classmethod
     def load(cls, path: Path) -> Config:
-        """Read a file that `save` wrote, also one of an older version of keras_attn.
-
-        Fields that the file lacks take their defaults. Fields that are unknown here are left out,
-        with a warning that names them.
-        """
+        """Read a file that `save` wrote, also one of an older version of keras_attn."""
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
             version = record.pop("format_version")

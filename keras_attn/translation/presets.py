@@ -88,10 +88,9 @@ WITHIN_LENGTH_LIMIT = 0.999
 def for_corpus(
     num_pairs: int, speeds: Mapping[str, float], num_accelerators: int = 0, **given: Any
 ) -> Config:
-    """Configuration for a number of training pairs on this machine.
+    """Configuration for a number of training pairs on this machine, with the values `given`.
 
-    The machine has the `speeds` of `runtime.precision.measure_speeds`, and accelerators that share
-    a batch, or none. Values that the user has given are kept.
+    The machine has the `speeds` of `runtime.precision.measure_speeds`.
     """
     is_small = num_pairs < SMALL_CORPUS_PAIRS
     usual_values = SMALL_CORPUS if is_small else LARGE_CORPUS
@@ -110,7 +109,6 @@ def for_corpus(
             return config.minutes * num_accelerators * _TOKENS_IN_A_MINUTE_ON_ACCELERATOR
         return 60 * config.minutes / seconds_of_a_token(config, speeds)
 
-    chosen: dict[str, Any] = {}
     for bound, (encoder, decoder) in LAYERS_UP_TO_OPERATIONS.items() if not is_small else ():
         layers = {"num_encoder_layers": encoder, "num_decoder_layers": decoder, **given}
         smaller = dataclasses.replace(config, **layers)
@@ -118,23 +116,18 @@ def for_corpus(
             config = smaller
             break
     tokens = tokens_of(config)
-    is_short = tokens * operations_of_a_token(config) <= SHORT_TRAINING_OPERATIONS
-    if is_small or is_short:
-        chosen["adam_lr_ratio"] = SHORT_TRAINING_ADAM_LR_RATIO
     epochs = tokens / (num_pairs * _TOKENS_OF_A_PAIR)
-    chosen["dropout"] = next(
-        (rate for most, rate in DROPOUT_UP_TO_EPOCHS.items() if epochs <= most), MOST_DROPOUT
-    )
+    rates = (rate for most, rate in DROPOUT_UP_TO_EPOCHS.items() if epochs <= most)
+    chosen: dict[str, Any] = {"dropout": next(rates, MOST_DROPOUT)}
+    if is_small or tokens * operations_of_a_token(config) <= SHORT_TRAINING_OPERATIONS:
+        chosen["adam_lr_ratio"] = SHORT_TRAINING_ADAM_LR_RATIO
     if not is_small and epochs > EPOCHS_WITH_EQUAL_SEGMENTATION:
         chosen["subword_alpha"] = SUBWORD_ALPHA
     return dataclasses.replace(config, **{**chosen, **given})
 
 
 def with_length_limit(config: Config, lengths: np.ndarray, given: Collection[str]) -> Config:
-    """Configuration with a `max_length_ratio` by the training pairs, unless it is among `given`.
-
-    `lengths (N, 2)` are the tokens of both sides of each pair, EOS included.
-    """
+    """Configuration with a `max_length_ratio` by the `lengths (N, 2)` of the training pairs."""
     if "max_length_ratio" in given:
         return config
     source, target = lengths.T
@@ -166,10 +159,7 @@ def seconds_of_a_token(config: Config, speeds: Mapping[str, float]) -> float:
 
 
 def summary(config: Config, given: Collection[str]) -> str:
-    """Sizes and budget in one line, for the terminal.
-
-    An asterisk marks fields that the user has not given, if their defaults depend on the corpus,
-    the time or the machine.
+    """Sizes and budget in one line; an asterisk marks those that the user has not given.
 
     >>> config = for_corpus(5000, {"float32": 2e11}, dropout=0.2, minutes=3.0)
     >>> summary(config, ["dropout", "minutes"])[:56]
@@ -181,15 +171,14 @@ def summary(config: Config, given: Collection[str]) -> str:
         if field.metadata["default_text"] and field.name not in given
     }
 
-    def show(name: str) -> str:
-        value = getattr(config, name)
-        formats = {float: "g", int: ",", str: ""}
-        return f"{value:{formats[type(value)]}}{'*' * (name in chosen)}"
-
-    budget = f"{show('steps')} steps" if config.steps else f"{show('minutes')} minutes"
+    formats = {float: "g", int: ",", str: "", bool: ""}
+    shown = {
+        name: f"{value:{formats[type(value)]}}{'*' * (name in chosen)}"
+        for name, value in vars(config).items()
+    }
+    budget = "{steps} steps" if config.steps else "{minutes} minutes"
     return (
-        f"Model: {show('num_encoder_layers')} + {show('num_decoder_layers')} layers, width "
-        f"{show('num_hiddens')}, feed-forward {show('ffn_num_hiddens')}, {show('num_heads')} "
-        f"heads, vocabulary {show('vocab_size')}, dropout {show('dropout')}, batches of "
-        f"{show('batch_tokens')} tokens, {show('precision')}, {budget} (* chosen)"
-    )
+        "Model: {num_encoder_layers} + {num_decoder_layers} layers, width {num_hiddens}, "
+        "feed-forward {ffn_num_hiddens}, {num_heads} heads, vocabulary {vocab_size}, dropout "
+        f"{{dropout}}, batches of {{batch_tokens}} tokens, {{precision}}, {budget} (* chosen)"
+    ).format(**shown)
