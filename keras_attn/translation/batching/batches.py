@@ -1,5 +1,6 @@
 """Training batches: pairs of similar length, in a few fixed shapes, with a token budget."""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -67,25 +68,15 @@ class Batches:
         shard: Shard | None = None,
         readings: Mapping[str, str] | None = None,
     ):
-        kana = Kana(readings)
+        options = (tokenizers, config, shard is not None, Kana(readings))
         # Two, because prefetching may reach the next epoch before training does.
-        self._corpus = lru_cache(maxsize=2)(
-            lambda part: BucketedCorpus(
-                parts[part], part, tokenizers, config, shard is not None, kana
-            )
-        )
-        self._plans = lru_cache(maxsize=2)(
-            lambda epoch: self._corpus(epoch % len(parts)).plans(epoch)
-        )
+        self._corpus = lru_cache(2)(lambda part: BucketedCorpus(parts[part], part, *options))
+        self._plans = lru_cache(2)(lambda epoch: self._corpus(epoch % len(parts)).plans(epoch))
         self._num_parts = len(parts)
-        self._tokenizers = tokenizers
-        self._config = config
-        self._shard = shard
+        self._tokenizers, self._config, self._shard = tokenizers, config, shard
         first = self._corpus(0)
-        self.shapes = first.shapes
-        self.num_too_long = first.num_too_long
-        self.padding = first.padding
-        self.lengths = first.lengths
+        self.shapes, self.lengths = first.shapes, first.lengths
+        self.num_too_long, self.padding = first.num_too_long, first.padding
         self.steps_per_epoch = len(self._plans(0))
 
     def summary(self) -> str:
@@ -98,10 +89,7 @@ class Batches:
 
     def stream(self, start_step: int = 0) -> Iterator[Batch]:
         """Endless iterator over batches, from the global step `start_step`."""
-        step = start_step
-        while True:
-            yield self._batch(step)
-            step += 1
+        return map(self._batch, itertools.count(start_step))
 
     def dataset(self, start_step: int = 0) -> tf.data.Dataset:
         """Dataset of `stream` for Keras `fit`: `((source, target_in), target_out)`."""
@@ -153,16 +141,15 @@ class Batches:
             seeds = np.random.SeedSequence([self._config.seed, step]).generate_state(2)
             limits = (self._config.max_length,) * 2 if self._shard is None else shape
             sources = self._sampled(0, sources, texts, int(seeds[0]), limits[0])
-            targets = self._sampled(
-                1, targets, [corpus.pairs[i].target for i in pairs], int(seeds[1]), limits[1]
-            )
+            texts = [corpus.pairs[i].target for i in pairs]
+            targets = self._sampled(1, targets, texts, int(seeds[1]), limits[1])
             if self._shard is None:
                 shape = (max(map(len, sources)) + 1, max(map(len, targets)) + 1)
         if self._shard is None:
-            return _pad(sources, targets, *shape)
+            return _pad(sources, targets, shape, len(pairs))
         rows = _rows_of_process(shape, self._config, self._shard)
         mine = slice(self._shard.process * rows, (self._shard.process + 1) * rows)
-        return _pad(sources[mine], targets[mine], *shape, num_rows=rows)
+        return _pad(sources[mine], targets[mine], shape, rows)
 
     def _sampled(self, side: int, plain: list, texts: list[str], seed: int, most: int) -> list:
         """Ids of random segmentations; `plain` for `most` or more tokens, EOS not counted."""
@@ -176,18 +163,11 @@ def _rows_of_process(shape: tuple[int, int], config: Config, shard: Shard) -> in
     return of_device * shard.num_devices // shard.num_processes
 
 
-def _pad(
-    sources: Sequence[Sequence[int]],
-    targets: Sequence[Sequence[int]],
-    source_length: int,
-    target_length: int,
-    num_rows: int = 0,
-) -> Batch:
+def _pad(sources: list, targets: list, shape: tuple[int, int], num_rows: int) -> Batch:
     """Batch of the pairs, with rows of padding up to `num_rows`."""
-    num_rows = max(num_rows, len(sources))
-    source = np.full((num_rows, source_length), PAD_ID, np.int32)
-    target_in = np.full((num_rows, target_length), PAD_ID, np.int32)
-    target_out = np.full((num_rows, target_length), PAD_ID, np.int32)
+    source, target_in, target_out = (
+        np.full((num_rows, length), PAD_ID, np.int32) for length in (*shape, shape[1])
+    )
     target_in[: len(sources), 0] = BOS_ID
     for row, (s, t) in enumerate(zip(sources, targets, strict=True)):
         source[row, : len(s)] = s

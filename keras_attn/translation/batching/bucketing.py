@@ -11,7 +11,7 @@ from keras_attn.translation.batching.joining import joined_pairs
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 from keras_attn.translation.text.kana import Kana
-from keras_attn.translation.text.noise import add_noise
+from keras_attn.translation.text.noise import FEW_READINGS, add_noise
 from keras_attn.translation.text.training_placeholders import mask_pair
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
@@ -39,9 +39,6 @@ class BatchPlan:
 
     def __post_init__(self):
         self.num_rows = len(self.clean)
-
-
-PlansByShape = dict[tuple[int, int], list[BatchPlan]]
 
 
 def batch_size(shape: tuple[int, int], config: Config) -> int:
@@ -72,20 +69,17 @@ class BucketedCorpus:
         tokenizers: Tokenizers,
         config: Config,
         fixed_shapes: bool = False,
-        kana: Kana | None = None,
+        kana: Kana = FEW_READINGS,
     ):
-        self._tokenizers = tokenizers
-        self._fixed_shapes = fixed_shapes
-        self._config = config
-        self._kana = kana or Kana()
+        self._tokenizers, self._config = tokenizers, config
+        self._fixed_shapes, self._kana = fixed_shapes, kana
         self.pairs: list[Pair] = []
         self.sides: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])  # source and target ids
         self.lengths = np.zeros((0, 2), int)  # of each side, EOS included
         self._weights = np.zeros(0)
-        languages = config.source, config.target
         # The tokenizers of imported models have no placeholders, and their exports put in none.
         if not tokenizers.source.is_imported:
-            part = masked_part(part, languages, [config.seed, number])
+            part = masked_part(part, (config.source, config.target), [config.seed, number])
         self.num_too_long = self._add(part)
         if not self.pairs:
             raise ValueError(
@@ -94,15 +88,9 @@ class BucketedCorpus:
                 "Use a larger `max_length`."
             )
         if config.concat_ratio:
-            joined = joined_pairs(
-                WeightedPairs(self.pairs, self._weights.tolist()),
-                self.lengths,
-                config.concat_ratio,
-                languages,
-                config.max_length,
-                np.random.default_rng(np.random.SeedSequence([config.seed, number], spawn_key=[1])),
-            )
-            self._add(joined)
+            seed = np.random.SeedSequence([config.seed, number], spawn_key=[1])
+            kept = WeightedPairs(self.pairs, self._weights.tolist())
+            self._add(joined_pairs(kept, self.lengths, config, np.random.default_rng(seed)))
         self._buckets = plan_buckets(self.lengths, config.max_padding)
         longest = (self.lengths[bucket].max(axis=0) for bucket in self._buckets)
         self.shapes = [(int(source), int(target)) for source, target in longest]
@@ -155,17 +143,13 @@ class BucketedCorpus:
         A pair moves to a batch of a longer shape if its source gets too long for the batch. If no
         batch has room for it, its own batch is padded more, or else the source remains clean.
         """
-        rows = [
-            (plan, row)
-            for plan in plans
-            for row in range(len(plan.clean))
-            if random.random() < self._config.noise
-        ]
+        all_rows = ((plan, row) for plan in plans for row in range(len(plan.clean)))
+        rows = [one for one in all_rows if random.random() < self._config.noise]
         pairs = [int(plan.clean[row]) for plan, row in rows]
         source = self._config.source
         texts = [add_noise(self.pairs[i].source, source, random, self._kana) for i in pairs]
         encoded = self._tokenizers.source.encode(texts)
-        by_shape: PlansByShape = {}
+        by_shape: dict[tuple[int, int], list[BatchPlan]] = {}
         for plan in sorted(plans, key=lambda plan: sum(plan.shape)):
             by_shape.setdefault(plan.shape, []).append(plan)
         for (plan, row), noised in zip(rows, map(NoisedPair, pairs, texts, encoded), strict=True):
@@ -181,7 +165,7 @@ class BucketedCorpus:
             plan.clean = plan.clean[plan.clean != _MOVED]
 
     def _plan_with_room(
-        self, noised: NoisedPair, plan: BatchPlan, by_shape: PlansByShape, random: Random
+        self, noised: NoisedPair, plan: BatchPlan, by_shape: dict, random: Random
     ) -> BatchPlan | None:
         """Batch for a pair of `plan` with noise; None if there is none."""
         most_tokens = (1 if self._fixed_shapes else MAX_GROWTH) * self._config.batch_tokens
@@ -205,8 +189,8 @@ def plan_buckets(lengths: np.ndarray, max_padding: float) -> list[np.ndarray]:
     """Divide pairs into buckets with a share of padding of at most `max_padding`.
 
     Each bucket is padded to its longest source and its longest target. The search is greedy: it
-    starts with one bucket and repeats the split, by side and length, that saves most padding. The
-    buckets are indices of rows of `lengths` `(N, 2)`.
+    repeats the split, by side and length, that saves most padding. The buckets are indices of rows
+    of `lengths` `(N, 2)`.
     """
     groups = [np.arange(len(lengths))]
     splits = [_best_split(lengths, groups[0])]

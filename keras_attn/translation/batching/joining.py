@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from keras_attn.languages import read_language
+from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 
 # End of a sentence that another may follow. Without one, two sentences would read as one.
@@ -19,27 +20,22 @@ MANY = 10_000
 
 
 def joined_pairs(
-    part: WeightedPairs,
-    lengths: np.ndarray,
-    share: float,
-    languages: tuple[str, str],
-    max_length: int,
-    random: np.random.Generator,
+    part: WeightedPairs, lengths: np.ndarray, config: Config, random: np.random.Generator
 ) -> WeightedPairs:
     """Join random pairs of a part by twos and threes.
 
     The sentences are drawn by the weights of the pairs. All but the last of a joined pair end with
     punctuation on both sides. `lengths` `(N, 2)` are those of each side in tokens, EOS included; no
-    sum of them is above `max_length`. An epoch has `share` times as many joined pairs as others.
+    sum of them is above `max_length`. An epoch has `concat_ratio` times as many joined pairs as
+    others.
 
     >>> part = WeightedPairs([Pair("はい。", "Yes."), Pair("猫?", "A cat?")], weights=[1, 1])
-    >>> joined = joined_pairs(
-    ...     part, np.full((2, 2), 3), 1.0, ("ja", "en"), 6, np.random.default_rng(0)
-    ... )
+    >>> config = Config(concat_ratio=1.0, max_length=6)
+    >>> joined = joined_pairs(part, np.full((2, 2), 3), config, np.random.default_rng(0))
     >>> Pair("猫?はい。", "A cat? Yes.") in joined.pairs
     True
     """
-    number = round(share * sum(part.weights))
+    number = round(config.concat_ratio * sum(part.weights))
     ends = np.array([all(_END.search(text) for text in pair) for pair in part.pairs])
     if not number or not ends.any():
         return WeightedPairs([], [])
@@ -49,14 +45,11 @@ def joined_pairs(
     first = weights * ends
     drawn[:, :2] = random.choice(len(ends), (number * ways, 2), p=first / first.sum())
     is_three = random.random(number * ways) < SHARE_OF_THREE
+    joiners = [read_language(code).joiner for code in (config.source, config.target)]
     pairs = []
     for members, has_three in zip(drawn, is_three, strict=True):
         chosen = members if has_three else members[1:]
-        if lengths[chosen].sum(axis=0).max() <= max_length:
-            texts = zip(*(part.pairs[i] for i in chosen), strict=True)
-            source, target = (
-                read_language(code).joiner.join(side)
-                for code, side in zip(languages, texts, strict=True)
-            )
-            pairs.append(Pair(source, target))
+        if lengths[chosen].sum(axis=0).max() <= config.max_length:
+            sides = zip(*(part.pairs[i] for i in chosen), strict=True)
+            pairs.append(Pair(*(one.join(side) for one, side in zip(joiners, sides, strict=True))))
     return WeightedPairs(pairs, [1 / ways] * len(pairs))

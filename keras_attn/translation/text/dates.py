@@ -6,7 +6,8 @@ A date is one span, so no number of it can take the place of another one: 10月2
 import re
 
 from keras_attn.translation.text.characters import Replacements, replace
-from keras_attn.translation.text.numbers import DIGIT, KANJI_TO_DIGITS, in_kanji
+from keras_attn.translation.text.numbers import DIGIT, in_kanji
+from keras_attn.translation.text.tables import read_rules
 
 # Regular expressions for Python and RE2 alike.
 _NUMBER = rf"(?:[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})"
@@ -48,57 +49,10 @@ NO_DATE = (
     rf"|{_NUMBER}(?:{_HALF})[額分数]|五月[蠅雨]"
 )
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
-_VALID_MONTH = "1[0-2]|[1-9]"
-# How a span is written in English: pattern and replacement, one after the other. The spaces are
-# there because Python reads "\\10" as group 10.
-IN_ENGLISH: Replacements = (
-    *KANJI_TO_DIGITS,
-    ("([1-9])十([1-9])", r"\1\2"),
-    ("([1-9])十", r"\1 0"),
-    ("十([1-9])", r"1\1"),
-    ("十", "10"),
-    (" ", ""),
-    ("(^|[年月前後時])0([0-9])", r"\1\2"),
-    (f"^([0-9]{{4}})年({_VALID_MONTH})月([0-9]+)日$", r"\2月 \3, \1"),
-    (f"^([0-9]{{4}})年({_VALID_MONTH})月$", r"\2月 \1"),
-    (f"^({_VALID_MONTH})月([0-9]+)日$", r"\1月 \2"),
-    *((f"^{number}月", name) for number, name in enumerate(_MONTHS, start=1)),
-    ("時半", "時30分"),
-    ("時([0-9])分", r"時0\1分"),
-    *((f"^{hour}時", f"午後{hour - 12}時") for hour in range(13, 24)),
-    ("^午前0時$|^午後12時$", "midnight"),
-    ("^午後0時$|^午前12時$", "noon"),
-    ("^午前0時|^0時", "午前12時"),
-    ("^午後0時", "午後12時"),
-    ("^(午[前後])?([0-9]+)時0?([0-9]+)分前$", r"\1\3 to \2"),
-    ("^(午[前後])?([0-9]+)時0?([0-9]+)分[過す]ぎ$", r"\1\3 past \2"),
-    ("^(午[前後])?([0-9]+)時([0-9]+)分$", r"\1\2:\3"),
-    ("^(午[前後])([0-9]+)時$", r"\1\2"),
-    ("^午前(.*)$", r"\1 a.m."),
-    ("^午後(.*)$", r"\1 p.m."),
-)
-
-
-def _one(word: str) -> str:
-    return f"an {word}" if word == "hour" else f"a {word}"
-
-
-# How a duration is written in English.
-DURATION_IN_ENGLISH: Replacements = (
-    *IN_ENGLISH[: IN_ENGLISH.index((" ", "")) + 1],
-    *((f"^1{unit}半$", f"{_one(word)} and a half") for unit, word in _UNITS.items()),
-    *((f"^([0-9]+){unit}半$", rf"\1 and a half {word}s") for unit, word in _UNITS.items()),
-    ("^([0-9]+)時間$", r"\1 hours"),
-    ("^1時間", "1 hour and "),
-    ("^([0-9]+)時間", r"\1 hours and "),
-    ("and 0([0-9])", r"and \1"),
-    (r"\b1分$", "1 minute"),
-    ("分$", " minutes"),
-)
+_KANJI_IN_DIGITS = read_rules("kanji below 100 in digits")
+# How a date, a time of day and a duration are written in English.
+IN_ENGLISH = (*_KANJI_IN_DIGITS, *read_rules("date in English"))
+DURATION_IN_ENGLISH = (*_KANJI_IN_DIGITS, *read_rules("duration in English"))
 DECADE_IN_ENGLISH: Replacements = (("年代", "s"),)
 ENGLISH_DECADE = r"[12][0-9]{2}0'?s\b"
 DECADE_IN_JAPANESE: Replacements = (("'?s$", "年代"),)
@@ -145,7 +99,7 @@ def ways_to_write_duration(duration: str) -> str:
     if duration.endswith("間"):
         return _whole(f"{first} hours?")
     unit = next(word for unit, word in _UNITS.items() if re.search(f"{unit}半$", duration))
-    one = f"|{_one(unit)} and a half" if numbers == ["1"] else ""
+    one = f"|{'an' if unit == 'hour' else 'a'} {unit} and a half" if numbers == ["1"] else ""
     half = rf"{first} and a half {unit}s|{first} {unit}s? and a half|{numbers[0]}\.5 {unit}s"
     return _whole(half + one)
 

@@ -4,6 +4,7 @@ import re
 
 from keras_attn.translation.text.characters import Replacements, replace
 from keras_attn.translation.text.numbers import IN_MYRIADS, in_kanji
+from keras_attn.translation.text.tables import read_rules
 
 _WORDS = (
     "twenty-five one two three four five six seven eight nine ten eleven twelve fifteen twenty "
@@ -20,29 +21,12 @@ _ONE_OR_MORE = rf"(?:{_COUNT}|\b[Aa]n?)"
 
 # 3:30 p.m., 3pm
 TIME = r"[0-9]{1,2}(?::[0-9]{2})? ?(?:[ap]\.m\.|[AP]\.M\.|(?:[ap]m|[AP]M)\b)"
-TIME_IN_JAPANESE: Replacements = (
-    (r" ?([AaPp])\.?[Mm]\.?$", r"\1"),
-    (":00", ""),
-    ("^0", ""),
-    ("^(.*)[Aa]$", r"午前\1"),
-    ("^(.*)[Pp]$", r"午後\1"),
-    ("^午後12$", "正午"),
-    ("^(午[前後])12(:|$)", r"\1 0\2"),
-    (" ", ""),
-    ("^(午[前後])([0-9]+)$", r"\1\2時"),
-    ("^(午[前後])([0-9]+):0?([0-9]+)$", r"\1\2時\3分"),
-)
+TIME_IN_JAPANESE = read_rules("time in Japanese")
 # Half past nine, a quarter to five; and ten to five, which is a time only after some words.
 HALF_OR_QUARTER = rf"\b(?:[Hh]alf past|(?:[Aa] )?[Qq]uarter (?:to|past)) {_COUNT}\b"
 MINUTES = rf"{_COUNT}(?: minutes?)? (?:to|past) {_COUNT}\b"
 BEFORE_MINUTES = r"(?:\b(?:at|by|until|till|before|around|about|almost|nearly|is|was)|'s) "
-SPOKEN_IN_JAPANESE: Replacements = (
-    *_TO_DIGITS,
-    ("^[Hh]alf past ([0-9]+)$", r"\1時半"),
-    ("^(?:1 )?[Qq]uarter", "15"),
-    ("^([0-9]+)(?: minutes?)? to ([0-9]+)$", r"\2時\1分前"),
-    ("^([0-9]+)(?: minutes?)? past ([0-9]+)$", r"\2時\1分"),
-)
+SPOKEN_IN_JAPANESE = (*_TO_DIGITS, *read_rules("spoken time in Japanese"))
 # Two and a half hours, an hour and a half, 2.5 miles, two hours and 30 minutes.
 _UNITS = {
     "hours?": "時間",
@@ -91,20 +75,10 @@ ABOUT_IN_JAPANESE: Replacements = (
     *((f" {word}$", kanji) for word, kanji in _COUNTERS.items()),
 )
 MINUS = rf"\b(?:[Mm]inus|[Nn]egative) {_COUNT}(?: degrees?)?\b"
-MINUS_IN_JAPANESE: Replacements = (
-    *_TO_DIGITS,
-    ("^[A-Za-z]+ ", "マイナス"),
-    (" degrees?$", "度"),
-)
+MINUS_IN_JAPANESE = (*_TO_DIGITS, *read_rules("minus in Japanese"))
 # $20, €15.50, $5 million
 MONEY = r"[$€£¥₩][0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?: (?:thousand|million|billion|trillion)\b)?"
-_CURRENCIES = {r"\$": "ドル", "€": "ユーロ", "£": "ポンド", "¥": "円", "₩": "ウォン"}
-MONEY_IN_JAPANESE: Replacements = (
-    *((f"^{sign}(.*)$", rf"\1{word}") for sign, word in _CURRENCIES.items()),
-    *IN_MYRIADS,
-)
-# Words of which every span has one, money and times of day too, unless it has a digit.
-BEGINNING = rf"[0-9]|\b(?:and a half|[Hh]alf|{'|'.join((*_PARTS, *_PATTERNS))})"
+MONEY_IN_JAPANESE = (*read_rules("money in Japanese"), *IN_MYRIADS)
 
 
 def ways_to_write_time(time: str) -> str:

@@ -1,6 +1,7 @@
 """Japanese text in kana: each kanji gets its most likely reading."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 
 from keras_attn.translation.text.kinds import MARKS
@@ -17,24 +18,10 @@ KANA_OF_KANJI = _words("word")
 # The same for whole texts, where each word must be read.
 _READINGS = KANA_OF_KANJI | _words("text")
 # Readings of a kanji after digits, at the end of a longer word, and before another word.
-_AFTER_NUMBERS, _AFTER_WORDS, _BEFORE_WORDS = map(
-    _words, ("after number", "after word", "before word")
-)
+_AFTER_NUMBERS, _AFTER_WORDS = _words("after number"), _words("after word")
+_BEFORE_WORDS = _words("before word")
 # Words that are read by what stands around them: regular expressions, the first that fits counts.
-_KANA_IN_CONTEXT = {
-    "(?<=[雨雪][がはも])降(?=[っりるら])": "ふ",
-    "(?<=[腹か]が)空(?=[いきく])": "す",
-    "(?<=を)行(?=っ)": "おこな",
-    "(?<=を)開(?=[いかきくこ])": "ひら",
-    "(?<=に)通(?=[っいうわ])": "かよ",
-    "(?<=[使買言習洗思歌扱払会違]い)方|(?<=[りきしちみびぎべけめれえせ])方": "かた",
-    "(?<=[そこあ]の)方(?=[はもをにと]|々)": "かた",
-    "(?<=[るた])方(?=[はへに])": "かた",
-    "(?<=のを|のは|こを|コを|草を)止(?=め)": "や",
-    "何(?=[でとのだ]|に[んち])": "なん",
-    "(?<=[ァ-ヺー])人": "じん",
-    "(?<=[0-9\ue000-\ue007])[ヶヵケか]月": "かげつ",
-}
+_KANA_IN_CONTEXT = _words("context")
 _IN_CONTEXT = re.compile("|".join(f"({pattern})" for pattern in _KANA_IN_CONTEXT))
 _KANJI = re.compile("[々一-鿿]")
 # What follows one of these is a counter, or a part of a longer word.
@@ -55,9 +42,9 @@ class Kana:
 
     def __init__(self, readings: Mapping[str, str] | None = None):
         self._readings = {**(readings or {}), **_READINGS}
-        lengths: dict[str, set[int]] = {}
+        lengths = defaultdict(set)
         for form in self._readings:
-            lengths.setdefault(form[0], set()).add(len(form))
+            lengths[form[0]].add(len(form))
         self._lengths = {first: sorted(some, reverse=True) for first, some in lengths.items()}
 
     def write(self, text: str) -> str:
@@ -68,7 +55,8 @@ class Kana:
         >>> Kana({"詩集": "ししゅう"}).write("今日3冊の詩集を読む。")
         'きょう3さつのししゅうをよむ。'
         """
-        text = _IN_CONTEXT.sub(_kana_in_context, text)
+        in_context = list(_KANA_IN_CONTEXT.values())
+        text = _IN_CONTEXT.sub(lambda found: in_context[(found.lastindex or 0) - 1], text)
         parts: list[str] = []
         end = 0
         while found := _KANJI.search(text, end):
@@ -114,10 +102,6 @@ class Kana:
         if _PART.match(before) or _KANJI.match(after):
             return _BEFORE_WORDS.get(kanji, "")
         return self._readings.get(kanji, "")
-
-
-def _kana_in_context(found: re.Match) -> str:
-    return list(_KANA_IN_CONTEXT.values())[(found.lastindex or 0) - 1]
 
 
 def _read_counter(text: str, start: int) -> tuple[str, int]:

@@ -56,30 +56,6 @@ class Kinds(tuple[Kind, ...]):
     def compiled(self) -> re.Pattern:
         return re.compile(self.pattern, re.ASCII)  # `\b` as in RE2
 
-    @cached_property
-    def usual(self) -> Kinds:
-        """Kinds in texts that `beginning` does not find."""
-        if self._is_japanese:
-            return Kinds(kind for kind in self if kind.values)
-        return Kinds(kind for kind in self if kind.targets != "japanese")
-
-    @cached_property
-    def beginning(self) -> re.Pattern:
-        """Characters and words with which the other kinds begin. Most texts have none."""
-        beginning = _JAPANESE_BEGINNING if self._is_japanese else english.BEGINNING
-        return re.compile(beginning, re.ASCII)
-
-    @cached_property
-    def _is_japanese(self) -> bool:
-        return any(kind.sources == "japanese" for kind in self)
-
-
-# First characters of spans that are not names.
-_JAPANESE_BEGINNING = (
-    f"[^{SCRIPTS['Hiragana']}{SCRIPTS['Katakana']}{SCRIPTS['Han']}、。・「」『』〜…?!, ()]"
-    f"|[{numbers.DIGIT[1:-1]}十百千午マ]"
-)
-
 
 # Letters that a path or address may hold besides ASCII: words in kanji and katakana.
 _WORD_LETTERS = SCRIPTS["Katakana"] + SCRIPTS["Han"]

@@ -32,14 +32,11 @@ _OTHER_ENDS = {
 }
 _ASCII = {"。": ".", "、": ",", "「": '"', "」": '"', "『": '"', "』": '"', "・": " "}
 # Commas between digits remain: without them, two numbers would read as one.
-_JAPANESE_COMMA = re.compile(r"(?<!\d)、|、(?!\d)")
-_JAPANESE_MARK = re.compile(rf"[。「」『』・]|{_JAPANESE_COMMA.pattern}")
-_COMMA = re.compile(r",(?!\d)")
+_JAPANESE_COMMA = r"(?<!\d)、|、(?!\d)"
 
 # Without the か at the end, a question would be a statement.
 _KANA = re.compile(f"(?!か[。.!?…]*$)[{_HIRAGANA}{_KATAKANA}]")
 _LETTER = re.compile(r"[^\W\d_]")
-_APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])")
 # Hiragana words that are also written in katakana.
 OFTEN_IN_KATAKANA = (
     "ありがとう おはよう こんにちは こんばんは さようなら ごめん すみません おめでとう もしもし "
@@ -68,14 +65,11 @@ _PARTICLE = re.compile(
 _POLITE_END = re.compile(
     "(?:(?<!たい)です|でした|(?<!願いし)(?<!おり)(?<!いたし)ます|ません|ください)(?=[。.!]*$)"
 )
-# Share of the texts in kana that have no katakana.
-_SHARE_OF_HIRAGANA = 0.15
-
+_SHARE_OF_HIRAGANA = 0.15  # of the texts in kana, which have no katakana
 _TO_KATAKANA = {hiragana: katakana for katakana, hiragana in TO_HIRAGANA.items()}
 
 
 def leave_out_end(text: str, random: Random) -> str:
-    """Text without the punctuation at the end."""
     return _END_TO_LEAVE_OUT.sub("", text).rstrip()
 
 
@@ -87,19 +81,9 @@ def change_end(text: str, random: Random) -> str:
     return text[: found.start()] + random.choice(_OTHER_ENDS[found[0]])
 
 
-def write_ascii(text: str, random: Random) -> str:
-    """Japanese text with the punctuation of ASCII."""
-    return _JAPANESE_MARK.sub(lambda mark: _ASCII[mark[0]], text)
-
-
 def change_commas(text: str, random: Random) -> str:
     """Japanese text without commas, or with other marks in their places."""
-    return _JAPANESE_COMMA.sub(random.choice(("", "", ",", "。")), text)
-
-
-def leave_out_commas(text: str, random: Random) -> str:
-    """Text without commas; those of numbers remain."""
-    return _COMMA.sub("", text)
+    return re.sub(_JAPANESE_COMMA, random.choice(("", "", ",", "。")), text)
 
 
 def _mistype(text: str, random: Random, letter: re.Pattern) -> str:
@@ -165,19 +149,20 @@ def add_particle(text: str, random: Random) -> str:
 
 
 def write_capitals(text: str, random: Random) -> str:
-    """Text in capital letters."""
     return text.upper()
 
 
 def write_lower_case(text: str, random: Random) -> str:
-    """Text in lower case."""
     return text.lower()
 
 
-def leave_out_apostrophes(text: str, random: Random) -> str:
-    """Text without the apostrophes inside words."""
-    return _APOSTROPHE.sub("", text)
+def _replacing(pattern: str, replacement: str | Callable[[re.Match], str]) -> Kind:
+    return lambda text, random: re.sub(pattern, replacement, text)
 
+
+write_ascii = _replacing(f"[。「」『』・]|{_JAPANESE_COMMA}", lambda mark: _ASCII[mark[0]])
+leave_out_commas = _replacing(r",(?!\d)", "")  # those of numbers remain
+leave_out_apostrophes = _replacing(r"(?<=[^\W\d_])['’](?=[^\W\d_])", "")
 
 # Relative rate of each kind, by `Language.noise`.
 _RATES: dict[str, dict[Kind, float]] = {
@@ -194,11 +179,11 @@ _RATES: dict[str, dict[Kind, float]] = {
 
 # Rate of `write_in_kana` among the kinds of Japanese: a fifth of the changed texts.
 _RATE_OF_KANA = 1.8
-_FEW_READINGS = Kana()
+FEW_READINGS = Kana()
 
 
 @cache
-def rates(language: str, kana: Kana = _FEW_READINGS) -> Mapping[Kind, float]:
+def rates(language: str, kana: Kana = FEW_READINGS) -> Mapping[Kind, float]:
     """Kinds of noise for texts of a language, each with its relative rate."""
     noise = read_language(language).noise
     if noise != "japanese":
@@ -206,7 +191,7 @@ def rates(language: str, kana: Kana = _FEW_READINGS) -> Mapping[Kind, float]:
     return {**_RATES[noise], partial(write_in_kana, kana=kana): _RATE_OF_KANA}
 
 
-def add_noise(text: str, language: str, random: Random, kana: Kana = _FEW_READINGS) -> str:
+def add_noise(text: str, language: str, random: Random, kana: Kana = FEW_READINGS) -> str:
     """Make one change to a text, of a kind drawn by the rates of its language.
 
     Kinds that find nothing to change are drawn again without them. The changed text is plain

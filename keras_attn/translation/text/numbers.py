@@ -3,6 +3,7 @@
 import re
 
 from keras_attn.translation.text.characters import Replacements, replace
+from keras_attn.translation.text.tables import read_rules
 
 DIGIT = "[一二三四五六七八九]"
 KANJI_TO_DIGITS: Replacements = tuple(
@@ -15,12 +16,9 @@ _HUNDREDS = f"{DIGIT}?百(?:{_TENS}|{DIGIT})?"
 _REST = f"(?:{_HUNDREDS}|{_TENS}|{DIGIT})"
 _BELOW_MYRIAD = f"{DIGIT}?千{_REST}?|{_HUNDREDS}|{_TENS}"
 # 十, 百 and 千 alone are more often parts of words.
-_SEVERAL_KANJI = "|".join(
-    (
-        f"{DIGIT}千{_REST}?|千{_REST}",
-        f"{DIGIT}百(?:{_TENS}|{DIGIT})?|百(?:{_TENS}|{DIGIT})",
-        f"{DIGIT}十{DIGIT}?|十{DIGIT}",
-    )
+_SEVERAL_KANJI = (
+    f"{DIGIT}千{_REST}?|千{_REST}|{DIGIT}百(?:{_TENS}|{DIGIT})?|百(?:{_TENS}|{DIGIT})"
+    f"|{DIGIT}十{DIGIT}?|十{DIGIT}"
 )
 _DECIMAL = r"[0-9][0-9,]*(?:\.[0-9]{1,4})?"
 # Count of 万, 億 or 兆.
@@ -28,12 +26,9 @@ _COUNT = f"(?:[0-9][0-9,]*[千百]|{_DECIMAL}|{_BELOW_MYRIAD}|{DIGIT})"
 # Left in the text: 数百万, 何千円.
 VAGUE = "[数何幾][十百千]?[万億兆]|[数何幾][十百千]+"
 # Numbers with 万, 億 and 兆: 1.5億, 1,200万, 2億5千万, 二十億.
-LARGE = "|".join(
-    (
-        f"{_COUNT}兆(?:{_COUNT}億)?(?:{_COUNT}万)?{_COUNT}?",
-        f"{_COUNT}億(?:{_COUNT}万)?{_COUNT}?",
-        f"{_COUNT}万{_COUNT}?",
-    )
+LARGE = (
+    f"{_COUNT}兆(?:{_COUNT}億)?(?:{_COUNT}万)?{_COUNT}?|{_COUNT}億(?:{_COUNT}万)?{_COUNT}?"
+    f"|{_COUNT}万{_COUNT}?"
 )
 # As English writes large numbers.
 _COUNTS = "one two three four five six seven eight nine ten".split()
@@ -69,18 +64,12 @@ ABOUT = f"(?:{'|'.join(pattern for pattern, _ in _CONSECUTIVE)})(?:{_COUNTERS})?
 _ONE = f"(?:{DIGIT}|[0-9])"
 LISTED = rf"(?:{_ONE}、){{2,}}{_ONE}|{_ONE}、{_ONE}(?:年生|[月位章番号]|ページ)|第{_ONE}、{_ONE}"
 TELEPHONE = r"\+[0-9]{1,3}(?:[ -]?[0-9(][0-9() -]{5,}[0-9])?|〒[0-9]{3}-[0-9]{4}"
-NUMBER = "|".join(
-    (
-        r"[0-9]+(?:\.[0-9]+)?(?:%|パーセント)",
-        r"[0-9]+対[0-9]+",  # the score of a game
-        r"[0-9]+千",
-        # A4, v1.2, 20km
-        r"[A-Za-z]+[0-9][0-9A-Za-z]*(?:\.[0-9]+)*|[0-9]+(?:\.[0-9]+)?[A-Za-z][0-9A-Za-z]*",
-        r"[0-9]+(?:[-.:/][0-9]+)+",  # 3.14, 10:30, telephone numbers
-        r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?",
-        r"[0-9]{2,}",
-        _SEVERAL_KANJI,
-    )
+NUMBER = (
+    r"[0-9]+(?:\.[0-9]+)?(?:%|パーセント)|[0-9]+対[0-9]+|[0-9]+千"  # 4%, 3対1 (a score), 5千
+    # A4, v1.2, 20km
+    r"|[A-Za-z]+[0-9][0-9A-Za-z]*(?:\.[0-9]+)*|[0-9]+(?:\.[0-9]+)?[A-Za-z][0-9A-Za-z]*"
+    r"|[0-9]+(?:[-.:/][0-9]+)+"  # 3.14, 10:30, telephone numbers
+    rf"|[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?|[0-9]{{2,}}|{_SEVERAL_KANJI}"
 )
 # Left in the text: months have names, ordinal numbers have other forms, and some words are written
 # with numbers.
@@ -92,101 +81,22 @@ IN_WORDS = (
 BEFORE_CODE = r"(?:番号|番号?の|コード|暗証|パスワード|型番|品番|ID|No|PIN|内線|電話)[ :はがをの.]*"
 AFTER_CODE = "号室|番線|番地|番出口|号線|号車|便|号機|番ゲート|番窓口|教室"
 
-# How the number in a span is written in digits: pattern of the span, and replacement. The spaces
-# are there because Python reads "\\10" as group 10. ";" ends the number until the last rules.
-IN_DIGITS: Replacements = (
-    (r"([0-9]),([0-9]{3})", r"\1\2"),
-    (r"([0-9]),([0-9]{3})", r"\1\2"),
-    *KANJI_TO_DIGITS,
-    (r"^([0-9.]+)パーセント$", r"\1%"),
-    (r"^([0-9]+)対([0-9]+)$", r"\1-\2"),
-    (r"^(.*[兆億万千百十].*)$", r"\1;"),
-    *((("(^|[十百千万億兆])([十百千])"), r"\1 1\2"), (" ", "")) * 2,
-    # 1. thousands, hundreds and tens
-    (r"([0-9])千(?:([0-9])百)?(?:([0-9])十)?([0-9])?([兆億万;])", r"\1|\2|\3|\4\5"),
-    (r"([0-9])百(?:([0-9])十)?([0-9])?([兆億万;])", r"\1|\2|\3\4"),
-    (r"([0-9])十([0-9])?([兆億万;])", r"\1|\2\3"),
-    *((r"\|(\||[兆億万;])", r"|0\1"),) * 2,
-    (r"\|", ""),
-    # 2. decimals
-    (r"\.([0-9])([兆億万])", r".\1 000\2"),
-    (r"\.([0-9]{2})([兆億万])", r".\1 00\2"),
-    (r"\.([0-9]{3})([兆億万])", r".\1 0\2"),
-    (" ", ""),
-    (r"\.([0-9]{4})兆", r"兆\1億"),
-    (r"\.([0-9]{4})億", r"億\1万"),
-    (r"\.([0-9]{4})万", r"万\1"),
-    # 3. four digits for each power of ten thousand
-    (r"([兆億万])([0-9])", r"\1 000\2"),
-    (" ", ""),
-    *((r"([兆億万])0+([0-9]{4})([億万;])", r"\1\2\3"),) * 2,
-    (r"兆([0-9]{4}[万;]|;)", r"兆0000億\1"),
-    (r"億([0-9]{4};|;)", r"億0000万\1"),
-    ("万;", "万0000;"),
-    ("^0[兆億万]0*", ""),
-    ("[兆億万;]", ""),
-)
-# In digits, with a comma after each three digits, from the end.
-WITH_COMMAS: Replacements = (
-    *IN_DIGITS,
-    (r"^([1-9][0-9]*)([0-9]{3})$", r"\1,\2"),
-    *((r"^([0-9]+)([0-9]{3}),", r"\1,\2,"),) * 4,
-)
+# How the number in a span is written in digits. ";" ends the number until the last rules.
+IN_DIGITS = read_rules("in digits")
+_COMMAS = read_rules("commas")  # after each three digits, from the end
+WITH_COMMAS = (*IN_DIGITS, *_COMMAS)
 # From ten million on, with a word where two decimals are enough.
-_ZEROS = {"trillion": 12, "billion": 9, "million": 6}
-LARGE_IN_ENGLISH: Replacements = (
-    *IN_DIGITS,
-    *(
-        (rf"^([0-9]{{{least},3}})([0-9]{{2}})0{{{zeros - 2}}}$", rf"\1.\2 {word}")
-        for word, zeros in _ZEROS.items()
-        for least in (2 if word == "million" else 1,)
-    ),
-    (r"\.([1-9])0 ", r".\1 "),
-    (r"\.00 ", " "),
-    *WITH_COMMAS[len(IN_DIGITS) :],
-)
+LARGE_IN_ENGLISH = (*IN_DIGITS, *read_rules("large number in English"), *_COMMAS)
 # From English words to 万, 億 and 兆.
-IN_MYRIADS: Replacements = (
-    (",", ""),
-    ("^[Hh]alf a ", "0.5 "),
-    ("^[Aa] ", "1 "),
-    *((f"^{word} ", f"{i} ") for i, word in enumerate(_COUNT_PATTERNS, start=1)),
-    *(
-        (rf"^([0-9]+)\.([0-9]{{{decimals}}}) {word}", rf"\1\2;{'0' * (zeros - decimals)}")
-        for word, zeros in (*_ZEROS.items(), ("thousand", 3))
-        for decimals in (3, 2, 1)
-    ),
-    *((f" {word}", ";" + "0" * zeros) for word, zeros in (*_ZEROS.items(), ("thousand", 3))),
-    (";", ""),
-    ("^0+([0-9])", r"\1"),
-    (r"^([0-9]+)([0-9]{4})([^0-9.]*)$", r"\1万\2\3"),
-    (r"^([0-9]+)([0-9]{4})万", r"\1億\2万"),
-    (r"^([0-9]+)([0-9]{4})億", r"\1兆\2億"),
-    (r"([兆億万])0+", r"\1"),
-    (r"([兆億])万", r"\1"),
-    ("兆億", "兆"),
-)
-FRACTION_IN_ENGLISH: Replacements = (
-    *KANJI_TO_DIGITS,
-    ("十", "10"),
-    ("^2分の1$", "half"),
-    ("^3分の1$", "one third"),
-    ("^3分の2$", "two thirds"),
-    ("^4分の1$", "a quarter"),
-    ("^4分の3$", "three quarters"),
-    ("^([0-9]+)分の([0-9]+)$", r"\2/\1"),
-)
+IN_MYRIADS = read_rules("in myriads")
+FRACTION_IN_ENGLISH = read_rules("fraction in English")
 ABOUT_IN_ENGLISH: Replacements = (
     *((f"^{pattern}", value) for pattern, value in _CONSECUTIVE),
     *((f"{counter}$", f" {word}") for counter, word in _COUNTED.items()),
 )
 SIGNED_IN_DIGITS: Replacements = (("マイナス|−", "-"), ("度", ""))
 # Endings of English ordinal numbers: training writes "th" after each placeholder.
-ORDINAL_ENDINGS: Replacements = (
-    (r"\b((?:[0-9]*[02-9])?1)th\b", r"\1st"),
-    (r"\b((?:[0-9]*[02-9])?2)th\b", r"\1nd"),
-    (r"\b((?:[0-9]*[02-9])?3)th\b", r"\1rd"),
-)
+ORDINAL_ENDINGS = read_rules("ordinal ending")
 
 
 def ways_to_write(span: str) -> str:
@@ -220,7 +130,7 @@ def ways_to_write_large(span: str) -> str:
     """
     digits = replace(span, IN_DIGITS)
     ways = {span, digits, replace(span, WITH_COMMAS), replace(span, LARGE_IN_ENGLISH)}
-    for word, zeros in (*_ZEROS.items(), ("thousand", 3)):
+    for word, zeros in _ZEROS.items():
         count = f"{int(digits) / 10**zeros:.4f}".rstrip("0").rstrip(".")
         if float(count) >= 0.1:
             ways.add(f"{count} {word}")
@@ -228,10 +138,10 @@ def ways_to_write_large(span: str) -> str:
     return _any_of(*sorted(ways, key=len, reverse=True))
 
 
-_COUNT_WORDS = {
-    "1": ("a", "one"), "2": ("two",), "3": ("three",), "4": ("four",), "5": ("five",),
-    "6": ("six",), "7": ("seven",), "8": ("eight",), "9": ("nine",), "10": ("ten",),
-    "20": ("twenty",), "30": ("thirty",), "50": ("fifty",), "100": ("a hundred", "one hundred"),
+_ZEROS = {"trillion": 12, "billion": 9, "million": 6, "thousand": 3}
+_COUNT_WORDS = {str(count): (word,) for count, word in enumerate(_COUNTS, start=1)} | {
+    "1": ("a", "one"), "20": ("twenty",), "30": ("thirty",), "50": ("fifty",),
+    "100": ("a hundred", "one hundred"),
 }  # fmt: skip
 
 

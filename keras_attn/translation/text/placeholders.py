@@ -26,8 +26,6 @@ _CORRECTIONS = {"english": (*numbers.ORDINAL_ENDINGS, *dates.ONE_PERIOD)}
 
 def find(text: str, kinds: Kinds) -> Iterator[tuple[re.Match, Kind]]:
     """Find the spans of a text and their kinds, as `mask` does in the graph."""
-    if not kinds.beginning.search(text):
-        kinds = kinds.usual
     end = 0
     for span in kinds.compiled.finditer(text):
         fitting = (

@@ -14,6 +14,7 @@ from keras_attn.languages import SCRIPTS, read_language
 from keras_attn.translation.text import dates, numbers
 from keras_attn.translation.text.characters import Replacements, replace
 from keras_attn.translation.text.in_graph import replace_in_graph, replace_words
+from keras_attn.translation.text.tables import read_rules
 
 _JAPANESE = "".join(SCRIPTS[name] for name in ("Hiragana", "Katakana", "Han"))
 _KANA = SCRIPTS["Hiragana"] + SCRIPTS["Katakana"]
@@ -113,10 +114,7 @@ _FULL_WIDTH = range(0xFF01, 0xFF5E)  # ASCII without "~": Windows types U+FF5E f
 _HALF_WIDTH = range(0xFF61, 0xFFA0)  # kana and the marks of voiced sounds
 _VOICED, _SEMI_VOICED = 0xFF9E, 0xFF9F
 # Characters of other widths that become several, as in NFKC.
-_UNITS: Replacements = (
-    *(("℃", "°C"), ("℉", "°F"), ("…", "..."), ("‥", ".."), ("\uff5e", "\u301c"), ("￥", "¥")),
-    *(("￡", "£"), ("㎞", "km"), ("㎏", "kg"), ("㎝", "cm"), ("㎜", "mm"), ("㎡", "m2")),
-)
+_UNITS = read_rules("characters of other widths")
 
 
 def plain(text: str, language: str) -> str:

@@ -90,11 +90,8 @@ class GraphTokenizer:
 
     def language_ids(self, token: tf.Tensor) -> tf.RaggedTensor:
         """Id of each language token, int32 `(B, 0 or 1)`; none for an empty string."""
-        names = tf.constant(["", *self._language_ids])
-        numbers = tf.constant([NO_ID, *self._language_ids.values()])
-        is_name = token[:, None] == names
-        place = tf.argmax(tf.cast(is_name, tf.int32), axis=1)
-        ids = tf.where(tf.reduce_any(is_name, axis=1), tf.gather(numbers, place), UNK_ID)
+        place = _place(token, ["", *self._language_ids])
+        ids = tf.gather([NO_ID, *self._language_ids.values(), UNK_ID], place)
         return tf.RaggedTensor.from_tensor(ids[:, None], padding=NO_ID)
 
     @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)], autograph=False)
@@ -121,11 +118,10 @@ class GraphTokenizer:
 
     def string_to_id(self, pieces: tf.Tensor) -> tf.Tensor:
         """Id of each piece, int32; the unknown id for strings that are not in the vocabulary."""
-        distinct, place = tf.unique(tf.reshape(pieces, [-1]))
-        is_piece = tf.equal(distinct[:, None], self.id_to_string(tf.range(len(self._pieces))))
-        ids = tf.argmax(tf.cast(is_piece, tf.int8), axis=1, output_type=tf.int32)
-        ids = tf.where(tf.reduce_any(is_piece, axis=1), ids, UNK_ID)
-        return tf.reshape(tf.gather(ids, place), tf.shape(pieces))
+        distinct, index = tf.unique(tf.reshape(pieces, [-1]))
+        ids = _place(distinct, self.id_to_string(tf.range(len(self._pieces))))
+        ids = tf.where(ids < len(self._pieces), ids, UNK_ID)
+        return tf.reshape(tf.gather(ids, index), tf.shape(pieces))
 
     def _encode(self, rows: tf.Tensor, lengths: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Result of `_encode_rows`, by a compiled program if one is wanted for this length."""
@@ -190,6 +186,12 @@ class _RunsOfUnknown:
             ids = tf.where(is_found, tf.gather(self._ids, tf.maximum(piece, 0)), ids)
             is_run &= is_longer
         return ids[..., None]
+
+
+def _place(texts: tf.Tensor, table: tf.Tensor) -> tf.Tensor:
+    """Index of each text `(B,)` in a table, int32; the size of the table for other texts."""
+    is_equal = tf.pad(texts[:, None] == table, [[0, 0], [0, 1]], constant_values=True)
+    return tf.argmax(tf.cast(is_equal, tf.int8), axis=1, output_type=tf.int32)
 
 
 def _check(model: Any) -> None:

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_attn.translation.batching import joining
+from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 
 
@@ -14,8 +15,9 @@ def numbered(count, end="。", weights=None):
 
 def join(part, share=0.2, languages=("ja", "en"), max_length=99, seed=0, length=5):
     lengths = np.full((len(part.pairs), 2), length)
-    random = np.random.default_rng(seed)
-    return joining.joined_pairs(part, lengths, share, languages, max_length, random)
+    sizes = {"concat_ratio": share, "max_length": max_length}
+    config = Config(source=languages[0], target=languages[1], **sizes)
+    return joining.joined_pairs(part, lengths, config, np.random.default_rng(seed))
 
 
 @settings(max_examples=30, deadline=None)
