@@ -127,14 +127,14 @@ class Translator:
             terms = _encode("glossary", glossary)
             shared = {"term": terms, "term_translation": _encode("glossary", glossary.values())}
             rows = self._predict(GLOSSARY, batch_size, shared, text=texts)
-        return [_decode(row["translation"]) for row in rows]
+        return [row["translation"] for row in rows]
 
     def nbest(self, texts: Sequence[str], batch_size: int = 64) -> list[list[Hypothesis]]:
         """Up to `config.beam_size` translations of each text, best first."""
         return [
             [
                 Hypothesis(
-                    _decode(translation),
+                    translation,
                     float(score),
                     bool(row["is_uncertain"]),
                     bool(row.get("is_other_language", False)),  # older versions have no such output
@@ -190,7 +190,7 @@ class Translator:
             top_k=tf.constant(top_k, tf.int32),
             top_p=tf.constant(top_p, tf.float32),
         )
-        return [_decode(translation) for translation in found["translation"].numpy()]
+        return _decode(found["translation"].numpy())
 
     def attend(self, text: str) -> Attention:
         """Translation of one text, with attention weights and probabilities of each piece."""
@@ -212,11 +212,6 @@ class Translator:
         if not isinstance(text, str):
             raise ValueError(f"`text` must be a string. Received: {type(text).__name__}.")
         (row,) = self._predict(signature, 1, shared, text=[text])
-        for name in ("source_pieces", "target_pieces"):
-            row[name] = [_decode(piece) for piece in row[name]]
-        if "alternatives" in row:
-            row["alternatives"] = [[_decode(x) for x in some] for some in row["alternatives"]]
-        row["translation"] = _decode(row["translation"])
         return Attention(**row)
 
     def _function(self, signature: str) -> Any:
@@ -248,7 +243,7 @@ class Translator:
             batch = self._function(signature)(**batch, **(shared or {}))
             batch = {name: values.numpy() for name, values in batch.items()}
             for place, row in enumerate(rows):
-                outputs[row] = {name: values[place] for name, values in batch.items()}
+                outputs[row] = {name: _decode(values[place]) for name, values in batch.items()}
         return outputs
 
 
@@ -266,5 +261,8 @@ def _strings(name: str, texts: Iterable[str]) -> list[str]:
     return texts
 
 
-def _decode(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
+def _decode(value: Any) -> Any:
+    """Strings in place of bytes, as lists in place of arrays; numbers as they are."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return [_decode(part) for part in value] if value.dtype == object else value
