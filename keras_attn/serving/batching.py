@@ -10,14 +10,15 @@ client were computed than of other clients that wait. So short texts pass betwee
 ones, and clients get equal shares, however much they send.
 
 Clients that wait for a response before their next request come back together. So a free thread
-waits, up to `batch_wait` seconds, until as many rows are there as at the end of the last batch. A
-lone client never waits.
+waits, up to `batch_wait` seconds and as long as requests keep coming, until as many rows are there
+as at the end of the last batch. A lone client never waits.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
 import numpy as np
@@ -32,6 +33,8 @@ from keras_attn.serving.settings import Settings
 # takes 0.0001 s.
 SECONDS_PER_CHARACTER = 0.002
 MOST_SECONDS = 20.0
+# Part of `batch_wait`, after the wait, in which no further request may come.
+PAUSE = 0.25
 
 
 @dataclass(eq=False)
@@ -47,31 +50,26 @@ class _Client:
 
 @dataclass(eq=False)
 class _Request:
-    """Request in progress, and the number of rows that no thread has taken."""
+    """Request in progress, the number of rows that no thread has taken, and one of its pieces.
+
+    The piece is in the queue `since` a time, or computed, with a future for its outputs.
+    """
 
     servable: Servable
     name: str
     signature: Signature
     client: _Client
     num_waiting: int
+    piece: Piece = field(init=False)
+    since: float = field(init=False)
+    outputs: asyncio.Future[Tensors] = field(init=False)
 
-
-@dataclass(eq=False)
-class _Waiting:
-    """Piece in the queue, with a future for its outputs."""
-
-    request: _Request
-    piece: Piece
-    since: float
-    outputs: asyncio.Future[Tensors]
-
-    def can_join(self, other: "_Waiting") -> bool:
-        request, others = self.request, other.request
-        if request.servable is not others.servable or request.name != others.name:
+    def can_join(self, other: "_Request") -> bool:
+        if self.servable is not other.servable or self.name != other.name:
             return False
-        return request.signature.joins_rows and all(
+        return self.signature.joins_rows and all(
             np.array_equal(self.piece.inputs[shared], other.piece.inputs[shared])
-            for shared in request.signature.shared
+            for shared in self.signature.shared
         )
 
 
@@ -91,8 +89,9 @@ class Batcher:
         self._settings = settings
         self._on_batch = on_batch
         self._clients: dict[str, _Client] = {}
-        self._queue: list[_Waiting] = []
+        self._queue: list[_Request] = []
         self._num_queued = 0  # rows of pieces in the queue
+        self._last_came = 0.0  # time when a piece last joined the queue
         self._num_running = 0
         self._running: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -133,16 +132,17 @@ class Batcher:
                 del self._clients[address]
 
     async def _outputs(self, request: _Request, piece: Piece) -> Tensors:
-        loop = asyncio.get_running_loop()
-        waiting = _Waiting(request, piece, loop.time(), loop.create_future())
-        self._queue.append(waiting)
+        request.piece, request.since = piece, time.monotonic()
+        request.outputs = asyncio.get_running_loop().create_future()
+        self._queue.append(request)
         self._num_queued += piece.num_rows
+        self._last_came = request.since
         self._run_when_due()
         try:
-            return await waiting.outputs
+            return await request.outputs
         except asyncio.CancelledError:
-            if waiting in self._queue:
-                self._queue.remove(waiting)
+            if request in self._queue:
+                self._queue.remove(request)
                 self._num_queued -= piece.num_rows
             raise
 
@@ -161,7 +161,16 @@ class Batcher:
             # Not at once: further requests may be about to be read.
             loop.call_soon(self._run_after_wait)
         elif not self._timer:
-            self._timer = loop.call_later(self._settings.batch_wait, self._run_after_wait)
+            self._timer = loop.call_later(self._settings.batch_wait, self._run_if_no_more_come)
+
+    def _run_if_no_more_come(self) -> None:
+        """Start a batch, but not in the middle of requests that are being read."""
+        pause = self._last_came + PAUSE * self._settings.batch_wait - time.monotonic()
+        if pause > 0 and self._num_queued < self._num_expected:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(pause, self._run_if_no_more_come)
+        else:
+            self._run_after_wait()
 
     def _run_after_wait(self) -> None:
         if self._timer:
@@ -181,17 +190,17 @@ class Batcher:
         self._running.add(task)  # asyncio holds only weak references to tasks
         task.add_done_callback(self._running.discard)
 
-    def _next_batch(self) -> list[_Waiting]:
+    def _next_batch(self) -> list[_Request]:
         """Piece whose turn it is, and the next pieces that fit into a batch with it."""
         least = min(client.computed for client in self._clients.values())
 
-        def turn(waiting: _Waiting) -> float:
-            more = waiting.request.client.computed - least
+        def turn(waiting: _Request) -> float:
+            more = waiting.client.computed - least
             seconds = SECONDS_PER_CHARACTER * (waiting.piece.size + more)
             return waiting.since + min(seconds, MOST_SECONDS)
 
         first, *others = sorted(self._queue, key=turn)
-        batch, left = [first], list[_Waiting]()
+        batch, left = [first], list[_Request]()
         num_rows, size = first.piece.num_rows, first.piece.size
         for waiting in others:
             piece = waiting.piece
@@ -209,11 +218,11 @@ class Batcher:
         self._num_queued -= num_rows
         self.num_rows -= num_rows
         for waiting in batch:
-            waiting.request.num_waiting -= waiting.piece.num_rows
-            waiting.request.client.computed += waiting.piece.size
+            waiting.num_waiting -= waiting.piece.num_rows
+            waiting.client.computed += waiting.piece.size
         return batch
 
-    async def _compute(self, batch: list[_Waiting]) -> None:
+    async def _compute(self, batch: list[_Request]) -> None:
         num_rows = sum(waiting.piece.num_rows for waiting in batch)
         self._on_batch(num_rows)
         try:
@@ -232,7 +241,7 @@ class Batcher:
             self._run_when_due()
 
 
-def _answers(batch: list[_Waiting]) -> list[Tensors | Exception]:
+def _answers(batch: list[_Request]) -> list[Tensors | Exception]:
     """Outputs, or exception, of each piece."""
     try:
         return list(_separated(batch))
@@ -243,9 +252,9 @@ def _answers(batch: list[_Waiting]) -> list[Tensors | Exception]:
         return [_answers([waiting])[0] for waiting in batch]
 
 
-def _separated(batch: list[_Waiting]) -> Iterator[Tensors]:
+def _separated(batch: list[_Request]) -> Iterator[Tensors]:
     """Outputs of each piece, computed by one call of the model."""
-    request, inputs = batch[0].request, batch[0].piece.inputs
+    request, inputs = batch[0], batch[0].piece.inputs
     if len(batch) > 1:
         inputs = {
             name: array

@@ -35,7 +35,7 @@ class Settings:
     batch_wait: float = option(
         0.01,
         "seconds that a request waits for other requests to share its batch, while a thread is "
-        "free",
+        "free; longer while requests keep coming",
         "SECONDS",
         least=0,
     )

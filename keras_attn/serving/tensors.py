@@ -31,12 +31,7 @@ def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
         raise RequestError(f"Encountered lists nested deeper than {MAX_RANK} levels")
     flat: list[Any] = []
     _flatten(value, shape, 0, dtype, flat)
-    if dtype == tf.string:
-        array = np.empty(len(flat), object)
-        array[:] = flat
-    else:
-        array = np.array(flat, dtype.as_numpy_dtype)
-    return array.reshape(shape)
+    return np.array(flat, dtype.as_numpy_dtype).reshape(shape)
 
 
 def _shape(value: Any) -> tuple[int, ...]:
@@ -138,23 +133,18 @@ def json_type(value: Any) -> str:
 
 def shown(value: Any) -> str:
     """Beginning of a JSON value, for error messages."""
-    if isinstance(value, list | dict):
-        value = _beginning(value)
-    text = json.dumps(value)
+    text = json.dumps(_beginning(value))
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
-def _beginning(value: list | dict) -> Any:
+def _beginning(value: Any, is_inside: bool = False) -> Any:
     """First elements of a list or object, without the contents of nested values."""
     few = 4
     if isinstance(value, list):
-        return [_without_inside(one) for one in value[:few]]
-    return {name: _without_inside(one) for name, one in list(value.items())[:few]}
-
-
-def _without_inside(value: Any) -> Any:
-    if isinstance(value, list | dict):
-        return "[...]" if isinstance(value, list) else "{...}"
+        return "[...]" if is_inside else [_beginning(one, True) for one in value[:few]]
+    if isinstance(value, dict):
+        few_items = list(value.items())[:few]
+        return "{...}" if is_inside else {name: _beginning(x, True) for name, x in few_items}
     return value[:_SHOWN] if isinstance(value, str) else value
 
 

@@ -107,6 +107,17 @@ def test_clients_that_come_back_one_after_the_other_share_a_batch_again():
     assert run(scenario, batch_wait=0.5) == [[0, 1, 2], [10, 11, 12]]
 
 
+def test_requests_that_keep_coming_are_waited_for():
+    async def scenario(batcher, model):
+        async def come_later(number):
+            await asyncio.sleep(0.05 * number)
+            await ask(batcher, model, number)
+
+        await asyncio.gather(*map(come_later, range(24)), come_later(40))
+
+    assert run(scenario, batch_wait=1.0) == [[*range(24)], [40]]
+
+
 def test_several_requests_share_a_batch_of_at_most_so_many_characters():
     async def scenario(batcher, model):
         sizes = [60, 50, 30, 500, 10]

@@ -1,11 +1,11 @@
-"""What a protocol of the server is made of."""
+"""Base of the protocols of the server."""
 
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.models import Models
 
 
 class Api:
-    """A protocol: requests about the models of the server, and their computation."""
+    """Protocol: requests about the models of the server, and their computation."""
 
     def __init__(self, models: Models, inference: Inference):
         self._models = models

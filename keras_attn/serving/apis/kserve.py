@@ -239,12 +239,8 @@ def to_response(
     for name, array in outputs.items():
         if wanted and name not in wanted:
             continue
-        dtype = tf.string if array.dtype == object else tf.as_dtype(array.dtype)
-        output: dict[str, Any] = {
-            "name": name,
-            "datatype": _DATATYPES[dtype],
-            "shape": list(array.shape),
-        }
+        datatype = _DATATYPES[tf.as_dtype(array.dtype)]
+        output: dict[str, Any] = {"name": name, "datatype": datatype, "shape": list(array.shape)}
         if wanted.get(name, {}).get("binary_data", all_binary) is True:
             data = to_binary(array)
             output["parameters"] = {"binary_data_size": len(data)}
@@ -294,9 +290,7 @@ def from_binary(data: bytes, dtype: tf.DType) -> np.ndarray:
         if at > len(data):
             raise RequestError("Binary data of strings end within a string.")
         strings.append(data[start:at])
-    array = np.empty(len(strings), object)
-    array[:] = strings
-    return array
+    return np.array(strings, object)
 
 
 def to_binary(array: np.ndarray) -> bytes:
