@@ -33,7 +33,8 @@ from keras_attn.serving.settings import Settings
 # takes 0.0001 s.
 SECONDS_PER_CHARACTER = 0.002
 MOST_SECONDS = 20.0
-# Part of `batch_wait`, after the wait, in which no further request may come.
+# Part of `batch_wait` in which no client is answered and no request comes before a batch starts
+# that is smaller than expected.
 PAUSE = 0.25
 
 
@@ -91,7 +92,7 @@ class Batcher:
         self._clients: dict[str, _Client] = {}
         self._queue: list[_Request] = []
         self._num_queued = 0  # rows of pieces in the queue
-        self._last_came = 0.0  # time when a piece last joined the queue
+        self._last_event = 0.0  # time when a piece last joined the queue, or a client was answered
         self._num_running = 0
         self._running: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -126,6 +127,7 @@ class Batcher:
                 pieces.check_cells(found, num_rows, limits)
             return pieces.joined(found)
         finally:
+            self._last_event = time.monotonic()
             self.num_rows -= request.num_waiting
             client.num_requests -= 1
             if not client.num_requests:
@@ -136,7 +138,7 @@ class Batcher:
         request.outputs = asyncio.get_running_loop().create_future()
         self._queue.append(request)
         self._num_queued += piece.num_rows
-        self._last_came = request.since
+        self._last_event = request.since
         self._run_when_due()
         try:
             return await request.outputs
@@ -164,8 +166,8 @@ class Batcher:
             self._timer = loop.call_later(self._settings.batch_wait, self._run_if_no_more_come)
 
     def _run_if_no_more_come(self) -> None:
-        """Start a batch, but not in the middle of requests that are being read."""
-        pause = self._last_came + PAUSE * self._settings.batch_wait - time.monotonic()
+        """Start a batch, but not while clients are answered and their next requests are read."""
+        pause = self._last_event + PAUSE * self._settings.batch_wait - time.monotonic()
         if pause > 0 and self._num_queued < self._num_expected:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(pause, self._run_if_no_more_come)

@@ -7,7 +7,7 @@ The file has the form of TensorFlow Serving's option `--model_config_file`: the 
 import asyncio
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 LanguagePair = tuple[str, str]
 
 
-class Models(Mapping[str, Versions]):
+class Models(dict[str, Versions]):
     """Versions of each model, by the name of the model.
 
     A model that is added to the folder or to the file is found within `poll_seconds`. A model that
@@ -37,17 +37,7 @@ class Models(Mapping[str, Versions]):
     def __init__(self, path: Path, poll_seconds: float):
         self._path = path
         self._poll_seconds = poll_seconds
-        self._versions: dict[str, Versions] = {}
         self._first = self._add(model_folders(path))
-
-    def __getitem__(self, name: str) -> Versions:
-        return self._versions[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._versions)
-
-    def __len__(self) -> int:
-        return len(self._versions)
 
     @property
     def is_ready(self) -> bool:
@@ -94,16 +84,16 @@ class Models(Mapping[str, Versions]):
                 try:
                     new = self._add(await asyncio.to_thread(model_folders, self._path))
                 except (OSError, ValueError) as error:
-                    new, reason = [], str(error)
-                    if reason != before:
+                    new = []
+                    if (reason := str(error)) != before:
                         _log.warning("The models cannot be read.", extra={"error": reason})
 
     def _add(self, folders: Mapping[str, Path]) -> list[Versions]:
         """Add models that are new, and return them."""
-        names = [name for name in folders if name not in self._versions]
+        names = [name for name in folders if name not in self]
         for name in names:
-            self._versions[name] = Versions(name, folders[name], self._poll_seconds)
-        return [self._versions[name] for name in names]
+            self[name] = Versions(name, folders[name], self._poll_seconds)
+        return [self[name] for name in names]
 
 
 def model_folders(path: Path) -> dict[str, Path]:

@@ -52,13 +52,11 @@ class LibreTranslate(Api):
         arrived = time.monotonic()
         translators = self._models.translators()
         parsed = await parse_body(request, self._settings, parse_request, translators)
+        name, inputs = parsed.signature, parsed.inputs
         with translators[parsed.pair].use(None) as servable:
-            outputs = await self._inference.answer(
-                request, servable, parsed.signature, parsed.inputs, arrived
-            )
-        response = await body.off_loop(
-            num_bytes(outputs), to_response, parsed, outputs, translators
-        )
+            outputs = await self._inference.answer(request, servable, name, inputs, arrived)
+        size = num_bytes(outputs)
+        response = await body.off_loop(size, to_response, parsed, outputs, translators)
         return Response(response, media_type="application/json")
 
     async def _detect(self, request: Request) -> Response:
@@ -103,28 +101,16 @@ def _read(content: bytes, media_type: str, has_query: bool) -> Mapping[str, Any]
 
 
 class TranslateRequest(NamedTuple):
-    """A request for translation.
-
-    Attributes:
-        texts: Texts to translate.
-        is_list: Whether the request has a list of texts, and so the response.
-        pair: Source and target language.
-        alternatives: Number of further translations of each text.
-        has_scores: Whether the response has the scores of the translations and the members of
-            `flags`.
-        inputs: Inputs of the signature, by name.
-        detects: Whether the response has the language of the texts.
-        pages: The markup around each of the texts, if they are in HTML.
-    """
+    """A request for translation."""
 
     texts: list[str]
-    is_list: bool
+    is_list: bool  # and so is the response
     pair: LanguagePair
-    alternatives: int
+    alternatives: int  # number for each text
     has_scores: bool
     inputs: Tensors
     detects: bool
-    pages: list[markup.Markup]
+    pages: list[markup.Markup]  # around each text, if they are in HTML
 
     @property
     def signature(self) -> str:
@@ -135,13 +121,7 @@ class TranslateRequest(NamedTuple):
 
 
 def form(content: bytes) -> dict[str, Any]:
-    """Members of an HTML form; a member that is given several times is a list.
-
-    Example:
-
-    >>> form("q=犬&q=猫&source=ja".encode())
-    {'q': ['犬', '猫'], 'source': 'ja'}
-    """
+    """Members of an HTML form; a member that is given several times is a list."""
     return _grouped(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
 
 
@@ -250,11 +230,6 @@ def flags(outputs: Tensors) -> dict[str, list[bool]]:
     """Whether the model is unsure of each text, and whether the text is in another language.
 
     Outputs of an older version lack one or both.
-
-    Example:
-
-    >>> flags({"scores": np.zeros([1, 4]), "is_uncertain": np.array([True])})
-    {'isUncertain': [True]}
     """
     return {name: outputs[of].tolist() for name, of in _FLAGS.items() if of in outputs}
 
@@ -286,8 +261,6 @@ def detected(text: str, pairs: Collection[LanguagePair]) -> list[dict[str, Any]]
 
     >>> detected("犬です dog", [("ja", "en")])
     [{'confidence': 50, 'language': 'ja'}, {'confidence': 50, 'language': 'en'}]
-    >>> detected("dog", [("de", "en")])
-    [{'confidence': 50, 'language': 'de'}, {'confidence': 50, 'language': 'en'}]
     """
     shares = {code: share_of_script(text, code) for code in _codes(pairs)}
     total = max(1, sum(shares.values()))

@@ -30,7 +30,6 @@ from keras_attn.serving.tensors import to_array, to_json
 from keras_attn.serving.versions import Versions
 from keras_attn.translation.text import sentences
 
-MEDIA_TYPE = "text/event-stream"
 # A proxy must not hold events back.
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -61,7 +60,9 @@ class Streaming(Api):
         found = self._events(wanted, translators[wanted.pair], body.client(request))
         # An error before the first event has a status of its own.
         first = await body.cancel_on_disconnect(request, anext(found))
-        return StreamingResponse(with_first(first, found), media_type=MEDIA_TYPE, headers=HEADERS)
+        return StreamingResponse(
+            with_first(first, found), headers=HEADERS, media_type="text/event-stream"
+        )
 
     async def _events(
         self, wanted: TranslateRequest, versions: Versions, client: str
@@ -136,11 +137,5 @@ async def with_first(first: bytes, others: AsyncIterator[bytes]) -> AsyncIterato
 
 
 def event(name: str, **data: Any) -> bytes:
-    """Server-sent event with JSON data.
-
-    Example:
-
-    >>> event("error", error="The server is busy.")
-    b'event: error\\ndata: {"error": "The server is busy."}\\n\\n'
-    """
+    """Server-sent event with JSON data."""
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()

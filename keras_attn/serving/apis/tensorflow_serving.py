@@ -95,13 +95,7 @@ def parse_path(
 
 
 def allowed(path: str) -> str:
-    """Methods that a path supports, for the header `Allow`.
-
-    Example:
-
-    >>> allowed("/v1/models/ja-en:predict")
-    'POST, OPTIONS'
-    """
+    """Methods that a path supports, for the header `Allow`."""
     return "POST, OPTIONS" if _POST.fullmatch(path) else "GET, HEAD, OPTIONS"
 
 
