@@ -212,19 +212,16 @@ def _kind(field: dataclasses.Field) -> dict[str, Any]:
         return {"choices": field.metadata["choices"]}
     metavar = field.metadata["metavar"] or _METAVARS[type(field.default)]
     if separator := field.metadata["separator"]:
-        return {"action": _joining(separator), "metavar": metavar}
+        return {"action": _Join, "const": separator, "metavar": metavar}
     return {"type": type(field.default), "metavar": metavar}
 
 
-def _joining(separator: str) -> type[argparse.Action]:
-    """Action of a flag that may be given several times: joins the values to one string."""
+class _Join(argparse.Action):
+    """Action of a flag that may be given several times: joins the values by its constant."""
 
-    class Join(argparse.Action):
-        def __call__(self, parser, namespace, values, option_string=None):
-            earlier = getattr(namespace, self.dest, None)
-            setattr(namespace, self.dest, f"{earlier}{separator}{values}" if earlier else values)
-
-    return Join
+    def __call__(self, parser, namespace, values, option_string=None):
+        earlier = getattr(namespace, self.dest, None)
+        setattr(namespace, self.dest, f"{earlier}{self.const}{values}" if earlier else values)
 
 
 def _help(field: dataclasses.Field) -> str:

@@ -129,12 +129,15 @@ def split(
             f"training, validation and test. Received: {len(groups)} in {len(entries)} pairs after "
             "cleaning. Add more sentences, or train on all with `--validation none`."
         )
-    placed = sorted((_placement(min(keys[i][anchor] for i in group)), group) for group in groups)
-    num_test = sum(bucket < TEST for (bucket, _), _ in placed)
-    num_validation = sum(bucket < VALIDATION for (bucket, _), _ in placed) - num_test
+    anchors = (min(keys[i][anchor] for i in group).encode("utf-8") for group in groups)
+    numbers = [int(hashlib.sha256(sentence).hexdigest(), 16) for sentence in anchors]
+    # By bucket, and by hash in a bucket.
+    placed = sorted((n % BUCKETS, n, group) for n, group in zip(numbers, groups, strict=True))
+    num_test = sum(bucket < TEST for bucket, _, _ in placed)
+    num_validation = sum(bucket < VALIDATION for bucket, _, _ in placed) - num_test
     num_test = min(max(num_test, 1), max(len(groups) - 2, 1))
     num_validation = min(max(num_validation, 1), max(len(groups) - 1 - num_test, 0))
-    ordered = [group for _, group in placed]
+    ordered = [group for _, _, group in placed]
     apart = ordered[: num_test + num_validation]
     train = sorted(i for group in ordered[0 if trains_on_all else len(apart) :] for i in group)
     sources, targets = _normalised_sentences(never_trained_on)
@@ -200,12 +203,6 @@ def _normalised_sentences(examples: Sequence[Example]) -> tuple[set[str], set[st
     """All normalised sources and all normalised references of examples."""
     sources = {normalise(example.source) for example in examples}
     return sources, {normalise(text) for example in examples for text in example.references}
-
-
-def _placement(anchor: str) -> tuple[int, int]:
-    """Bucket of a group, and the hash, which orders groups of equal bucket."""
-    number = int(hashlib.sha256(anchor.encode("utf-8")).hexdigest(), 16)
-    return number % BUCKETS, number
 
 
 def _example(
