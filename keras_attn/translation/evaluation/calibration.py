@@ -34,15 +34,10 @@ class Calibration:
     def __call__(self, signatures: Signatures) -> None:
         if not self._examples:
             return
-        translations, evidence = signatures.translate_with_evidence(
-            [example.source for example in self._examples]
-        )
-        is_right = np.array(
-            [
-                metrics.sentence_chrf(text, example.references) >= RIGHT_CHRF
-                for text, example in zip(translations, self._examples, strict=True)
-            ]
-        )
+        sources, references = zip(*self._examples, strict=True)
+        translations, evidence = signatures.translate_with_evidence(sources)
+        scores = map(metrics.sentence_chrf, translations, references)
+        is_right = np.array([score >= RIGHT_CHRF for score in scores])
         if min(is_right.sum(), (~is_right).sum()) < MIN_SENTENCES:
             return
         weights = fit(evidence, is_right)

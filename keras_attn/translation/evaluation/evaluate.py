@@ -40,8 +40,7 @@ def evaluate(
     """Translate the sources of the examples and score the translations.
 
     `baseline` is the folder of an earlier report, compared with if it is on the same sentences.
-    `corpora` are the positions in `examples` of each corpus; if there are several, each one is
-    scored. `history` has a record for each validation of a training.
+    `corpora` are the positions in `examples` of each corpus, scored if there are several.
     """
     start = time.monotonic()
     translated = _translated(translate, examples)
@@ -94,12 +93,8 @@ def _columns(translated: Translated) -> tuple[list[str], list[str], list[tuple[s
 
 def _set_scores(name: str, translated: Translated, target_language: str) -> SetScores:
     sources, translations, references = _columns(translated)
-    return SetScores(
-        name,
-        len(translated),
-        metrics.score(translations, references, target_language),
-        exactness(sources, translations, references),
-    )
+    scores = metrics.score(translations, references, target_language)
+    return SetScores(name, len(translated), scores, exactness(sources, translations, references))
 
 
 def _by_length(translated: Translated, target_language: str) -> list[LengthGroup]:
@@ -109,8 +104,8 @@ def _by_length(translated: Translated, target_language: str) -> list[LengthGroup
         if group:
             name = f"more than {low}" if high == math.inf else f"{low + 1} to {high}"
             _, translations, references = _columns(group)
-            group_bleu = metrics.bleu(translations, references, target_language)
-            groups.append(LengthGroup(name, len(group), group_bleu))
+            bleu = metrics.bleu(translations, references, target_language)
+            groups.append(LengthGroup(name, len(group), bleu))
     return groups
 
 
@@ -132,9 +127,8 @@ def earlier_translations(folder: Path, sources: Sequence[str]) -> list[str] | No
         return None
     text = path.read_text(encoding="utf-8", errors="replace")
     rows = [line.split("\t") for line in text.splitlines()]
-    if [row[0] for row in rows] != [" ".join(source.split()) for source in sources]:
-        return None
-    return [row[1] for row in rows] if all(len(row) > 1 for row in rows) else None
+    is_same = [row[0] for row in rows] == [" ".join(source.split()) for source in sources]
+    return [row[1] for row in rows] if is_same and all(row[1:] for row in rows) else None
 
 
 def check_baseline(folder: Path, sources: Sequence[str]) -> None:

@@ -62,11 +62,7 @@ class Budget(StepCounter):
     @property
     def seconds(self) -> float:
         """Total training time in seconds, earlier runs included."""
-        return self._seconds_before + self._seconds_of_this_run
-
-    @property
-    def _seconds_of_this_run(self) -> float:
-        return max(0.0, time.monotonic() - self._start)
+        return self._seconds_before + max(0.0, time.monotonic() - self._start)
 
     @property
     def left(self) -> float:
@@ -88,7 +84,8 @@ class Budget(StepCounter):
         if not self._steps:
             return self.left * self._budget
         done = self.step_number - self._step_before
-        return (self._steps - self.step_number) * self._seconds_of_this_run / max(1, done)
+        seconds = self.seconds - self._seconds_before
+        return (self._steps - self.step_number) * seconds / max(1, done)
 
     def is_used_up(self) -> bool:
         """Whether nothing is left, in all processes by the clock of the first."""

@@ -70,11 +70,8 @@ def _name_in_optimizer(path: str) -> str:
 
 def _in_tensorflow(variable: keras.Variable | tf.Variable) -> tf.Variable:
     """The variable itself, or a copy of a variable of another backend for TensorFlow's files."""
-    if not isinstance(variable, keras.Variable):
-        return variable
-    if keras.backend.backend() == "tensorflow":
-        return variable.value
-    return tf.Variable(ops.convert_to_numpy(variable.value))
+    held = variable.value if isinstance(variable, keras.Variable) else variable
+    return held if isinstance(held, tf.Variable) else tf.Variable(ops.convert_to_numpy(held))
 
 
 class TrainingState:
@@ -93,10 +90,8 @@ class TrainingState:
         # The highest of all validations, and the number of validations since it was first reached.
         self.best_bleu = tf.Variable(-1.0, dtype=tf.float64, trainable=False)
         self.num_worse = tf.Variable(0, dtype=tf.int64, trainable=False)
-        width = len(EpochRecord._fields)  # one row for each validation
-        self._history = tf.Variable(
-            tf.zeros([0, width], tf.float64), shape=[None, width], trainable=False
-        )
+        none = tf.zeros([0, len(EpochRecord._fields)], tf.float64)  # a row for each validation
+        self._history = tf.Variable(none, shape=[None, none.shape[1]], trainable=False)
         self.best = copies(average.values)  # averaged weights that reached `best_bleu` last
         self._weights = model.trainable_variables
         self._folder = folder

@@ -13,8 +13,7 @@ from keras_attn.translation.training.checkpoints import newest_first
 CONFIG = "config.json"
 LOCK = ".lock"
 
-# Fields whose defaults depend on the machine and the budget. A resumed training keeps the values,
-# even if the machine or the budget has changed.
+# Fields whose defaults depend on machine and budget, which may have changed at a resumption.
 CHOSEN = (
     "precision",
     "max_padding",

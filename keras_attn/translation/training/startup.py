@@ -14,8 +14,7 @@ def open_backend() -> None:
     if on_jax and find_spec("jax") is None:
         raise ValueError(f"KERAS_BACKEND=jax: {missing('jax', 'jax')}")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    # By default TensorFlow uses oneDNN only on processors with AVX-512 or the like, though products
-    # are faster with it on others too (benchmarks/results/training.md).
+    # Products are faster with oneDNN on all processors (benchmarks/results/training.md).
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     with native_output.suppress_native_stderr():
         from keras_attn.translation.runtime import allocator, devices, threads

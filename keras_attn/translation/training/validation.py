@@ -25,14 +25,14 @@ from keras_attn.translation.training.checkpoints import TrainingState
 from keras_attn.translation.training.jax import processes
 from keras_attn.translation.training.weight_average import WeightAverage
 
+Translate = Callable[[Sequence[str]], list[str]]
+
 NUM_SAMPLES = 3
 # A training in minutes spends at most about this share of them on validation.
 MAX_SHARE = 0.2
 
 
-def translate_with(
-    model: Transformer, tokenizers: Tokenizers, config: Config
-) -> Callable[[Sequence[str]], list[str]]:
+def translate_with(model: Transformer, tokenizers: Tokenizers, config: Config) -> Translate:
     """Function from texts to greedy translations with the current weights of `model`.
 
     What is validated is what will be served: the function of the export, on TensorFlow. If training
@@ -57,9 +57,7 @@ def _translate(weights: dict[str, np.ndarray], texts: Sequence[str]) -> list[str
     return _kept["translate"](texts)
 
 
-def _translate_here_with(
-    model: Transformer, tokenizers: Tokenizers, config: Config
-) -> Callable[[Sequence[str]], list[str]]:
+def _translate_here_with(model: Transformer, tokenizers: Tokenizers, config: Config) -> Translate:
     exported = Signatures(model, tokenizers, dataclasses.replace(config, beam_size=1))
     signature = [tf.TensorSpec([None], tf.string)]
     graph = tf.function(exported.translate, input_signature=signature, autograph=False)
@@ -92,13 +90,10 @@ class Validation(keras.callbacks.Callback):
         budget: Budget,
     ):
         super().__init__()
-        stride = max(1, -(-len(examples) // config.validation_sentences))
-        self._examples = examples[::stride]
+        self._examples = examples[:: -(-len(examples) // config.validation_sentences) or 1]
         if processes.is_primary():
             self._translate = translate_with(model, tokenizers, config)
-        self._target = config.target
-        self._patience = config.patience
-        self._in_minutes = not config.steps
+        self._config = config
         self._last = -math.inf  # end of the last validation
         self._average = average
         self._state = state
@@ -106,7 +101,7 @@ class Validation(keras.callbacks.Callback):
         self._shown: dict[str, str] = {}
 
     def on_epoch_end(self, epoch, logs=None):
-        if self._in_minutes and processes.broadcast_from_primary(self._is_too_early):
+        if not self._config.steps and processes.broadcast_from_primary(self._is_too_early):
             return
         start = time.monotonic()
         sources = [example.source for example in self._examples]
@@ -115,14 +110,14 @@ class Validation(keras.callbacks.Callback):
             translations = processes.broadcast_from_primary(lambda: self._translate(sources))
         finally:
             self._average.swap()
-        reached = bleu(translations, [e.references for e in self._examples], self._target)
+        reached = bleu(translations, [e.references for e in self._examples], self._config.target)
         is_best = self._state.keep_if_best(reached, self._average.values)
         logs["val_bleu"] = reached  # for the callbacks after this one
         loss = float(logs["loss"])
         self._state.remember(self._budget.seconds, loss, reached)
         self._last = time.monotonic()
         self._budget.reserve_seconds = self._last - start
-        if self._state.is_past(self._patience):
+        if self._state.is_past(self._config.patience):
             self.model.stop_training = True
         if processes.is_primary():
             best = " (best so far)" if is_best else ""

@@ -10,8 +10,7 @@ from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import AND, SEARCH, Config
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
-from keras_attn.translation.training import checkpoints
-from keras_attn.translation.training.checkpoints import newest_first
+from keras_attn.translation.training.checkpoints import newest_first, read_weights
 from keras_attn.translation.versions import CONFIG, EXTRA, ORIGIN, ORIGIN_DOCUMENTS, newest_version
 
 # Fields copied from the configuration of the earlier model.
@@ -24,8 +23,7 @@ KEPT = (
     "language_token",
     *(field.name for field in fields(Config) if field.metadata["group"] == SEARCH),
 )
-# Trained weights need a lower learning rate than random weights.
-DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4}
+DEFAULTS: dict[str, Any] = {"learning_rate": 8e-4}  # lower than for random weights
 
 
 def inherit(**given: Any) -> tuple[Path | None, dict[str, Any]]:
@@ -72,16 +70,15 @@ def copy_tokenizers(earlier: Path, folder: Path) -> None:
 
 def copy_origin(earlier: Path, version: Path) -> None:
     """Copy licence and citation of an imported model in `earlier` to the version made from it."""
-    origin, documents = (earlier / EXTRA / name for name in (ORIGIN, ORIGIN_DOCUMENTS))
-    if origin.is_file():
+    if (origin := earlier / EXTRA / ORIGIN).is_file():
         shutil.copy(origin, version / EXTRA)
-    if documents.is_dir():
+    if (documents := earlier / EXTRA / ORIGIN_DOCUMENTS).is_dir():
         shutil.copytree(documents, version / EXTRA / ORIGIN_DOCUMENTS)
 
 
 def copy_weights(earlier: Path, model: Transformer) -> None:
     """Copy the weights of the model in `earlier`, found by `inherit`, to a built model."""
-    read = checkpoints.read_weights if newest_first(earlier) else named_weights.of_version
+    read = read_weights if newest_first(earlier) else named_weights.of_version
     try:
         named_weights.assign(model.trainable_variables, read(earlier))
     except ValueError as error:

@@ -1,11 +1,4 @@
-"""Devices of a training on JAX, of one process or of several.
-
-The environment variables of `keras.distribution.initialize` tell a process of the others:
-
-    KERAS_DISTRIBUTION_JOB_ADDRESSES=10.0.0.1:1234     # address of process 0
-    KERAS_DISTRIBUTION_NUM_PROCESSES=2
-    KERAS_DISTRIBUTION_PROCESS_ID=0
-"""
+"""Devices of a training on JAX, of one process or of several (`keras.distribution.initialize`)."""
 
 import os
 from pathlib import Path
@@ -22,10 +15,7 @@ _NUM_PROCESSES = "KERAS_DISTRIBUTION_NUM_PROCESSES"
 
 
 def connect() -> None:
-    """Connect to the other processes, and share each batch between all devices of all processes.
-
-    Call this before JAX computes anything. TensorFlow trains in one process only.
-    """
+    """Connect to the other processes, before JAX computes anything; share batches among devices."""
     several = int(os.environ.get(_NUM_PROCESSES, "1")) > 1
     if keras.backend.backend() != "jax":
         if several:

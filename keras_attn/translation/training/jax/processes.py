@@ -5,7 +5,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import keras
 import numpy as np
@@ -13,14 +13,19 @@ import numpy as np
 Value = TypeVar("Value")
 
 
+if keras.backend.backend() == "jax":
+    import jax  # an optional dependency
+    from jax.experimental import multihost_utils
+
+
 def count() -> int:
     """Number of processes."""
-    return _jax().process_count() if keras.backend.backend() == "jax" else 1
+    return jax.process_count() if keras.backend.backend() == "jax" else 1
 
 
 def index() -> int:
     """Number of this process, from 0."""
-    return _jax().process_index() if keras.backend.backend() == "jax" else 0
+    return jax.process_index() if keras.backend.backend() == "jax" else 0
 
 
 def is_primary() -> bool:
@@ -31,32 +36,29 @@ def is_primary() -> bool:
 def shutdown() -> None:
     """Disconnect from the other processes after training, so that none waits for the export."""
     if count() > 1:
-        _jax().distributed.shutdown()
+        jax.distributed.shutdown()
 
 
 def broadcast_from_primary(call: Callable[[], Value]) -> Value:
     """Result of a call in process 0, pickled for the other processes, which wait for it."""
     if count() == 1:
         return call()
-    from jax.experimental.multihost_utils import broadcast_one_to_all
-
     made = pickle.dumps(call()) if is_primary() else b""
     with abort_together():
         data = np.frombuffer(made, np.uint8)
-        size = int(broadcast_one_to_all(np.int32(len(data))))
+        size = int(multihost_utils.broadcast_one_to_all(np.int32(len(data))))
         padded = np.zeros(size, np.uint8)
         padded[: len(data)] = data
-        return pickle.loads(np.asarray(broadcast_one_to_all(padded), np.uint8).tobytes())
+        received = np.asarray(multihost_utils.broadcast_one_to_all(padded), np.uint8)
+        return pickle.loads(received.tobytes())
 
 
 def any_process(flag: bool) -> bool:
     """Whether the flag is set in any process; they all wait for each other."""
     if count() == 1:
         return flag
-    from jax.experimental.multihost_utils import process_allgather
-
     with abort_together():
-        return bool(np.any(process_allgather(np.bool_(flag))))
+        return bool(np.any(multihost_utils.process_allgather(np.bool_(flag))))
 
 
 @contextmanager
@@ -76,9 +78,3 @@ def abort_together() -> Iterator[None]:
             flush=True,
         )
         os._exit(2)  # an ordinary end would wait for the other process
-
-
-def _jax() -> Any:
-    import jax  # an optional dependency
-
-    return jax
