@@ -15,7 +15,7 @@ def in_the_wild(monkeypatch):
 
 def test_the_table_has_shares_by_situation_and_shows_no_answer_of_the_release_half(in_the_wild):
     rows = [
-        Row(split, situation, f"{split} {i}", ("the cat", "a cat"), "cat")
+        Row(split, situation, f"{split} {i}", "the cat", "a cat", "cat")
         for split, situation in ((DEVELOPMENT, "pets"), (RELEASE, "farm"))
         for i in range(2)
     ]

@@ -57,25 +57,21 @@ class Row(NamedTuple):
     split: str
     situation: str
     source: str
-    references: tuple[str, ...]
+    reference_1: str
+    reference_2: str  # may be empty
     checks: str
     direction: str = "ja-en"
 
+    @property
+    def references(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.reference_1, self.reference_2)))
+
 
 def read(path: Path) -> list[Row]:
-    """Rows of a file whose header names the columns `split`, `situation`, `ja`, ..., `checks`."""
+    """Rows of a file, whose columns are those of `Row`, below its header."""
     with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Row(
-                row["split"],
-                row["situation"],
-                row["ja"],
-                tuple(filter(None, (row["reference_1"], row["reference_2"]))),
-                row["checks"],
-                row.get("direction") or "ja-en",
-            )
-            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        ]
+        _, *rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+    return [Row(*row) for row in rows]
 
 
 def is_acceptable(translation: str, checks: str, source: str = "") -> bool:

@@ -19,6 +19,11 @@ _FULL_HOUR = re.compile(r"(?<=\d):00(?!\d)")
 _DIGITS = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?")
 
 
+def count(number: int, noun: str) -> str:
+    """Number with a noun in the singular or plural."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 class Share(NamedTuple):
     """Number of sentences that have something to carry over, and how many of them are right."""
 
@@ -28,7 +33,7 @@ class Share(NamedTuple):
     def __str__(self) -> str:
         """Percentage and number of sentences, for reports."""
         percentage = f"{100 * self.right / self.sentences:.1f}%" if self.sentences else "n/a"
-        return f"{percentage} ({self.sentences:,} sentence{'s' * (self.sentences != 1)})"
+        return f"{percentage} ({count(self.sentences, 'sentence')})"
 
 
 class Exactness(NamedTuple):

@@ -36,10 +36,7 @@ def draw(folder: Path, translator: Translator, text: str, history: Sequence[Epoc
     figure.savefig(folder / LEARNING, dpi=150)
 
     attention = translator.attend(text)
-    layers = {
-        f"decoder layer {i + 1}": np.asarray(weights)[None]
-        for i, weights in enumerate(attention.weights)
-    }
-    plot_attention(layers, attention.target_pieces, attention.source_pieces).savefig(
-        folder / ATTENTION, dpi=150
-    )
+    weights = enumerate(attention.weights, start=1)
+    layers = {f"decoder layer {number}": np.asarray(layer)[None] for number, layer in weights}
+    grid = plot_attention(layers, attention.target_pieces, attention.source_pieces)
+    grid.savefig(folder / ATTENTION, dpi=150)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from keras_attn.translation.evaluation.exactness import Exactness, Share
+from keras_attn.translation.evaluation.exactness import Exactness, Share, count
 from keras_attn.translation.evaluation.metrics import Comparison, Scores
 
 UNSEEN = "acceptable on unseen sentences"
@@ -103,8 +103,3 @@ class Report:
         """Translation time, and the comparison with an earlier version, one line each."""
         lines = [f"{count(self.num_sentences, 'sentence')} translated in {self.seconds:.1f} s"]
         return [*lines, str(self.comparison)] if self.comparison else lines
-
-
-def count(number: int, noun: str) -> str:
-    """Number with a noun in the singular or plural."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
