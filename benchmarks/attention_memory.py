@@ -27,11 +27,10 @@ SIGNS_OF_NO_MEMORY = "OOM ResourceExhausted bad_alloc MemoryError allocate pthre
 PATHS = {"chosen": "keras_attn", "plain": "keras_attn, with scores", "keras": "keras"}
 
 
-def main() -> int:
+def main() -> None:
     arguments = parse_arguments()
     if arguments.measure:
-        measure(arguments)
-        return 0
+        return measure(arguments)
     print(describe_machine(("tensorflow", "keras", "numpy")))
     sizes = f"(1, {arguments.length}, {arguments.width}, {arguments.heads})"
     print(f"{sizes}, {arguments.dtype}, forward and backward\n")
@@ -46,7 +45,6 @@ def main() -> int:
             (memory, seconds), (memory_before, _) = peak, baseline
             gained = (memory - memory_before) / GIB
             print(f"{label:<26}{gained:8.2f} GiB {seconds:8.1f} s with tracing", flush=True)
-    return 0
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -119,4 +117,4 @@ def make_pass(arguments: argparse.Namespace) -> Any:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -23,7 +23,6 @@ import importlib.util
 import json
 import math
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -72,7 +71,7 @@ Peers = dict[tuple[str, str], Peer]  # by name and way
 Steps = dict[tuple[str, int], tuple[float, float]]  # of a text, by name and texts in a request
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path, help="folder of a version, or of all versions")
     parser.add_argument("--data", help="corpus of the sentences (default: training corpus)")
@@ -90,7 +89,7 @@ def main() -> int:
     pairs = load_corpus(data, config.source, config.target, hold_out=config.hold_out)
     if arguments.tries:
         compare_settings(version, arguments.tries, pairs.validation[: arguments.scored])
-        return 0
+        return
     examples = pairs.test + pairs.validation
     sentences = [example.source for example in examples]
 
@@ -104,13 +103,12 @@ def main() -> int:
 
     if arguments.old:
         measure({"new": version, "old": versions.newest_version(arguments.old)}, ("new",))
-        return 0
+        return
     with tempfile.TemporaryDirectory() as folder:
         for beam_size in BEAMS:
             print(f"\nBeam {beam_size}\n" if beam_size > 1 else "\nGreedy search\n", flush=True)
             settings = {**settings_of(arguments.set), "beam_size": beam_size}
             measure(export_all(version, settings, Path(folder) / f"beam_{beam_size}"), OURS)
-    return 0
 
 
 def load(version: Path, **settings: Any) -> tuple[Transformer, Tokenizers, Config]:
@@ -289,4 +287,4 @@ def compare_speed(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -9,7 +9,6 @@ skipped if it is not installed.
 import argparse
 import importlib.util
 import statistics
-import sys
 from typing import Any
 
 from machine import describe_machine, num_cores
@@ -23,7 +22,7 @@ SHAPES = [(32, 64, 256, 4), (8, 512, 512, 8), (1, 4096, 512, 8)]
 TOLERANCE = {"float32": 1e-3, "bfloat16": 3e-2}
 
 
-def main() -> int:
+def main() -> None:
     arguments = parse_arguments()
     peers = [OURS, "keras", *(["torch"] if importlib.util.find_spec("torch") else [])]
     print(describe_machine(("tensorflow", "keras", "torch", "numpy")))
@@ -48,7 +47,6 @@ def main() -> int:
     for process in processes:
         process.end()
     print(f"\nahead in {sum(ratio > 1 for ratio in found)} of {len(found)} comparisons")
-    return 0
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -91,4 +89,4 @@ def median_times(processes: list[Peer], request: dict[str, Any], num_turns: int)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -58,7 +58,7 @@ from keras_attn.translation.training.weight_average import WeightAverage
 BATCH_SIZE = 64
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default="tatoeba")
     parser.add_argument("--pairs", type=int, help="number of training pairs (default: all)")
@@ -70,10 +70,10 @@ def main() -> int:
     if arguments.one is not None:
         pairs = part_of(load_corpus(arguments.data), arguments.pairs)
         print(json.dumps(learn(pairs, arguments.tokens, settings_of(arguments.one))))
-        return 0
+        return
     print(describe_machine(("tensorflow", "keras")))
-    pairs = f"{arguments.pairs:,} pairs" if arguments.pairs else "all pairs"
-    print(f"{arguments.data}, {pairs}, {arguments.tokens:,.0f} tokens", flush=True)
+    number = f"{arguments.pairs:,}" if arguments.pairs else "all"
+    print(f"{arguments.data}, {number} pairs, {arguments.tokens:,.0f} tokens", flush=True)
     columns = dict.fromkeys(("nats", "noisy", "joined", "BLEU"), ">9,.2f")
     columns |= {"steps": ">9,", "tokens/s": ">9,.0f"}
     table = Table({**columns, "  settings": ""})
@@ -84,7 +84,6 @@ def main() -> int:
         ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         found = json.loads(ended.stdout.splitlines()[-1])
         table.add(*(found[name] for name in columns), f"  {settings}")
-    return 0
 
 
 def settings_of(text: str) -> dict[str, Any]:
@@ -104,9 +103,8 @@ def part_of(pairs: Corpus, number: int | None) -> Corpus:
     if number is None:
         return pairs
     chosen = random.Random(0).sample(pairs.train, number)
-    return dataclasses.replace(
-        pairs, train=chosen, parts=[WeightedPairs(chosen, [1.0] * len(chosen))]
-    )
+    weighted = WeightedPairs(chosen, [1.0] * number)
+    return dataclasses.replace(pairs, train=chosen, parts=[weighted])
 
 
 def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[str, float]:
@@ -179,12 +177,11 @@ def noisy(examples: Sequence[Example], language: str) -> list[Example]:
 
 def joined(examples: Sequence[Example], source: str, target: str) -> list[Example]:
     """Each two examples, with their first references, as one."""
+    of_source, of_target = (read_language(side).joiner for side in (source, target))
+    two = zip(examples[::2], examples[1::2], strict=False)
     return [
-        Example(
-            read_language(source).joiner.join((one.source, other.source)),
-            (read_language(target).joiner.join((one.references[0], other.references[0])),),
-        )
-        for one, other in zip(examples[::2], examples[1::2], strict=False)
+        Example(a.source + of_source + b.source, (a.references[0] + of_target + b.references[0],))
+        for a, b in two
     ]
 
 
@@ -207,4 +204,4 @@ def nats(model: Transformer, tokenizers: Tokenizers, examples: Sequence[Example]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

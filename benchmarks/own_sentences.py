@@ -28,7 +28,7 @@ NUMBERS = (500, 2_000, 5_000, 20_000)
 SEED = 0
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path, help="folder of a translator trained on tatoeba")
     parser.add_argument("--minutes", type=float, default=2, help="of each training (default: 2)")
@@ -62,7 +62,6 @@ def main() -> int:
                 command = [sys.executable, str(TRAIN), *options, *common, str(held_out)]
                 subprocess.run([*command, "--out", str(out)], check=True, capture_output=True)
                 table.add(number, f"  {way}", *scores(out, tests))
-    return 0
 
 
 def write(path: Path, pairs: Sequence[tuple[str, str]]) -> None:
@@ -82,4 +81,4 @@ def scores(model: Path, tests: dict[str, list[Example]]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -15,7 +15,6 @@ import argparse
 import contextlib
 import os
 import statistics
-import sys
 import tempfile
 import threading
 import time
@@ -35,7 +34,7 @@ COLUMNS |= {"p50 ms": ">8.1f", "p95": ">8.1f", "p99": ">8.1f"}
 COLUMNS |= {"errors": ">8", "other answers": ">15", "answers": ">10,"}
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path, help="folder of all versions")
     parser.add_argument("--data", help="corpus of the sentences (default: training corpus)")
@@ -66,7 +65,6 @@ def main() -> int:
             watch(clients["this"], request, server, programs)
         for one in clients.values():
             one.end()
-    return 0
 
 
 def measure(direct: Peer, clients: dict[str, Peer], arguments: argparse.Namespace) -> None:
@@ -128,4 +126,4 @@ def count_programs(folder: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

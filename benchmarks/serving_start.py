@@ -7,7 +7,6 @@ other. No request should wait for a program that is compiled.
 
 import argparse
 import json
-import sys
 import threading
 import time
 from pathlib import Path
@@ -19,16 +18,16 @@ from serving_peer import running_server
 SHORT = "今日はいい天気です。"
 LONG = "昨日の夜に友達と駅の近くの店で晩ご飯を食べながら、来年の旅行の計画について長い間話した" * 3
 KINDS = {
-    "short": ("serving_default", {"text": SHORT}),
-    "long": ("serving_default", {"text": LONG}),
-    "n-best": ("nbest", {"text": SHORT}),
-    "attention": ("attend", {"text": SHORT}),
-    "score": ("score", {"text": SHORT, "translation": "It is fine."}),
+    "short": ("serving_default", {"text": [SHORT]}),
+    "long": ("serving_default", {"text": [LONG]}),
+    "n-best": ("nbest", {"text": [SHORT]}),
+    "attention": ("attend", {"text": [SHORT]}),
+    "score": ("score", {"text": [SHORT], "translation": ["It is fine."]}),
+    "glossary": ("glossary", {"text": [SHORT], "term": ["天気"], "term_translation": ["weather"]}),
 }
-GLOSSARY = {"text": [SHORT], "term": ["天気"], "term_translation": ["weather"]}
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path, help="folder of all versions")
     parser.add_argument("--seconds", type=float, default=60.0, help="length, in seconds")
@@ -48,19 +47,15 @@ def main() -> int:
         for kind, seconds in slowest.items():
             print(f"{kind:<12} slowest {seconds:.2f} s")
         print(f"at the end {memory(server)}")
-    return 0
 
 
 def ask_all(path: str, slowest: dict[str, float], end: float) -> None:
     """Ask for each kind in turn until `end`, and keep the longest time of each kind."""
-    bodies = {
-        kind: {"signature_name": name, "instances": [row]} for kind, (name, row) in KINDS.items()
-    }
-    bodies["glossary"] = {"signature_name": "glossary", "inputs": GLOSSARY}
     while time.monotonic() < end:
-        for kind, body in bodies.items():
+        for kind, (name, inputs) in KINDS.items():
+            body = json.dumps({"signature_name": name, "inputs": inputs}).encode()
             begin = time.monotonic()
-            with urlopen(Request(path, json.dumps(body).encode())) as response:
+            with urlopen(Request(path, body)) as response:
                 response.read()
             slowest[kind] = max(slowest.get(kind, 0.0), time.monotonic() - begin)
 
@@ -71,4 +66,4 @@ def memory(process: int) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

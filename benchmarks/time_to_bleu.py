@@ -41,7 +41,7 @@ EPOCHS = 6  # of batches, before they repeat
 NAMES = {"ours": "keras_attn", "torch": "PyTorch loop"}
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default="tatoeba")
     parser.add_argument("--peers", nargs="*", choices=tuple(NAMES), default=tuple(NAMES))
@@ -62,7 +62,6 @@ def main() -> int:
             add(arguments.results, "torch", number, bleu(translations, references, "en"))
     if arguments.png:
         draw(json.loads(arguments.results.read_text()), arguments.png)
-    return 0
 
 
 def add(path: Path, name: str, minutes: float, reached: float, **more: float) -> None:
@@ -141,4 +140,4 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

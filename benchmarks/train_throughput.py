@@ -15,7 +15,6 @@ same turns.
 import argparse
 import dataclasses
 import statistics
-import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,7 +36,7 @@ PEERS = ("ours", "keras_hub", "torch")
 PRODUCT = 2048  # rows and columns
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default="tatoeba")
     parser.add_argument("--batches", type=int, default=24, help="batches of a turn")
@@ -60,7 +59,6 @@ def main() -> int:
         compare(peers, some, config, arguments.turns)
         for peer in peers.values():
             peer.end()
-    return 0
 
 
 def start(arguments: argparse.Namespace, batches_file: str, config: Config) -> dict[str, Peer]:
@@ -106,4 +104,4 @@ def compare(peers: dict[str, Peer], some: list[Batch], config: Config, num_turns
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -49,15 +49,15 @@ def main() -> None:
             return None
         if "translate" in request:
             return train.translate(request["translate"])
-        start = time.perf_counter()
+        begin = time.perf_counter()
         if "seconds" in request:
             steps = 0
-            while time.perf_counter() - start < request["seconds"]:
+            while time.perf_counter() - begin < request["seconds"]:
                 train(1)
                 steps += 1
             return steps
         train(request["steps"])
-        seconds = time.perf_counter() - start
+        seconds = time.perf_counter() - begin
         return {"seconds": seconds, "memory": process_memory(what="VmHWM")}
 
     answer_requests(answer)

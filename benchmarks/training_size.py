@@ -11,7 +11,6 @@ import argparse
 import dataclasses
 import itertools
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
@@ -32,7 +31,7 @@ COLUMNS |= {"tokens/s": ">10,.0f", "estimated": ">11,.0f", "ms a step": ">11,.1f
 COLUMNS |= {"of the peak": ">13.1%", "MiB": ">8,.0f", "first step s": ">14.1f"}
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sizes = {"nargs": "+", "type": int}
     parser.add_argument("--widths", **sizes, default=[Config.num_hiddens])
@@ -65,7 +64,6 @@ def main() -> int:
         for program in arguments.programs:
             measured = measure(program, config, length, arguments)
             table.add(width, layers, length, batch_tokens, f"  {program}", *measured)
-    return 0
 
 
 def measure(
@@ -112,4 +110,4 @@ def make_batch(config: Config, length: int, seed: int) -> Batch:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
