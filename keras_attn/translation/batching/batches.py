@@ -48,16 +48,6 @@ class Batches:
     of this process, batches have fixed shapes, which a compiler needs: rows of padding fill each
     batch, and nothing exceeds its shape. With `readings` of Japanese words by how they are written,
     noise writes more texts in kana.
-
-    >>> from keras_attn.translation.corpus.pairs import Pair
-    >>> from keras_attn.translation.tokenization.tokenizer import train
-    >>> cut = train(["a b", "a", "b a b"], vocab_size=300, character_coverage=1.0)
-    >>> part = WeightedPairs([Pair("a b", "b"), Pair("a b", "a")], weights=[1, 1])
-    >>> config = Config(batch_tokens=64, max_length=8)
-    >>> batches = Batches([part], Tokenizers(cut, cut), config)
-    >>> batch = next(batches.stream())
-    >>> len(batch.source), batch.target_in.shape == batch.target_out.shape
-    (2, True)
     """
 
     def __init__(

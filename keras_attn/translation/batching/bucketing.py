@@ -57,9 +57,8 @@ def masked_part(
 class BucketedCorpus:
     """Pairs of a part and pairs joined from them, as ids, in buckets of equal padded shape.
 
-    The pairs, of at most `config.max_length` pieces, begin with those of the part. Which ones are
-    joined depends on the `number` of the part and on the seed. With `fixed_shapes`, noise does not
-    make a batch larger or longer. `kana` writes some of the Japanese sources in kana.
+    Which ones are joined depends on the `number` of the part and on the seed. With `fixed_shapes`,
+    noise does not make a batch larger or longer.
     """
 
     def __init__(
@@ -83,9 +82,8 @@ class BucketedCorpus:
         self.num_too_long = self._add(part)
         if not self.pairs:
             raise ValueError(
-                "No training pair has at most `max_length` pieces on both sides. Received: "
-                f"max_length={config.max_length} and {self.num_too_long} pairs. "
-                "Use a larger `max_length`."
+                "No training pair has at most `max_length` pieces on both sides. Use a larger one. "
+                f"Received: max_length={config.max_length} and {self.num_too_long} pairs."
             )
         if config.concat_ratio:
             seed = np.random.SeedSequence([config.seed, number], spawn_key=[1])

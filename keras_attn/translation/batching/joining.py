@@ -28,12 +28,6 @@ def joined_pairs(
     punctuation on both sides. `lengths` `(N, 2)` are those of each side in tokens, EOS included; no
     sum of them is above `max_length`. An epoch has `concat_ratio` times as many joined pairs as
     others.
-
-    >>> part = WeightedPairs([Pair("はい。", "Yes."), Pair("猫?", "A cat?")], weights=[1, 1])
-    >>> config = Config(concat_ratio=1.0, max_length=6)
-    >>> joined = joined_pairs(part, np.full((2, 2), 3), config, np.random.default_rng(0))
-    >>> Pair("猫?はい。", "A cat? Yes.") in joined.pairs
-    True
     """
     number = round(config.concat_ratio * sum(part.weights))
     ends = np.array([all(_END.search(text) for text in pair) for pair in part.pairs])

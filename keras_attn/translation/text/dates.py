@@ -73,23 +73,14 @@ _ORDINALS += [f"twenty-{word}" for word in _ORDINALS[:9]] + ["thirtieth", "thirt
 
 
 def ways_to_write(date: str) -> str:
-    """Regular expression of the ways to write a date or time in English, as whole words.
-
-    >>> bool(re.fullmatch(ways_to_write("5月3日"), "the third of May"))
-    True
-    """
+    """Regular expression of the ways to write a date or time in English, as whole words."""
     english = replace(date, IN_ENGLISH)
     ways = _ways_to_write_time(english) if "時" in date else _ways_to_write_day(english)
     return _whole(ways)
 
 
 def ways_to_write_duration(duration: str) -> str:
-    """Regular expression of the ways to write hours and minutes, or a unit of time and a half.
-
-    >>> [bool(re.fullmatch(ways_to_write_duration("2時間半"), way)) for way in (
-    ...     "two and a half hours", "2.5 hours", "two hours and a half")]
-    [True, True, True]
-    """
+    """Regular expression of the ways to write hours and minutes, or a unit of time and a half."""
     english = replace(duration, DURATION_IN_ENGLISH)
     numbers = re.findall("[0-9]+", english) or ["1"]
     first, *rest = (f"(?:{number}|{_WORDS[int(number)]})" if int(number) < len(_WORDS) else number

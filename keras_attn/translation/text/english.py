@@ -28,18 +28,7 @@ MINUTES = rf"{_COUNT}(?: minutes?)? (?:to|past) {_COUNT}\b"
 BEFORE_MINUTES = r"(?:\b(?:at|by|until|till|before|around|about|almost|nearly|is|was)|'s) "
 SPOKEN_IN_JAPANESE = (*_TO_DIGITS, *read_rules("spoken time in Japanese"))
 # Two and a half hours, an hour and a half, 2.5 miles, two hours and 30 minutes.
-_UNITS = {
-    "hours?": "時間",
-    "years?": "年",
-    "months?": "か月",
-    "weeks?": "週間",
-    "days?": "日",
-    "(?:kilos?|kilograms?|kilomet(?:er|re)s?)": "キロ",
-    "met(?:er|re)s?": "メートル",
-    "lit(?:er|re)s?": "リットル",
-    "miles?": "マイル",
-    "pounds?": "ポンド",
-}
+_UNITS = dict(read_rules("unit in Japanese"))
 _UNIT = f"(?:{'|'.join(_UNITS)})"
 HALF = (
     rf"{_COUNT} and a half {_UNIT}\b|{_ONE_OR_MORE} {_UNIT} and a half\b"
@@ -51,10 +40,7 @@ HALF_IN_JAPANESE: Replacements = (
     *((f"^([0-9]+) (?:半 {unit}|{unit} 半)$", rf"\1{word}半") for unit, word in _UNITS.items()),
     ("^([0-9]+) hours? (?:and )?([0-9]+) minutes?$", r"\1時間\2分"),
 )
-_PARTS = {
-    "third": 3, "fourth": 4, "quarter": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
-    "ninth": 9, "tenth": 10,
-}  # fmt: skip
+_PARTS = dict(read_rules("part in Japanese"))
 FRACTION = rf"{_ONE_OR_MORE}[ -](?:{'|'.join(_PARTS)})s?"
 # A third of May is not a fraction.
 AFTER_FRACTION = (
@@ -64,10 +50,7 @@ FRACTION_IN_JAPANESE: Replacements = (
     *_TO_DIGITS,
     *((f"^([0-9]+)[ -]{word}s?$", rf"{value}分の\1") for word, value in _PARTS.items()),
 )
-_COUNTERS = {
-    "hours": "時間", "years": "年", "months": "か月", "weeks": "週間", "days": "日",
-    "minutes": "分", "people": "人", "times": "回",
-}  # fmt: skip
+_COUNTERS = dict(read_rules("counter in Japanese"))
 ABOUT = rf"{_COUNT} or {_COUNT} (?:{'|'.join(_COUNTERS)})\b"
 ABOUT_IN_JAPANESE: Replacements = (
     *_TO_DIGITS,
@@ -81,14 +64,9 @@ MONEY = r"[$€£¥₩][0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?: (?:thousand|million|
 MONEY_IN_JAPANESE = (*read_rules("money in Japanese"), *IN_MYRIADS)
 
 
-def ways_to_write_time(time: str) -> str:
-    """Regular expression of the ways to write 3:30 p.m. in Japanese.
-
-    >>> [bool(re.fullmatch(ways_to_write_time("3:30 p.m."), way)) for way in (
-    ...     "午後3時30分", "午後3時半", "15時30分", "三時半")]
-    [True, True, True, True]
-    """
-    written = replace(time, TIME_IN_JAPANESE)
+def ways_to_write_time(replacements: Replacements, time: str) -> str:
+    """Regular expression of the ways to write 3:30 p.m. in Japanese."""
+    written = replace(time, replacements)
     if written == "正午":
         return "正午|午後0時|12時"
     ((half, hour, minutes),) = re.findall("^(..)([0-9]+)時(?:([0-9]+)分)?$", written)
@@ -102,11 +80,7 @@ def ways_to_write_time(time: str) -> str:
 
 
 def ways_to_write(replacements: Replacements, span: str) -> str:
-    """Regular expression of what replacements write, with numbers in digits or in kanji.
-
-    >>> bool(re.fullmatch(ways_to_write(HALF_IN_JAPANESE, "two and a half hours"), "二時間半"))
-    True
-    """
+    """Regular expression of what replacements write, with numbers in digits or in kanji."""
     written = replace(span, replacements)
     ways = (written, re.sub("[0-9]+", lambda number: _kanji(number[0]), written))
     written = "|".join(rf"(?<![0-9十百]){way}" for way in ways)

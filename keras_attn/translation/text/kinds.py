@@ -122,11 +122,16 @@ def _english(
     return Kind(name, pattern, ways, {"english": replacements}, mark, targets="english")
 
 
-def _japanese(name: str, pattern: str, replacements: Replacements, **given: Any) -> Kind:
+def _japanese(
+    name: str,
+    pattern: str,
+    replacements: Replacements,
+    ways: Callable = english.ways_to_write,
+    **given: Any,
+) -> Kind:
     """Kind of English spans of which Japanese has a form of its own."""
-    ways = partial(english.ways_to_write, replacements)
-    row = Kind(name, pattern, ways, {"myriads": replacements})
-    return row._replace(targets="japanese", sources="alphabetic", **given)
+    given = {"targets": "japanese", "sources": "alphabetic", **given}
+    return Kind(name, pattern, partial(ways, replacements), {"myriads": replacements}, **given)
 
 
 def _name(name: str, pattern: str, **given: Any) -> Kind:
@@ -158,7 +163,7 @@ KINDS = (
     _english(
         "fraction", numbers.FRACTION, numbers.ways_to_write_fraction, numbers.FRACTION_IN_ENGLISH
     ),
-    _japanese("time", english.TIME, english.TIME_IN_JAPANESE, ways=english.ways_to_write_time),
+    _japanese("time", english.TIME, english.TIME_IN_JAPANESE, english.ways_to_write_time),
     _japanese("half or quarter of an hour", english.HALF_OR_QUARTER, english.SPOKEN_IN_JAPANESE),
     _japanese(
         "minutes of an hour",
@@ -166,7 +171,7 @@ KINDS = (
         english.SPOKEN_IN_JAPANESE,
         after=english.BEFORE_MINUTES,
     ),
-    _japanese("no minutes", english.MINUTES, (), ways=None),
+    Kind("no minutes", english.MINUTES, ways=None, targets="japanese", sources="alphabetic"),
     _japanese("amount and a half", english.HALF, english.HALF_IN_JAPANESE),
     _japanese(
         "English fraction",
@@ -174,25 +179,21 @@ KINDS = (
         english.FRACTION_IN_JAPANESE,
         before=english.AFTER_FRACTION,
     ),
-    _japanese("no fraction", english.FRACTION, (), ways=None),
+    Kind("no fraction", english.FRACTION, ways=None, targets="japanese", sources="alphabetic"),
     _japanese("English about", english.ABOUT, english.ABOUT_IN_JAPANESE),
     _japanese("minus", english.MINUS, english.MINUS_IN_JAPANESE),
-    _japanese(
-        "money in Japanese",
-        english.MONEY,
-        english.MONEY_IN_JAPANESE,
-        ways=partial(numbers.ways_to_copy, english.MONEY_IN_JAPANESE),
-    ),
+    _japanese("money in Japanese", english.MONEY, english.MONEY_IN_JAPANESE, numbers.ways_to_copy),
     Kind("signed number or temperature", numbers.SIGNED, numbers.ways_to_write_signed, _SIGNED),
     Kind("English amount", numbers.ENGLISH_AMOUNT, ways=None, targets="myriads"),
     Kind("money", numbers.MONEY),
     Kind("telephone", numbers.TELEPHONE),
-    Kind(
+    _japanese(
         "number in words",
         numbers.IN_ENGLISH_WORDS,
-        partial(numbers.ways_to_copy, numbers.IN_MYRIADS),
-        {"myriads": numbers.IN_MYRIADS},
+        numbers.IN_MYRIADS,
+        numbers.ways_to_copy,
         targets="myriads",
+        sources="",
     ),
     Kind(
         "decade in English",

@@ -38,9 +38,5 @@ PATTERN_WITHOUT_TITLE = _any_of(row["ja"] for row in _ROWS if not row["only"])
 
 
 def ways_to_write(name: str) -> str:
-    """Regular expression of the ways to write a name in English.
-
-    >>> bool(re.fullmatch(ways_to_write("東京"), "Tokyo"))
-    True
-    """
+    """Regular expression of the ways to write a name in English."""
     return whole(SPELLINGS[name])

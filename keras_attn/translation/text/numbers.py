@@ -54,10 +54,7 @@ _CONSECUTIVE = tuple(
     for low, (first, second) in enumerate(zip(digits, digits[1:], strict=False), start=1)
 )
 # Counters that English writes as a word of its own.
-_COUNTED = {
-    "日": "days", "人": "people", "年": "years", "回": "times", "度": "times", "週間": "weeks",
-    "時間": "hours", "分": "minutes", "か月": "months", "ヶ月": "months", "カ月": "months",
-}  # fmt: skip
+_COUNTED = dict(read_rules("counter in English"))
 _COUNTERS = "|".join(sorted(_COUNTED, key=len, reverse=True))
 ABOUT = f"(?:{'|'.join(pattern for pattern, _ in _CONSECUTIVE)})(?:{_COUNTERS})?"
 # Left in the text: digits that are counted or listed one by one.
@@ -103,11 +100,6 @@ def ways_to_write(span: str) -> str:
     """Regular expression of the ways to write a number: as given, in digits, and with commas.
 
     A percentage is written with a sign or a word, and a score with a hyphen or a word.
-
-    >>> [bool(re.fullmatch(ways_to_write("23万"), way)) for way in ("230000", "230,000", "23")]
-    [True, True, False]
-    >>> bool(re.fullmatch(ways_to_write("3対1"), "3 to 1"))
-    True
     """
     digits = replace(span, IN_DIGITS)
     if digits.endswith("%"):
@@ -120,15 +112,10 @@ def ways_to_write(span: str) -> str:
 
 
 def ways_to_write_large(span: str) -> str:
-    """Regular expression of the ways to write a number with 万, 億 or 兆.
-
-    >>> [bool(re.fullmatch(ways_to_write_large("1.5億"), way)) for way in (
-    ...     "150 million", "150,000,000", "0.15 billion")]
-    [True, True, True]
-    >>> bool(re.fullmatch(ways_to_write_large("百万"), "a million"))
-    True
-    """
+    """Regular expression of the ways to write a number with 万, 億 or 兆."""
     digits = replace(span, IN_DIGITS)
+    if not digits.isdigit():  # 1,2万
+        return whole(span)
     ways = {span, digits, replace(span, WITH_COMMAS), replace(span, LARGE_IN_ENGLISH)}
     for word, zeros in _ZEROS.items():
         count = f"{int(digits) / 10**zeros:.4f}".rstrip("0").rstrip(".")
@@ -151,11 +138,7 @@ def ways_to_copy(replacements: Replacements, span: str) -> str:
 
 
 def ways_to_write_fraction(span: str) -> str:
-    """Regular expression of the ways to write a fraction: "two thirds", "2/3".
-
-    >>> bool(re.fullmatch(ways_to_write_fraction("3分の2"), "two-thirds"))
-    True
-    """
+    """Regular expression of the ways to write a fraction: "two thirds", "2/3"."""
     english = replace(span, FRACTION_IN_ENGLISH)
     below, above = replace(span, FRACTION_IN_ENGLISH[:10]).split("分の")
     ways = [english, english.replace(" ", "-"), f"{above}/{below}"]

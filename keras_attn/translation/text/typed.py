@@ -37,8 +37,7 @@ _LAST_KANA = (
     "[よねなぞのう]|です|ます|ですか|ますか|った|した|いた|んだ|[たなさむし]い|[どそこ]こ|[そこ]れ|だめ"
     "|とに|なに|だれ|いつ|から|けど|かも"
 )
-# Words that end with 笑.
-_LAUGHS = "爆苦微談失冷嘲大一哄朗"
+_LAUGHS = "爆苦微談失冷嘲大一哄朗"  # 爆笑 and others are words
 # 2キロ半 is 2.5キロ, but 半額 and 半分 are words.
 _UNIT = (
     "(?:キロ|メートル|センチ|ミリ|マイル|リットル|グラム|トン|インチ|フィート|ヤード|ヘクタール|ダース|ページ"
@@ -50,55 +49,51 @@ _AND_A_HALF: Replacements = (
     (f"(^|[^十百千万])({numbers.DIGIT})({_UNIT}){_HALF}", r"\1\2.5\3\4"),
     *((rf"{kanji}\.5", f"{digit}.5") for kanji, digit in numbers.KANJI_TO_DIGITS),
 )
-# By `Language.noise`.
-_PLAIN: dict[str, Replacements] = {
-    "japanese": (
-        *((f"([{_JAPANESE}、。])[ \u3000]+([{_JAPANESE}「『(、。!?])", r"\1\2"),) * 2,
-        (r"\((?:笑|爆笑|苦笑|泣|涙|汗)\)", ""),
-        (rf" *[mヽ\\]?\([{_FACE}]*{_IN_FACES_ONLY}[{_FACE}]+\)[mvノ丿/]?", ""),
-        (rf"([^{_LAUGHS}])笑+{_END}", r"\1\2"),
-        (rf"([{_JAPANESE}。!?~]) *(?:[wW]+|[zZ]{{2,}}){_END}", r"\1\2"),
-        (rf"([{_JAPANESE}])[wW]{{2,}} *([{_JAPANESE}])", r"\1。\2"),
-        (rf"([{_JAPANESE}。!?.]) *(?:\^_*\^;*|T_T|;_;|>_?<|orz){_END}", r"\1\2"),
-        (rf"([^0-9年月日時分円人歳])[〜~]+{_END}", r"\1\2"),
-        (rf"([{_KANA}。!?])[♪♡]+{_SENTENCE_END}", r"\1\2"),
-        (rf"([いうかしすたてとねよるんー。!?])[☆★]彡?{_SENTENCE_END}", r"\1\2"),
-        (rf"([{_JAPANESE}」])(?:・・+|\.\.+)[。.]*", r"\1..."),
-        ("、、+$", "..."),
-        ("、、+", "、"),
-        ("^(?:え[えーぇ]*っ?とー*|あの[ーう]+|う[ー〜]+ん|え[ー〜]+)[、。,. …]+", ""),
-        ("すっ+ご", "すご"),
-        (f"({_WITH_U}){_LONG}", r"\1う"),
-        (f"(^は|{_DRAWN_OUT}|た|な){_LONG}い", r"\1い"),
-        (f"({_LONG_STEMS}){_LONG}{_SENTENCE_END}", r"\1い\2"),
-        (f"(^|[^ぁ-ん々一-鿿])({_DRAWN_OUT}){_LONG}{_SENTENCE_END}", r"\1\2い\3"),
-        (f"(で|ま){_LONG}す{_SENTENCE_END}", r"\1す\2"),
-        (f"({_LAST_KANA}){_LONG}{_SENTENCE_END}", r"\1\2"),
-        ("(^|[^ぁ-ん])([そど])ー(で|し[てた]|だ|な[のるっん]|も|い|ぞ|か|や)", r"\1\2う\3"),
-        ("もーすぐ", "もうすぐ"),
-        ("(^|[はがも、])ちょー", r"\1超"),
-        ("([いごしたなまらよわ])[ぃ]+", r"\1い"),
-        ("([ねげめ])ぇ+", r"\1え"),
-        (f"([よなかさだて])[ぁぇぉ]+{_SENTENCE_END}", r"\1\2"),
-        ("([まさはわ])ぁ+", r"\1あ"),
-        (f"(です|ます)ぅ+{_SENTENCE_END}", r"\1\2"),
-        ("っ{2,}", "っ"),
-        (rf"([{_KANA}])っ+([。.!?]+)$", r"\1\2"),
-        ("ー{2,}", "ー"),
-        ("。{2,}", "。"),
-        ("!{2,}", "!"),
-        (r"[!?]*\?[!?]*", "?"),
-        *_AND_A_HALF,
-    ),
-}
+# Of Japanese; other languages have no rules.
+_PLAIN: Replacements = (
+    *((f"([{_JAPANESE}、。])[ \u3000]+([{_JAPANESE}「『(、。!?])", r"\1\2"),) * 2,
+    (r"\((?:笑|爆笑|苦笑|泣|涙|汗)\)", ""),
+    (rf" *[mヽ\\]?\([{_FACE}]*{_IN_FACES_ONLY}[{_FACE}]+\)[mvノ丿/]?", ""),
+    (rf"([^{_LAUGHS}])笑+{_END}", r"\1\2"),
+    (rf"([{_JAPANESE}。!?~]) *(?:[wW]+|[zZ]{{2,}}){_END}", r"\1\2"),
+    (rf"([{_JAPANESE}])[wW]{{2,}} *([{_JAPANESE}])", r"\1。\2"),
+    (rf"([{_JAPANESE}。!?.]) *(?:\^_*\^;*|T_T|;_;|>_?<|orz){_END}", r"\1\2"),
+    (rf"([^0-9年月日時分円人歳])[〜~]+{_END}", r"\1\2"),
+    (rf"([{_KANA}。!?])[♪♡]+{_SENTENCE_END}", r"\1\2"),
+    (rf"([いうかしすたてとねよるんー。!?])[☆★]彡?{_SENTENCE_END}", r"\1\2"),
+    (rf"([{_JAPANESE}」])(?:・・+|\.\.+)[。.]*", r"\1..."),
+    ("、、+$", "..."),
+    ("、、+", "、"),
+    ("^(?:え[えーぇ]*っ?とー*|あの[ーう]+|う[ー〜]+ん|え[ー〜]+)[、。,. …]+", ""),
+    ("すっ+ご", "すご"),
+    (f"({_WITH_U}){_LONG}", r"\1う"),
+    (f"(^は|{_DRAWN_OUT}|た|な){_LONG}い", r"\1い"),
+    (f"({_LONG_STEMS}){_LONG}{_SENTENCE_END}", r"\1い\2"),
+    (f"(^|[^ぁ-ん々一-鿿])({_DRAWN_OUT}){_LONG}{_SENTENCE_END}", r"\1\2い\3"),
+    (f"(で|ま){_LONG}す{_SENTENCE_END}", r"\1す\2"),
+    (f"({_LAST_KANA}){_LONG}{_SENTENCE_END}", r"\1\2"),
+    ("(^|[^ぁ-ん])([そど])ー(で|し[てた]|だ|な[のるっん]|も|い|ぞ|か|や)", r"\1\2う\3"),
+    ("もーすぐ", "もうすぐ"),
+    ("(^|[はがも、])ちょー", r"\1超"),
+    ("([いごしたなまらよわ])[ぃ]+", r"\1い"),
+    ("([ねげめ])ぇ+", r"\1え"),
+    (f"([よなかさだて])[ぁぇぉ]+{_SENTENCE_END}", r"\1\2"),
+    ("([まさはわ])ぁ+", r"\1あ"),
+    (f"(です|ます)ぅ+{_SENTENCE_END}", r"\1\2"),
+    ("っ{2,}", "っ"),
+    (rf"([{_KANA}])っ+([。.!?]+)$", r"\1\2"),
+    ("ー{2,}", "ー"),
+    ("。{2,}", "。"),
+    ("!{2,}", "!"),
+    (r"[!?]*\?[!?]*", "?"),
+    *_AND_A_HALF,
+)
 
 # Text that no rule of `_PLAIN` changes; most texts are such.
-_USUAL = {
-    "japanese": re.compile(
-        "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?![ー半])|(?!笑|[杯個倍畳坪升]半)[々一-鿿]|[0-9\ue000-\ue007「」]"
-        "|笑(?![。!?]|$)|っ(?![っご。!?])|、(?!、)|[。!?](?![。!?]))*"
-    )
-}
+_USUAL = re.compile(
+    "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?![ー半])|(?!笑|[杯個倍畳坪升]半)[々一-鿿]|[0-9\ue000-\ue007「」]"
+    "|笑(?![。!?]|$)|っ(?![っご。!?])|、(?!、)|[。!?](?![。!?]))*"
+)
 
 # A polite sentence without hiragana and kanji; it is read in hiragana.
 _IN_KATAKANA = (
@@ -106,8 +101,7 @@ _IN_KATAKANA = (
     "(?:カ|ネ|ヨ|ヨネ)?[。.!?]*"
 )
 _KATAKANA = range(ord("ァ"), ord("ヶ") + 1)
-# Distance between a katakana and the same sound in hiragana.
-_BETWEEN_KANA = ord("ァ") - ord("ぁ")
+_BETWEEN_KANA = ord("ァ") - ord("ぁ")  # distance to the same sound in hiragana
 TO_HIRAGANA = {point: point - _BETWEEN_KANA for point in _KATAKANA}
 
 _FULL_WIDTH = range(0xFF01, 0xFF5E)  # ASCII without "~": Windows types U+FF5E for the wave dash
@@ -123,22 +117,20 @@ def plain(text: str, language: str) -> str:
     >>> plain("えっと、明日 は休みですー!!!(笑)", "ja")
     '明日は休みです!'
     """
-    noise = read_language(language).noise
-    if noise not in _PLAIN:
+    if read_language(language).noise != "japanese":
         return text
     found = re.sub(dates.ERA_YEAR, lambda year: dates.COMMON_YEARS.get(year[0], year[0]), text)
-    if not _USUAL[noise].fullmatch(found):
-        found = replace(found, _PLAIN[noise]) or text
+    if not _USUAL.fullmatch(found):
+        found = replace(found, _PLAIN) or text
     return found.translate(TO_HIRAGANA) if re.fullmatch(_IN_KATAKANA, found) else found
 
 
 def plain_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:
     """Plain forms as `plain` writes them, of texts that need no `clean_text` before."""
     texts = replace_in_graph(unify_width(texts), _UNITS)
-    rules = _PLAIN.get(read_language(language).noise, ())
-    if not rules:
+    if read_language(language).noise != "japanese":
         return texts
-    found = replace_in_graph(replace_words(texts, dates.ERA_YEAR, dates.COMMON_YEARS), rules)
+    found = replace_in_graph(replace_words(texts, dates.ERA_YEAR, dates.COMMON_YEARS), _PLAIN)
     found = tf.where(tf.equal(found, ""), texts, found)
     points = tf.strings.unicode_decode(found, "UTF-8")
     is_katakana = (points >= _KATAKANA.start) & (points < _KATAKANA.stop)

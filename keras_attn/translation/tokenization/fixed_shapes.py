@@ -10,8 +10,7 @@ import tensorflow as tf
 
 NUM_BYTES = tuple(4**k for k in range(4, 15))
 # Number of texts of a group, and the maximum number of bytes of each; a longer text is a group.
-NUM_TEXTS = 8
-MAX_BYTES = 1024
+NUM_TEXTS, MAX_BYTES = 8, 1024
 NO_ID = -1
 
 # Function from bytes `(B, L)` and the length of each text `(B,)` to ids `(B, M, W)`, padded

@@ -20,8 +20,6 @@ from keras_attn.translation.tokenization.unigram import NOTHING, UNKNOWN, Unigra
 _REPLACEMENT = "\ufffd".encode()
 # `ModelProto.SentencePiece.Type`
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
-
-
 # A text of this number of bytes has at least one piece, but for rare texts.
 BYTES_A_PIECE = 16
 
@@ -30,14 +28,6 @@ class GraphTokenizer:
     """Tokenizer and detokenizer of a unigram model in the graph, with the ids of `Tokenizer`.
 
     XLA compiles the tokenizer of texts of up to about `compiled_length` pieces, if it is given.
-
-    >>> from keras_attn.translation.tokenization.tokenizer import train
-    >>> tokenizer = train(["the cat", "the dog"], vocab_size=300, character_coverage=1.0)
-    >>> graph = GraphTokenizer(tokenizer.proto)
-    >>> graph.tokenize(tf.constant(["the cat"])).to_list() == tokenizer.encode(["the cat"])
-    True
-    >>> graph.detokenize(graph.tokenize(tf.constant(["the cat"]))).numpy()
-    array([b'the cat'], dtype=object)
     """
 
     def __init__(self, proto: bytes, compiled_length: tf.Variable | None = None):

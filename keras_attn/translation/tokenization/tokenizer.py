@@ -26,20 +26,14 @@ ModelProto = sentencepiece_model_pb2.ModelProto  # type: ignore[attr-defined]
 
 # 256 pieces for byte fallback, 4 special pieces, the placeholders, and at least one character.
 MIN_VOCAB_SIZE = 256 + 4 + len(PLACEHOLDERS) + 1
-
 _SPECIAL_IDS: dict = {"pad_id": PAD_ID, "unk_id": UNK_ID, "bos_id": BOS_ID, "eos_id": EOS_ID}
 
 # Limit on the sentences used for training: 290,000 Japanese ones take half a minute, and 100,000 of
 # them make only 0.9% more tokens.
 MAX_SENTENCES = 200_000
-_MAX_SENTENCE_BYTES = 1 << 20
-
 # Number of likeliest segmentations from which `sample` draws. The package can sample from all
 # segmentations, but not reproducibly across processes. Twice this number is ten times slower.
 NUM_BEST = 8
-
-# Fixed for reproducibility: the order of floating-point sums affects the pieces.
-_NUM_THREADS = 4
 
 
 class Tokenizer:
@@ -187,8 +181,8 @@ def train(sentences: Iterable[str], vocab_size: int, character_coverage: float) 
             split_digits=True,  # a number is read digit by digit, and no digit is left out
             required_chars="".join(PLACEHOLDERS),
             **_SPECIAL_IDS,
-            max_sentence_length=_MAX_SENTENCE_BYTES,
-            num_threads=_NUM_THREADS,
+            max_sentence_length=1 << 20,  # bytes
+            num_threads=4,  # for reproducibility: the order of floating-point sums counts
             minloglevel=2,
         )
     except RuntimeError as error:

@@ -43,7 +43,7 @@ WAYS = {
         ("minus five degrees", "マイナス5度", "氷点下5度", "マイナス五度"),
         ("Negative 12", "マイナス12", "-12"),
     ),
-    (english.MONEY, english.MONEY_IN_JAPANESE, partial(ways_to_copy, english.MONEY_IN_JAPANESE)): (
+    (english.MONEY, english.MONEY_IN_JAPANESE, ways_to_copy): (
         ("$20", "20ドル", "$20"),
         ("€15.50", "15.50ユーロ"),
         ("$0.99", "0.99ドル"),
@@ -55,7 +55,7 @@ WAYS = {
 
 def test_english_amounts_are_written_in_japanese_in_the_graph_too():
     for (pattern, replacements, *ways), rows in WAYS.items():
-        ways_to_write = ways[0] if ways else partial(english.ways_to_write, replacements)
+        ways_to_write = partial(*ways or [english.ways_to_write], replacements)
         for text, japanese, *others in rows:
             assert re.fullmatch(pattern, text)
             assert replace(text, replacements) == japanese
@@ -65,8 +65,8 @@ def test_english_amounts_are_written_in_japanese_in_the_graph_too():
 
 def test_other_amounts_are_no_ways_to_write_one():
     for ways, text, other in (
-        (english.ways_to_write_time, "3:30 p.m.", "午前3時30分"),
-        (english.ways_to_write_time, "3 p.m.", "13時"),
+        (partial(english.ways_to_write_time, english.TIME_IN_JAPANESE), "3:30 p.m.", "午前3時30分"),
+        (partial(english.ways_to_write_time, english.TIME_IN_JAPANESE), "3 p.m.", "13時"),
         (
             partial(english.ways_to_write, english.HALF_IN_JAPANESE),
             "two and a half hours",

@@ -69,6 +69,11 @@ def test_numbers_are_written_in_the_graph_as_in_python_and_the_ways_to_write_the
         assert re.fullmatch(numbers.ways_to_write(span), way)
 
 
+def test_a_number_that_cannot_be_read_is_written_as_given():
+    for span in ("1,2万", "0万", "5万1.5"):
+        assert re.fullmatch(numbers.ways_to_write_large(span), span)
+
+
 def test_ordinal_endings_follow_the_number():
     given = "1th 2th 3th 4th 11th 12th 13th 21th 102th 111th month"
     expected = "1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th month"
