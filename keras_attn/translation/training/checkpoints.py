@@ -37,28 +37,27 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
     """Averaged weights by path of the best epoch so far, from the newest checkpoint in a folder."""
     path = newest_first(folder)[0]
     try:
-        reader = tf.train.load_checkpoint(str(path))
-        keys = _keys_by_name(reader)
-        if "position/best_bleu" not in keys:
+        values = _read(path)
+        if "position/best_bleu" not in values:
             raise ValueError(
                 "it has no weights by path. An older version of keras_attn wrote it: finish that "
                 "training with that version, then start from the exported model."
             )
-        is_first_epoch = reader.get_tensor(keys["position/best_bleu"]) < 0
-        group = "average/" if is_first_epoch else "best/"
+        group = "best/" if values["position/best_bleu"] >= 0 else "average/"  # in the first epoch
         return {
-            name.removeprefix(group): reader.get_tensor(key)
-            for name, key in keys.items()
+            name.removeprefix(group): value
+            for name, value in values.items()
             if name.startswith(group)
         }
     except (tf.errors.OpError, RuntimeError, ValueError) as error:
         raise ValueError(f"The checkpoint `{path}` cannot be read: {error}") from error
 
 
-def _keys_by_name(reader: Any) -> dict[str, str]:
-    """Keys of the variables in a checkpoint by group and path, such as `best/encoder/norm/beta`."""
+def _read(path: Path) -> dict[str, np.ndarray]:
+    """Values in a checkpoint by group and path, such as `best/encoder/norm/beta`."""
+    reader = tf.train.load_checkpoint(str(path))
     keys = (key for key in reader.get_variable_to_shape_map() if key.endswith(_KEY_END))
-    return {key.removesuffix(_KEY_END).replace(".S", "/"): key for key in keys}
+    return {key.removesuffix(_KEY_END).replace(".S", "/"): reader.get_tensor(key) for key in keys}
 
 
 def _name_in_optimizer(path: str) -> str:
@@ -184,17 +183,14 @@ class TrainingState:
         warnings: list[str] = []
         for path in newest_first(self._folder):
             try:
-                reader = tf.train.load_checkpoint(str(path))
-                keys = _keys_by_name(reader)
-                is_ours = keys.keys() == self._variables.keys()
-                values = self._read(path, reader, keys) if is_ours else {}
+                values = _read(path)
             except _DAMAGED as error:
                 reason = f"{type(error).__name__}: {error}".splitlines()[0]  # may have no message
                 self._damaged.add(path)
                 warnings.append(f"the checkpoint `{path}` is damaged and ignored: {reason}")
                 continue
             try:
-                named_weights.check_paths("Variables of the checkpoint", self._variables, keys)
+                named_weights.check_paths("Variables of the checkpoint", self._variables, values)
             except ValueError as error:
                 raise ValueError(
                     f"The checkpoint `{path}` belongs to another model or version of keras_attn. "
@@ -207,17 +203,6 @@ class TrainingState:
                 f"again. Received: {'; '.join(warnings)}."
             )
         return {}, warnings
-
-    def _read(self, path: Path, reader: Any, keys: dict[str, str]) -> dict[str, np.ndarray]:
-        """Values by name. Unlike the reader, `tf.train.Checkpoint` notices damaged files."""
-        shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
-        held = {name: tf.Variable(tf.zeros(shapes[k], dtypes[k])) for name, k in keys.items()}
-        groups = {
-            group: {name: held[f"{group}/{name}"] for name in named}
-            for group, named in self._groups.items()
-        }
-        tf.train.Checkpoint(**groups).read(str(path)).assert_consumed()
-        return {name: variable.numpy() for name, variable in held.items()}
 
     def keep_if_best(self, bleu: float, averages: Sequence[keras.Variable]) -> bool:
         """Copy the averaged weights to `best` unless an earlier BLEU is higher; whether copied."""
