@@ -42,9 +42,10 @@ class AccessLog:
             _log.exception("failed", extra={"path": scope["path"]})
         finally:
             seconds = time.perf_counter() - start
-            self._metrics.answered(_kind(scope), status, seconds)
+            path = scope["path"].removeprefix(scope.get("root_path", ""))  # that of a proxy
+            self._metrics.answered(_kind(path), status, seconds)
             _log.log(
-                logging.DEBUG if _is_probe(scope) and status != 500 else logging.INFO,
+                logging.DEBUG if _is_probe(path) and status != 500 else logging.INFO,
                 "request",
                 extra={
                     "method": scope["method"],
@@ -57,20 +58,11 @@ class AccessLog:
             )
 
 
-def _kind(scope: Scope) -> str:
+def _kind(path: str) -> str:
     """Kind of a request, as a metric label: one of a few names for any path."""
-    path = _path(scope)
-    if path == "/":
-        return "/"
-    return next((kind for kind in _KINDS if path.startswith(kind)), "other")
+    return "/" if path == "/" else next(filter(path.startswith, _KINDS), "other")
 
 
-def _is_probe(scope: Scope) -> bool:
+def _is_probe(path: str) -> bool:
     """Whether the system that runs the server sends the request, every few seconds."""
-    path = _path(scope)
     return path in _PROBES or (path.startswith("/v2/models/") and path.endswith("/ready"))
-
-
-def _path(scope: Scope) -> str:
-    """Path without that of the proxy before the server."""
-    return scope["path"].removeprefix(scope.get("root_path", ""))

@@ -22,7 +22,7 @@ from starlette.routing import BaseRoute, Route
 from keras_attn.serving import body
 from keras_attn.serving.access_log import AccessLog
 from keras_attn.serving.apis import kserve, tensorflow_serving
-from keras_attn.serving.apis.grpc import PredictionService, served
+from keras_attn.serving.apis.grpc import PredictionService
 from keras_attn.serving.apis.kserve import KServe
 from keras_attn.serving.apis.libretranslate import LibreTranslate
 from keras_attn.serving.apis.streaming import Streaming
@@ -84,14 +84,13 @@ class Server:
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(one) for one in (self.models.watch(), _return_memory())]
         service = PredictionService(self.models, self._inference, self._metrics)
-        listening = served(service, self._settings) if self._settings.grpc_port else nullcontext()
-        async with listening:
+        async with service.served() if self._settings.grpc_port else nullcontext():
             yield
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-        self._inference.close()
+        self._inference.batcher.close()
 
     async def _health(self, request: Request) -> Response:
         served = self.models.served()
@@ -106,7 +105,7 @@ class Server:
     async def _show_metrics(self, request: Request) -> Response:
         for name, version in self.models.served().items():
             self._metrics.version.labels(name).set(version)
-        self._metrics.queue_rows.set(self._inference.num_rows)
+        self._metrics.queue_rows.set(self._inference.batcher.num_rows)
         return Response(self._metrics.page(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 

@@ -77,16 +77,11 @@ class _Request:
 class Batcher:
     """Bounded queue of requests, and threads that compute them in batches.
 
-    Args:
-        settings: Settings of the server: batch size, queue size, number of threads.
-        on_batch: Function called with the number of rows of each batch. Defaults to no function.
-
-    Attributes:
-        num_rows: Number of waiting rows, also of pieces that are not in the queue yet.
+    `on_batch` is called with the number of rows of each batch.
     """
 
     def __init__(self, settings: Settings, on_batch: Callable[[int], None] = lambda rows: None):
-        self.num_rows = 0
+        self.num_rows = 0  # waiting, also of pieces that are not in the queue yet
         self._settings = settings
         self._on_batch = on_batch
         self._clients: dict[str, _Client] = {}

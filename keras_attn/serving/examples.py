@@ -19,11 +19,8 @@ def read(version: Path) -> list[str]:
     if not path.is_file():
         return []
     try:
-        examples = json.loads(path.read_bytes())
-        sources = [example["source"] for example in examples]
-        if not all(isinstance(source, str) for source in sources):
-            raise TypeError("a source must be a string")
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        sources = [example["source"] for example in json.loads(path.read_bytes())]
+        return [source for source in sources if source.strip()][:NUM_EXAMPLES]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         _log.warning("The examples of a version cannot be read.", extra={"error": repr(error)})
         return []
-    return [source for source in sources if source.strip()][:NUM_EXAMPLES]

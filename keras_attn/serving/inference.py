@@ -47,12 +47,7 @@ class Inference:
 
     def __init__(self, limits: Settings, metrics: Metrics):
         self.limits = limits
-        self._batcher = Batcher(limits, metrics.batch_rows.observe)
-
-    @property
-    def num_rows(self) -> int:
-        """Number of waiting rows."""
-        return self._batcher.num_rows
+        self.batcher = Batcher(limits, metrics.batch_rows.observe)
 
     async def compute(self, servable: Servable, name: str, inputs: Tensors, client: str) -> Tensors:
         """Outputs of a signature, by name.
@@ -69,7 +64,7 @@ class Inference:
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             )
         self.check_lengths(inputs)
-        return await self._batcher.predict(servable, name, inputs, num_rows, client)
+        return await self.batcher.predict(servable, name, inputs, num_rows, client)
 
     async def answer(
         self, request: Request, servable: Servable, name: str, inputs: Tensors, arrived: float
@@ -106,7 +101,3 @@ class Inference:
                     f"A text must have at most {limit} characters. Received: {longest}.",
                     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 )
-
-    def close(self) -> None:
-        """Wait for running batches."""
-        self._batcher.close()

@@ -28,15 +28,10 @@ _SPECIAL = {*"<>&\"'"}
 
 
 class Markup(NamedTuple):
-    """A text in HTML.
+    """A text in HTML."""
 
-    Attributes:
-        text: Text to translate, one line for each block with text.
-        around: What is kept before each line and after the last.
-    """
-
-    text: str
-    around: list[str]
+    text: str  # to translate, one line for each block with text
+    around: list[str]  # what is kept before each line and after the last
 
     def filled(self, translation: str) -> str:
         """The HTML with a translation of the text, of as many lines, in place of the text."""

@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from keras_attn.options import faults, must_be, option
 from keras_attn.translation.runtime import threads
 
 _ORIGIN = re.compile(r"https?://[^/\s]+")
-_MOST_PORT = 2**16 - 1
+_PORT: dict[str, Any] = {"metavar": "PORT", "least": 0, "most": 2**16 - 1}
 
 
 @dataclass(frozen=True)
@@ -15,16 +16,8 @@ class Settings:
     """Address, batch sizes and limits of a server; each field has its help text and its range."""
 
     host: str = option("127.0.0.1", "address to listen on", "ADDRESS")
-    port: int = option(
-        8501, "port to listen on; 0 for any free port", "PORT", least=0, most=_MOST_PORT
-    )
-    grpc_port: int = option(
-        0,
-        "port of TensorFlow Serving's gRPC services; 0 for none",
-        "PORT",
-        least=0,
-        most=_MOST_PORT,
-    )
+    port: int = option(8501, "port to listen on; 0 for any free port", **_PORT)
+    grpc_port: int = option(0, "port of TensorFlow Serving's gRPC services; 0 for none", **_PORT)
     batch_rows: int = option(64, "maximum number of texts in a batch", "TEXTS")
     batch_characters: int = option(
         3000,

@@ -1,7 +1,7 @@
 """Pages of the server: one to translate, and one that shows the OpenAPI document."""
 
 import json
-from collections.abc import Awaitable, Callable
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
@@ -37,8 +37,8 @@ class Website(Api):
 
     def routes(self) -> list[BaseRoute]:
         return [
-            Route("/", _shown("index.html")),
-            Route("/docs", _shown("docs.html")),
+            Route("/", partial(_show, "index.html")),
+            Route("/docs", partial(_show, "docs.html")),
             Route("/openapi.json", self._openapi),
             Route("/page/settings.json", self._page_settings),
             Mount("/page", _PageFiles(directory=PAGE)),
@@ -110,13 +110,8 @@ def _facts(config: Config) -> dict[str, str]:
     }
 
 
-def _shown(name: str) -> Callable[[Request], Awaitable[Response]]:
-    """Handler that answers with a page."""
-
-    async def show(request: Request) -> Response:
-        return FileResponse(PAGE / name, headers=PAGE_HEADERS)
-
-    return show
+async def _show(page: str, request: Request) -> Response:
+    return FileResponse(PAGE / page, headers=PAGE_HEADERS)
 
 
 class _PageFiles(StaticFiles):

@@ -34,7 +34,6 @@ from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.models import Models
 from keras_attn.serving.pieces import Tensors, num_bytes
 from keras_attn.serving.servable import DEFAULT_SIGNATURE, Servable
-from keras_attn.serving.settings import Settings
 from keras_attn.serving.tensors import MAX_RANK
 from keras_attn.serving.versions import Versions, no_versions, not_found
 
@@ -58,42 +57,61 @@ class PredictionService(Api):
     def __init__(self, models: Models, inference: Inference, metrics: Metrics):
         super().__init__(models, inference)
         self._metrics = metrics
-        self._is_closed = False
+        self.is_closed = False
 
-    def close(self) -> None:
-        """Refuse further requests as UNAVAILABLE, so that clients send them to another server."""
-        self._is_closed = True
+    @asynccontextmanager
+    async def served(self) -> AsyncIterator[None]:
+        """Listen for gRPC within the block; afterwards running requests may finish."""
+        settings = self._settings
+        milliseconds = 1000 * settings.keep_alive
+        options = {
+            "grpc.max_receive_message_length": settings.max_body,
+            "grpc.so_reuseport": 0,
+            # Hang up on clients that do not read.
+            "grpc.keepalive_time_ms": milliseconds,
+            "grpc.keepalive_timeout_ms": milliseconds,
+            "grpc.keepalive_permit_without_calls": 1,
+        }
+        server = grpc.aio.server(options=list(options.items()))
+        server.add_generic_rpc_handlers(self._handlers())
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        try:
+            server.add_insecure_port(f"{host}:{settings.grpc_port}")
+        except RuntimeError as error:
+            message = f"Cannot listen for gRPC on port {settings.grpc_port}: {error}"
+            raise OSError(message) from error
+        await server.start()
+        try:
+            yield
+        finally:
+            # gRPC cancels requests that arrive while it stops, and clients do not repeat these.
+            # Those that are refused as UNAVAILABLE are sent to another server.
+            self.is_closed = True
+            await asyncio.sleep(CLOSED_SECONDS)
+            await server.stop(settings.max_seconds)
 
-    def handlers(self) -> list[grpc.GenericRpcHandler]:
+    def _handlers(self) -> list[grpc.GenericRpcHandler]:
         """Handlers of the methods, not by the stubs, which serialize responses on the loop."""
-        metadata, status = get_model_metadata_pb2, get_model_status_pb2
-        methods: tuple[tuple[str, str, Any, Any], ...] = (
-            ("PredictionService", "Predict", self._predict, predict_pb2.PredictRequest),
-            (
-                "PredictionService",
-                "GetModelMetadata",
-                self._metadata,
-                metadata.GetModelMetadataRequest,
-            ),
-            ("ModelService", "GetModelStatus", self._status, status.GetModelStatusRequest),
-        )
+        predict = predict_pb2.PredictRequest
+        metadata = get_model_metadata_pb2.GetModelMetadataRequest
+        status = get_model_status_pb2.GetModelStatusRequest
+
+        def handler(service: str, name: str, respond: Any, request: Any) -> grpc.GenericRpcHandler:
+            answer = partial(self._answer, name, respond)
+            methods = {name: grpc.unary_unary_rpc_method_handler(answer, request.FromString)}
+            return grpc.method_handlers_generic_handler(f"tensorflow.serving.{service}", methods)
+
         return [
-            grpc.method_handlers_generic_handler(
-                f"tensorflow.serving.{service}",
-                {
-                    name: grpc.unary_unary_rpc_method_handler(
-                        partial(self._answer, name, respond), request.FromString
-                    )
-                },
-            )
-            for service, name, respond, request in methods
+            handler("PredictionService", "Predict", self._predict, predict),
+            handler("PredictionService", "GetModelMetadata", self._metadata, metadata),
+            handler("ModelService", "GetModelStatus", self._status, status),
         ]
 
     async def _answer(self, method: str, respond: Any, request: Any, context: Any) -> bytes:
         """Response to a request; a refusal becomes a status of gRPC."""
         start, status = time.perf_counter(), int(HTTPStatus.INTERNAL_SERVER_ERROR)
         try:
-            if self._is_closed:
+            if self.is_closed:
                 raise RequestError("The server is shutting down.", HTTPStatus.SERVICE_UNAVAILABLE)
             response = await self._inference.in_time(respond(request, context))
             status = int(HTTPStatus.OK)
@@ -202,32 +220,3 @@ def _array(name: str, proto: Any, spec: tf.TensorSpec, most: int) -> np.ndarray:
         return tf.make_ndarray(proto)
     except (TypeError, ValueError) as error:
         raise RequestError(f"Tensor {name} cannot be read: {error}") from error
-
-
-@asynccontextmanager
-async def served(service: PredictionService, settings: Settings) -> AsyncIterator[None]:
-    """Listen for gRPC within the block; afterwards running requests may finish."""
-    milliseconds = 1000 * settings.keep_alive
-    options = {
-        "grpc.max_receive_message_length": settings.max_body,
-        "grpc.so_reuseport": 0,
-        # Hang up on clients that do not read.
-        "grpc.keepalive_time_ms": milliseconds,
-        "grpc.keepalive_timeout_ms": milliseconds,
-        "grpc.keepalive_permit_without_calls": 1,
-    }
-    server = grpc.aio.server(options=list(options.items()))
-    server.add_generic_rpc_handlers(service.handlers())
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    try:
-        server.add_insecure_port(f"{host}:{settings.grpc_port}")
-    except RuntimeError as error:
-        raise OSError(f"Cannot listen for gRPC on port {settings.grpc_port}: {error}") from error
-    await server.start()
-    try:
-        yield
-    finally:
-        # gRPC cancels requests that arrive while it stops, and clients do not repeat these.
-        service.close()
-        await asyncio.sleep(CLOSED_SECONDS)
-        await server.stop(settings.max_seconds)

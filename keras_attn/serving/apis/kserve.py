@@ -60,7 +60,19 @@ class KServe(Api):
         return JSONResponse(_SERVER)
 
     async def _index(self, request: Request) -> Response:
-        return JSONResponse(index(self._models))
+        """Versions of all models, as Triton's clients list them (extension `model_repository`)."""
+        seen = ((name, one) for name, versions in self._models.items() for one in versions.seen())
+        return JSONResponse(
+            [
+                {
+                    "name": name,
+                    "version": str(one.version),
+                    "state": "READY" if one.state == "AVAILABLE" else "UNAVAILABLE",
+                    "reason": one.error,
+                }
+                for name, one in seen
+            ]
+        )
 
     async def _respond(self, request: Request) -> Response:
         arrived = time.monotonic()
@@ -70,13 +82,11 @@ class KServe(Api):
             content, binary = split(content, request.headers.get(_HEADER))
             document = await body.off_loop(len(content), body.parse_json, content)
             with versions.use(number) as servable:
-                name, inputs = await body.off_loop(
-                    len(content) + len(binary), parse_request, document, servable, binary
-                )
+                size = len(content) + len(binary)
+                name, inputs = await body.off_loop(size, parse_request, document, servable, binary)
                 outputs = await self._inference.answer(request, servable, name, inputs, arrived)
-                return await body.off_loop(
-                    num_bytes(outputs), to_response, document, outputs, versions.name, servable
-                )
+                given, size = (document, outputs, versions.name, servable), num_bytes(outputs)
+                return await body.off_loop(size, to_response, *given)
         if verb == "ready" and number is None and not versions.is_warm:
             return JSONResponse({"status": "loading"}, HTTPStatus.SERVICE_UNAVAILABLE)
         with versions.use(number) as servable:
@@ -109,20 +119,6 @@ def parse_path(
 def allowed(path: str) -> str:
     """Methods that a path below `/v2/models/` supports, for the header `Allow`."""
     return "POST" if path.endswith("/infer") else "GET, HEAD"
-
-
-def index(models: Mapping[str, Versions]) -> list[dict[str, str]]:
-    """Versions of all models, as Triton's clients list them (extension `model_repository`)."""
-    return [
-        {
-            "name": name,
-            "version": str(one.version),
-            "state": "READY" if one.state == "AVAILABLE" else "UNAVAILABLE",
-            "reason": one.error,
-        }
-        for name, versions in models.items()
-        for one in versions.seen()
-    ]
 
 
 def metadata(model: str, servable: Servable) -> dict[str, Any]:
@@ -193,10 +189,8 @@ def _array(name: str, given: Mapping[str, Any], spec: tf.TensorSpec, binary: byt
         )
     if binary:
         array = from_binary(binary, spec.dtype)
-    elif "data" in given or math.prod(shape):
-        array = to_array(_member(given, "data", list), spec.dtype)
-    else:  # no data of a shape that has none
-        array = from_binary(b"", spec.dtype)
+    else:  # a shape that has no data needs none
+        array = to_array(_member(given, "data", list, None if math.prod(shape) else []), spec.dtype)
     if array.size != math.prod(shape) or not spec.shape.is_compatible_with(shape):
         raise RequestError(
             f'The input "{name}" must have as much data as its shape, and the shape '

@@ -109,7 +109,13 @@ class PredictRequest(NamedTuple):
 def _parse_predict(content: bytes, servable: Servable) -> tuple[str, PredictRequest]:
     """Name of the signature that a request uses, and its inputs."""
     document = body.parse_json(content)
-    terms, name = glossary.from_member(document), signature_name(document)
+    terms, name = glossary.from_member(document), document.get("signature_name", "")
+    if not isinstance(name, str):
+        raise RequestError(
+            f"JSON Value: {shown(document)} not formatted correctly. 'signature_name' key must be "
+            "a string value."
+        )
+    name = name or DEFAULT_SIGNATURE
     if not terms:
         return name, parse_request(document, servable.signature(name).inputs)
     if name not in (DEFAULT_SIGNATURE, glossary.SIGNATURE):
@@ -121,17 +127,6 @@ def _parse_predict(content: bytes, servable: Servable) -> tuple[str, PredictRequ
     others = {name: spec for name, spec in specs.items() if name not in terms}
     parsed = parse_request(document, others)
     return glossary.SIGNATURE, parsed._replace(inputs={**parsed.inputs, **terms})
-
-
-def signature_name(document: Mapping[str, Any]) -> str:
-    """Name of the signature that a request uses."""
-    name = document.get("signature_name", "")
-    if not isinstance(name, str):
-        raise RequestError(
-            f"JSON Value: {shown(document)} not formatted correctly. 'signature_name' key must be "
-            "a string value."
-        )
-    return name or DEFAULT_SIGNATURE
 
 
 def parse_request(document: Mapping[str, Any], specs: Specs) -> PredictRequest:

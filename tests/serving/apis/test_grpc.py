@@ -13,7 +13,7 @@ from tensorflow_serving.apis import (
     prediction_service_pb2_grpc,
 )
 
-from keras_attn.serving.apis.grpc import PredictionService, served
+from keras_attn.serving.apis.grpc import PredictionService
 from keras_attn.serving.inference import Inference
 from keras_attn.serving.metrics import Metrics
 from keras_attn.serving.settings import Settings
@@ -109,14 +109,14 @@ def test_a_service_that_closes_refuses_requests_so_that_clients_go_elsewhere(fre
         metrics = Metrics()
         service = PredictionService({}, Inference(settings, metrics), metrics)
         address = f"127.0.0.1:{settings.grpc_port}"
-        async with served(service, settings), grpc.aio.insecure_channel(address) as channel:
+        async with service.served(), grpc.aio.insecure_channel(address) as channel:
             stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
             codes = []
             for _ in range(2):
                 with pytest.raises(grpc.RpcError) as refused:
                     await stub.Predict(predict_pb2.PredictRequest(), timeout=60)
                 codes.append(refused.value.code())
-                service.close()
+                service.is_closed = True
             assert codes == [grpc.StatusCode.NOT_FOUND, grpc.StatusCode.UNAVAILABLE]
 
     asyncio.run(scenario())
