@@ -14,14 +14,8 @@ from machine import describe_machine
 
 from keras_attn.translation import Translator
 from keras_attn.translation.corpus.splits import in_the_wild
-from keras_attn.translation.evaluation import metrics
-from keras_attn.translation.evaluation.acceptability import (
-    DEVELOPMENT,
-    RELEASE,
-    Row,
-    acceptable,
-    read,
-)
+from keras_attn.translation.evaluation import acceptability, metrics
+from keras_attn.translation.evaluation.acceptability import RELEASE, Row
 from keras_attn.translation.export.translator import Hypothesis
 
 
@@ -36,8 +30,8 @@ def main() -> int:
         parser.error("--release excludes --show and --file: its sentences must stay unseen.")
     translator = Translator.load(given.model)
     direction = f"{translator.config.source}-{translator.config.target}"
-    rows = read(given.file or in_the_wild())
-    half = RELEASE if given.release else DEVELOPMENT
+    rows = acceptability.read(given.file or in_the_wild())
+    half = RELEASE if given.release else acceptability.DEVELOPMENT
     rows = [x for x in rows if x.direction == direction and (given.file or x.split == half)]
     answers = [found[0] for found in translator.nbest([row.source for row in rows])]
     print(describe_machine(("tensorflow",)))
@@ -68,7 +62,7 @@ def table(answers: Sequence[Hypothesis], rows: Sequence[Row], show: bool = False
 
     `show` appends the wrong answers, but none to a sentence of the release half.
     """
-    passed = acceptable([answer.translation for answer in answers], rows)
+    passed = acceptability.acceptable([answer.translation for answer in answers], rows)
     names = list(dict.fromkeys(row.situation for row in rows))
     width = max(map(len, names))
     lines = [f"{'situation':{width}}  acceptable      95%       chrF2"]

@@ -33,11 +33,10 @@ MAX_ENCODED = 1024
 class Search:
     """Beam search for a batch with the settings of `config`; a beam size of 1 is greedy search.
 
-    A single source is padded to one of a few lengths and searched by a program that XLA compiles
-    once for each length: overhead between matrix products dominates (benchmarks/results/decode.md).
-    Larger batches are searched without XLA: matrix products dominate, shapes change when finished
-    rows are removed, and programs of XLA do not run side by side. So is a single source that is
-    longer than `compiled_length`, a variable: a server raises it as it compiles longer programs.
+    A single source is padded to one of `LENGTHS` and searched by a program of XLA, because overhead
+    between matrix products dominates (benchmarks/results/decode.md). Larger batches are searched
+    without XLA: shapes change, and programs of XLA do not run side by side. So is a source longer
+    than `compiled_length`, a variable: a server raises it as it compiles longer programs.
 
     A call returns the `num_best` best hypotheses, 1 to `config.beam_size`, of source ids with EOS
     `(B, S)`, padded with 0. `encode` is the `tf.function` that maps source ids to their memory.

@@ -15,7 +15,6 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.versions import CONFIG, EXTRA, newest_version
 
 SIGNATURE = "serving_default"
-GLOSSARY = "glossary"
 
 
 class Hypothesis(NamedTuple):
@@ -126,24 +125,18 @@ class Translator:
         else:
             terms = _encode("glossary", glossary)
             shared = {"term": terms, "term_translation": _encode("glossary", glossary.values())}
-            rows = self._predict(GLOSSARY, batch_size, shared, text=texts)
+            rows = self._predict("glossary", batch_size, shared, text=texts)
         return [row["translation"] for row in rows]
 
     def nbest(self, texts: Sequence[str], batch_size: int = 64) -> list[list[Hypothesis]]:
         """Up to `config.beam_size` translations of each text, best first."""
-        return [
-            [
-                Hypothesis(
-                    translation,
-                    float(score),
-                    bool(row["is_uncertain"]),
-                    bool(row.get("is_other_language", False)),  # older versions have no such output
-                )
-                for translation, score in zip(row["translations"], row["scores"], strict=True)
-                if np.isfinite(score)
-            ]
-            for row in self._predict("nbest", batch_size, text=texts)
-        ]
+        found = []
+        for row in self._predict("nbest", batch_size, text=texts):
+            # Older versions have no output `is_other_language`.
+            marks = bool(row["is_uncertain"]), bool(row.get("is_other_language", False))
+            pairs = zip(row["translations"], row["scores"], strict=True)
+            found.append([Hypothesis(x, float(s), *marks) for x, s in pairs if np.isfinite(s)])
+        return found
 
     def score(
         self, texts: Sequence[str], translations: Sequence[str], batch_size: int = 64
