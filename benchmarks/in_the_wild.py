@@ -24,6 +24,7 @@ def main() -> int:
     parser.add_argument("model", type=Path, help="folder of an exported translator")
     parser.add_argument("--release", action="store_true", help="the release half")
     parser.add_argument("--show", action="store_true", help="print wrong answers (development)")
+    parser.add_argument("--examples", action="store_true", help="print the table of the README")
     parser.add_argument("--file", type=Path, help="all rows of another file of the same columns")
     given = parser.parse_args()
     if given.release and (given.show or given.file):
@@ -36,6 +37,8 @@ def main() -> int:
     answers = [found[0] for found in translator.nbest([row.source for row in rows])]
     print(describe_machine(("tensorflow",)))
     print("\n".join(table(answers, rows, show=given.show)))
+    if given.examples:
+        print("\n".join(examples(answers, rows)))
     return 0
 
 
@@ -79,6 +82,16 @@ def table(answers: Sequence[Hypothesis], rows: Sequence[Row], show: bool = False
             if not passes and row.split != RELEASE:
                 lines.append(f"{row.situation}: {row.source}\n  -> {answer.translation}")
     return lines
+
+
+def examples(answers: Sequence[Hypothesis], rows: Sequence[Row]) -> list[str]:
+    """Rows of a Markdown table: the first sentence of each situation, good or wrong."""
+    passed = acceptable([answer.translation for answer in answers], rows)
+    first = {row.situation: i for i, row in reversed(list(enumerate(rows)))}
+    return [
+        f"| {rows[i].source} | {answers[i].translation} | {'good' if passed[i] else 'wrong'} |"
+        for i in sorted(first.values())
+    ]
 
 
 def _uncertainty(answers: Sequence[Hypothesis], passed: Sequence[bool]) -> list[str]:

@@ -55,7 +55,7 @@ stored = json.loads(recorded.read_text("utf-8"))
 # ## Sentences
 #
 # A corpus is a file: source TAB target in each line. The default corpus has two parts. `tatoeba` are 203,000 real pairs, fetched once.
-# `everyday` are 167,000 pairs that ship with the project, generated from a grammar and a lexicon. [Your own sentences](../how_to/own_sentences.md)
+# `everyday` are 172,000 pairs that ship with the project, generated from a grammar and a lexicon. [Your own sentences](../how_to/own_sentences.md)
 # shows how to use others.
 #
 # ## Text becomes tokens
@@ -72,7 +72,7 @@ stored = json.loads(recorded.read_text("utf-8"))
 # %% [markdown] lang="ja"
 # ## 文
 #
-# コーパスは一つのファイルです。各行は、原文、タブ、訳文です。既定のコーパスは二つの部分からなります。`tatoeba` は 203,000 組の実際の対訳で、一度だけ取得します。`everyday` は、このプロジェクトに含まれる、文法と辞書から生成した 167,000 組です。ほかの文を使う方法は [Your own sentences](../../how_to/own_sentences.md)（英語）にあります。
+# コーパスは一つのファイルです。各行は、原文、タブ、訳文です。既定のコーパスは二つの部分からなります。`tatoeba` は 203,000 組の実際の対訳で、一度だけ取得します。`everyday` は、このプロジェクトに含まれる、文法と辞書から生成した 172,000 組です。ほかの文を使う方法は [Your own sentences](../../how_to/own_sentences.md)（英語）にあります。
 #
 # ## テキストをトークンにする
 #
@@ -85,7 +85,7 @@ stored = json.loads(recorded.read_text("utf-8"))
 # %% [markdown] lang="ko"
 # ## 문장
 #
-# 말뭉치는 파일 하나입니다. 각 줄은 원문, 탭, 번역문입니다. 기본 말뭉치는 두 부분입니다. `tatoeba`는 실제 문장 쌍 203,000개이고 한 번만 내려받습니다. `everyday`는 문법과 어휘에서 생성해 이 프로젝트에 넣은 167,000쌍입니다. 다른 문장을 쓰는 방법은 [Your own sentences](../../how_to/own_sentences.md)(영어)에 있습니다.
+# 말뭉치는 파일 하나입니다. 각 줄은 원문, 탭, 번역문입니다. 기본 말뭉치는 두 부분입니다. `tatoeba`는 실제 문장 쌍 203,000개이고 한 번만 내려받습니다. `everyday`는 문법과 어휘에서 생성해 이 프로젝트에 넣은 172,000쌍입니다. 다른 문장을 쓰는 방법은 [Your own sentences](../../how_to/own_sentences.md)(영어)에 있습니다.
 #
 # ## 텍스트를 토큰으로
 #
