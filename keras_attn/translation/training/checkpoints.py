@@ -216,7 +216,7 @@ class TrainingState:
         return True
 
     def is_past(self, patience: int) -> bool:
-        """Whether `patience` validations had no higher BLEU; 0 is no limit."""
+        """Whether `patience` validations had no higher BLEU; 0: never."""
         return 0 < patience <= int(self.num_worse.numpy())
 
     def use_best(self) -> None:

@@ -76,7 +76,7 @@ class Validation(keras.callbacks.Callback):
 
     Validation runs after each epoch, and after the last batch of a training. With a budget in
     minutes, epochs that are short compared with a validation are skipped. Training stops after
-    `config.patience` validations without a higher BLEU; 0 is no limit.
+    `config.patience` validations without a higher BLEU; 0: never.
     """
 
     def __init__(
