@@ -18,12 +18,11 @@ from keras_attn.serving.tensors import shown, to_array
 
 SIGNATURE = "glossary"
 TERM, TRANSLATION = SHARED
-_MEMBER = "glossary"
 
 
 def from_member(document: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Inputs `term` and `term_translation` from the member `glossary` of a request, if any."""
-    terms = document.get(_MEMBER, {})
+    terms = document.get("glossary", {})
     if not isinstance(terms, dict) or not all(isinstance(text, str) for text in terms.values()):
         raise RequestError(
             "'glossary' must be an object that maps each term to its translation, a string. "

@@ -28,10 +28,8 @@ class Models(dict[str, Versions]):
     A model that is added to the folder or to the file is found within `poll_seconds`. A model that
     is taken away is served until the server ends.
 
-    Args:
-        path: Folder of all versions of one model, whose name is the name of the model; folder of
-            such folders; or file `models.config`.
-        poll_seconds: Seconds between checks for new models and new versions.
+    The `path` is the folder of all versions of one model, whose name is the name of the model; a
+    folder of such folders; or a file `models.config`.
     """
 
     def __init__(self, path: Path, poll_seconds: float):

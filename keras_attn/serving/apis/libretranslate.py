@@ -11,7 +11,7 @@ Two members of a request for translation are this server's own: `glossary`, as i
 import email
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -33,7 +33,6 @@ from keras_attn.translation.corpus.cleaning import share_of_script
 
 AUTO = "auto"
 NBEST = "nbest"
-Parsed = TypeVar("Parsed")
 # Outputs of `nbest` that are members of responses too.
 _FLAGS = {"isUncertain": "is_uncertain", "isOtherLanguage": "is_other_language"}
 
@@ -68,16 +67,15 @@ class LibreTranslate(Api):
 
 
 async def parse_body(
-    request: Request, settings: Settings, parse: Callable[..., Parsed], *arguments: Any
-) -> Parsed:
+    request: Request, settings: Settings, parse: Callable[..., body.Answer], *arguments: Any
+) -> body.Answer:
     """`parse(members, *arguments)` of the members of the query and of the body."""
     content = await body.read(request, settings)
     query = request.scope["query_string"]
     media_type = request.headers.get("content-type", "")
 
-    def parse_content() -> Parsed:
-        members = {**form(query), **_read(content, media_type, bool(query))}
-        return parse(members, *arguments)
+    def parse_content() -> body.Answer:
+        return parse({**form(query), **_read(content, media_type, bool(query))}, *arguments)
 
     return await body.off_loop(len(content), parse_content)
 
