@@ -3,7 +3,6 @@
 import csv
 import re
 import xml.etree.ElementTree as ElementTree
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
@@ -32,8 +31,6 @@ _ENCODINGS = {"euc-jp": "EUC-JP", "cp932": "Shift-JIS"}
 _KANA = re.compile("[ぁ-んァ-ヶ]")
 # Elements of TMX whose text is code of a document, not of the sentence.
 _CODES = ("bpt", "ept", "it", "ph", "ut")
-_SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_REFERENCE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 # Share of the lines that decides what form a file has, and lines that are looked at.
 _MOST, _LOOKED_AT = 0.9, 1000
 
@@ -236,24 +233,16 @@ def _plain(name: str) -> str:
 
 def _read_workbook(path: Path, file: IO[bytes]) -> list[Pair | None]:
     """Pairs of the two columns with text in the first sheet of a workbook."""
+    import openpyxl  # takes a third of a second
+
     try:
-        with zipfile.ZipFile(file) as archive:
-            parts = {name.lstrip("/"): name for name in archive.namelist()}
-
-            def read(part: str) -> ElementTree.Element:
-                return ElementTree.fromstring(archive.read(parts[part]))
-
-            first = next(iter(read("xl/workbook.xml").iter(f"{_SHEET}sheet")))
-            relations = read("xl/_rels/workbook.xml.rels")
-            targets = {one.get("Id"): one.get("Target", "") for one in relations}
-            sheet = targets[first.get(_REFERENCE)].lstrip("/")
-            sheet = sheet if sheet in parts else f"xl/{sheet}"
-            shared = "xl/sharedStrings.xml"
-            strings = [_cell_text(one) for one in read(shared)] if shared in parts else []
-            rows = [_row(one, strings) for one in read(sheet).iter(f"{_SHEET}row")]
-    except (KeyError, StopIteration, zipfile.BadZipFile, ElementTree.ParseError) as error:
+        sheet = openpyxl.load_workbook(file, read_only=True, data_only=True).worksheets[0]
+        sheet.reset_dimensions()  # which some programs write wrongly
+        cells = list(sheet.iter_rows(values_only=True))
+    except Exception as error:  # openpyxl, zipfile and the parser of XML raise many types
         form = "a ZIP archive without a sheet of XLSX. Unpack it, or save the table as XLSX"
         raise _not_read(path, form) from error
+    rows = [["" if value is None else str(value) for value in row] for row in cells]
     texts = _columns_of_text(rows)
     if len(texts) != 2:
         raise ValueError(
@@ -261,23 +250,3 @@ def _read_workbook(path: Path, file: IO[bytes]) -> list[Pair | None]:
             f"`{path}`, a workbook with {len(texts)}. Save these two as a table of their own."
         )
     return [Pair(*(row[i] if i < len(row) else "" for i in texts)) for row in rows]
-
-
-def _row(row: ElementTree.Element, strings: Sequence[str]) -> list[str]:
-    cells: dict[int, str] = {}
-    for cell in row.iter(f"{_SHEET}c"):
-        column = 0
-        for letter in cell.get("r", "").rstrip("0123456789"):
-            column = 26 * column + ord(letter) - ord("A") + 1
-        value = cell.findtext(f"{_SHEET}v", "")
-        kind = cell.get("t")
-        text = strings[int(value)] if kind == "s" and value else value
-        inline = cell.find(f"{_SHEET}is")
-        cells[column - 1 if column else len(cells)] = text if inline is None else _cell_text(inline)
-    return [cells.get(i, "") for i in range(max(cells, default=-1) + 1)]
-
-
-def _cell_text(element: ElementTree.Element) -> str:
-    """Text of a cell, of one or several fonts, without the kana that Excel keeps for kanji."""
-    runs = [element, *element.iter(f"{_SHEET}r")]
-    return "".join(run.findtext(f"{_SHEET}t", "") for run in runs)

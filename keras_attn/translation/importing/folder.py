@@ -5,15 +5,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
+import safetensors
 import yaml
 
-from keras_attn.translation.importing import safetensors
 from keras_attn.translation.importing.vocabulary import SpecialTokens
 
 CONFIG = "config.json"
 SOURCE_MODEL, TARGET_MODEL = "source.spm", "target.spm"
 _PICKLE = "pytorch_model.bin"
+# Floating-point types of safetensors.
+_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": ml_dtypes.bfloat16}
 
 
 class Files(NamedTuple):
@@ -77,13 +80,28 @@ def read_bytes(folder: Path, name: str) -> bytes:
 
 def read_weights(folder: Path) -> dict[str, np.ndarray]:
     """Weights by their names in transformers, in float32."""
-    for name, read_file in (("model.safetensors", safetensors.read), (_PICKLE, _read_pickle)):
+    for name, read_file in (("model.safetensors", _read_safetensors), (_PICKLE, _read_pickle)):
         if (folder / name).is_file():
             return read_file(folder / name)
     raise ValueError(
         f"`{folder}` must be the folder of a Marian model. There is no `model.safetensors` and no "
         f"`{_PICKLE}`."
     )
+
+
+def _read_safetensors(path: Path) -> dict[str, np.ndarray]:
+    try:
+        # Not `safetensors.numpy`, which cannot read bfloat16.
+        found = safetensors.deserialize(path.read_bytes())
+    except safetensors.SafetensorError as error:
+        raise ValueError(f"`{path}` is cut off or is not a safetensors file ({error}).") from error
+    return {
+        name: np.frombuffer(tensor["data"], _DTYPES[tensor["dtype"]])
+        .astype(np.float32)
+        .reshape(tensor["shape"])
+        for name, tensor in found
+        if tensor["dtype"] in _DTYPES
+    }
 
 
 def _read_pickle(path: Path) -> dict[str, np.ndarray]:

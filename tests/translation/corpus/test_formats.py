@@ -14,7 +14,8 @@ TEXT = "\n".join("\t".join(pair) for pair in PAIRS)
 # What Excel and translation tools write around the texts.
 SHEET = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 
 
 def read(path, *languages):
@@ -42,12 +43,17 @@ def workbook(rows):
         body += f'<row r="{i}">{"".join(cells)}</row>'
     body += f'<row r="{len(rows) + 1}"/>'
     parts = {
+        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{TYPE}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/sharedStrings.xml" ContentType="{TYPE}.sharedStrings+xml"/>'
+        "</Types>",
         "xl/workbook.xml": f'<workbook {SHEET} xmlns:r="{RELATIONS}"><sheets>'
         '<sheet name="a" sheetId="2" r:id="rId7"/><sheet name="b" sheetId="1" r:id="rId1"/>'
         "</sheets></workbook>",
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}">'
-        '<Relationship Id="rId1" Target="worksheets/sheet1.xml"/>'
-        '<Relationship Id="rId7" Target="worksheets/sheet2.xml"/></Relationships>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+        f'<Relationship Id="rId1" Type="{RELATIONS}/worksheet" Target="worksheets/sheet1.xml"/>'
+        f'<Relationship Id="rId7" Type="{RELATIONS}/worksheet" Target="worksheets/sheet2.xml"/>'
+        "</Relationships>",
         "xl/sharedStrings.xml": f"<sst {SHEET}>{strings}</sst>",
         "xl/worksheets/sheet1.xml": f"<worksheet {SHEET}><sheetData/></worksheet>",
         "xl/worksheets/sheet2.xml": f"<worksheet {SHEET}><sheetData>{body}</sheetData></worksheet>",

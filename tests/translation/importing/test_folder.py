@@ -1,6 +1,9 @@
 import sys
 
+import ml_dtypes
+import numpy as np
 import pytest
+import safetensors.numpy
 
 from keras_attn.translation.importing import folder
 
@@ -17,6 +20,31 @@ def test_a_file_that_is_missing_or_broken_is_named(tmp_path):
         folder.read_json(tmp_path, "config.json")
     with pytest.raises(ValueError, match="no `model.safetensors` and no `pytorch_model.bin`"):
         folder.read_weights(tmp_path)
+
+
+def test_floats_of_every_precision_are_read(tmp_path):
+    arrays = {
+        "whole": np.array([[1.5, -2.0, 3.25]], np.float32),
+        "half": np.array([0.5, 4.0], np.float16),
+        "brain": np.array([[-1.0], [0.375]], ml_dtypes.bfloat16),
+        "ids": np.array([7]),
+    }
+    path = tmp_path / "model.safetensors"
+    safetensors.numpy.save_file(arrays, path, {"format": "pt"})
+    found = folder.read_weights(tmp_path)
+    assert set(found) == set(arrays) - {"ids"}
+    for name, values in found.items():
+        assert values.dtype == np.float32
+        np.testing.assert_array_equal(values, arrays[name].astype(np.float32))
+
+
+def test_a_damaged_file_of_weights_is_named(tmp_path):
+    path = tmp_path / "model.safetensors"
+    whole = safetensors.numpy.save({"a": np.ones(5)})
+    for data in (b"", whole[:40], whole[:-9], (2).to_bytes(8, "little") + b"{x"):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"model\.safetensors` is cut off or is not a"):
+            folder.read_weights(tmp_path)
 
 
 def test_weights_may_be_a_file_of_pytorch(tmp_path, tiny_files):
