@@ -1,18 +1,20 @@
-"""Commands of the translator: each a function, with its parser before it."""
+"""Commands of the translator: each a function, whose arguments `commands.json` describes."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keras_attn.cli import add_command, warn
 from keras_attn.options import add_flags, add_help_all, add_old_flags
-from keras_attn.translation.config import PRECISIONS, RENAMED, Config
+from keras_attn.translation.config import RENAMED, Config
 from keras_attn.translation.corpus.cleaning import wrong_script_message
 from keras_attn.translation.corpus.files import utf8_lines
 from keras_attn.translation.corpus.pairs import Pair
@@ -30,33 +32,26 @@ COMMON = (
     *("num_encoder_layers", "num_decoder_layers", "num_hiddens", "ffn_num_hiddens", "num_heads"),
     *("position", "dropout", "vocab_size", "batch_tokens", "precision", "beam_size"),
 )
+# Summary, details, examples and arguments of each command, by the name of its function.
+PAGES = json.loads(Path(__file__).with_name("commands.json").read_text(encoding="utf-8"))
+
+
+def _add(function: Callable[..., None], commands: Any) -> argparse.ArgumentParser:
+    """Add a command as `commands.json` describes it."""
+    page = PAGES[function.__name__]
+    texts = page["summary"], page["details"], *page["examples"]
+    parser = add_command(commands, function, *texts, usage=page.get("usage"))
+    parser.register("type", "path", Path)
+    parser.register("type", "int", int)
+    for heading, arguments in page["arguments"].items():
+        group = parser.add_argument_group(heading) if heading else parser
+        for name, options in arguments.items():
+            group.add_argument(name, **options)
+    return parser
 
 
 def add_train(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        train,
-        "train a translator on a corpus, export it as a SavedModel and score it",
-        "To resume an interrupted training, give the same command again.",
-        "keras-attn train",
-        "keras-attn train --data tatoeba --minutes 60",
-        "keras-attn train --data my_sentences.tsv --source en --target ja",
-        "keras-attn train --data my_sentences.tsv --start-from saved_models/ja-en --out mine",
-        usage="%(prog)s [--data CORPUS] [--minutes MINUTES] [other options]",
-    )
-    folders = parser.add_argument_group("folders")
-    _add_path(
-        folders, "--out", "folder of the model's versions (default: saved_models/SOURCE-TARGET)"
-    )
-    _add_path(folders, "--tensorboard", "folder of curves for TensorBoard (default: no curves)")
-    parser.add_argument_group("devices").add_argument(
-        "--model-devices",
-        type=int,
-        default=1,
-        metavar="DEVICES",
-        help="on JAX, number of accelerators that hold the weights together, for a model too wide "
-        "for one; the others share the batch (default: 1)",
-    )
+    parser = _add(train, commands)
     add_flags(parser, Config)
     add_old_flags(parser, Config, RENAMED)
     add_help_all(parser, COMMON)
@@ -76,17 +71,6 @@ def train(**given: Any) -> None:
         raise
 
 
-def _add_path(parser: Any, name: str, help: str, metavar: str = "FOLDER") -> None:
-    parser.add_argument(name, type=Path, metavar=metavar, help=help)
-
-
-def _add_model_command(commands: Any, function: Callable[..., None], *texts: str) -> Any:
-    """Add a command whose first argument is an exported model."""
-    parser = add_command(commands, function, *texts)
-    _add_path(parser, "model", "folder of an exported version, or of all versions", "MODEL")
-    return parser
-
-
 def _translator_class() -> type[Translator]:
     """`Translator`, imported without the lines of TensorFlow, with the devices opened."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -96,37 +80,6 @@ def _translator_class() -> type[Translator]:
 
         devices.open_devices()
     return Translator
-
-
-def add_translate(commands: Any) -> None:
-    parser = _add_model_command(
-        commands,
-        translate,
-        "translate given texts, or each line of standard input to one line of standard output",
-        "Lines are UTF-8. The translation of an empty line is empty. A text may have several "
-        "sentences and, as an argument, several lines. At a terminal, and with --mark-uncertain, "
-        "standard error tells which texts are in another language and are returned as given.",
-        "keras-attn translate saved_models/ja-en 昨日、友達と映画を見ました。",
-        "keras-attn translate saved_models/ja-en --term 木村=Kimura 木村さんに会いました。",
-        "keras-attn translate saved_models/ja-en --mark-uncertain < japanese.txt > english.txt",
-    )
-    parser.add_argument(
-        "texts", nargs="*", metavar="TEXT", help="text (default: the lines of standard input)"
-    )
-    parser.add_argument(
-        "--term",
-        action="append",
-        default=[],
-        metavar="TERM=TRANSLATION",
-        help="translate a term as given, for example 木村=Kimura; without '=' the term is kept; "
-        "may be given several times (default: none)",
-    )
-    _add_path(parser, "--glossary", "file of lines `term TAB translation` (default: none)", "FILE")
-    parser.add_argument(
-        "--mark-uncertain",
-        action="store_true",
-        help="write '? ' before translations that the model is not sure of (default: no)",
-    )
 
 
 def translate(
@@ -174,17 +127,6 @@ def _read_terms(given: list[str], glossary: Path | None) -> dict[str, str]:
     return {term: (*translation, term)[0] for term, *translation in rows}
 
 
-def add_score(commands: Any) -> None:
-    _add_model_command(
-        commands,
-        score,
-        "write the natural logarithm of the probability of each given translation",
-        "Standard input has UTF-8 lines `source TAB translation`. A line without TAB is a source "
-        "with an empty translation. Further columns are ignored.",
-        "keras-attn score saved_models/ja-en < pairs.tsv > log_probabilities.txt",
-    )
-
-
 def score(model: Path) -> None:
     translator = _translator_class().load(model)
     languages = translator.config.source, translator.config.target
@@ -200,25 +142,6 @@ def score(model: Path) -> None:
         return [f"{value:.4f}" for value in translator.score(sources, translations)]
 
     answer_input(scores)
-
-
-def add_evaluate(commands: Any) -> None:
-    parser = _add_model_command(
-        commands,
-        evaluate,
-        "print samples, BLEU, chrF, TER and accuracy of numbers and copies on test sentences",
-        "These are the test split of a corpus, unless --all is given.",
-        "keras-attn evaluate saved_models/ja-en tatoeba",
-        "keras-attn evaluate saved_models/ja-en my_test_set.tsv --all --out my_report",
-    )
-    parser.add_argument("data", metavar="CORPUS", help="corpus, in the form of --data of train")
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="evaluate on all sentences of the corpus, without cleaning or splitting (default: no)",
-    )
-    _add_path(parser, "--baseline", "folder of an earlier version or report (default: none)")
-    _add_path(parser, "--out", "folder to write the report to (default: none)")
 
 
 def evaluate(model: Path, data: str, all: bool, baseline: Path | None, out: Path | None) -> None:
@@ -254,16 +177,6 @@ def evaluate(model: Path, data: str, all: bool, baseline: Path | None, out: Path
         print(report.summary())
 
 
-def add_inspect(commands: Any) -> None:
-    _add_model_command(
-        commands,
-        inspect,
-        "print scores, training data and configuration of a model",
-        "",
-        "keras-attn inspect saved_models/ja-en",
-    )
-
-
 def inspect(model: Path) -> None:
     translator = _translator_class().load(model)
     print(f"model: {translator.folder}")
@@ -293,56 +206,11 @@ def _results(report: dict[str, Any]) -> Iterator[str]:
         yield f"credit: {details['credit']}"
 
 
-def add_ctranslate2(commands: Any) -> None:
-    parser = _add_model_command(
-        commands,
-        ctranslate2,
-        "write weights and tokenizers of a model in the format of CTranslate2",
-        "",
-        "keras-attn ctranslate2 saved_models/ja-en ja-en-ctranslate2",
-    )
-    _add_path(parser, "out", "folder to write; must not exist")
-
-
 def ctranslate2(model: Path, out: Path) -> None:
     folder = _translator_class().load(model).folder
     from keras_attn.translation.export.ctranslate2 import convert
 
     convert(folder, out)
-
-
-def add_import_marian(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        import_marian,
-        "export a Marian model, such as one of OPUS-MT, as the next version of a translator",
-        "It is a folder of files for transformers or of Marian's own files. PyTorch is needed only "
-        "for weights in pytorch_model.bin.",
-        "keras-attn import-marian opus-mt-ja-en saved_models/opus-ja-en",
-    )
-    _add_path(parser, "folder", "folder with config.json or decoder.yml", "MARIAN")
-    _add_path(parser, "out", "folder of all versions")
-    for side in ("source", "target"):
-        parser.add_argument(
-            f"--{side}",
-            default="",
-            metavar="LANGUAGE",
-            help=f"language code of the {side} text (default: as in the folder)",
-        )
-    parser.add_argument(
-        "--language-token",
-        default="",
-        metavar="TOKEN",
-        help="token such as '>>por<<' that a model with several target languages reads before a "
-        "text without one (default: none)",
-    )
-    parser.add_argument(
-        "--serving-precision",
-        default="float32",
-        choices=PRECISIONS,
-        help="precision of the exported model; bfloat16 is half the size and changes some "
-        "translations (default: float32)",
-    )
 
 
 def import_marian(folder: Path, out: Path, **options: str) -> None:
@@ -352,7 +220,5 @@ def import_marian(folder: Path, out: Path, **options: str) -> None:
     print(f"The model is in {marian.import_marian(folder, out, **options).folder}.")
 
 
-COMMANDS = (
-    *(add_train, add_translate, add_score, add_evaluate, add_inspect, add_ctranslate2),
-    add_import_marian,
-)
+_OTHERS = (translate, score, evaluate, inspect, ctranslate2, import_marian)
+COMMANDS = (add_train, *(partial(_add, function) for function in _OTHERS))
