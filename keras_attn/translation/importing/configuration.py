@@ -27,6 +27,7 @@ _DEFAULTS: dict[str, Any] = {
 _SEARCHES = {False: "heuristic", True: "full", "never": "exact"}
 # Values of the form of the OPUS-MT models; None stands for no entry.
 _FORM: dict[str, tuple[Any, ...]] = {
+    "model_type": ("marian",),
     "activation_function": tuple(_ACTIVATIONS),
     "scale_embedding": (True,),
     "normalize_before": (None, False),
@@ -50,33 +51,24 @@ class MarianConfig(dict[str, Any]):
         super().__init__(_DEFAULTS)
         for entries in (config, generation):
             self |= {name: value for name, value in entries.items() if value is not None}
-        self._check(config)
+        self._check()
         # Whether source and target have one vocabulary and one embedding.
         self.is_shared = bool(self["share_encoder_decoder_embeddings"])
         # Ids that no translation has.
         self.banned_ids = [ids[0] for ids in self.get("bad_words_ids") or []]
 
-    def _check(self, config: dict[str, Any]) -> None:
-        if config.get("model_type") != "marian":
-            raise ValueError(
-                "`config.json` must be the configuration of a Marian model. "
-                f"Received: model_type={config.get('model_type')!r}."
-            )
-        missing = [name for name in _NEEDED if name not in self]
-        if missing:
-            raise ValueError(
-                f"`config.json` must have all sizes. Received: no {', '.join(missing)}."
-            )
+    def _check(self) -> None:
         form = {
             **_FORM,
-            "decoder_attention_heads": (self["encoder_attention_heads"],),
-            "decoder_ffn_dim": (self["encoder_ffn_dim"],),
-            "decoder_start_token_id": (None, self["pad_token_id"]),
+            "decoder_attention_heads": (self.get("encoder_attention_heads"),),
+            "decoder_ffn_dim": (self.get("encoder_ffn_dim"),),
+            "decoder_start_token_id": (None, self.get("pad_token_id")),
         }
-        wrong = [name for name, allowed in form.items() if self.get(name) not in allowed]
+        wrong = [name for name in _NEEDED if name not in self]
+        wrong += [name for name, allowed in form.items() if self.get(name) not in allowed]
         if any(len(ids) != 1 for ids in self.get("bad_words_ids") or []):
             wrong.append("bad_words_ids")
-        if not isinstance(self["eos_token_id"], int):
+        if not isinstance(self.get("eos_token_id", 0), int):
             wrong.append("eos_token_id")
         if wrong:
             found = [f"{name}={self.get(name)!r}" for name in wrong]

@@ -15,7 +15,7 @@ from keras_attn.translation.importing import folder
 from keras_attn.translation.importing.folder import Files
 from keras_attn.translation.importing.vocabulary import SpecialTokens
 from keras_attn.translation.importing.weights import names_in_blocks
-from keras_attn.translation.named_weights import named
+from keras_attn.translation.named_weights import check_paths
 
 DECODER = "decoder.yml"
 _OPTIONS = "special:model.yml"
@@ -168,13 +168,7 @@ def _weights(arrays: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> di
     tables = {f"model.{side}.embed_tokens.weight": shared or f"{side}_Wemb" for side in _SIDES}
     bias = f"{_LOGITS}_b"
     logits = [name for name in (f"{_LOGITS}_W", f"{_LOGITS}_Wt") if name in arrays]
-    wanted = {*names, *tables.values(), bias, *logits}
-    differences = {"no": wanted - set(arrays), "besides,": set(arrays) - wanted}
-    wrong = [f"{what} {named(sorted(found))}" for what, found in differences.items() if found]
-    if wrong:
-        raise ValueError(
-            f"The weights must be those of the model's options. Received: {' and '.join(wrong)}."
-        )
+    check_paths("The weights", {*names, *tables.values(), bias, *logits}, arrays)
     # Dense kernels are transposed in transformers, and vectors have one axis.
     found = {
         theirs: arrays[ours].reshape(-1) if len(arrays[ours]) == 1 else arrays[ours].T

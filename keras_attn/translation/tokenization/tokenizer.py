@@ -160,12 +160,6 @@ def train(sentences: Iterable[str], vocab_size: int, character_coverage: float) 
     texts = [text for text in map(unify, sentences) if text.strip()]
     if not texts:
         raise ValueError("A tokenizer must be trained on text. Received: no text at all.")
-    if vocab_size < MIN_VOCAB_SIZE:
-        raise ValueError(
-            f"`vocab_size` must be at least {MIN_VOCAB_SIZE}: 4 special pieces, one for each of "
-            f"256 bytes, {len(PLACEHOLDERS)} placeholders, and characters. Received: "
-            f"vocab_size={vocab_size}."
-        )
     step = -(-len(texts) // MAX_SENTENCES)
     model = io.BytesIO()
     try:

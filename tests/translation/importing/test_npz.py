@@ -185,8 +185,11 @@ def test_tokens_that_yaml_reads_as_other_things_stay_text(write):
         ({"options": {"transformer-ffn-activation": "gelu"}}, "activation='gelu'"),
         ({"options": {"transformer-heads": None}}, "Received: no transformer-heads"),
         ({"options": {"dec-depth": 0}}, "Received: dec-depth='0'"),
-        ({"options": {"dec-depth": 3}}, "those of the model's options. Received: no "),
-        ({"others": {"Wpos": np.ones((9, 8))}}, "Received: besides, Wpos"),
+        (
+            {"options": {"dec-depth": 3}},
+            "weights must be those of this model. Received: missing dec",
+        ),
+        ({"others": {"Wpos": np.ones((9, 8))}}, "missing none; unknown Wpos"),
     ],
 )
 def test_what_is_no_such_model_is_named_in_one_sentence(write, refusal, changes, reason):
