@@ -6,35 +6,16 @@ A date is one span, so no number of it can take the place of another one: 10月2
 import re
 
 from keras_attn.translation.text.characters import Replacements, replace
-from keras_attn.translation.text.numbers import DIGIT, in_kanji
-from keras_attn.translation.text.tables import read_rules
+from keras_attn.translation.text.numbers import in_kanji
+from keras_attn.translation.text.tables import read_pattern, read_rules
 
-# Regular expressions for Python and RE2 alike.
-_NUMBER = rf"(?:[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})"
-# 5時10分前: minutes before the hour, at most half an hour.
-_MINUTES_TO = f"(?:[1-9]|[12][0-9]|30|二?十五?|三十|{DIGIT})分前"
-_MINUTES_PAST = f"{_NUMBER}分(?:過|す)ぎ"
-_TIME = (
-    rf"(?:午[前後])?{_NUMBER}時(?:{_MINUTES_TO}|{_MINUTES_PAST}|{_NUMBER}分|半)"
-    rf"|午[前後]{_NUMBER}時|(?:1[3-9]|2[0-3])時"
-)
-# Patterns by the text that stays after the placeholder of such a date. It tells the model which
-# preposition to use.
-PATTERNS = {
-    "月日": rf"(?:[0-9]{{4}}年)?{_NUMBER}月{_NUMBER}日",
-    "年月": rf"[0-9]{{4}}年{_NUMBER}月",
-    "月": rf"(?:[0-9]{{1,2}}|十[一二]?|{DIGIT})月",
-    "時分": _TIME,
-}
-# Units of durations, in the order of `_UNITS`, and their English.
+# Units of durations and their English.
 _UNITS = {"時間": "hour", "年": "year", "[かヶカケヵ]月": "month", "週間": "week", "日": "day"}
-_HALF = "|".join(f"{unit}半" for unit in _UNITS)
-DURATION = rf"{_NUMBER}時間{_NUMBER}分|{_NUMBER}(?:{_HALF})|[0-9]{{2,}}時間"
-DECADE = "[0-9]{2}(?:[0-9]{2})?年代"
+_DIGIT = read_pattern("kanji digit")
 # First year of each era.
 _ERAS = {"明治": 1868, "大正": 1912, "昭和": 1926, "平成": 1989, "令和": 2019}
 _LONGEST_ERA = 64  # years
-ERA_YEAR = rf"(?:{'|'.join(_ERAS)})(?:元|[0-9]{{1,2}}|{DIGIT}?十{DIGIT}?|{DIGIT})年[代間]?"
+ERA_YEAR = rf"(?:{'|'.join(_ERAS)})(?:元|[0-9]{{1,2}}|{_DIGIT}?十{_DIGIT}?|{_DIGIT})年[代間]?"
 # Year of the common era, by a year of an era.
 COMMON_YEARS = {
     f"{era}{written}年": f"{first + number - 1}年"
@@ -42,19 +23,11 @@ COMMON_YEARS = {
     for number in range(1, _LONGEST_ERA + 1)
     for written in (str(number), f"{number:02}", in_kanji(number), *(["元"] if number == 1 else []))
 }
-# Left in the text: "three hours in the afternoon", "about ten past five", "half price on the 3rd",
-# and words written with the kanji of a month.
-NO_DATE = (
-    rf"午[前後]{_NUMBER}時間|{_NUMBER}月{_NUMBER}、{_NUMBER}日|{_NUMBER}時{_NUMBER}分前後"
-    rf"|{_NUMBER}(?:{_HALF})[額分数]|五月[蠅雨]"
-)
-
 _KANJI_IN_DIGITS = read_rules("kanji below 100 in digits")
 # How a date, a time of day and a duration are written in English.
 IN_ENGLISH = (*_KANJI_IN_DIGITS, *read_rules("date in English"))
 DURATION_IN_ENGLISH = (*_KANJI_IN_DIGITS, *read_rules("duration in English"))
 DECADE_IN_ENGLISH: Replacements = (("年代", "s"),)
-ENGLISH_DECADE = r"[12][0-9]{2}0'?s\b"
 DECADE_IN_JAPANESE: Replacements = (("'?s$", "年代"),)
 # A span that ends with the period of the sentence leaves one for the sentence, and back.
 TWO_PERIODS: Replacements = ((r"\b([ap]\.m\.)$", r"\1."),)

@@ -13,7 +13,8 @@ import tensorflow as tf
 from keras_attn.languages import read_language
 from keras_attn.translation.text import dates, numbers
 from keras_attn.translation.text.in_graph import look_up, replace_in_graph, split_in_graph
-from keras_attn.translation.text.kinds import MARKS, TAG, Kind, Kinds, kinds_of
+from keras_attn.translation.text.kinds import MARKS, Kind, Kinds, kinds_of
+from keras_attn.translation.text.tables import read_pattern
 from keras_attn.translation.text.typed import plain_in_graph
 
 # Characters for private use; each is a piece of its own in every tokenizer.
@@ -120,7 +121,7 @@ def unmask(
 
 def _with_tags_in_order(place: tf.Tensor, is_used: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
     """Row and number of the value of each part `(parts, 2)`, those of tags sorted in each row."""
-    is_tag = tf.strings.regex_full_match(tf.gather_nd(values, place), rf"{TAG}(?:\s?{TAG})*")
+    is_tag = tf.strings.regex_full_match(tf.gather_nd(values, place), read_pattern("tag"))
     tags = tf.where(is_tag & tf.reduce_any(is_used, axis=1))
     flat = tf.sort(tf.gather_nd(place, tags) @ [[len(PLACEHOLDERS)], [1]], axis=0)
     ordered = tf.concat([flat // len(PLACEHOLDERS), flat % len(PLACEHOLDERS)], axis=1)

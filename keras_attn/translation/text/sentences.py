@@ -6,75 +6,25 @@ import tensorflow as tf
 
 from keras_attn.languages import SCRIPTS, read_language
 from keras_attn.translation.text.in_graph import replace_in_graph
-from keras_attn.translation.text.kinds import COPIED, EMOJI, TAG
 from keras_attn.translation.text.placeholders import PLACEHOLDERS, without_marks
+from keras_attn.translation.text.tables import read_pattern, read_rules
 
 # Separates sentences while they are found. Removed from given texts first.
 SEPARATOR = "\x1f"
 
-_MARKS = "。！？!?｡"
-_CLOSING = "[」』）)】〉》\"'”’]"
-_SPACE = "[\\s\u3000\u00a0]"
-# Text in Japanese brackets belongs to the sentence around it, with one level of brackets inside.
-_QUOTED = (
-    r"「(?:[^「」\r\n]|「[^「」\r\n]*」)*」|『[^『』\r\n]*』|（[^（）\r\n]*）|【[^【】\r\n]*】"
-)
-# Full stops and other marks that end no sentence: abbreviations, initials, numbers of lists, and
-# marks within words and numbers.
-_WITHIN = (
-    r"\b(?:Mrs?|Ms|Dr|Prof|St|Mt|No|Nos|Vol|Fig|vs|etc|approx|Inc|Ltd|Co|Jr|Sr|e\.g|i\.e|a\.m|p\.m"
-    r"|U\.S|U\.K|[A-Z])\."
-    rf"|\b[0-9]{{1,2}}\.|\.+[^\s.<{_MARKS}」』）)】〉》\"'”’]|[!?]+[0-9A-Za-z]"
-)
-_CLOSING_TAG = r"</[A-Za-z][^<>\r\n]*>"
-_AFTER = f"(?:{_SPACE}|{EMOJI}|{_CLOSING_TAG})*"
-_END = (
-    rf"[{_MARKS}]+{_CLOSING}*{_AFTER}|\.+{_CLOSING}*(?:(?:\s|{_CLOSING_TAG}){_AFTER}|\z)"
-    rf"|[\r\n]{_AFTER}|\z"
-)
-# Marks of lists, headings, quotations and notes at the beginning of a line.
-_LIST_MARK = (
-    rf"[・‣•■□●○◆◇▲△▼▽▶►◎※→⇒①-⑳]|[-–—*#+>=~]{{1,6}}{_SPACE}|[0-9]{{1,3}}[.．]{_SPACE}"
-    rf"|[0-9]{{1,3}}[)）]|[(（][0-9]{{1,3}}[)）]|[A-Za-z][)）]{_SPACE}"
-    rf"|Q[0-9]{{0,3}}[:：.．]{_SPACE}?|A[0-9]{{0,3}}(?:[:：．]{_SPACE}?|\.{_SPACE})"
-)
-_BEFORE = f"(?:{_SPACE}|{EMOJI}|{TAG}|{_LIST_MARK})*"
-# Who speaks, or what a line is about: 田中：, 【重要】.
-_LABEL = (
-    rf"(^|[{SEPARATOR}])({_BEFORE}(?:[^\s:：<>【】{SEPARATOR}]{{1,11}}[^\s:：<>【】{SEPARATOR}0-9０-９](?:：|:{_SPACE})"
-    rf"|【[^【】\r\n{SEPARATOR}]{{1,30}}】))"
-)
-# The same in other forms: 注）, [Important], and a name before all that is said: 母「はい。」
-_NOTE = rf"(^|[{SEPARATOR}])({_BEFORE}(?:注意?|例|参考|備考|補足)[0-9]?)[)）]{_SPACE}*"
-_BRACKETED = (
-    rf"(^|[{SEPARATOR}])({_BEFORE})\[([A-Z][^\[\]\r\n{SEPARATOR}]{{0,30}})\]{_SPACE}+([A-Z])"
-)
-_SPEAKER = (
-    rf"(^|[{SEPARATOR}])({_BEFORE}[々一-鿿ァ-ヺー]{{1,8}})"
-    rf"(「[^「」\r\n{SEPARATOR}]+」\s*(?:{SEPARATOR}|\z))"
-)
-# A sentence with more tags than there are placeholders is split.
-_MANY_TAGS = rf"((?:[^<{SEPARATOR}]*<[^<>{SEPARATOR}]+>){{{len(PLACEHOLDERS)}}})"
-_SENTENCE = rf"(?:{COPIED}|{_QUOTED}|{_WITHIN}|[^{_MARKS}.\r\n])*(?:{_END})"
-# A quotation that is a sentence, unless the sentence goes on: 「はい。」と言う.
-_QUOTATION = (
-    rf"([{_MARKS}][」』])({_SPACE}*[^\s\p{{Hiragana}}、，,.・ー―…{_MARKS}」』）){SEPARATOR}])"
-)
-# Puts `SEPARATOR` after each sentence, label and speaker.
+_SPACE = read_pattern("space")
+# Puts `SEPARATOR` after each sentence, label and speaker. A sentence with more tags than there are
+# placeholders is split.
 _SEPARATE = (
-    (SEPARATOR, " "),
-    (_SENTENCE, rf"\0{SEPARATOR}"),
-    (_QUOTATION, rf"\1{SEPARATOR}\2"),
-    (_NOTE, rf"\1\2：{SEPARATOR}"),
-    (_BRACKETED, r"\1\2【\3】\4"),
-    *((_SPEAKER, rf"\1\2：{SEPARATOR}\3"),) * 2,  # each time, every other line of a dialogue
-    (_LABEL, rf"\1\2{SEPARATOR}"),
-    (_MANY_TAGS, rf"\1{SEPARATOR}"),
+    *read_rules("separate sentences"),
+    (rf"((?:[^<{SEPARATOR}]*<[^<>{SEPARATOR}]+>){{{len(PLACEHOLDERS)}}})", rf"\1{SEPARATOR}"),
 )
-
-# End of a label, and of a heading that is also marked after it: --- 2 ---
-_END_MARK = rf"(?:[:：】]{_SPACE}*|{_SPACE}[-=*#~]{{1,6}}{_SPACE}*)?"
 _WITH_BREAK = r"(?s).*[\r\n].*"
+# Parts of a separated sentence.
+_PARTS = (
+    f"(?s)^({read_pattern('before a sentence')}【?)(.*?)"
+    f"({read_pattern('end mark')}{read_pattern('after a sentence')})$"
+)
 
 
 class Sentences(NamedTuple):
@@ -99,9 +49,8 @@ def split(texts: tf.Tensor) -> Sentences:
     """
     chunks = tf.strings.split(replace_in_graph(texts, _SEPARATE), SEPARATOR)
     chunk, owner = chunks.flat_values, chunks.value_rowids()
-    whole = rf"(?s)^({_BEFORE}【?)(.*?)({_END_MARK}{_AFTER})$"
     before, text, after = (
-        tf.strings.regex_replace(chunk, whole, group) for group in (r"\1", r"\2", r"\3")
+        tf.strings.regex_replace(chunk, _PARTS, group) for group in (r"\1", r"\2", r"\3")
     )
     return Sentences(text, _kept(before), _kept(after), owner)
 
@@ -152,7 +101,7 @@ def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
 
 def has_words(texts: tf.Tensor) -> tf.Tensor:
     """Whether texts, or masked texts, hold a letter outside of what is copied, boolean `(B,)`."""
-    texts = tf.strings.regex_replace(without_marks(texts), COPIED, "")
+    texts = tf.strings.regex_replace(without_marks(texts), read_pattern("copied"), "")
     return tf.strings.regex_full_match(texts, r"(?s).*\p{L}.*")
 
 

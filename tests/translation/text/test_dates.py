@@ -3,7 +3,9 @@ import re
 from keras_attn.translation.text import dates
 from keras_attn.translation.text.characters import replace
 from keras_attn.translation.text.in_graph import replace_in_graph
+from keras_attn.translation.text.tables import read_pattern
 
+PATTERNS = {mark: read_pattern(f"date {mark}") for mark in ("月日", "年月", "月", "時分")}
 DATES = {
     "2026年3月31日": ("March 31, 2026", "月日"),
     "1999年十二月一日": ("December 1, 1999", "月日"),
@@ -30,12 +32,12 @@ DATES = {
 
 def test_dates_and_times_are_written_as_in_english_in_the_graph_too():
     for date, (english, mark) in DATES.items():
-        assert [m for m, one in dates.PATTERNS.items() if re.fullmatch(one, date)] == [mark]
+        assert [m for m, one in PATTERNS.items() if re.fullmatch(one, date)] == [mark]
         assert replace(date, dates.IN_ENGLISH) == english
         assert replace_in_graph(date, dates.IN_ENGLISH).numpy().decode() == english
         assert re.fullmatch(dates.ways_to_write(date), english)
     for other in ("3時間", "九時", "猫", "", "1,900"):
-        assert not any(re.fullmatch(pattern, other) for pattern in dates.PATTERNS.values())
+        assert not any(re.fullmatch(pattern, other) for pattern in PATTERNS.values())
 
 
 WAYS = {
@@ -60,7 +62,7 @@ def test_other_ways_to_write_a_date_are_known_and_other_dates_are_none():
             for way in ways:
                 assert bool(re.fullmatch(dates.ways_to_write(date), way)) == is_way, way
     for text in ("午後三時間", "五月雨", "五月蠅", "5時10分前後", "3日半額"):  # words and durations
-        assert re.match(dates.NO_DATE, text)
+        assert re.match(read_pattern("no date"), text)
 
 
 def test_half_a_unit_of_time_is_written_in_english():
@@ -71,7 +73,7 @@ def test_half_a_unit_of_time_is_written_in_english():
         ("十週間半", "10 and a half weeks", "10.5 weeks"),
         ("1時間半", "an hour and a half"),
     ):
-        assert re.fullmatch(dates.DURATION, duration)
+        assert re.fullmatch(read_pattern("duration"), duration)
         assert replace(duration, dates.DURATION_IN_ENGLISH) == ways[0]
         assert all(re.fullmatch(dates.ways_to_write_duration(duration), way) for way in ways)
 

@@ -5,45 +5,46 @@ from keras_attn.translation.text import english
 from keras_attn.translation.text.characters import replace
 from keras_attn.translation.text.in_graph import replace_in_graph
 from keras_attn.translation.text.numbers import ways_to_copy
+from keras_attn.translation.text.tables import read_pattern
 
-# English, how it is written in Japanese, and other ways to write it.
+# Name of a pattern of English, how it is written in Japanese, and other ways to write it.
 WAYS = {
-    (english.TIME, english.TIME_IN_JAPANESE, english.ways_to_write_time): (
+    ("time", english.TIME_IN_JAPANESE, english.ways_to_write_time): (
         ("3:30 p.m.", "午後3時30分", "15時半", "三時三十分"),
         ("7am", "午前7時", "朝7時", "七時"),
         ("12:05 A.M.", "午前0時5分", "12時5分"),
         ("12 PM", "正午", "午後0時"),
         ("10:00 am", "午前10時", "10時"),
     ),
-    (english.HALF_OR_QUARTER, english.SPOKEN_IN_JAPANESE): (
+    ("half or quarter of an hour", english.SPOKEN_IN_JAPANESE): (
         ("half past nine", "9時半", "九時半"),
         ("a quarter to 12", "12時15分前"),
         ("Quarter past three", "3時15分", "三時十五分"),
     ),
-    (english.MINUTES, english.SPOKEN_IN_JAPANESE): (
+    ("minutes of an hour", english.SPOKEN_IN_JAPANESE): (
         ("ten to five", "5時10分前", "五時十分前"),
         ("twenty-five minutes past 10", "10時25分"),
     ),
-    (english.HALF, english.HALF_IN_JAPANESE): (
+    ("amount and a half", english.HALF_IN_JAPANESE): (
         ("an hour and a half", "1時間半", "一時間半"),
         ("Two and a half years", "2年半"),
         ("3 and a half kilometers", "3キロ半"),
         ("a month and a half", "1か月半"),
         ("two hours and 30 minutes", "2時間30分"),
     ),
-    (english.FRACTION, english.FRACTION_IN_JAPANESE): (
+    ("English fraction", english.FRACTION_IN_JAPANESE): (
         ("Two-thirds", "3分の2", "三分の二"),
         ("a quarter", "4分の1"),
     ),
-    (english.ABOUT, english.ABOUT_IN_JAPANESE): (
+    ("English about", english.ABOUT_IN_JAPANESE): (
         ("two or three days", "2、3日", "二、三日"),
         ("5 or 6 people", "5、6人"),
     ),
-    (english.MINUS, english.MINUS_IN_JAPANESE): (
+    ("minus", english.MINUS_IN_JAPANESE): (
         ("minus five degrees", "マイナス5度", "氷点下5度", "マイナス五度"),
         ("Negative 12", "マイナス12", "-12"),
     ),
-    (english.MONEY, english.MONEY_IN_JAPANESE, ways_to_copy): (
+    ("money in Japanese", english.MONEY_IN_JAPANESE, ways_to_copy): (
         ("$20", "20ドル", "$20"),
         ("€15.50", "15.50ユーロ"),
         ("$0.99", "0.99ドル"),
@@ -54,10 +55,10 @@ WAYS = {
 
 
 def test_english_amounts_are_written_in_japanese_in_the_graph_too():
-    for (pattern, replacements, *ways), rows in WAYS.items():
+    for (name, replacements, *ways), rows in WAYS.items():
         ways_to_write = partial(*ways or [english.ways_to_write], replacements)
         for text, japanese, *others in rows:
-            assert re.fullmatch(pattern, text)
+            assert re.fullmatch(read_pattern(name), text)
             assert replace(text, replacements) == japanese
             assert replace_in_graph(text, replacements).numpy().decode() == japanese
             assert all(re.fullmatch(ways_to_write(text), way) for way in (japanese, *others)), text

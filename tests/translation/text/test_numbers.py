@@ -4,6 +4,7 @@ from random import Random
 from keras_attn.translation.text import numbers
 from keras_attn.translation.text.characters import replace
 from keras_attn.translation.text.in_graph import replace_in_graph
+from keras_attn.translation.text.tables import read_pattern
 
 
 def kanji(value):
@@ -29,7 +30,7 @@ def test_numbers_in_kanji_and_digits_are_read():
             text += (kanji(count) if random.random() < 0.5 else str(count)) + unit if count else ""
         if value < 10 or text in "十百千":
             continue
-        assert re.fullmatch(f"{numbers.LARGE}|{numbers.NUMBER}", text), text
+        assert re.fullmatch(f"{read_pattern('large number')}|{read_pattern('number')}", text), text
         assert replace(text, numbers.IN_DIGITS) == f"{value}", text
         assert replace(text, numbers.WITH_COMMAS) == f"{value:,}", text
 
@@ -46,8 +47,8 @@ def test_numbers_are_written_in_the_graph_as_in_python_and_the_ways_to_write_the
         "10億5 1000000005 1,000,000,005"
     )
     for span, *expected in map(str.split, rows.split("|")):
-        is_large = re.fullmatch(numbers.LARGE, span)
-        assert is_large or re.fullmatch(numbers.NUMBER, span)
+        is_large = re.fullmatch(read_pattern("large number"), span)
+        assert is_large or re.fullmatch(read_pattern("number"), span)
         ways = numbers.ways_to_write_large if is_large else numbers.ways_to_write
         english = numbers.LARGE_IN_ENGLISH if is_large else numbers.WITH_COMMAS
         for replacements, text in zip((numbers.IN_DIGITS, english), expected, strict=True):
@@ -62,7 +63,7 @@ def test_numbers_are_written_in_the_graph_as_in_python_and_the_ways_to_write_the
         ("2 billion", "20億"),
         ("1.25 trillion", "1兆2500億"),
     ):
-        assert re.fullmatch(numbers.IN_ENGLISH_WORDS, span)
+        assert re.fullmatch(read_pattern("number in words"), span)
         assert replace_in_graph(span, numbers.IN_MYRIADS).numpy().decode() == way
         assert re.fullmatch(numbers.ways_to_copy(numbers.IN_MYRIADS, span), way)
     for span, way in (("4%", "4 percent"), ("3対1", "3 to 1"), ("千", "千")):
