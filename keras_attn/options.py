@@ -12,7 +12,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import ge, gt, le, lt
 from pathlib import Path
 from typing import Any
@@ -160,7 +160,7 @@ def add_old_flags(parser: argparse.ArgumentParser, options: type, renamed: dict[
             )
 
 
-def add_help_all(parser: argparse.ArgumentParser, common: tuple[str, ...]) -> None:
+def add_help_all(parser: argparse.ArgumentParser, common: Sequence[str]) -> None:
     """List only `common` options in the help, in a few words, and add `--help-all` for all."""
     shown = ("help", "version", "help_all", *common)
     texts = {action: action.help for action in parser._actions}

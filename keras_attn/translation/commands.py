@@ -26,13 +26,8 @@ from keras_attn.translation.versions import EXTRA, ORIGIN
 if TYPE_CHECKING:
     from keras_attn.translation.export.translator import Translator
 
-# Options that `keras-attn train --help` lists; `--help-all` lists the others too.
-COMMON = (
-    *("data", "hold_out", "source", "target", "start_from", "out", "minutes", "steps", "seed"),
-    *("num_encoder_layers", "num_decoder_layers", "num_hiddens", "ffn_num_hiddens", "num_heads"),
-    *("position", "dropout", "vocab_size", "batch_tokens", "precision", "beam_size"),
-)
-# Summary, details, examples and arguments of each command, by the name of its function.
+# Summary, details, examples and arguments of each command, by the name of its function. Of the
+# options of `train`, `--help` lists the `common` ones; `--help-all` lists the others too.
 PAGES = json.loads(Path(__file__).with_name("commands.json").read_text(encoding="utf-8"))
 
 
@@ -54,7 +49,7 @@ def add_train(commands: Any) -> None:
     parser = _add(train, commands)
     add_flags(parser, Config)
     add_old_flags(parser, Config, RENAMED)
-    add_help_all(parser, COMMON)
+    add_help_all(parser, PAGES["train"]["common"])
 
 
 def train(**given: Any) -> None:

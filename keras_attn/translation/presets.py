@@ -165,17 +165,12 @@ def summary(config: Config, given: Collection[str]) -> str:
     >>> summary(config, ["dropout", "minutes"])[:56]
     'Model: 2* + 2* layers, width 128*, feed-forward 512*, 4 '
     """
-    chosen = {
-        field.name
-        for field in dataclasses.fields(config)
-        if field.metadata["default_text"] and field.name not in given
-    }
-
-    formats = {float: "g", int: ",", str: "", bool: ""}
-    shown = {
-        name: f"{value:{formats[type(value)]}}{'*' * (name in chosen)}"
-        for name, value in vars(config).items()
-    }
+    formats = {float: "g", int: ","}
+    shown = {}
+    for field in dataclasses.fields(config):
+        is_chosen = field.metadata["default_text"] and field.name not in given
+        value = getattr(config, field.name)
+        shown[field.name] = f"{value:{formats.get(type(value), '')}}{'*' if is_chosen else ''}"
     budget = "{steps} steps" if config.steps else "{minutes} minutes"
     return (
         "Model: {num_encoder_layers} + {num_decoder_layers} layers, width {num_hiddens}, "

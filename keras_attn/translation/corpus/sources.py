@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from hashlib import md5
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from keras_attn_data.published import table
 
@@ -18,9 +18,6 @@ from keras_attn.translation.config import AND
 from keras_attn.translation.corpus import formats
 from keras_attn.translation.corpus.files import read_files
 from keras_attn.translation.corpus.pairs import Entry, Pair
-
-if TYPE_CHECKING:
-    from keras_attn_data.published.corpus import PublishedCorpus
 
 
 class BuiltIn(NamedTuple):
@@ -77,13 +74,18 @@ class Sources:
     def __init__(self, name: str, source: str, target: str):
         self.name, self.languages = name, (source, target)
         self.weights = _weights(name)  # by corpus
-        # Published corpora and sets of TensorFlow Datasets, which may be large.
-        self.sets: dict[str, TranslationSet | PublishedCorpus] = {}
+        # Published corpora and sets of TensorFlow Datasets (`TranslationSet`), which may be large.
+        self.sets: dict[str, Any] = {}
         for one in self.weights:
             if one.startswith(TFDS):
                 self.sets[one] = TranslationSet(one.removeprefix(TFDS), source, target)
             elif table.is_published(one):
-                self.sets[one] = _published(one, source, target)
+                # Imported here because only these need the libraries for downloads.
+                from keras_attn_data.published.corpus import PublishedCorpus
+
+                # OPUS tells apart variants such as `zh_cn`.
+                codes = [code if "_" in code else code_of(code) for code in (source, target)]
+                self.sets[one] = PublishedCorpus(one, *codes)
         # Corpora without rows in validation and test; none if there are no others.
         own = [one for one in self.weights if one in BUILT_IN and BUILT_IN[one].training_only]
         self.training_only = own if len(own) < len(self.weights) else []
@@ -236,15 +238,6 @@ class TranslationSet:
         )
         sides = ([text.decode("utf-8") for text in rows[side]] for side in self._languages)
         return list(map(Pair, *sides))
-
-
-def _published(name: str, source: str, target: str) -> "PublishedCorpus":
-    # Imported here because only these need the libraries for downloads.
-    from keras_attn_data.published.corpus import PublishedCorpus
-
-    # OPUS tells apart variants such as `zh_cn`.
-    codes = [code if "_" in code else code_of(code) for code in (source, target)]
-    return PublishedCorpus(name, *codes)
 
 
 def _prepare(builder: Any, name: str) -> None:

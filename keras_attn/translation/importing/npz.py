@@ -19,7 +19,7 @@ from keras_attn.translation.named_weights import check_paths
 
 DECODER = "decoder.yml"
 _OPTIONS = "special:model.yml"
-_NEEDED = ("enc-depth", "dec-depth", "transformer-heads", "transformer-ffn-activation")
+_SIZES = ("enc-depth", "dec-depth", "transformer-heads")
 _LOGITS = "decoder_ff_logit_out"
 _SIDES = ("encoder", "decoder")
 # Epsilon of layer normalisation in Marian's Transformer (`src/layers/constructors.h`).
@@ -28,7 +28,7 @@ _NORM_EPSILON = 1e-6
 _MAX_LENGTH_FACTOR = 3.0
 _LONGEST = 512
 _SPECIAL = SpecialTokens("<pad>", "<unk>", "</s>")
-# Options of Marian in the form of the OPUS-MT models. They are left out if they are default.
+# Options of Marian in the form of the OPUS-MT models. An option that is left out is of this form.
 _FORM = {
     "type": ("transformer",),
     "transformer-preprocess": ("",),
@@ -39,7 +39,7 @@ _FORM = {
     "transformer-no-projection": ("false",),
     "transformer-ffn-depth": ("2",),
     # The GELU of Marian is x * sigmoid(1.702 x), which no activation of Keras is.
-    "transformer-ffn-activation": ("relu", "swish"),
+    "transformer-ffn-activation": ("swish", "relu"),
 }
 
 
@@ -64,7 +64,7 @@ def read(path: Path) -> Files:
         "d_model": weights["model.encoder.embed_tokens.weight"].shape[1],
         "pad_token_id": words[1][_SPECIAL.pad],
         "eos_token_id": words[1].get(_SPECIAL.end, 0),
-        "activation_function": options["transformer-ffn-activation"],
+        "activation_function": options.get("transformer-ffn-activation", "swish"),
         "scale_embedding": True,
         "share_encoder_decoder_embeddings": "Wemb" in arrays,
         "tie_word_embeddings": "lm_head.weight" not in weights,
@@ -124,13 +124,7 @@ def _options(content: np.ndarray | None, name: str) -> dict[str, Any]:
     """Options of the training, which are text in an array of bytes."""
     if content is None:
         raise ValueError(f"`{name}` must be the weights of a Marian model. It has no `{_OPTIONS}`.")
-    options = _parse_yaml(content.tobytes().rstrip(b"\0"), f"{name}: {_OPTIONS}")
-    missing = [entry for entry in _NEEDED if entry not in options]
-    if missing:
-        raise ValueError(
-            f"`{name}` must have all options of a Transformer. Received: no {', '.join(missing)}."
-        )
-    return options
+    return _parse_yaml(content.tobytes().rstrip(b"\0"), f"{name}: {_OPTIONS}")
 
 
 def _number(entries: Mapping[str, Any], name: str, default: float = 0.0) -> float:
@@ -146,10 +140,9 @@ def _check(options: Mapping[str, Any], decoder: Mapping[str, Any]) -> None:
     wrong = [
         f"{name}={options[name]!r}"
         for name, known in _FORM.items()
-        if name in options and options[name] not in known
+        if options.get(name, known[0]) not in known
     ]
-    depths = ("enc-depth", "dec-depth")
-    wrong += [f"{name}={options[name]!r}" for name in depths if _number(options, name) < 1]
+    wrong += [f"{name}={options.get(name)!r}" for name in _SIZES if _number(options, name) < 1]
     if _number(decoder, "word-penalty", 0.0):
         wrong.append(f"word-penalty={decoder['word-penalty']}")
     if wrong:

@@ -183,7 +183,7 @@ def test_tokens_that_yaml_reads_as_other_things_stay_text(write):
         ({"decoder": {"beam-size": "many"}}, "`beam-size` of the Marian model must be a number"),
         ({"options": {"type": "s2s"}}, "Received: type='s2s'"),
         ({"options": {"transformer-ffn-activation": "gelu"}}, "activation='gelu'"),
-        ({"options": {"transformer-heads": None}}, "Received: no transformer-heads"),
+        ({"options": {"transformer-heads": None}}, "Received: transformer-heads=None"),
         ({"options": {"dec-depth": 0}}, "Received: dec-depth='0'"),
         (
             {"options": {"dec-depth": 3}},
