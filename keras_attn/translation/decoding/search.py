@@ -82,29 +82,21 @@ class Search:
         """
         return self._search_static(source_ids, 1, True, prefix)
 
-    def best(
-        self, source_ids: tf.Tensor, prefix: tf.Tensor | None = None
-    ) -> tuple[tf.Tensor, tf.Tensor]:
+    def best(self, source_ids: tf.Tensor, *prefix: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Best tokens `(B, C)` and scores `(B,)`, with a prefix if it is given, in bounded memory.
 
         Only the scores of a search with a prefix have a meaning.
         """
         longest = length_limits(tf.shape(source_ids)[1], self._config) + 1
 
-        def best(
-            source_ids: tf.Tensor, prefix: tf.Tensor | None = None
-        ) -> tuple[tf.Tensor, tf.Tensor]:
-            if prefix is None:
-                found = self(source_ids, scored=False)
-            else:
-                found = self.with_prefix(prefix, source_ids)
+        def best(ids: tf.Tensor, *prefix: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            found = self.with_prefix(*prefix, ids) if prefix else self(ids, scored=False)
             tokens = found.tokens[:, 0, :longest]
             missing = [[0, 0], [0, longest - tf.shape(tokens)[1]]]
             return tf.pad(tokens, missing, constant_values=PAD_ID), found.scores[:, 0]
 
         outputs = (tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.float32))
-        inputs = (source_ids,) if prefix is None else (source_ids, prefix)
-        return in_groups(best, inputs, longest, outputs)
+        return in_groups(best, (source_ids, *prefix), longest, outputs)
 
     def _search_batch(
         self, source_ids: tf.Tensor, num_best: tf.Tensor, scored: tf.Tensor

@@ -68,14 +68,15 @@ class DecoderSteps:
 
     def make_cache(self, memory: Memory) -> Cache:
         """Return an empty cache, with room for 0 positions."""
-        batch_size, number = tf.shape(memory.source_ids)[0], self._beam_size
-        groups, size = self._num_groups, self._head_size
-        sizes = (groups, 0, number * size) if self._is_shared else (number * groups, 0, size)
+        shape = tf.stack([tf.shape(memory.source_ids)[0], *self._cache_sizes(0)])
+        return tf.nest.map_structure(lambda part: tf.zeros(shape, part.dtype), list(memory.layers))
 
-        def nothing(part: tf.Tensor) -> tf.Tensor:
-            return tf.zeros(tf.stack([batch_size, *sizes]), part.dtype)
-
-        return tf.nest.map_structure(nothing, list(memory.layers))
+    def _cache_sizes(self, room: int | tf.Tensor) -> tuple:
+        """Sizes of the cache of a sentence with room for a number of positions."""
+        number, groups, size = self._beam_size, self._num_groups, self._head_size
+        if self._is_shared:
+            return groups, room, number * size
+        return number * groups, room, size
 
     def step(
         self,
@@ -89,47 +90,29 @@ class DecoderSteps:
 
         The cache has room for `position`, and `memory` is the result of `encode`.
         """
-        number = self._beam_size
+        number, groups, size = self._beam_size, self._num_groups, self._head_size
+        room = tf.shape(ancestors)[2]
         # A loop forgets sizes. Those that are known need no operations in the layers.
         last = tf.ensure_shape(last, [None, number])
-        if self._is_shared:
-            return self._step(last, position, ancestors, cache, memory)
-        # As a batch with one hypothesis of each sentence.
-        parents = ancestors[:, :, tf.maximum(position - 1, 0)]
-        is_past = tf.where(ancestors < 0, -1, 0)
-        groups, room, size = self._num_groups, tf.shape(ancestors)[2], self._head_size
+        of_sentence = tf.stack([-1, *self._cache_sizes(room)])
+        if not self._is_shared:  # as a batch with one hypothesis of each sentence
+            parents = ancestors[:, :, tf.maximum(position - 1, 0)]
 
-        def of_parents(part: tf.Tensor) -> tf.Tensor:
-            part = tf.reshape(part, tf.stack([-1, number, groups, room, size]))
-            part = tf.gather(part, parents, batch_dims=1)
-            return tf.reshape(part, tf.stack([-1, groups, room, size]))
+            def of_parents(part: tf.Tensor) -> tf.Tensor:
+                part = tf.reshape(part, tf.stack([-1, self._beam_size, groups, room, size]))
+                part = tf.gather(part, parents, batch_dims=1)
+                return tf.reshape(part, tf.stack([-1, groups, room, size]))
 
-        logits, cache = self._step(
-            tf.reshape(last, [-1, 1]),
-            position,
-            tf.reshape(is_past, tf.stack([-1, 1, room])),
-            tf.nest.map_structure(of_parents, cache),
-            tf.nest.map_structure(lambda part: tf.repeat(part, number, axis=0), memory),
-        )
-        shape = tf.stack([-1, number * groups, room, size])
-        cache = tf.nest.map_structure(lambda part: tf.reshape(part, shape), cache)
-        return tf.reshape(logits, [-1, number, logits.shape[-1]]), cache
-
-    def _step(
-        self,
-        last: tf.Tensor,
-        position: tf.Tensor,
-        ancestors: tf.Tensor,
-        cache: Cache,
-        memory: Memory,
-    ) -> tuple[tf.Tensor, Cache]:
-        """A step of hypotheses that share a cache."""
-        number, groups, size = last.shape[1], self._num_groups, self._head_size
-        room = tf.shape(ancestors)[2]
+            cache = tf.nest.map_structure(of_parents, cache)
+            memory = tf.nest.map_structure(
+                lambda part: tf.repeat(part, self._beam_size, axis=0), memory
+            )
+            last = tf.reshape(last, [-1, 1])
+            ancestors = tf.reshape(tf.where(ancestors < 0, -1, 0), tf.stack([-1, 1, room]))
+            number = 1
         own = ancestors[..., None] == tf.range(number)  # (B, K, C, K)
         own = tf.reshape(own, [-1, number, room * number])
         one_slot_each = tf.stack([-1, groups, room * number, size])
-        one_slot_for_all = tf.stack([-1, groups, room, number * size])
         mask = tf.not_equal(memory.source_ids, PAD_ID)
         both = [
             {
@@ -151,10 +134,12 @@ class DecoderSteps:
             training=False,
             write=self._write,
         )
-        return logits, [
-            {k: tf.reshape(part, one_slot_for_all) for k, part in one["self"].items()}
-            for one in both
+        cache = [
+            {k: tf.reshape(part, of_sentence) for k, part in one["self"].items()} for one in both
         ]
+        if not self._is_shared:
+            logits = tf.reshape(logits, [-1, self._beam_size, logits.shape[-1]])
+        return logits, cache
 
     def _write(
         self, cache: dict[str, tf.Tensor], new: dict[str, tf.Tensor], start: tf.Tensor, *masks: Any

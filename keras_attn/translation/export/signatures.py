@@ -135,10 +135,9 @@ class Signatures:
         not in the vocabulary.
         """
         source, source_ids = self._read(text)
-        prefix = prefix_pieces
-        if prefix_pieces is not None:
-            prefix = self._explain.prefix_ids(prefix_pieces, source.values)
-        tokens, scores = self._search_ids.best(source_ids, prefix)
+        is_free = prefix_pieces is None
+        prefix = () if is_free else (self._explain.prefix_ids(prefix_pieces, source.values),)
+        tokens, scores = self._search_ids.best(source_ids, *prefix)
         tokens = tf.where(source.is_translated[:, None], tokens, PAD_ID)
         translation = tf.where(tf.math.is_inf(scores), "", self._write(tokens, source))
         target_ids = _with_end(_without_padding(tokens))

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 from google.protobuf.message import DecodeError
-from tensorflow.core.protobuf import saved_model_pb2, trackable_object_graph_pb2
+from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import op_def_registry
 
@@ -162,31 +162,25 @@ def _read(folder: Path) -> Any:
 
 def _variables(folder: Path, graph: Any) -> dict[int, tf.Variable]:
     """Variables by the number of their nodes."""
-    numbers = {i for i, node in enumerate(graph.nodes) if node.HasField("variable")}
+    found: dict[int, tf.Variable] = {}
     try:
         reader = tf.train.load_checkpoint(str(folder / "variables" / "variables"))
-        content = reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH")
-        keys = trackable_object_graph_pb2.TrackableObjectGraph.FromString(content)
-        found, seen, todo = {}, set(), [(0, 0)]
-        while todo:  # both graphs name the children of a node alike
-            number, same = todo.pop()
-            if number in seen:
-                continue
-            seen.add(number)
+        paths = {
+            0: ""
+        }  # of the nodes that are reached, in the order in which TensorFlow names them
+        for number in (todo := [0]):
             node = graph.nodes[number]
             if node.HasField("variable"):
-                value = reader.get_tensor(keys.nodes[same].attributes[0].checkpoint_key)
+                value = reader.get_tensor(f"{paths[number]}.ATTRIBUTES/VARIABLE_VALUE")
                 with tf.device(node.variable.device or None):
                     found[number] = tf.Variable(value, trainable=False, name=node.variable.name)
-            places = {child.local_name: child.node_id for child in keys.nodes[same].children}
-            todo += [
-                (child.node_id, places[child.local_name])
-                for child in node.children
-                if child.local_name in places
-            ]
-    except (tf.errors.OpError, IndexError, DecodeError) as error:
+            for child in node.children:
+                if child.node_id not in paths:
+                    paths[child.node_id] = f"{paths[number]}{child.local_name}/"
+                    todo.append(child.node_id)
+    except tf.errors.OpError as error:
         raise UnknownPartError from error
-    if numbers - found.keys():
+    if len(found) < sum(node.HasField("variable") for node in graph.nodes):
         raise UnknownPartError
     return found
 
