@@ -51,27 +51,28 @@ def answer_lines(
 
     Lines are processed together, up to `LINES_AT_ONCE`, unless the next line has to be waited for.
     """
-    chunk: list[str] = []
     num_done = 0
-
-    def write() -> None:
-        nonlocal num_done
-        num_done += len(chunk)
-        for text in answer(chunk) if chunk else ():
+    for chunk in _chunks(lines):
+        for text in answer(chunk):
             # Line breaks in an answer become spaces, so that lines correspond.
             output.write(" ".join(text.splitlines()).encode("utf-8") + b"\n")
         output.flush()
-        chunk.clear()
-        if shows_progress and num_done:
+        num_done += len(chunk)
+        if shows_progress:
             print(f"\r{num_done:,} lines", end="", file=sys.stderr, flush=True)
+    if shows_progress and num_done:
+        print(file=sys.stderr)
 
+
+def _chunks(lines: ArrivingLines) -> Iterator[list[str]]:
+    chunk: list[str] = []
     for text in decoded(utf8_lines(lines)):
         chunk.append(text)
         if len(chunk) == LINES_AT_ONCE or not lines.has_arrived:
-            write()
-    write()
-    if shows_progress and num_done:
-        print(file=sys.stderr)
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
 
 
 def decoded(lines: Iterable[bytes]) -> Iterator[str]:

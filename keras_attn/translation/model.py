@@ -1,6 +1,6 @@
 """The model that a configuration describes."""
 
-from typing import Any
+import json
 
 import keras
 
@@ -36,15 +36,11 @@ def in_dtype(model: Transformer, dtype: str) -> Transformer:
     >>> {weight.dtype for weight in in_dtype(model, "bfloat16").weights}
     {'bfloat16'}
     """
-    policy = keras.saving.serialize_keras_object(keras.DTypePolicy(dtype))
-    made = type(model).from_config(_with_dtypes(model.get_config(), policy))
+    policy = {"dtype": keras.saving.serialize_keras_object(keras.DTypePolicy(dtype))}
+    # The layers inside have a dtype each.
+    config = json.dumps(model.get_config())
+    replaced = json.loads(config, object_hook=lambda one: one | policy if "dtype" in one else one)
+    made = type(model).from_config(replaced)
     made.build(((None, None), (None, None)))
     made.set_weights(model.get_weights())
     return made
-
-
-def _with_dtypes(config: Any, policy: dict[str, Any]) -> Any:
-    """Replace the dtype in a configuration of a layer and of the layers inside it."""
-    if not isinstance(config, dict):
-        return config
-    return {k: policy if k == "dtype" else _with_dtypes(v, policy) for k, v in config.items()}

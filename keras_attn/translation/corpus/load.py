@@ -9,13 +9,7 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import cleaning, splits
 from keras_attn.translation.corpus.cleaning import Cleaned
 from keras_attn.translation.corpus.pairs import Entry, Pair, WeightedPairs
-from keras_attn.translation.corpus.sources import (
-    Raw,
-    Sources,
-    rights,
-    split_names,
-    without_folders,
-)
+from keras_attn.translation.corpus.sources import Raw, Sources, rights, split_names, without_folders
 from keras_attn.translation.corpus.splits import Example, HeldOut, Splits
 
 # Corpus that needs no network.
