@@ -86,7 +86,7 @@ def table(answers: Sequence[Hypothesis], rows: Sequence[Row], show: bool = False
 
 def examples(answers: Sequence[Hypothesis], rows: Sequence[Row]) -> list[str]:
     """Rows of a Markdown table: the first sentence of each situation, good or wrong."""
-    passed = acceptable([answer.translation for answer in answers], rows)
+    passed = acceptability.acceptable([answer.translation for answer in answers], rows)
     first = {row.situation: i for i, row in reversed(list(enumerate(rows)))}
     return [
         f"| {rows[i].source} | {answers[i].translation} | {'good' if passed[i] else 'wrong'} |"

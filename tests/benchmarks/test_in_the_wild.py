@@ -38,3 +38,16 @@ def test_shares_have_wilson_intervals_and_areas_count_pairs_in_order(in_the_wild
     assert in_the_wild.share_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
     assert in_the_wild.area_under_curve([1, 2], [2, 3]) == pytest.approx(3.5 / 4)
     assert math.isnan(in_the_wild.area_under_curve([], [1]))
+
+
+def test_examples_are_the_first_of_each_situation_whatever_their_verdict(in_the_wild):
+    rows = [
+        Row(RELEASE, situation, f"{situation} {i}", "the cat", "a cat", "cat")
+        for i in range(2)
+        for situation in ("pets", "farm")
+    ]
+    answers = [Hypothesis("the cat", -0.1), Hypothesis("a dog", -0.9), *[Hypothesis("cat", 0)] * 2]
+    assert in_the_wild.examples(answers, rows) == [
+        "| pets 0 | the cat | good |",
+        "| farm 0 | a dog | wrong |",
+    ]
