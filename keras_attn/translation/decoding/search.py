@@ -90,7 +90,7 @@ class Search:
         longest = length_limits(tf.shape(source_ids)[1], self._config) + 1
 
         def best(ids: tf.Tensor, *prefix: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            found = self.with_prefix(*prefix, ids) if prefix else self(ids, scored=False)
+            found = self.with_prefix(prefix[0], ids) if prefix else self(ids, scored=False)
             tokens = found.tokens[:, 0, :longest]
             missing = [[0, 0], [0, longest - tf.shape(tokens)[1]]]
             return tf.pad(tokens, missing, constant_values=PAD_ID), found.scores[:, 0]
