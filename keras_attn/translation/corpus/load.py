@@ -225,13 +225,11 @@ def _read_held_out(hold_out: str, source: str, target: str) -> list[HeldOut]:
             examples = load_test_set(name, source, target)
         except ValueError as error:
             raise ValueError(f"`hold_out` must name test sets that can be read. {error}") from error
-        pairs = (Pair(example.source, *example.references) for example in examples)
-        wrong = sum(cleaning.has_wrong_side(pair, source, target) for pair in pairs)
-        if wrong > len(examples) / 2:
+        pairs = [Pair(example.source, *example.references) for example in examples]
+        if wrong_script := cleaning.wrong_script_message(pairs, source, target):
             raise ValueError(
                 f"`hold_out` must hold sentences in `{source}` with translations in `{target}`, as "
-                f"the training. Received: hold_out={name!r}, in which {wrong:,} of "
-                f"{len(examples):,} lines are in other scripts. Exchange the columns or the files."
+                f"the training. Received: hold_out={name!r}. {wrong_script}"
             )
         found.append(HeldOut(short, examples))
     return found

@@ -8,8 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from keras_attn.translation.decoding.search import LENGTHS
-from keras_attn.translation.special_ids import EOS_ID
-from keras_attn.translation.tokenization.tokenizer import MIN_VOCAB_SIZE, Tokenizer
+from keras_attn.translation.special_ids import EOS_ID, PLACEHOLDER_IDS
+from keras_attn.translation.tokenization.tokenizer import Tokenizer
 
 # File name that TensorFlow Serving expects in the folder `assets.extra` of a version.
 FILE = "tf_serving_warmup_requests"
@@ -54,7 +54,8 @@ def text(tokenizer: Tokenizer, length: int) -> str:
 
 def _words(tokenizer: Tokenizer) -> Iterator[str]:
     """Texts of one piece."""
-    first = EOS_ID + 1 if tokenizer.is_imported else MIN_VOCAB_SIZE - 1
+    # After the placeholders and the bytes, which an imported model does not have.
+    first = EOS_ID + 1 if tokenizer.is_imported else PLACEHOLDER_IDS[-1] + 256 + 1
     for piece in range(first, tokenizer.vocab_size):
         word = tokenizer.decode([[piece]])[0].strip()
         # Letters only, because punctuation may end a sentence. The vocabulary of an imported model

@@ -6,7 +6,7 @@ from operator import add
 import numpy as np
 
 from keras_attn.translation.importing.configuration import MarianConfig
-from keras_attn.translation.named_weights import named
+from keras_attn.translation.named_weights import check_paths
 from keras_attn.translation.special_ids import BOS_ID, UNK_ID
 
 # Logit bias of tokens that are never generated. Not infinite: a loss would be so too.
@@ -52,11 +52,8 @@ def convert(
     if not marian["tie_word_embeddings"]:
         names["decoder/logits/kernel"] = "lm_head.weight"
     tables = _tables(weights, marian)
-    missing = sorted(set(names.values()) - set(weights))
-    if missing:
-        raise ValueError(
-            f"The weights must be those of `config.json`. Received: no {named(missing)}."
-        )
+    wanted = set(names.values())
+    check_paths("The weights", wanted, wanted & set(weights))
     for table, rows in ((tables[0], source_rows), (tables[1], target_rows)):
         if len(table) != len(set(rows)):
             raise ValueError(

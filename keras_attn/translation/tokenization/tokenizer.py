@@ -24,8 +24,6 @@ from keras_attn.translation.tokenization import language_tokens
 # Protocol buffer of a model. The class is generated at import time, so mypy does not know it.
 ModelProto = sentencepiece_model_pb2.ModelProto  # type: ignore[attr-defined]
 
-# 256 pieces for byte fallback, 4 special pieces, the placeholders, and at least one character.
-MIN_VOCAB_SIZE = 256 + 4 + len(PLACEHOLDERS) + 1
 _SPECIAL_IDS: dict = {"pad_id": PAD_ID, "unk_id": UNK_ID, "bos_id": BOS_ID, "eos_id": EOS_ID}
 
 # Limit on the sentences used for training: 290,000 Japanese ones take half a minute, and 100,000 of

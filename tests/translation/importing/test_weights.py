@@ -65,7 +65,7 @@ def test_logits_may_have_a_matrix_and_embeddings_may_be_apart(converted, tiny_fi
 
 
 def test_weights_of_another_model_are_refused(converted):
-    with pytest.raises(ValueError, match="those of `config.json`. Received: no model.decoder.lay"):
+    with pytest.raises(ValueError, match="those of this model. Received: missing model.dec"):
         converted(decoder_layers=2)
     with pytest.raises(ValueError, match="a token for each row of the embeddings. Received: 9 tok"):
         converted(num_tokens=9)
