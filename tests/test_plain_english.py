@@ -41,7 +41,7 @@ def written():
     for folder in FOLDERS:
         for end in ("py", "md", "js", "html"):
             files += (ROOT / folder).rglob(f"*.{end}")
-    files += (ROOT / "keras_attn/translation").rglob("[cl]*.[tj]s*")  # help texts, legend of reports
+    files += (ROOT / "keras_attn/translation").rglob("[cl]*.[tj]s*")  # options, legend of reports
     names = {path.relative_to(ROOT).as_posix(): path for path in files}
     return {name: path for name, path in names.items() if not name.startswith(TRANSLATED)}
 

@@ -110,8 +110,7 @@ def fit(
 
     every = config.average_interval
     budget = Budget(config, state, trainer.schedule, every)
-    first_step = int(state.step.numpy())
-    if first_step:
+    if first_step := int(state.step.numpy()):
         print(f"Resuming from step {first_step}.", file=sys.stderr)
     run_progress = run_progress or RunProgress({"training": budget.seconds_left})
     if processes.is_primary():
