@@ -42,7 +42,7 @@ def is_command() -> bool:
     return Path(program).stem == PROGRAM or Path(program).resolve() == _TRAIN_SCRIPT.resolve()
 
 
-def run(argv: list[str] | None, add_commands: Sequence[Callable[[Any], None]]) -> int:
+def run(argv: list[str] | None, add_commands: Sequence[Callable[[Any], object]]) -> int:
     """Run a command, with a sentence for an error that its user can mend; return the exit code.
 
     It is 1 if the reader of the output has closed it, 2 after an error, 130 after Ctrl-C.
@@ -94,7 +94,7 @@ def _discard_output() -> None:
 
 
 def parse(
-    argv: list[str] | None, add_commands: Sequence[Callable[[Any], None]]
+    argv: list[str] | None, add_commands: Sequence[Callable[[Any], object]]
 ) -> tuple[Callable[..., None], dict[str, Any], str]:
     """Function of a command, its arguments by name, and the extra that it needs."""
     parser = argparse.ArgumentParser(

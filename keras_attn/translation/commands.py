@@ -216,7 +216,7 @@ def import_marian(folder: Path, out: Path, **options: str) -> None:
 
 
 _OTHERS = (translate, score, evaluate, inspect, ctranslate2, import_marian)
-COMMANDS: tuple[Callable[[Any], None], ...] = (
+COMMANDS: tuple[Callable[[Any], object], ...] = (
     add_train,
     *(partial(_add, function) for function in _OTHERS),
 )
