@@ -165,10 +165,8 @@ def _variables(folder: Path, graph: Any) -> dict[int, tf.Variable]:
     found: dict[int, tf.Variable] = {}
     try:
         reader = tf.train.load_checkpoint(str(folder / "variables" / "variables"))
-        paths = {
-            0: ""
-        }  # of the nodes that are reached, in the order in which TensorFlow names them
-        for number in (todo := [0]):
+        paths, todo = {0: ""}, [0]  # TensorFlow saves a variable by the shortest path to it
+        for number in todo:  # nearest nodes first
             node = graph.nodes[number]
             if node.HasField("variable"):
                 value = reader.get_tensor(f"{paths[number]}.ATTRIBUTES/VARIABLE_VALUE")

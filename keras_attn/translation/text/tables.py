@@ -36,7 +36,9 @@ def read_pattern(name: str) -> str:
         return "|".join(map(read_pattern, COPIED))
     if name in _PATTERNS:
         return _expanded(_PATTERNS[name])
-    return "|".join(pattern for pattern, _ in read_rules(name))
+    if rules := read_rules(name):
+        return "|".join(pattern for pattern, _ in rules)
+    raise KeyError(name)
 
 
 def _expanded(text: str) -> str:
