@@ -12,9 +12,6 @@ import numpy as np
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import versions
 
-# Uses all weights of the model, and no other variables.
-_SIGNATURE = "score"
-
 
 def of_model(model: Transformer) -> dict[str, np.ndarray]:
     """Weights of a built model.
@@ -29,7 +26,8 @@ def of_model(model: Transformer) -> dict[str, np.ndarray]:
 
 def of_version(version: Path) -> dict[str, np.ndarray]:
     """Weights of an exported version, in float32."""
-    found = versions.load(version, [_SIGNATURE]).signatures[_SIGNATURE].variables
+    # The signature "score" uses all weights of the model, and no other variables.
+    found = versions.load(version, ["score"]).signatures["score"].variables
     return {path_in_model(v.name): np.asarray(v, np.float32) for v in found if v.dtype.is_floating}
 
 

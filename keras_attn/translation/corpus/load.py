@@ -51,10 +51,9 @@ class Corpus:
     def summary(self) -> str:
         """Counts above zero, held-out test sets, warnings and credit for the terminal."""
         counts = [f"{name.replace('_', ' ')} {n:,}" for name, n in self.counts.items() if n]
-        pairs = {one.name: _counted(one.num_pairs, "pair") for one in self.held_out}
         lines = [
             f"Corpus {self.name}: {', '.join(counts)}",
-            *(f"held out {number} for {name}" for name, number in pairs.items()),
+            *(f"held out {_counted(n, 'pair')} for {name}" for name, _, n in self.held_out),
             *(f"warning: {line}" for line in self.warnings),
             self.credit,
         ]
@@ -99,7 +98,12 @@ def load_corpus(
     if len(parts) > 1:
         counts["parts"] = len(parts)
     if counts["test"]:
-        warnings += _rough_scores(test_corpora)
+        warnings += [
+            f"{one}: the test split has only {_counted(len(rows), 'sentence')}; scores on it are "
+            "unreliable."
+            for one, rows in test_corpora.items()
+            if len(rows) < MIN_TELLING_TEST
+        ]
     return Corpus(
         name=name,
         train=parts[0].pairs,
@@ -162,15 +166,6 @@ def _count(
     return [
         f"{name}: {pairs} trained on, {num_apart} are held out for validation and test. "
         "`--validation none` trains on all."
-    ]
-
-
-def _rough_scores(test_corpora: dict[str, list[int]]) -> list[str]:
-    return [
-        f"{name}: the test split has only {_counted(len(rows), 'sentence')}; scores on it are "
-        "unreliable."
-        for name, rows in test_corpora.items()
-        if len(rows) < MIN_TELLING_TEST
     ]
 
 

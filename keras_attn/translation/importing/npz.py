@@ -1,7 +1,4 @@
-"""Files of a Marian model as Marian itself writes them: `.npz` weights and `decoder.yml`.
-
-OPUS-MT publishes its models so. What is read here has the names of transformers.
-"""
+"""Files of a model as Marian and OPUS-MT write them: `.npz` weights and `decoder.yml`."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -21,7 +18,6 @@ DECODER = "decoder.yml"
 _OPTIONS = "special:model.yml"
 _SIZES = ("enc-depth", "dec-depth", "transformer-heads")
 _LOGITS = "decoder_ff_logit_out"
-_SIDES = ("encoder", "decoder")
 # Epsilon of layer normalisation in Marian's Transformer (`src/layers/constructors.h`).
 _NORM_EPSILON = 1e-6
 # Marian's default of `max-length-factor`: the longest translation, as a share of the source.
@@ -158,7 +154,10 @@ def _weights(arrays: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> di
     depths = (int(_number(options, name)) for name in ("enc-depth", "dec-depth"))
     names = {ours: theirs for _, theirs, ours in names_in_blocks(*depths)}
     shared = "Wemb" if "Wemb" in arrays else ""
-    tables = {f"model.{side}.embed_tokens.weight": shared or f"{side}_Wemb" for side in _SIDES}
+    tables = {
+        f"model.{side}.embed_tokens.weight": shared or f"{side}_Wemb"
+        for side in ("encoder", "decoder")
+    }
     bias = f"{_LOGITS}_b"
     logits = [name for name in (f"{_LOGITS}_W", f"{_LOGITS}_Wt") if name in arrays]
     check_paths("The weights", {*names, *tables.values(), bias, *logits}, arrays)
