@@ -17,6 +17,7 @@ from keras_attn.translation.named_weights import check_paths
 DECODER = "decoder.yml"
 _OPTIONS = "special:model.yml"
 _SIZES = ("enc-depth", "dec-depth", "transformer-heads")
+_SIDES = ("encoder", "decoder")
 _LOGITS = "decoder_ff_logit_out"
 # Epsilon of layer normalisation in Marian's Transformer (`src/layers/constructors.h`).
 _NORM_EPSILON = 1e-6
@@ -154,10 +155,7 @@ def _weights(arrays: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> di
     depths = (int(_number(options, name)) for name in ("enc-depth", "dec-depth"))
     names = {ours: theirs for _, theirs, ours in names_in_blocks(*depths)}
     shared = "Wemb" if "Wemb" in arrays else ""
-    tables = {
-        f"model.{side}.embed_tokens.weight": shared or f"{side}_Wemb"
-        for side in ("encoder", "decoder")
-    }
+    tables = {f"model.{side}.embed_tokens.weight": shared or f"{side}_Wemb" for side in _SIDES}
     bias = f"{_LOGITS}_b"
     logits = [name for name in (f"{_LOGITS}_W", f"{_LOGITS}_Wt") if name in arrays]
     check_paths("The weights", {*names, *tables.values(), bias, *logits}, arrays)
