@@ -14,41 +14,17 @@ Words and phrases are compared after `normalised`. Japanese alternatives may be 
 
 import csv
 import re
-import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from keras_attn.translation.text.comparison import JAPANESE, normalised
+
 MARKS = ("==", "!=", "^=", "=", "!")
 DEVELOPMENT, RELEASE = "development", "release"  # the halves of `in_the_wild.tsv`
 
-_ACCENTS = "[\u0300-\u036f]"
-_JAPANESE = "぀-ヿ一-鿿々〆"
 _NUMERALS = "一二三四五六七八九十百千"
-_CONTRACTIONS = (
-    (r"\bwon't\b", "will not"),
-    (r"\bcan(?:'t|not)\b", "can not"),
-    (r"\bshan't\b", "shall not"),
-    (r"n't\b", " not"),
-    (r"'m\b", " am"),
-    (r"'re\b", " are"),
-    (r"'ve\b", " have"),
-    (r"'ll\b", " will"),
-    (r"'d\b", " would"),
-    (r"\b(it|he|she|that|there|here|this|what|who|where|when|how)'s\b", r"\1 is"),
-    (r"\blet's\b", "lets"),
-)
-_FIGURES = (
-    (r"(?<=\d),(?=\d{3})", ""),  # 1,200
-    (r"(?<![a-z\d.])[-−](?=\d)", " minus "),  # -10
-    (r"(?<=\d):00(?!\d)", ""),  # 8:00
-    (r"(?<=\d) ?([ap])\.?m\b\.?", r" \1.m."),  # 5pm
-    (r"\b(?![ap]\.m\.)(?:[a-z]\.){2,}", lambda found: found[0].replace(".", "")),  # u.s.
-)
-_WORD = re.compile(
-    rf"(?:\d+(?:[.:/]\d+)+|[ap]\.m\.|[{_JAPANESE}]+|(?:(?![{_JAPANESE}])[^\W_])+|[$¥€£%°])\*?"
-)
 
 
 class Row(NamedTuple):
@@ -117,23 +93,9 @@ def _parsed(checks: str) -> list[tuple[str, tuple[str, ...]]]:
     return groups
 
 
-@lru_cache(maxsize=8192)
-def normalised(text: str) -> str:
-    """Words in lower case with contractions and figures spelled out, without punctuation.
-
-    >>> normalised("I can’t pay $1,200 by 5PM; it's Tom's.")
-    'i can not pay $ 1200 by 5 p.m. it is tom s'
-    """
-    text = re.sub(_ACCENTS, "", unicodedata.normalize("NFD", text))
-    text = unicodedata.normalize("NFKC", text).lower().replace("’", "'").replace("⁄", "/")
-    for pattern, replacement in (*_CONTRACTIONS, *_FIGURES):
-        text = re.sub(pattern, replacement, text)
-    return " ".join(_WORD.findall(text))
-
-
 def _holds(text: str, alternative: str) -> bool:
     words = normalised(alternative)
-    if re.search(f"[{_JAPANESE}]", words):
+    if re.search(f"[{JAPANESE}]", words):
         words = words.replace(" ", "")
         before = rf"(?<![.\d{_NUMERALS}])" if re.match(rf"[\d{_NUMERALS}]", words) else ""
         return bool(re.search(before + re.escape(words), text.replace(" ", "")))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keras_attn.languages import code_of
+from keras_attn.translation.text.comparison import normalised
 
 FILE = "examples.json"
 NUM_EXAMPLES = 6
@@ -14,11 +15,6 @@ NUM_EXAMPLES = 6
 # Rows of source language, target language, sentence, and the translations that a reader of both
 # languages accepts. The most inviting sentences come first.
 _SENTENCES = Path(__file__).with_suffix(".tsv")
-
-_CONTRACTIONS = {
-    r"n't\b": " not", r"'m\b": " am", r"'re\b": " are", r"'ll\b": " will", r"'ve\b": " have",
-    r"\b(it|that|what|where|who|he|she|there)'s\b": r"\1 is",
-}  # fmt: skip
 
 
 class SentenceExample(NamedTuple):
@@ -50,7 +46,9 @@ def choose(
     if not accepted:
         return []
     found = map(SentenceExample, accepted, translate(list(accepted)))
-    good = [one for one in found if plain(one.translation) in map(plain, accepted[one.source])]
+    good = [
+        one for one in found if normalised(one.translation) in map(normalised, accepted[one.source])
+    ]
 
     def has_divided_word(example: SentenceExample) -> bool:
         words_and_marks = re.findall(r"\w+|[^\w\s]", example.translation)
@@ -70,11 +68,3 @@ def read(folder: Path) -> list[SentenceExample]:
     path = folder / FILE
     record = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     return [SentenceExample(**example) for example in record]
-
-
-def plain(text: str) -> str:
-    """Text in lower case, with contractions written out, without punctuation, for comparison."""
-    text = text.lower().replace("’", "'")
-    for pattern, whole in _CONTRACTIONS.items():
-        text = re.sub(pattern, whole, text)
-    return " ".join(re.findall(r"\w+", text))
