@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import tempfile
-import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,8 +18,6 @@ SIZES = "sizes.json"
 # Origin of an imported model, and folder of the documents that came with it.
 ORIGIN, ORIGIN_DOCUMENTS = "origin.json", "origin"
 _UNFINISHED = ".export-"
-# More than any export takes; an older unfinished folder is of a process that was killed.
-_SECONDS_OF_AN_EXPORT = 24 * 3600
 _NUMBER = re.compile("0|[1-9][0-9]{0,18}")
 _NEEDED = ("saved_model.pb", "variables/variables.index", f"{EXTRA}/{CONFIG}")
 
@@ -92,19 +89,42 @@ def check_path(folder: Path) -> None:
 def temporary_folder(folder: Path) -> Iterator[Path]:
     """New folder in `folder`, to be renamed when it is complete; otherwise it is deleted.
 
-    Folders of exports that were killed long ago are deleted too.
+    Folders of processes that were killed are deleted too.
     """
     check_path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for earlier in folder.glob(f"{_UNFINISHED}*"):
-        if time.time() - earlier.stat().st_mtime > _SECONDS_OF_AN_EXPORT:
+        if (lock := _lock(earlier)) is not None:
             shutil.rmtree(earlier, ignore_errors=True)
+            os.close(lock)
     aside = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder))
+    lock = _lock(aside)
     try:
         aside.chmod(0o755)  # mkdtemp makes folders that the user of a server cannot read
         yield aside
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """Descriptor that locks a folder, or None if another process locks it or no lock is possible.
+
+    The end of the process unlocks the folder, whatever its name has become.
+    """
+    try:
+        import fcntl  # missing on Windows
+
+        opened = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        return None
+    return opened
 
 
 def write_sizes(version: Path) -> None:

@@ -1,5 +1,6 @@
-import os
 import re
+import subprocess
+import sys
 
 import pytest
 import tensorflow as tf
@@ -78,9 +79,12 @@ def test_versions_are_numbers_and_what_lies_beside_them_is_none(tmp_path):
 
 
 def test_folders_of_killed_exports_are_removed_and_others_are_kept(tmp_path):
-    killed = tmp_path / ".export-killed"
-    make_version(killed)
-    os.utime(killed, (0, 0))
+    code = (
+        "import os, sys; from pathlib import Path; from keras_attn.translation import versions\n"
+        "with versions.temporary_folder(Path(sys.argv[1])): os._exit(1)"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path])
+    (killed,) = tmp_path.iterdir()
     with versions.temporary_folder(tmp_path) as first:
         assert not killed.exists()
         with versions.temporary_folder(tmp_path) as second:
