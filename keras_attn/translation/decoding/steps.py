@@ -1,6 +1,7 @@
 """Memory of source sentences and single decoder steps of several hypotheses."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -79,12 +80,7 @@ class DecoderSteps:
         return number * groups, room, size
 
     def step(
-        self,
-        last: tf.Tensor,
-        position: tf.Tensor,
-        ancestors: tf.Tensor,
-        cache: Cache,
-        memory: Memory,
+        self, last: tf.Tensor, position: tf.Tensor, ancestors: tf.Tensor, cache: Cache, memory: Memory
     ) -> tuple[tf.Tensor, Cache]:
         """Logits of the next token of each hypothesis, and the cache with the `last` ones (`Step`).
 
@@ -104,9 +100,8 @@ class DecoderSteps:
                 return tf.reshape(part, tf.stack([-1, groups, room, size]))
 
             cache = tf.nest.map_structure(of_parents, cache)
-            memory = tf.nest.map_structure(
-                lambda part: tf.repeat(part, self._beam_size, axis=0), memory
-            )
+            repeat = partial(tf.repeat, repeats=self._beam_size, axis=0)
+            memory = tf.nest.map_structure(repeat, memory)
             last = tf.reshape(last, [-1, 1])
             ancestors = tf.reshape(tf.where(ancestors < 0, -1, 0), tf.stack([-1, 1, room]))
             number = 1
