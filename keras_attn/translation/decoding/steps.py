@@ -80,7 +80,12 @@ class DecoderSteps:
         return number * groups, room, size
 
     def step(
-        self, last: tf.Tensor, position: tf.Tensor, ancestors: tf.Tensor, cache: Cache, memory: Memory
+        self,
+        last: tf.Tensor,
+        position: tf.Tensor,
+        ancestors: tf.Tensor,
+        cache: Cache,
+        memory: Memory,
     ) -> tuple[tf.Tensor, Cache]:
         """Logits of the next token of each hypothesis, and the cache with the `last` ones (`Step`).
 
@@ -105,8 +110,7 @@ class DecoderSteps:
             last = tf.reshape(last, [-1, 1])
             ancestors = tf.reshape(tf.where(ancestors < 0, -1, 0), tf.stack([-1, 1, room]))
             number = 1
-        own = ancestors[..., None] == tf.range(number)  # (B, K, C, K)
-        own = tf.reshape(own, [-1, number, room * number])
+        own = tf.reshape(ancestors[..., None] == tf.range(number), [-1, number, room * number])
         one_slot_each = tf.stack([-1, groups, room * number, size])
         mask = tf.not_equal(memory.source_ids, PAD_ID)
         both = [
