@@ -3,6 +3,7 @@
 import json
 from functools import partial
 from http import HTTPStatus
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any, cast
 
@@ -69,6 +70,7 @@ class Website(Api):
                     "max_length": config.max_length,
                     "examples": servable.examples,
                     "facts": _facts(config),
+                    "links": project_links(),
                     "models": list(translators),
                     "can_follow": "head" in servable.signatures,
                     # A stream chooses its model by languages.
@@ -96,6 +98,12 @@ def openapi(root_path: str, model: str, servable: Servable | None) -> str:
     for name, value in values.items():
         document = document.replace(f'"@{name}"', json.dumps(value, ensure_ascii=False))
     return document
+
+
+def project_links() -> dict[str, str]:
+    """Addresses of the project and its tutorials, by their names; none before it has one."""
+    address = metadata("keras_attn").get("Home-page")
+    return {"keras_attn": address, "Tutorials": f"{address}#learn"} if address else {}
 
 
 def _facts(config: Config) -> dict[str, str]:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2 as httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from keras_attn.serving import app
+from keras_attn.serving import app, website
 from keras_attn.serving.inference import Inference
 from keras_attn.translation.config import Config
 
@@ -216,7 +216,10 @@ def test_before_a_version_is_loaded_the_server_lives_and_says_so(tmp_path, open_
         assert response.status_code == 404 and "Servable not found" in response.json()["error"]
 
 
-def test_the_page_loads_nothing_from_elsewhere_and_is_told_of_the_model(client, examples):
+def test_the_page_loads_nothing_from_elsewhere_and_is_told_of_the_model(
+    client, examples, monkeypatch
+):
+    monkeypatch.setattr(website, "metadata", lambda name: {"Home-page": "https://example.org/k"})
     for path in ("/", "/docs", "/page/page.js"):
         response = client.get(path)
         assert response.headers["cache-control"] == "no-cache"
@@ -228,5 +231,7 @@ def test_the_page_loads_nothing_from_elsewhere_and_is_told_of_the_model(client, 
     limits = {"max_characters": 300, "max_length": Config().max_length, "can_stream": True}
     facts = {"Trained on": Config().data, "Layers": "4 of the encoder, 2 of the decoder"}
     facts |= {"Width": "256, with 4 heads", "Search": "beam of 4", "Precision": "float32"}
+    links = {"keras_attn": "https://example.org/k", "Tutorials": "https://example.org/k#learn"}
     told = {**model, **limits, "can_follow": True, "facts": facts, "examples": examples}
+    told |= {"links": links}
     assert client.get("/page/settings.json").json() == told

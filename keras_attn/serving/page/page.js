@@ -64,6 +64,8 @@ function introduce() {
       element("dd", {}, String(value)),
     ]),
   );
+  const links = Object.entries(settings.links).map(([name, href]) => element("a", { href }, name));
+  byId("links").prepend(...links);
   document.querySelector("main").hidden = false;
 }
 

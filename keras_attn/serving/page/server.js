@@ -22,7 +22,7 @@ export class ServerError extends Error {}
 
 /**
  * Settings of the page: `{name, version, source, target, max_characters, max_length, examples, facts,
- * models, can_stream, can_follow}`, of the model with that name, or of the first model of the server.
+ * links, models, can_stream, can_follow}`, of the model with that name, or of the first model of the server.
  */
 export async function readSettings(name, waiting) {
   const query = name ? `?model=${encodeURIComponent(name)}` : "";

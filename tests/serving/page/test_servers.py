@@ -8,6 +8,7 @@ import httpx2 as httpx
 import pytest
 from processes import run
 
+from keras_attn.serving import website
 from tests.serving.browser import Page
 
 pytestmark = pytest.mark.slow
@@ -16,7 +17,10 @@ PREFIX = "/tools/translate"
 TEXTS = ["猫がいる。", 'It\'s "quoted", $HOME `pwd` \\n\n二行目']
 
 
-def test_links_lead_to_each_model(driver, write_echo, tmp_path, start_server):
+def test_links_lead_to_each_model_and_to_the_project(
+    driver, write_echo, tmp_path, start_server, monkeypatch
+):
+    monkeypatch.setattr(website, "metadata", lambda name: {"Home-page": "https://example.org/k"})
     for name in ("ja-en", "other"):
         write_echo(tmp_path / name, 1)
     with start_server(tmp_path) as url:
@@ -24,6 +28,8 @@ def test_links_lead_to_each_model(driver, write_echo, tmp_path, start_server):
         links = page.all("#models a")
         assert [link.text for link in links] == ["ja-en", "other"]
         assert links[0].get_attribute("aria-current") == "page"
+        more = [link.get_attribute("href") for link in page.all("#links a")]
+        assert more[:2] == ["https://example.org/k", "https://example.org/k#learn"]
         links[1].click()
         page.wait("return document.getElementById('model').textContent === 'other, version 1'")
         page.translate("猫", "1: 猫")
