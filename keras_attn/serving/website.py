@@ -102,8 +102,10 @@ def openapi(root_path: str, model: str, servable: Servable | None) -> str:
 
 def project_links() -> dict[str, str]:
     """Addresses of the project and its tutorials, by their names; none before it has one."""
-    address = metadata("keras_attn").get("Home-page")
-    return {"keras_attn": address, "Tutorials": f"{address}#learn"} if address else {}
+    found = metadata("keras_attn")
+    if "Home-page" not in found:
+        return {}
+    return {"keras_attn": found["Home-page"], "Tutorials": f"{found['Home-page']}#learn"}
 
 
 def _facts(config: Config) -> dict[str, str]:
