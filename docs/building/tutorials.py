@@ -38,6 +38,8 @@ LINKS = {
     "ja": ("前へ", "次へ", "用語集", "Colab で実行"),
     "ko": ("이전", "다음", "용어집", "Colab에서 실행"),
 }
+# Drawings in the repository, below its address.
+PICTURES = "/raw/HEAD/docs/pictures/"
 # Packages of a tutorial that are not in the extra `plots`.
 PACKAGES = {"6_translator": ["sentencepiece"]}
 HEADER = re.compile(r'# %%( \[markdown\])?(?: lang="(\w+)")?(?: tags=(\[.*\]))?')
@@ -145,6 +147,8 @@ def unexecuted(name: str, language: str = "en") -> dict[str, Any]:
 
 
 def _words(text: str) -> dict[str, Any]:
+    if address := repository():  # a hosted notebook has no file of the clone
+        text = re.sub(r"\]\((?:\.\./)+pictures/", f"]({address}{PICTURES}", text)
     return {"cell_type": "markdown", "metadata": {}, "source": text}
 
 
@@ -189,10 +193,12 @@ def _neighbours(name: str, language: str) -> str:
 
 
 def read_notebook(path: Path) -> dict[str, Any]:
-    """Stored notebook, with each text as one string."""
+    """Stored notebook, with each text as one string, and with paths of pictures."""
     notebook = json.loads(path.read_text(encoding="utf-8"))
+    up = "../" * len(path.relative_to(FOLDER).parts)
     for cell in notebook["cells"]:
         cell["source"] = "".join(cell["source"])
+        cell["source"] = re.sub(rf"\]\(https?:\S+{PICTURES}", f"]({up}pictures/", cell["source"])
     return notebook
 
 

@@ -130,3 +130,23 @@ def test_a_tutorial_runs_in_an_empty_folder_with_the_wheel_alone(tutorials, whee
     import execution
 
     assert any(execution.outputs_of(tutorials.unexecuted(name), wheel))
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_drawings_have_an_address_in_a_hosted_notebook_and_a_path_on_the_site(
+    tutorials, language, tmp_path, monkeypatch
+):
+    kept = tutorials.read_notebook(tutorials.path_of("2_self_attention", language))
+    monkeypatch.setattr(tutorials, "repository", lambda: "https://example.org/k")
+    notebook = tutorials.unexecuted("2_self_attention", language)
+    hosted = [cell["source"] for cell in notebook["cells"] if "heads.svg" in cell["source"]]
+    assert "](https://example.org/k/raw/HEAD/docs/pictures/heads.svg)" in hosted[0]
+    assert "../pictures/" not in hosted[0]
+    monkeypatch.setattr(tutorials, "FOLDER", tmp_path)
+    path = tutorials.path_of("2_self_attention", language)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    texts = [
+        [cell["source"] for cell in one["cells"]] for one in (kept, tutorials.read_notebook(path))
+    ]
+    assert [a for a, b in zip(*texts, strict=True) if a != b and "heads.svg" in b] == []
