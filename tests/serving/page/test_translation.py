@@ -20,6 +20,7 @@ def test_a_text_is_translated_as_it_is_typed_and_so_are_the_examples(page, ask, 
         if np.isfinite(score)
     ]
     assert len(found) > 1
+    page.attended()  # what is below the translation is shown with the drawing
     page.open("more")
     shown = [item.find_elements("css selector", "span") for item in page.all("#hypotheses li")]
     assert [(parts[0].text, parts[1].text.split()[-1]) for parts in shown] == found
