@@ -56,8 +56,10 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
 def _read(path: Path) -> dict[str, np.ndarray]:
     """Values in a checkpoint by group and path, such as `best/encoder/norm/beta`."""
     reader = tf.train.load_checkpoint(str(path))
-    keys = (key for key in reader.get_variable_to_shape_map() if key.endswith(_KEY_END))
-    return {key.removesuffix(_KEY_END).replace(".S", "/"): reader.get_tensor(key) for key in keys}
+    # All of them, so that a file that is cut off is damaged wherever it ends.
+    values = {key: reader.get_tensor(key) for key in reader.get_variable_to_shape_map()}
+    keys = (key for key in values if key.endswith(_KEY_END))
+    return {key.removesuffix(_KEY_END).replace(".S", "/"): values[key] for key in keys}
 
 
 def _name_in_optimizer(path: str) -> str:
