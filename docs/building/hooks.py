@@ -21,6 +21,7 @@ COPIED = {
     "keras_attn/serving/CONFORMANCE.md": "how_to/conformance.md",
     "data/everyday/README.md": "how_to/everyday.md",
     "data/jmdict/README.md": "how_to/jmdict.md",
+    "data/situations/README.md": "how_to/situations.md",
     "data/tatoeba/README.md": "how_to/tatoeba.md",
 }
 # Words of the link from a page to its notebook.

@@ -31,6 +31,7 @@ MADE = {
     "changelog.md": ROOT / "CHANGELOG.md",
     "how_to/everyday.md": ROOT / "data/everyday/README.md",
     "how_to/jmdict.md": ROOT / "data/jmdict/README.md",
+    "how_to/situations.md": ROOT / "data/situations/README.md",
     "how_to/tatoeba.md": ROOT / "data/tatoeba/README.md",
     "how_to/conformance.md": ROOT / "keras_attn/serving/CONFORMANCE.md",
     **{f"benchmarks/{p.name}": p for p in ROOT.glob("benchmarks/results/*")},

@@ -12,8 +12,8 @@ from keras_attn.translation.corpus.pairs import Entry, Pair, WeightedPairs
 from keras_attn.translation.corpus.sources import Raw, Sources, rights, split_names, without_folders
 from keras_attn.translation.corpus.splits import Example, HeldOut, Splits
 
-# Corpus that needs no network.
-WITHOUT_NETWORK = "everyday"
+# Corpora that need no network.
+WITHOUT_NETWORK = "everyday=0.4 + situations=2"
 
 # Maximum number of broken lines listed in a warning; the rest are only counted.
 MAX_NAMED_LINES = 10
@@ -190,7 +190,7 @@ class _Parts(Sequence[WeightedPairs]):
 
 
 def load_default_corpus(**options: str) -> Corpus:
-    """Corpus of a training without `--data`: `Config.data`, or `everyday` without a network."""
+    """Corpus of a training without `--data`: `Config.data`, or what needs no network."""
     try:
         return load_corpus(Config.data, **options)
     except OSError as error:

@@ -39,6 +39,7 @@ BUILT_IN = {
         "(https://creativecommons.org/licenses/by-sa/4.0/); shortened and put into sentences.",
         training_only=True,
     ),
+    "situations": BuiltIn("situations.sentences", "apache-2.0"),
     "tatoeba": BuiltIn(
         "tatoeba.archive",
         "cc-by-2.0",

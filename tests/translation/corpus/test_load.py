@@ -238,26 +238,24 @@ def test_a_test_set_is_all_its_lines_each_with_its_reference(write):
         load_test_set(write("\t\n"))
 
 
-def test_the_default_is_real_and_everyday_sentences_without_a_network_the_latter(
-    monkeypatch, write
-):
+def test_without_a_network_the_default_is_what_ships_with_the_project(monkeypatch, write):
     seen = []
     monkeypatch.setattr(load, "load_corpus", lambda *given, **named: seen.append((given, named)))
     options = {"source": "ja", "target": "en", "hold_out": "x.tsv"}
     load.load_default_corpus(**options)
     assert seen == [((Config.data,), options)]
-    everyday = load_corpus(write(LINES))
+    shipped = load_corpus(write(LINES))
 
     def load_without_network(name, *given, **named):
-        if name != "everyday":
+        if name != load.WITHOUT_NETWORK:
             raise OSError("There is no network.")
-        return everyday
+        return shipped
 
     monkeypatch.setattr(load, "load_corpus", load_without_network)
     corpus = load.load_default_corpus()
-    assert corpus.train == everyday.train
+    assert corpus.train == shipped.train
     assert "`tatoeba` cannot be had" in corpus.summary()
-    assert "on `everyday` alone. There is no network." in corpus.summary()
+    assert "on `everyday=0.4 + situations=2` alone. There is no network." in corpus.summary()
 
 
 GATES = [f"門{i}を閉める\tI close gate {i}." for i in range(900)]
