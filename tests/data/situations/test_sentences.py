@@ -1,7 +1,7 @@
 """Sentences of the eight situations: form, wording, distance to the test sentences."""
 
 import re
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,8 @@ from keras_attn.translation.corpus.splits import unseen
 FOLDER = Path(next(iter(situations.__path__)))
 JAPANESE = re.compile("[ぁ-ヿ一-鿿々]")
 FAULTS = re.compile(
-    r"  |[|{}_*=]|[ぁ-ヿ一-鿿]|(?<!\.)\.\.(?!\.)|\ba [aeio]|\b(a|an|the) (a|an|the)\b|^\s|\s$|"
-    r"(?i:\b(do|does|did|is|are|was|were|have|has) not\b|\bcannot\b|\bI am\b)"
+    r"  |[|{}_*=]|[ぁ-ヿ一-鿿]|(?<!\.)\.\.(?!\.)|\ba [aeio]|\b(a|an|the) (a|an|the)\b|"
+    r"^\s|\s$|\bcannot\b"
 )
 # An article before a letter or a word that sounds otherwise than it is written, or two in a title.
 NO_FAULTS = re.compile(r"\ba (one|eu|on-)|a A\b")
@@ -56,19 +56,19 @@ def test_paired_alternatives_are_drawn_together_and_each_wording_once():
 
 def test_no_sentence_is_close_to_one_of_the_test_sentences(pairs):
     """Dice's coefficient of their pairs of characters, as the tables were filtered."""
-    tests = [example.source for example in unseen("ja", "en")]
+    tests = [bigrams(example.source) for example in unseen("ja", "en")]
     assert len(tests) == 400
-    index = {}
-    for number, text in enumerate(tests):
-        for one in bigrams(text):
-            index.setdefault(one, []).append(number)
-    sizes = [len(bigrams(text)) for text in tests]
-    first_wordings = {pair.combination: pair for pair in reversed(pairs)}
-    for pair in first_wordings.values():
-        mine = bigrams(pair.ja)
-        shared = Counter(number for one in mine for number in index.get(one, ()))
-        for number, count in shared.items():
-            assert 2 * count / (len(mine) + sizes[number]) < 0.7
+    having = defaultdict(set)
+    for number, test in enumerate(tests):
+        for one in test:
+            having[one].add(number)
+    first_wordings = {pair.combination: pair.ja for pair in reversed(pairs)}
+    for text in first_wordings.values():
+        mine = bigrams(text)
+        # What is close shares a pair of characters that few test sentences have.
+        rare = [having[one] for one in mine & having.keys() if len(having[one]) < 20]
+        for test in (tests[number] for number in set().union(*rare)):
+            assert 2 * len(mine & test) < 0.7 * (len(mine) + len(test)), text
 
 
 def bigrams(text):
