@@ -74,7 +74,7 @@ class Config:
     Fields that only an imported model sets have no flag.
     """
 
-    data: str = "tatoeba + everyday=0.4 + jmdict=0.5 + situations=2"
+    data: str = "tatoeba + everyday=0.4 + jmdict=0.5 + situations"
     hold_out: str = ""
     validation: str = "split"
     source: str = "ja"

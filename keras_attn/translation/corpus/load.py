@@ -13,7 +13,7 @@ from keras_attn.translation.corpus.sources import Raw, Sources, rights, split_na
 from keras_attn.translation.corpus.splits import Example, HeldOut, Splits
 
 # Corpora that need no network.
-WITHOUT_NETWORK = "everyday=0.4 + situations=2"
+WITHOUT_NETWORK = "everyday=0.4 + situations"
 
 # Maximum number of broken lines listed in a warning; the rest are only counted.
 MAX_NAMED_LINES = 10
