@@ -38,6 +38,7 @@ from keras_attn import Transformer
 from keras_attn.languages import read_language
 from keras_attn.translation import presets
 from keras_attn.translation.batching.batches import Batches
+from keras_attn.translation.batching.masking import MaskedParts
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import Corpus, load_corpus
 from keras_attn.translation.corpus.pairs import WeightedPairs
@@ -123,7 +124,7 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
     config = presets.for_corpus(pairs.num_train, speeds, data=pairs.name, **{**usual, **settings})
     with tempfile.TemporaryDirectory() as folder:
         tokenizers = tokenizer.load_or_train(Path(folder), pairs.train, config)
-    batched = Batches(pairs.parts, tokenizers, config)
+    batched = Batches(MaskedParts(pairs.parts, config), tokenizers, config)
     keras.utils.set_random_seed(config.seed)
     model = make_model(*(side.vocab_size for side in tokenizers), config)
     trainer = make_trainer(model, config)

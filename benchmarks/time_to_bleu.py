@@ -28,6 +28,7 @@ from machine import describe_machine
 from training_peer import start, write_batches
 
 from keras_attn.translation.batching.batches import Batches
+from keras_attn.translation.batching.masking import MaskedParts
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import Corpus, load_corpus
 from keras_attn.translation.evaluation.metrics import bleu
@@ -102,7 +103,7 @@ def train_torch(pairs: Corpus, minutes: list[float]) -> Iterator[list[str]]:
         config = Config(data=pairs.name, minutes=minutes[-1])
         tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
         vocab_size = max(one.vocab_size for one in tokenizers)
-        made = Batches(pairs.parts, tokenizers, config)
+        made = Batches(MaskedParts(pairs.parts, config), tokenizers, config)
         stream, steps = made.stream(), made.steps_per_epoch
         files = [
             write_batches([tuple(next(stream)) for _ in range(steps)], folder / f"{epoch}.pickle")

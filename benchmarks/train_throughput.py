@@ -27,6 +27,7 @@ from training_peer import Batch, product_of, write_batches
 from turns import Table, median_ratio, take_turns
 
 from keras_attn.translation.batching.batches import Batches
+from keras_attn.translation.batching.masking import MaskedParts
 from keras_attn.translation.config import PRECISIONS, Config
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.special_ids import PAD_ID
@@ -51,7 +52,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tokenizers = tokenizer.load_or_train(folder, pairs.train, config)
-        stream = Batches(pairs.parts, tokenizers, config).stream()
+        stream = Batches(MaskedParts(pairs.parts, config), tokenizers, config).stream()
         some: list[Batch] = [tuple(next(stream)) for _ in range(arguments.batches)]
         vocab_size = max(one.vocab_size for one in tokenizers)
         config = dataclasses.replace(config, vocab_size=vocab_size)

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attn.translation.batching.batches import Batches
+from keras_attn.translation.batching.masking import MaskedParts
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 from keras_attn.translation.corpus.splits import Example
@@ -66,7 +67,8 @@ class SmallTraining:
 
     def __init__(self, folder):
         self.tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)
-        self.stream = Batches([WeightedPairs(PAIRS, [1.0] * len(PAIRS))], self.tokenizers, CONFIG)
+        parts = MaskedParts([WeightedPairs(PAIRS, [1.0] * len(PAIRS))], CONFIG)
+        self.stream = Batches(parts, self.tokenizers, CONFIG)
         keras.utils.set_random_seed(CONFIG.seed)
         self.model = make_model(*(side.vocab_size for side in self.tokenizers), CONFIG)
         self.model.build(((None, None), (None, None)))

@@ -12,6 +12,7 @@ import keras_attn
 from keras_attn.cli import next_steps
 from keras_attn.translation import presets
 from keras_attn.translation.batching.batches import Batches
+from keras_attn.translation.batching.masking import MaskedParts
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus import sources
 from keras_attn.translation.corpus.load import Corpus, load_corpus, load_default_corpus
@@ -42,6 +43,9 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     print(presets.summary(config, asked.fields))
     lock = run_folder.prepare_folder(config, asked.work) if processes.is_primary() else None
 
+    # Placeholders, while the tokens are made
+    masked = MaskedParts(pairs.parts, config)
+
     # Tokens
     if asked.earlier and lock:
         warm_start.copy_tokenizers(asked.earlier, asked.work)
@@ -52,7 +56,8 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     # Batches
     devices.split_model(asked.model_devices, config, tokenizers.target.vocab_size)
     readings = sources.readings(config.data) if config.noise else {}
-    batches = Batches(pairs.parts, tokenizers, config, devices.shard(), readings)
+    parts = masked.for_tokenizers(tokenizers)
+    batches = Batches(parts, tokenizers, config, devices.shard(), readings)
     print(batches.summary())
     config = presets.with_length_limit(config, batches.lengths, asked.fields)
 

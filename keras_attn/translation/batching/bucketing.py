@@ -1,6 +1,5 @@
 """Pairs as ids, in buckets of similar length, and the batches of each epoch."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
@@ -12,7 +11,6 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 from keras_attn.translation.text.kana import Kana
 from keras_attn.translation.text.noise import FEW_READINGS, add_noise
-from keras_attn.translation.text.training_placeholders import mask_pair
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 # Largest number of tokens of a batch with noise, as a multiple of `batch_tokens`.
@@ -46,14 +44,6 @@ def batch_size(shape: tuple[int, int], config: Config) -> int:
     return max(1, config.batch_tokens // sum(shape))
 
 
-def masked_part(
-    part: WeightedPairs, languages: tuple[str, str], seed: int | Sequence[int]
-) -> WeightedPairs:
-    """Part with placeholders in its pairs; the same seed gives the same ones."""
-    random = np.random.default_rng(seed)
-    return part._replace(pairs=[Pair(*mask_pair(*pair, languages, random)) for pair in part.pairs])
-
-
 class BucketedCorpus:
     """Pairs of a part and pairs joined from them, as ids, in buckets of equal padded shape.
 
@@ -76,9 +66,6 @@ class BucketedCorpus:
         self.sides: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])  # source and target ids
         self.lengths = np.zeros((0, 2), int)  # of each side, EOS included
         self._weights = np.zeros(0)
-        # The tokenizers of imported models have no placeholders, and their exports put in none.
-        if not tokenizers.source.is_imported:
-            part = masked_part(part, (config.source, config.target), [config.seed, number])
         self.num_too_long = self._add(part)
         if not self.pairs:
             raise ValueError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -204,14 +205,20 @@ def load_or_train(folder: Path, pairs: Sequence[Pair], config: Config) -> Tokeni
     """Load `source.model` and `target.model` of a folder; train and save those that are missing."""
     coverages = [read_language(code).coverage for code in (config.source, config.target)]
     paths = [folder / f"{name}.model" for name in Tokenizers._fields]
-    for side, path in enumerate(paths):
-        if path.exists():
-            continue
-        if config.shared_vocab and side:
-            Tokenizer.load(paths[0]).save(path)
-            continue
+
+    def make(side: int) -> None:
+        if paths[side].exists():
+            return
         sides = (0, 1) if config.shared_vocab else (side,)
         texts = (pair[i] for pair in pairs for i in sides)
         coverage = min(coverages[i] for i in sides)
-        train(texts, config.vocab_size, coverage).save(path)
+        train(texts, config.vocab_size, coverage).save(paths[side])
+
+    if config.shared_vocab:
+        make(0)
+        if not paths[1].exists():
+            Tokenizer.load(paths[0]).save(paths[1])
+    else:
+        with ThreadPoolExecutor(2) as beside_each_other:  # the native code leaves Python free
+            list(beside_each_other.map(make, (0, 1)))
     return Tokenizers(*map(Tokenizer.load, paths))

@@ -6,7 +6,6 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_attn.translation.batching import bucketing
 from keras_attn.translation.batching.batches import Batches, Shard
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
@@ -17,16 +16,8 @@ from keras_attn.translation.tokenization.tokenizer import Tokenizers
 CUT = 99_999  # what follows an id that sampling cut
 
 
-@pytest.fixture(autouse=True)
-def without_placeholders(monkeypatch):
-    """Numbers stay in the texts: these tests recognise pairs by them."""
-    monkeypatch.setattr(bucketing, "masked_part", lambda part, *_: part)
-
-
 class Spelt:
     """A tokenizer of texts that are their ids; sampling cuts an id in two by chance."""
-
-    is_imported = False
 
     def encode(self, texts):
         return [[int(i) for i in text.split()] for text in texts]

@@ -8,14 +8,11 @@ from keras_attn.translation.batching.bucketing import MAX_GROWTH, BucketedCorpus
 from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
 from keras_attn.translation.text.kana import Kana
-from keras_attn.translation.text.placeholders import PLACEHOLDERS
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 
 class Characters:
     """Tokenizer of one piece a character."""
-
-    is_imported = False
 
     def encode(self, texts):
         return [list(map(ord, text)) for text in texts]
@@ -65,15 +62,6 @@ def test_the_only_batch_is_padded_more_for_longer_sources_or_they_stay_clean():
     assert plan.shape == (10, 2)
     assert len(plan.clean) > 0
     assert all(len(one.ids) <= 9 for one in plan.noised)
-
-
-def test_pairs_have_placeholders_unless_the_tokenizer_is_imported(monkeypatch):
-    pair = Pair("{name}さん、12時です。", "{name}, it is 12.")
-    part = WeightedPairs([pair], [1.0])
-    (masked,) = bucketed(part, concat_ratio=0).pairs
-    assert all(sum(mark in side for mark in PLACEHOLDERS) == 2 for side in masked)
-    monkeypatch.setattr(Characters, "is_imported", True)
-    assert bucketed(part, concat_ratio=0).pairs == [pair]
 
 
 def test_each_part_is_joined_in_another_way_and_always_in_the_same():

@@ -1,7 +1,6 @@
 import numpy as np
 
-from keras_attn.translation.batching.bucketing import masked_part
-from keras_attn.translation.corpus.pairs import Pair, WeightedPairs
+from keras_attn.translation.corpus.pairs import Pair
 from keras_attn.translation.text import training_placeholders
 from keras_attn.translation.text.placeholders import PLACEHOLDERS
 
@@ -74,10 +73,3 @@ def test_numbers_and_tags_always_become_placeholders():
     new = masked(pair, JA_EN, np.random.default_rng(0))
     day, time = new.source[0], new.source[3]
     assert new == Pair(f"{day}日の{time}時分に来て。", f"Come on the {day}th at {time}.")
-
-
-def test_a_part_gets_the_same_placeholders_from_the_same_seed():
-    part = WeightedPairs(PAIRS, [1.0] * len(PAIRS))
-    first = masked_part(part, JA_EN, seed=3)
-    assert masked_part(part, JA_EN, seed=3) == first != masked_part(part, JA_EN, seed=4)
-    assert first.weights == part.weights
