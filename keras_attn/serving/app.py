@@ -96,11 +96,12 @@ class Server:
         served = self.models.served()
         if not self.models.is_ready:
             state = "warming up" if served else "loading"
-            return JSONResponse({"status": state}, HTTPStatus.SERVICE_UNAVAILABLE)
-        return JSONResponse({"status": "ok", "models": served})
+            state = {"status": state, "ready": False}
+            return JSONResponse(state, HTTPStatus.SERVICE_UNAVAILABLE)
+        return JSONResponse({"status": "ok", "ready": True, "models": served})
 
     async def _live(self, request: Request) -> Response:
-        return JSONResponse({"status": "ok"})
+        return JSONResponse({"status": "ok", "live": True})
 
     async def _show_metrics(self, request: Request) -> Response:
         for name, version in self.models.served().items():

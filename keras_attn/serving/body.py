@@ -2,6 +2,8 @@
 
 import asyncio
 import codecs
+import gzip
+import io
 import json
 import re
 import zlib
@@ -61,7 +63,7 @@ async def read(request: Request, limits: Settings) -> bytes:
             HTTPStatus.REQUEST_TIMEOUT,
         ) from error
     if encoding in _GZIP:
-        body = _decompressed(body, limits.max_body)
+        body = await off_loop(len(body), _decompressed, body, limits.max_body)
         _check_size(len(body), limits)
     return bytes(body)
 
@@ -76,17 +78,12 @@ def _check_size(num_bytes: int, limits: Settings) -> None:
 
 def _decompressed(body: bytearray, max_bytes: int) -> bytearray:
     """Content of gzip data, at most one byte more than `max_bytes`."""
-    content = bytearray()
     try:
-        while body and len(content) <= max_bytes:
-            member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-            content += member.decompress(body, max_bytes + 1 - len(content))
-            if not member.eof and len(content) <= max_bytes:
-                raise RequestError("The gzip data in the body of the request is cut off.")
-            body = bytearray(member.unused_data)
-    except zlib.error as error:
+        return bytearray(gzip.GzipFile(fileobj=io.BytesIO(body)).read(max_bytes + 1))
+    except EOFError as error:
+        raise RequestError("The gzip data in the body of the request is cut off.") from error
+    except (OSError, zlib.error) as error:
         raise RequestError("The body of the request is not gzip data.") from error
-    return content
 
 
 async def cancel_on_disconnect(request: Request, answering: Awaitable[Answer]) -> Answer:

@@ -51,18 +51,20 @@ def parse(content: str) -> Markup:
     >>> parsed.filled("I <b>like</b> cats.\\nA &amp; B")
     '<ul><li>I <b>like</b> cats.</li> <li>A &amp; B</li></ul>'
     """
-    lines, around, start = [], [""], 0
+    lines: list[str] = []
+    around: list[list[str]] = [[]]
+    start = 0
     for block in (*_BLOCK.finditer(content), None):
         before, line, after = _line(content[start : block.start() if block else None])
-        around[-1] += before
+        around[-1].append(before)
         if line:
             lines.append(line)
-            around.append("")
-        around[-1] += after
+            around.append([])
+        around[-1].append(after)
         if block:
-            around[-1] += block[0]
+            around[-1].append(block[0])
             start = block.end()
-    return Markup("\n".join(lines), around)
+    return Markup("\n".join(lines), ["".join(parts) for parts in around])
 
 
 def _line(content: str) -> tuple[str, str, str]:

@@ -150,9 +150,12 @@ class Servable:
             options.autotune.enabled = False
             records = tf.data.TFRecordDataset([str(path)]).with_options(options)
             for record in list(records.as_numpy_iterator()):
-                request = prediction_log_pb2.PredictionLog.FromString(record).predict_log.request
+                log = prediction_log_pb2.PredictionLog.FromString(record)
+                if log.WhichOneof("log_type") != "predict_log":
+                    continue
+                request = log.predict_log.request
                 inputs = {name: tf.make_ndarray(proto) for name, proto in request.inputs.items()}
-                yield request.model_spec.signature_name, inputs
+                yield request.model_spec.signature_name or DEFAULT_SIGNATURE, inputs
 
 
 def _reason(message: str) -> str:

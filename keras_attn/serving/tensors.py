@@ -17,7 +17,9 @@ import tensorflow as tf
 from keras_attn.serving.errors import RequestError
 
 BINARY_SUFFIX = "_bytes"  # outputs with this suffix hold bytes, not text
-_WHOLE_NUMBERS = (tf.int8, tf.uint8, tf.int16, tf.int32, tf.uint32, tf.int64, tf.uint64)
+_WHOLE_NUMBERS = (
+    tf.int8, tf.uint8, tf.int16, tf.uint16, tf.int32, tf.uint32, tf.int64, tf.uint64,
+)  # fmt: skip
 _FRACTIONS = (tf.float32, tf.float64)
 _AT_ONCE = 2000  # numbers, which take 2 ms
 _SHOWN = 200  # maximum number of characters of an invalid value in an error message

@@ -92,12 +92,13 @@ class Versions:
             before, reason = reason, ""
             try:
                 await self.poll()
-            except OSError as error:
+                self.is_settled = True
+                await self._warm_up_on()
+            except Exception as error:  # of a file system, or a warm-up file: others are served on
                 if (reason := str(error)) != before:
                     extra = {"model": self.name, "error": reason}
                     _log.warning("The folder cannot be read.", extra=extra)
             self.is_settled = True
-            await self._warm_up_on()
             await asyncio.sleep(self._poll_seconds)
 
     async def poll(self) -> None:
@@ -182,7 +183,8 @@ class Versions:
         if servable is self.current or self._num_users[servable]:
             return
         del self._num_users[servable]
-        self._statuses[servable.version] = VersionStatus(servable.version, "END")
+        if servable.version not in self._servables:  # else it was loaded again
+            self._statuses[servable.version] = VersionStatus(servable.version, "END")
         self._say("A version is unloaded.", servable)
         # Functions of a SavedModel form reference cycles, which only the garbage collector frees.
         asyncio.get_running_loop().call_soon(gc.collect)
@@ -204,6 +206,6 @@ def no_versions(model: str, version: int | None = None) -> RequestError:
 
 
 def _fingerprint(folder: Path) -> object:
-    """Fingerprint of the files of a version: sizes and modification times."""
+    """Fingerprint of the files of a version: sizes, times of changes of contents and of rights."""
     files = [os.stat(path) for path in folder.rglob("*") if os.path.isfile(path)]
-    return sorted((file.st_size, file.st_mtime_ns) for file in files)
+    return sorted((file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in files)

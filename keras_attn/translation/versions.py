@@ -148,6 +148,8 @@ def fault(version: Path, of_translator: bool = True) -> str:
             return f"{name} is cut off"
         except OSError:
             continue  # an older version has no record of sizes
+        if not isinstance(content, dict):
+            return f"{name} is cut off"
         if name.endswith(SIZES):
             needed |= content
     for name, size in needed.items():

@@ -1,5 +1,6 @@
 """No request keeps the server from others, whatever it asks for: each is answered soon."""
 
+import gzip
 import json
 import socket
 import threading
@@ -56,6 +57,10 @@ def attend(texts):
 SHAPE = infer(["a"])
 SHAPE["inputs"][0]["shape"] = [999_999] * 100_000
 MANY = ["a"] * 200_000
+FORM = "application/x-www-form-urlencoded"
+NESTED = b"--0\r\n" + b"".join(
+    b"Content-Type: multipart/mixed; boundary=%d\r\n\r\n--%d\r\n" % (n, n) for n in range(1, 1000)
+) + b"\r\n" * 400_000  # fmt: skip
 CASES = {
     "answer of KServe": (INFER, 200, infer(LONG, signature_name="attend")),
     "binary answer of KServe": (
@@ -71,17 +76,22 @@ CASES = {
     "many texts of LibreTranslate": ("/translate", 413, {"q": MANY, **PAIR}),
     "text of a stream": ("/translate/stream", 413, {"q": "犬" * 340_000, **PAIR}),
     "text to detect": ("/detect", 200, {"q": "犬" * 340_000}),
-    "form": ("/translate", 400, b"q=a&" * 200_000),
+    "form": ("/translate", 400, b"q=a&" * 200_000, FORM),
+    "parts in parts": ("/translate", 400, NESTED, "multipart/form-data; boundary=0"),
+    "tags": ("/translate", 200, {"q": "<p>" * 330_000 + "犬", "format": "html", **PAIR}),
+    "gzip data of many members": (INFER, 400, gzip.compress(b"") * 50_000),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_others_are_answered_beside(addresses, case):
     url, _ = addresses
-    path, expected, document = CASES[case]
-    is_form = isinstance(document, bytes)
-    content = document if is_form else json.dumps(document, ensure_ascii=False).encode()
-    headers = {"Content-Type": "application/x-www-form-urlencoded"} if is_form else {}
+    path, expected, document, *media_type = CASES[case]
+    is_raw = isinstance(document, bytes)
+    content = document if is_raw else json.dumps(document, ensure_ascii=False).encode()
+    headers = {"Content-Type": media_type[0]} if media_type else {}
+    if content.startswith(b"\x1f\x8b"):
+        headers["Content-Encoding"] = "gzip"
     found = []
 
     def ask():

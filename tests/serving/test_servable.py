@@ -45,7 +45,9 @@ def test_the_requests_that_came_with_the_model_are_those_it_was_written_with(ech
     servable = Servable(echo / "1")
     assert list(servable.warm_up_requests()) == []
     with tf.io.TFRecordWriter(str(servable.folder / EXTRA / FILE)) as file:
-        for name in ("serving_default", "nbest"):
+        # As for TensorFlow Serving, no name is the default, and other logs are no such requests.
+        file.write(prediction_log_pb2.PredictionLog(classify_log={}).SerializeToString())
+        for name in ("", "nbest"):
             log = prediction_log_pb2.PredictionLog()
             request = log.predict_log.request
             request.model_spec.signature_name = name

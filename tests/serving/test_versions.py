@@ -56,6 +56,24 @@ def test_a_newer_version_that_cannot_be_served_is_skipped(echo, versions, monkey
     assert [one.version for one in caplog.records if one.levelname == "WARNING"] == [7]
 
 
+def test_an_error_of_one_model_is_told_of_and_ends_no_watching(versions, monkeypatch, caplog):
+    async def fail():
+        raise ValueError("a fault")
+
+    async def scenario():
+        monkeypatch.setattr(versions, "poll", fail)
+        versions._poll_seconds = 0.01
+        watching = asyncio.create_task(versions.watch())
+        await asyncio.sleep(0.1)
+        monkeypatch.undo()
+        while versions.current is None:
+            await asyncio.sleep(0.01)
+        watching.cancel()
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
+    assert [one.error for one in caplog.records if one.levelname == "WARNING"] == ["a fault"]
+
+
 def test_a_folder_that_is_removed_is_told_of_once(echo, open_client, wait_until, caplog):
     with open_client(echo, poll_seconds=0.02) as client:
         path = "/v1/models/ja-en/metadata"

@@ -53,6 +53,9 @@ def test_a_copy_that_was_cut_off_hides_no_good_version(tmp_path):
             assert newest_version(tmp_path) == tmp_path / "1"
         with pytest.raises(ValueError, match=f"only a part .*{reason}.*Copy the whole folder"):
             newest_version(tmp_path / "2")
+    (tmp_path / "2" / EXTRA / "sizes.json").write_text("null")
+    with pytest.raises(ValueError, match="sizes.json is cut off"):
+        newest_version(tmp_path / "2")
 
 
 def test_places_without_a_model_are_refused(tmp_path):

@@ -217,6 +217,8 @@ def _array(name: str, proto: Any, spec: tf.TensorSpec, most: int) -> np.ndarray:
     if math.prod(shape) > most:
         raise RequestError(f"Tensor {name} has shape {shape}, more than {most} values")
     try:
+        if spec.dtype == tf.string and not proto.string_val and not proto.tensor_content:
+            return np.full(shape, b"", object)  # `make_ndarray` fills with text, not bytes
         return tf.make_ndarray(proto)
     except (TypeError, ValueError) as error:
         raise RequestError(f"Tensor {name} cannot be read: {error}") from error

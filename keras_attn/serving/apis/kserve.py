@@ -38,7 +38,7 @@ _DATATYPES = {
     tf.float16: "FP16", tf.float32: "FP32", tf.float64: "FP64", tf.string: "BYTES",
 }  # fmt: skip
 _PATH = re.compile(
-    r"/v2/models/(?P<name>[^/]+)(?:/versions/(?P<version>[0-9]{1,18}))?(?P<verb>/ready|/infer)?"
+    r"/v2/models/(?P<name>[^/]+)(?:/versions/(?P<version>[0-9]{1,19}))?(?P<verb>/ready|/infer)?"
 )
 
 _SERVER = {"name": "keras_attn", "version": __version__, "extensions": ["binary_tensor_data"]}
@@ -88,10 +88,12 @@ class KServe(Api):
                 given, size = (document, outputs, versions.name, servable), num_bytes(outputs)
                 return await body.off_loop(size, to_response, *given)
         if verb == "ready" and number is None and not versions.is_warm:
-            return JSONResponse({"status": "loading"}, HTTPStatus.SERVICE_UNAVAILABLE)
+            state = {"status": "loading", "name": versions.name, "ready": False}
+            return JSONResponse(state, HTTPStatus.SERVICE_UNAVAILABLE)
         with versions.use(number) as servable:
             if verb == "ready":
-                return JSONResponse({"status": "ok", "version": servable.version})
+                state = {"status": "ok", "name": versions.name, "ready": True}
+                return JSONResponse({**state, "version": servable.version})
             return JSONResponse(metadata(versions.name, servable))
 
 

@@ -8,9 +8,11 @@ Two members of a request for translation are this server's own: `glossary`, as i
 `isOtherLanguage`.
 """
 
-import email
+import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from email.message import Message
+from email.parser import BytesHeaderParser
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -85,17 +87,24 @@ def _read(content: bytes, media_type: str, has_query: bool) -> Mapping[str, Any]
     if media_type.startswith("application/x-www-form-urlencoded"):
         return form(content)
     if media_type.startswith("multipart/form-data"):
-        head = f"Content-Type: {media_type}\r\n\r\n".encode("latin-1", "replace")
-        parts = email.message_from_bytes(head + content)
         return _grouped(
             (
                 str(part.get_param("name", "", "content-disposition")),
                 bytes(part.get_payload(decode=True)).decode("utf-8", "replace"),
             )
-            for part in parts.walk()
-            if not part.is_multipart()
+            for part in _parts(content, media_type)
         )
     return {} if has_query and not content.strip() else body.parse_json(content)
+
+
+def _parts(content: bytes, media_type: str) -> Iterator[Message]:
+    """Parts of a multipart form; a form in a part is text, which `email` would take minutes for."""
+    read = BytesHeaderParser().parsebytes
+    head = read(f"Content-Type: {media_type}\r\n\r\n".encode("latin-1", "replace"))
+    boundary = re.escape(head.get_boundary("").encode("latin-1", "replace"))
+    parts = re.split(rb"(?:\A|\r?\n)--" + boundary + rb"(?:--)?[ \t]*(?=\r?\n|\Z)", content)
+    for part in parts[1:]:
+        yield read(part.removeprefix(b"\r").removeprefix(b"\n"))
 
 
 class TranslateRequest(NamedTuple):

@@ -1,7 +1,8 @@
 """Parts of a corpus with placeholders in their pairs."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,8 @@ class MaskedParts(Sequence[WeightedPairs]):
 
     def __init__(self, parts: Sequence[WeightedPairs], config: Config):
         self._parts, self._config = parts, config
-        beside = ThreadPoolExecutor(1)
-        self._first = beside.submit(self._masked, 0)
-        beside.shutdown(wait=False)
+        self._first: Future[WeightedPairs] = Future()
+        Thread(target=self._mask_first, daemon=True).start()  # no end of the program waits for it
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -34,6 +34,12 @@ class MaskedParts(Sequence[WeightedPairs]):
     def for_tokenizers(self, tokenizers: Tokenizers) -> Sequence[WeightedPairs]:
         """These parts, or those without placeholders, which imported tokenizers do not know."""
         return self._parts if tokenizers.source.is_imported else self
+
+    def _mask_first(self) -> None:
+        try:
+            self._first.set_result(self._masked(0))
+        except BaseException as error:
+            self._first.set_exception(error)
 
     def _masked(self, number: int) -> WeightedPairs:
         part, config = self._parts[number], self._config

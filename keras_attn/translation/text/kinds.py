@@ -55,6 +55,7 @@ class Kinds(tuple[Kind, ...]):
 
 _IN_DIGITS = {"digits": numbers.IN_DIGITS, "english": numbers.IN_DIGITS}
 _WITH_COMMAS = {"digits": numbers.IN_DIGITS, "english": numbers.WITH_COMMAS}
+_FROM_TEN_THOUSAND = {**_WITH_COMMAS, "english": numbers.WITH_COMMAS_FROM_TEN_THOUSAND}
 _SIGNED = dict.fromkeys(("digits", "english", "myriads"), numbers.SIGNED_IN_DIGITS)
 _LARGE = {"digits": numbers.IN_DIGITS, "english": numbers.LARGE_IN_ENGLISH}
 
@@ -97,6 +98,7 @@ KINDS = (
     _name("name with a title", names.PATTERN, before=names.TITLE),
     _name("name", names.PATTERN_WITHOUT_TITLE, is_sought=False),
     _name("no name", names.PATTERN, ways=None),
+    _name("end of a word", names.END_OF_WORD, ways=None),
     _english("duration", dates.ways_to_write_duration, dates.DURATION_IN_ENGLISH, "時間"),
     _english("decade", dates.ways_to_write_decade, dates.DECADE_IN_ENGLISH, "年代"),
     *(
@@ -106,12 +108,22 @@ KINDS = (
     _kind("number in a word", ways=None),
     _kind("listed digits", ways=None),
     _kind("vague number", ways=None),
-    _english("about", numbers.ways_to_write_about, numbers.ABOUT_IN_ENGLISH),
+    _kind(
+        "about",
+        numbers.ways_to_write_about,
+        {"english": numbers.ABOUT_IN_ENGLISH},
+        before="[^十百千万億兆0-9]|$",
+        targets="english",
+    ),
+    _kind("no about", None, of="about", targets="english"),
     _english("fraction", numbers.ways_to_write_fraction, numbers.FRACTION_IN_ENGLISH),
     _japanese("time", english.TIME_IN_JAPANESE, english.ways_to_write_time),
     _japanese("half or quarter of an hour", english.SPOKEN_IN_JAPANESE),
     _japanese(
-        "minutes of an hour", english.SPOKEN_IN_JAPANESE, after=read_pattern("before minutes")
+        "minutes of an hour",
+        english.SPOKEN_IN_JAPANESE,
+        after=read_pattern("before minutes"),
+        before=read_pattern("after minutes"),
     ),
     _kind("no minutes", None, of="minutes of an hour", targets="japanese", sources="alphabetic"),
     _japanese("amount and a half", english.HALF_IN_JAPANESE),
@@ -124,6 +136,7 @@ KINDS = (
     _japanese("English about", english.ABOUT_IN_JAPANESE),
     _japanese("minus", english.MINUS_IN_JAPANESE),
     _japanese("money in Japanese", english.MONEY_IN_JAPANESE, numbers.ways_to_copy),
+    _kind("range"),
     _kind("signed number or temperature", numbers.ways_to_write_signed, _SIGNED),
     _kind("English amount", ways=None, targets="myriads"),
     _kind("money"),
@@ -141,7 +154,14 @@ KINDS = (
     _kind("year", numbers.ways_to_write, _IN_DIGITS, of="number", before="年"),
     _kind("code number", of="number", after=read_pattern("before a code")),
     _kind("number of a room", of="number", before=read_pattern("after a number of a room")),
-    _kind("number", numbers.ways_to_write, _WITH_COMMAS),
+    _kind(
+        "counted number",
+        numbers.ways_to_write,
+        _WITH_COMMAS,
+        of="number",
+        before=read_pattern("after a counted number"),
+    ),
+    _kind("number", numbers.ways_to_write, _FROM_TEN_THOUSAND),
 )
 MARKS = tuple(dict.fromkeys(kind.mark for kind in KINDS if kind.mark))
 

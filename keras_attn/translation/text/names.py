@@ -14,7 +14,10 @@ TITLE = (
 )
 
 # Words that hold a name by chance.
-NO_NAME = "登山[口形]|火山口|政府中|空港区|以上野|高知能|今季十勝"
+NO_NAME = (
+    "登山[口形]|火山[口内]|政府中|空港区|以上野|高知能|今季十勝|明日香港|第?三木曜|機能登|可能登|目白押"
+    "|[光信修]一[覧日]|関東[京側]|[浸断]水戸|中野菜|米子会社|大森林|大内[径視]|二日市内|十勝目"
+)
 
 
 def _any_of(names: Iterable[str]) -> str:
@@ -35,6 +38,10 @@ SPELLINGS = {row["ja"]: row["en"] for row in _ROWS}
 # column `only`.
 PATTERN = _any_of(SPELLINGS)
 PATTERN_WITHOUT_TITLE = _any_of(row["ja"] for row in _ROWS if not row["only"])
+
+
+# The end of a longer word that is like a name, before a title: 藤森さん, 優勝監督.
+END_OF_WORD = f"[々一-鿿](?:{'|'.join(name for name in SPELLINGS if len(name) == 1)})(?:{TITLE})"
 
 
 def ways_to_write(name: str) -> str:

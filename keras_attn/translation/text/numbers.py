@@ -11,6 +11,13 @@ _COUNTS = "one two three four five six seven eight nine ten".split()
 IN_DIGITS = read_rules("in digits")
 _COMMAS = read_rules("commas")  # after each three digits, from the end
 WITH_COMMAS = (*IN_DIGITS, *_COMMAS)
+# Four digits without a word that counts may be a year or a code.
+WITH_COMMAS_FROM_TEN_THOUSAND = (
+    *IN_DIGITS,
+    ("^([0-9]{4})$", r"\1;"),
+    *_COMMAS,
+    (";", ""),
+)
 # From ten million on, with a word where two decimals are enough.
 LARGE_IN_ENGLISH = (*IN_DIGITS, *read_rules("large number in English"), *_COMMAS)
 # From English words to 万, 億 and 兆.
@@ -20,7 +27,7 @@ ABOUT_IN_ENGLISH: Replacements = (
     *((f"^{pattern}", value) for pattern, value in read_rules("digit or the next")),
     *((f"{counter}$", f" {word}") for counter, word in read_rules("counter in English")),
 )
-SIGNED_IN_DIGITS: Replacements = (("マイナス|−", "-"), ("度", ""))
+SIGNED_IN_DIGITS: Replacements = (("マイナス|−", "-"), ("度", " degrees"))
 # Endings of English ordinal numbers: training writes "th" after each placeholder.
 ORDINAL_ENDINGS = read_rules("ordinal ending")
 

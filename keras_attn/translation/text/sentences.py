@@ -71,8 +71,9 @@ def join(
     label = tf.strings.regex_replace(translations, "[.。]$", "")
     first = tf.strings.regex_replace(label, "(?s)^([a-z]?).*", r"\1")
     rest = tf.strings.regex_replace(label, "^[a-z]", "")
-    label = tf.strings.join([tf.strings.upper(first), rest])
-    translations = tf.where(is_label, label, translations)
+    is_word = tf.strings.regex_full_match(label, "(?s)[a-z](?:[^A-Z].*)?")  # not iPhone
+    capitalised = tf.strings.join([tf.strings.upper(first), rest])
+    translations = tf.where(is_label, tf.where(is_word, capitalised, label), translations)
     if between:  # the mark of the language
         after = replace_in_graph(after, ((f"^[:：]{_SPACE}?", ":"), (f"^】{_SPACE}?", "]")))
         before = tf.strings.regex_replace(before, "【$", "[")

@@ -5,6 +5,7 @@ import asyncio
 import grpc
 import pytest
 import tensorflow as tf
+from tensorflow.core.framework import tensor_pb2
 from tensorflow_serving.apis import (
     get_model_metadata_pb2,
     get_model_status_pb2,
@@ -34,7 +35,10 @@ def predict(channel):
 
     def predict(inputs, outputs=(), **given):
         spec = {"name": "ja-en", **given}
-        tensors = {key: tf.make_tensor_proto(value) for key, value in inputs.items()}
+        tensors = {
+            key: value if isinstance(value, tensor_pb2.TensorProto) else tf.make_tensor_proto(value)
+            for key, value in inputs.items()
+        }
         request = predict_pb2.PredictRequest(output_filter=outputs, model_spec=spec, inputs=tensors)
         return stub.Predict(request, timeout=60)
 
@@ -49,6 +53,9 @@ def test_texts_are_translated_by_the_chosen_version_signature_and_outputs(predic
         spec = response.model_spec
         found = (spec.name, spec.version.value, spec.signature_name)
         assert found == ("ja-en", 1, "serving_default")
+    no_text = tensor_pb2.TensorProto(dtype=tf.string.as_datatype_enum)
+    no_text.tensor_shape.dim.add(size=1)  # a value that is not there is empty
+    assert predict({"text": no_text}).outputs["translation"].string_val == [b""]
     response = predict({"text": TEXTS}, ["scores"], signature_name="nbest")
     assert list(response.outputs) == ["scores"]
     assert tf.make_ndarray(response.outputs["scores"]).shape == (2, 3)

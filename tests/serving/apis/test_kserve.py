@@ -24,7 +24,11 @@ def test_the_server_and_its_model_describe_themselves(client):
     assert client.get("/v2").json() == about
     ready = "health/live health/ready models/ja-en/ready models/ja-en/versions/1/ready"
     for path in (*ready.split(), "models/ja%2Den/versions/1"):
-        assert client.get(f"/v2/{path}").status_code == 200
+        answer = client.get(f"/v2/{path}")
+        assert answer.status_code == 200
+        # The members that KServe's client reads.
+        member = {"live": "live", "ready": "ready"}.get(path.split("/")[-1], "name")
+        assert answer.json()[member] in (True, "ja-en")
     assert client.get("/v2/models/ja-en/versions/4/ready").status_code == 404
     found = client.get("/v2/models/ja-en").json()
     for side, name in (("inputs", "text"), ("outputs", "translation")):

@@ -98,6 +98,7 @@ PAIRS = {
     "name with a title": ("林さんの朝", "_さんの朝", "Hayashi's morning", "_'s morning"),
     "name": ("五十鈴の朝", "_の朝", "Isuzu's morning", "_'s morning"),
     "no name": ("林の朝", "林の朝", "Morning of Hayashi", "Morning of Hayashi"),
+    "end of a word": ("藤森さんの朝", "藤森さんの朝", "Morning of Mori", "Morning of Mori"),
     "duration": ("1時間30分、15時間", "_時間、_時間", "one hour 30 minutes, 15 hours", "_, _"),
     "decade": ("1990年代に", "_年代に", "in the 1990's", "in the _"),
     "date 月日": ("十月三日の朝", "_月日の朝", "On the 3rd of October", "On _"),
@@ -108,7 +109,9 @@ PAIRS = {
     "listed digits": ("一、二、三", "一、二、三", "One, two, three", "One, two, three"),
     "vague number": ("数百万人", "数百万人", "Millions", "Millions"),
     "about": ("二、三日", "_", "two or three days", "_"),
+    "no about": ("二、三十人", "二、三十人", "two or three", "two or three"),
     "fraction": ("3分の2が", "_が", "two-thirds", "_"),
+    "range": ("10%-20%", "_", "10%-20%", "_"),
     "signed number or temperature": ("マイナス5度と-10°C", "_度と_", "minus 5, -10°C", "_, _"),
     "money": ("$20と¥1,500", "_と_", "$20, ¥1,500", "_, _"),
     "telephone": ("+81 3 1234 5678へ", "_へ", "+81 3 1234 5678", "_"),
@@ -116,7 +119,8 @@ PAIRS = {
     "year": ("千九百年に", "_年に", "In 1900", "In _"),
     "code number": ("注文番号は1234です", "注文番号は_です", "No. 1234", "No. _"),
     "number of a room": ("1204号室", "_号室", "Room 1204", "Room _"),
-    "number": ("千九百円の3%", "_円の_", "1,900 yen, 3 percent", "_ yen, _"),
+    "counted number": ("千九百円", "_円", "1,900 yen", "_ yen"),
+    "number": ("3%の1900", "_の_", "3 percent, 1900", "_, _"),
     "letter in a word": ("Tシャツ", "Tシャツ", "a T-shirt", "a T-shirt"),
     "word": ("CDとGoogle MapsとРоссия", "_と_と_", "CDs, Google Maps, Россия", "_s, _, _"),
 }  # fmt: skip
@@ -153,6 +157,34 @@ def test_kinds_that_japanese_writes_in_a_form_of_its_own_are_masked_alike():
         in_graph, values = mask(tf.constant([source]), "en", "ja")
         assert without_numbers(strings(in_graph)[0]) == masked_source
         assert all(value in target for value in strings(values))
+
+
+def test_values_are_those_that_a_reader_sees():
+    for texts in (
+        ("優勝監督と看守さんと十二指腸", "優勝監督と看守さんと十二指腸"),
+        ("明日香港へ、第三木曜日", "明日香港へ、第三木曜日"),
+        ("2024 年 5 月 3 日に", "_月日に", "May 3, 2024"),
+        ("2024〜2025年に1204を", "_〜_年に_を", "2024", "2025", "1204"),
+        ("1204円と12040", "_円と_", "1,204", "12,040"),
+        ("注文番号は「12345」", "注文番号は「_」", "12345"),
+        ("03(1234)5678と03 1234 5678", "_と_", "03(1234)5678", "03 1234 5678"),
+        ("03−1234−5678", "_", "03-1234-5678"),
+        ("-5度で10%-20%", "_で_", "-5 degrees", "10%-20%"),
+        ("<5月の予定>", "<_月の予定>", "May"),
+        ("10名〜、50m²", "_名〜、_", "10", "50m2"),
+    ):
+        masked, values = mask(tf.constant([texts[0]]), "ja", "en")
+        found = without_numbers(strings(masked)[0]), *filter(None, strings(values))
+        assert found == texts[1:]
+    for texts in (
+        ("It takes about 10 to 15 minutes.", "10", "15"),
+        ("It's five to ten dollars.",),
+        ("around 20 to 30 people", "20", "30"),
+        ("It's ten to five in the morning.", "5時10分前"),
+        ("$3M, $100K and £2.5m", "300万ドル", "10万ドル", "250万ポンド"),
+    ):
+        _, values = mask(tf.constant([texts[0]]), "en", "ja")
+        assert (*filter(None, strings(values)),) == texts[1:]
 
 
 def test_what_only_looks_like_a_span_stays():
