@@ -45,7 +45,7 @@ def test_the_requests_that_came_with_the_model_are_those_it_was_written_with(ech
     servable = Servable(echo / "1")
     assert list(servable.warm_up_requests()) == []
     with tf.io.TFRecordWriter(str(servable.folder / EXTRA / FILE)) as file:
-        # As for TensorFlow Serving, no name is the default, and other logs are no such requests.
+        # As in TensorFlow Serving, logs of other kinds are skipped; no name is the default.
         file.write(prediction_log_pb2.PredictionLog(classify_log={}).SerializeToString())
         for name in ("", "nbest"):
             log = prediction_log_pb2.PredictionLog()
