@@ -19,6 +19,7 @@ from keras_attn.translation.corpus.load import Corpus, load_corpus, load_default
 from keras_attn.translation.evaluation.documents import export_and_score
 from keras_attn.translation.export import tensorflow_process
 from keras_attn.translation.model import make_model
+from keras_attn.translation.runtime import allocator
 from keras_attn.translation.runtime.devices import describe
 from keras_attn.translation.runtime.run_progress import RunProgress
 from keras_attn.translation.tokenization import tokenizer
@@ -93,6 +94,7 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     print(next_steps(version, pairs.test[0].source))
 
 
+@allocator.without_collector()
 def _read_corpus(fields: dict[str, Any]) -> Corpus:
     wanted = vars(Config(**fields))
     read = partial(load_corpus, wanted["data"]) if "data" in fields else load_default_corpus

@@ -1,7 +1,10 @@
-"""Memory allocator: reuse memory between training steps, return what a start leaves behind."""
+"""Memory: reuse it between training steps, return what a start leaves behind, skip what stays."""
 
 import ctypes
+import gc
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 # Parameters of `mallopt` (<malloc.h>), with values in bytes.
@@ -22,6 +25,20 @@ def return_freed_memory() -> bool:
     """Return to the system what the C library keeps of freed memory; whether there was any."""
     malloc_trim = _of_c_library("malloc_trim")
     return malloc_trim is not None and malloc_trim(0) == 1
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Context for millions of new objects that stay, which Python's collector skips from then on.
+
+    It would look at all of them again and again: a fifth of the time in which a corpus is read.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _of_c_library(name: str) -> Any:

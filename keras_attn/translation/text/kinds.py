@@ -39,6 +39,7 @@ class Kind(NamedTuple):
     values: Mapping[str, str] = {}  # how English writes the spans, in place of `replacements`
     # Whether the pattern is sought; else it is one of the spans that another kind finds.
     is_sought: bool = True
+    first: str = ""  # all first characters of spans, with which Python finds them faster
 
 
 class Kinds(tuple[Kind, ...]):
@@ -50,7 +51,12 @@ class Kinds(tuple[Kind, ...]):
 
     @cached_property
     def compiled(self) -> re.Pattern:
-        return re.compile(self.pattern, re.ASCII)  # `\b` as in RE2
+        patterns = dict.fromkeys(
+            f"(?=[{kind.first}])(?:{kind.pattern})" if kind.first else kind.pattern
+            for kind in self
+            if kind.is_sought
+        )
+        return re.compile("|".join(patterns), re.ASCII)  # `\b` as in RE2
 
 
 _IN_DIGITS = {"digits": numbers.IN_DIGITS, "english": numbers.IN_DIGITS}
@@ -87,7 +93,8 @@ def _japanese(
 def _name(name: str, pattern: str, **given: Any) -> Kind:
     """Kind of Japanese names, which English spells."""
     row = Kind(name, pattern, names.ways_to_write, targets="english", sources="japanese")
-    return row._replace(values=names.SPELLINGS, **given)
+    first = "" if pattern in (names.NO_NAME, names.END_OF_WORD) else names.FIRST
+    return row._replace(values=names.SPELLINGS, first=first, **given)
 
 
 # In the order in which they are sought: the first that fits a place of the text is found there.

@@ -37,6 +37,7 @@ SPELLINGS = {row["ja"]: row["en"] for row in _ROWS}
 # Regular expressions of all names, and of those that need no title: the others have "title" in the
 # column `only`.
 PATTERN = _any_of(SPELLINGS)
+FIRST = "".join(dict.fromkeys(name[0] for name in SPELLINGS))
 PATTERN_WITHOUT_TITLE = _any_of(row["ja"] for row in _ROWS if not row["only"])
 
 

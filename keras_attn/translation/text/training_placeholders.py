@@ -37,6 +37,9 @@ def _kinds(source: str, target: str) -> Kinds:
         return whole(translations.get(span, span))
 
     names = Kind("name", "|".join((*longest_first, _WORD)), translation, values=translations)
+    names = names._replace(
+        first="A-Z" + "".join(sorted({re.escape(name[0]) for name in translations}))
+    )
     return Kinds((*kinds_of(source, target), names))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -162,22 +163,26 @@ def train(sentences: Iterable[str], vocab_size: int, character_coverage: float) 
     step = -(-len(texts) // MAX_SENTENCES)
     model = io.BytesIO()
     try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(texts[::step]),
-            model_writer=model,
-            model_type="unigram",
-            vocab_size=vocab_size,
-            # A small corpus may not offer `vocab_size` pieces.
-            hard_vocab_limit=False,
-            character_coverage=character_coverage,
-            byte_fallback=True,
-            split_digits=True,  # a number is read digit by digit, and no digit is left out
-            required_chars="".join(PLACEHOLDERS),
-            **_SPECIAL_IDS,
-            max_sentence_length=1 << 20,  # bytes
-            num_threads=4,  # for reproducibility: the order of floating-point sums counts
-            minloglevel=2,
-        )
+        # From a file: for the sentences of an iterator, the native code would wait for Python.
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "sentences"
+            file.write_text("\n".join(texts[::step]), encoding="utf-8", newline="\n")
+            sentencepiece.SentencePieceTrainer.train(
+                input=str(file),
+                model_writer=model,
+                model_type="unigram",
+                vocab_size=vocab_size,
+                # A small corpus may not offer `vocab_size` pieces.
+                hard_vocab_limit=False,
+                character_coverage=character_coverage,
+                byte_fallback=True,
+                split_digits=True,  # a number is read digit by digit, and no digit is left out
+                required_chars="".join(PLACEHOLDERS),
+                **_SPECIAL_IDS,
+                max_sentence_length=1 << 20,  # bytes
+                num_threads=4,  # for reproducibility: the order of floating-point sums counts
+                minloglevel=2,
+            )
     except RuntimeError as error:
         fault = "SentencePiece cannot train on this text."
         if "smaller than required_chars" in (reason := str(error)):
@@ -198,6 +203,7 @@ def _with_placeholders_first(proto: bytes) -> bytes:
     pieces[PLACEHOLDER_IDS[0] : PLACEHOLDER_IDS[0]] = [ours[one] for one in PLACEHOLDERS]
     del model.pieces[:]
     model.pieces.extend(pieces)
+    model.trainer_spec.ClearField("input")  # a temporary file
     return model.SerializeToString()
 
 
