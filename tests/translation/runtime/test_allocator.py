@@ -1,4 +1,5 @@
 import ctypes
+import gc
 import sys
 from pathlib import Path
 
@@ -64,3 +65,13 @@ def test_another_c_library_is_left_alone(monkeypatch):
         monkeypatch.setattr(allocator.os, "name", name)
         assert not allocator.keep_freed_memory()
         assert not allocator.return_freed_memory()
+
+
+def test_the_collector_skips_what_a_corpus_leaves():
+    before = gc.get_freeze_count()
+    with pytest.raises(KeyError), allocator.without_collector():
+        assert not gc.isenabled()
+        held = [[number] for number in range(1000)]
+        raise KeyError
+    assert gc.isenabled() and gc.get_freeze_count() >= before + len(held)
+    gc.unfreeze()
