@@ -96,8 +96,8 @@ class Server:
         served = self.models.served()
         if not self.models.is_ready:
             state = "warming up" if served else "loading"
-            state = {"status": state, "ready": False}
-            return JSONResponse(state, HTTPStatus.SERVICE_UNAVAILABLE)
+            answer = {"status": state, "ready": False}
+            return JSONResponse(answer, HTTPStatus.SERVICE_UNAVAILABLE)
         return JSONResponse({"status": "ok", "ready": True, "models": served})
 
     async def _live(self, request: Request) -> Response:
