@@ -80,7 +80,8 @@ def test_models_have_names_that_are_text_and_need_not_be_translators(write_echo,
 
 
 def test_the_name_or_the_languages_choose_the_model_in_every_protocol(client):
-    assert client.get("/healthz").json() == {"status": "ok", "models": {"en-ja": 2, "ja-en": 1}}
+    served = {"en-ja": 2, "ja-en": 1}
+    assert client.get("/healthz").json() == {"status": "ok", "ready": True, "models": served}
     assert 'keras_attn_model_version{model="en-ja"} 2.0' in client.get("/metrics").text
     given = {"name": "text", "shape": [1], "datatype": "BYTES", "data": ["犬"]}
     for name, said in (("ja-en", "1: 犬"), ("en-ja", "2: 犬")):

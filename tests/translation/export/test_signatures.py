@@ -143,13 +143,13 @@ def test_rare_characters_and_unlikely_translations_are_uncertain(ask):
 
 
 def test_samples_and_attention_copy_too(ask, translate):
-    text = ["庭に{name}が1234咲く。"]
+    text = ["庭に{name}が12345咲く。"]
     settings = {"seed": 1, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
     sampled = ask("sample", text, **settings)["translation"][0].decode()
-    assert "{name}" in sampled and "1,234" in sampled
+    assert "{name}" in sampled and "12,345" in sampled
     seen = ask("attend", text)
     assert [seen["translation"][0].decode()] == translate(*text)
-    assert {b"{name}", b"1,234"} <= set(seen["source_pieces"][0])
+    assert {b"{name}", b"12,345"} <= set(seen["source_pieces"][0])
 
 
 def test_the_likeliest_piece_is_that_of_the_search_step_and_has_the_probability_of_a_score(
@@ -180,25 +180,25 @@ def test_the_likeliest_piece_is_that_of_the_search_step_and_has_the_probability_
 
 
 def test_texts_go_on_from_the_pieces_of_each_also_from_copied_ones(ask):
-    text = ["庭に{name}が1234咲く。", "{name}と{name}が咲く。", SOURCES[0]]
+    text = ["庭に{name}が12345咲く。", "{name}と{name}が咲く。", SOURCES[0]]
     seen = ask("attend", text)
     again = ask("continue", text, prefix_pieces=seen["target_pieces"])
     np.testing.assert_array_equal(again["target_pieces"], seen["target_pieces"])
     np.testing.assert_array_equal(again["translation"], seen["translation"])
-    begin = [["{name}", "", "1,234"], ["{name}", "{name}", ""], ["▁", "", ""]]
+    begin = [["{name}", "", "12,345"], ["{name}", "{name}", ""], ["▁", "", ""]]
     # The last begins with a span twice that its source has once.
     twice = ["{name}", "{name}", ""]
     found = ask("continue", [*text, text[0]], prefix_pieces=[*begin, twice])
     first, second, *_ = found["target_pieces"].tolist()
-    assert first[:2] == [b"{name}", b"1,234"] and second[:2] == [b"{name}", b"{name}"]
+    assert first[:2] == [b"{name}", b"12,345"] and second[:2] == [b"{name}", b"{name}"]
     translations = [one.decode() for one in found["translation"]]
-    assert translations[0].startswith("{name}1,234") and translations[0].count("{name}") == 1
+    assert translations[0].startswith("{name}12,345") and translations[0].count("{name}") == 1
     assert translations[1].startswith("{name}{name}")
     assert translations[3] == ""
 
 
 def test_the_weights_of_a_head_are_the_softmax_of_its_queries_by_its_keys(ask):
-    text = ["庭に{name}が1234咲く。", SOURCES[0]]
+    text = ["庭に{name}が12345咲く。", SOURCES[0]]
     seen = ask("attend", text)
     layers, heads = seen["weights"].shape[1:3]
     for layer, head in ((0, heads - 1), (layers - 1, 0)):
@@ -218,8 +218,8 @@ def test_the_weights_of_a_head_are_the_softmax_of_its_queries_by_its_keys(ask):
 
 
 def test_a_score_does_not_depend_on_what_is_copied(ask):
-    texts = [f"庭に{{{name}}}が{number}咲く。" for name, number in (("name", 1234), ("other", 56))]
-    translations = ["{name}, 1,234 flowers", "{other}, 56 flowers"]
+    texts = [f"庭に{{{name}}}が{number}咲く。" for name, number in (("name", 12345), ("other", 56))]
+    translations = ["{name}, 12,345 flowers", "{other}, 56 flowers"]
     scores = ask("score", texts, translation=translations)["log_probability"]
     np.testing.assert_allclose(scores[0], scores[1], rtol=1e-5)
     swapped = ask("score", texts, translation=translations[::-1])["log_probability"]
