@@ -44,10 +44,8 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     print(presets.summary(config, asked.fields))
     lock = run_folder.prepare_folder(config, asked.work) if processes.is_primary() else None
 
-    # Placeholders, while the tokens are made
-    masked = MaskedParts(pairs.parts, config)
-
     # Tokens
+    masked = MaskedParts(pairs.parts, config)  # begins in a thread
     if asked.earlier and lock:
         warm_start.copy_tokenizers(asked.earlier, asked.work)
     tokenizers = processes.broadcast_from_primary(

@@ -62,7 +62,10 @@ class Kinds(tuple[Kind, ...]):
 _IN_DIGITS = {"digits": numbers.IN_DIGITS, "english": numbers.IN_DIGITS}
 _WITH_COMMAS = {"digits": numbers.IN_DIGITS, "english": numbers.WITH_COMMAS}
 _FROM_TEN_THOUSAND = {**_WITH_COMMAS, "english": numbers.WITH_COMMAS_FROM_TEN_THOUSAND}
-_SIGNED = dict.fromkeys(("digits", "english", "myriads"), numbers.SIGNED_IN_DIGITS)
+_SIGNED = {
+    **dict.fromkeys(("digits", "myriads"), numbers.SIGNED_IN_DIGITS),
+    "english": numbers.SIGNED_IN_ENGLISH,
+}
 _LARGE = {"digits": numbers.IN_DIGITS, "english": numbers.LARGE_IN_ENGLISH}
 
 

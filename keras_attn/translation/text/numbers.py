@@ -27,7 +27,8 @@ ABOUT_IN_ENGLISH: Replacements = (
     *((f"^{pattern}", value) for pattern, value in read_rules("digit or the next")),
     *((f"{counter}$", f" {word}") for counter, word in read_rules("counter in English")),
 )
-SIGNED_IN_DIGITS: Replacements = (("マイナス|−", "-"), ("度", " degrees"))
+SIGNED_IN_DIGITS: Replacements = (("マイナス|−", "-"), ("度", ""))
+SIGNED_IN_ENGLISH: Replacements = (SIGNED_IN_DIGITS[0], ("度", " degrees"))
 # Endings of English ordinal numbers: training writes "th" after each placeholder.
 ORDINAL_ENDINGS = read_rules("ordinal ending")
 
@@ -95,7 +96,7 @@ def ways_to_write_about(span: str) -> str:
 
 def ways_to_write_signed(span: str) -> str:
     """Regular expression of the ways to write a signed number or a temperature: "-5", "minus 5"."""
-    value = replace(span, SIGNED_IN_DIGITS)
+    value = replace(span, SIGNED_IN_ENGLISH)
     return _any_of(*(value.replace("-", sign) for sign in ("-", "minus ", "−")))
 
 

@@ -293,8 +293,9 @@ def test_numbers_are_copied_as_english_writes_them():
         masked, values = mask(tf.constant([text]), "ja", "en")
         assert without_numbers(strings(masked)[0]) == expected
         assert [value for value in strings(values) if value] == kept
-    _, values = mask(tf.constant(["5月12日の午後3時半"]), "ja", "de")  # which has no dates
-    assert [value for value in strings(values) if value] == ["12"]
+    # A language without dates and degrees of its own.
+    _, values = mask(tf.constant(["5月12日の午後3時半", "-5度"]), "ja", "de")
+    assert [value for value in strings(values) if value] == ["12", "-5"]
 
 
 def test_a_translation_gets_the_endings_of_ordinal_numbers_and_one_period():
