@@ -20,8 +20,9 @@ def make_model(source_vocab_size: int, target_vocab_size: int, config: Config) -
     options = config.model_options()
     options["logits_use_bias"] = options.pop("logits_bias") or None
     options["num_kv_heads"] = config.num_kv_heads or None
-    # A table of the positions that are needed: each function of an export holds a copy.
-    options["position"] = own_position(config.position, max_len=num_positions(config))
+    # Sines are computed when needed: each function of an export would hold a table of them.
+    max_len = num_positions(config) if config.position == "learned" else 1
+    options["position"] = own_position(config.position, max_len=max_len)
     # Sentences are short: without blocks, graphs are smaller and traced in less time.
     options |= {"blockwise": False, "dtype": config.dtype_policy}
     model = Transformer.from_sizes(source_vocab_size, target_vocab_size, **options)

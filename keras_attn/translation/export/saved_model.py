@@ -11,7 +11,7 @@ import tensorflow as tf
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights, versions
 from keras_attn.translation.config import Config
-from keras_attn.translation.export import examples, warmup_requests
+from keras_attn.translation.export import examples, small_graph, warmup_requests
 from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.export.translator import SIGNATURE, Translator
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
@@ -95,6 +95,7 @@ def _write_graph(
             calibrate(signatures)
     saved = tf.Module()
     saved.weights = [variable.value for variable in signatures.model.variables]
+    saved.tables = signatures.source.variables + signatures.target.variables
     for name in ("num_shards", "compiled_length", "confidence"):
         setattr(saved, name, getattr(signatures, name))
     specs = {
@@ -118,6 +119,7 @@ def _write_graph(
         experimental_variable_policy="save_variable_devices",
     )
     tf.saved_model.save(saved, str(folder), signatures=traced, options=options)
+    small_graph.make_small(folder)
 
 
 def _load_and_try(folder: Path, text: str) -> Translator:

@@ -39,6 +39,7 @@ class GraphTokenizer:
         names = [model.pieces[i].piece for i in normal]
         self._normalizer = Normalizer(model.normalizer_spec.precompiled_charsmap)
         self._unigram = Unigram(names, [model.pieces[i].score for i in normal])
+        self.variables = [*self._normalizer.variables, *self._unigram.variables]
         self._ids = np.array([i if i < len(vocabulary) else UNK_ID for i in normal], np.int32)
         self._pieces = [piece.piece.encode() for piece in vocabulary]
         self._bytes = np.array(list(map(_byte, vocabulary)), np.int32)
@@ -57,6 +58,7 @@ class GraphTokenizer:
             self._language_ids = {token: ids[token] for token in language_tokens.among(ids)}
             unused = {name: i for name, i in ids.items() if vocabulary[i].type == _UNUSED}
             self._runs = _RunsOfUnknown(names, unused)
+            self.variables += self._runs.variables
         rows, lengths = tf.TensorSpec([None, None], tf.uint8), tf.TensorSpec([None], tf.int32)
         self._compiled_length = compiled_length
         graph = partial(tf.function, input_signature=[rows, lengths], autograph=False)
@@ -160,6 +162,7 @@ class _RunsOfUnknown:
         runs = {piece: i for piece, i in unused.items() if letters.isdisjoint(piece)}
         self._ids = list(runs.values())
         self._trie = Trie(list(runs)) if runs else None
+        self.variables = self._trie.variables if self._trie else []
 
     def __call__(self, normalized: Normalized, is_unknown: tf.Tensor) -> tf.Tensor:
         places = tf.shape(is_unknown)[1]

@@ -1,6 +1,7 @@
 """SentencePiece normalisation in the graph: longest-match replacement, then white space."""
 
 import struct
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,18 @@ class Normalized(NamedTuple):
     needed: tf.Tensor  # number of code points of each complete text, int32 `(B,)`
 
 
+class _Tables(NamedTuple):
+    """Rules as tables, and the most code points that a rule writes.
+
+    Variables, so that all functions of an export share them; a constant is in each function.
+    """
+
+    units: tf.Variable
+    code_points: tf.Variable
+    root: int  # offset of the first unit
+    most: int
+
+
 class Normalizer:
     """Normaliser: replaces the longest match of a rule at each position, then cleans white space.
 
@@ -34,30 +47,8 @@ class Normalizer:
     """
 
     def __init__(self, charsmap: bytes):
-        charsmap = charsmap or _NO_RULES
-        size = struct.unpack("<I", charsmap[:4])[0] if len(charsmap) >= 4 else 0
-        if not size or size % 4 or len(charsmap) <= 4 + size:
-            raise ValueError(
-                "The normalisation of a tokenizer must be rules in the format of SentencePiece. "
-                f"Received: {len(charsmap)} bytes."
-            )
-        units = np.frombuffer(charsmap[4 : 4 + size], "<i4").copy()
-        replacements = charsmap[4 + size :]
-        # `place` maps the byte offset of a replacement to the index of its first code point.
-        text = replacements.decode("utf-8")
-        code_points = np.array([ord(character) for character in text], np.int32)
-        widths = np.array([len(character.encode()) for character in text])
-        place = np.zeros(len(replacements) + 1, np.int64)
-        place[np.cumsum(widths) - widths] = np.arange(len(text))
-        ends = np.flatnonzero(code_points == 0)
-        is_value = units < 0
-        starts = place[units[is_value] & 0x7FFFFFFF]
-        counts = ends[np.searchsorted(ends, starts)] - starts
-        self._most = int(counts.max(initial=0))
-        # The sign bit is kept: it distinguishes value units from byte units.
-        units[is_value] = starts * (self._most + 1) + counts - 2**31
-        self._units = units
-        self._code_points = code_points
+        self._tables = _tables(charsmap or _NO_RULES)
+        self.variables = [self._tables.units, self._tables.code_points]
 
     def __call__(self, rows: tf.Tensor, lengths: tf.Tensor) -> Normalized:
         """Normalise rows of UTF-8; a byte that belongs to no character becomes U+FFFD.
@@ -68,9 +59,9 @@ class Normalizer:
         characters, num_bytes = utf8.characters(rows)
         num_replaced, value = self._longest_rule(rows)
         has_rule = num_replaced > 0
-        first = value // (self._most + 1)
-        count = tf.where(has_rule, value % (self._most + 1), 1)
-        table = tf.constant(self._code_points)
+        first = value // (self._tables.most + 1)
+        count = tf.where(has_rule, value % (self._tables.most + 1), 1)
+        table = self._tables.code_points.read_value()
         begins = tf.where(has_rule, tf.gather(table, first), characters) == SPACE
         last = tf.gather(table, tf.maximum(first + count - 1, 0))
         ends = tf.where(has_rule, last, characters) == SPACE
@@ -97,7 +88,7 @@ class Normalizer:
 
         skipped = of_owner(tf.cast(is_trimmed, tf.int32))
         offset = tf.range(places + 1) - of_owner(start) + skipped
-        index = tf.clip_by_value(of_owner(first) + offset, 0, len(self._code_points) - 1)
+        index = tf.clip_by_value(of_owner(first) + offset, 0, table.shape[0] - 1)
         output = tf.where(of_owner(has_rule), tf.gather(table, index), of_owner(characters))
         output = tf.where((output == SPACE) | (tf.range(places + 1) == 0), MARK, output)
         needed = tf.reduce_sum(size, axis=1) + 1
@@ -107,8 +98,7 @@ class Normalizer:
 
     def _longest_rule(self, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Number of bytes that the longest rule at each byte replaces, and its packed value."""
-        units = tf.constant(self._units)
-        root = _offset(int(self._units[0]))
+        units = self._tables.units.read_value()
         shape = tf.shape(rows)
         nothing = tf.zeros(shape, tf.int32)
         padded = tf.concat([rows, tf.fill(shape, utf8.NONE)], axis=1)
@@ -127,9 +117,38 @@ class Normalizer:
             value = tf.where(is_end, tf.gather(units, node) & 0x7FFFFFFF, value)
             return depth + 1, node, num_bytes, value, is_alive
 
-        start = (0, tf.fill(shape, root), nothing, nothing, rows >= 0)
+        start = (0, tf.fill(shape, self._tables.root), nothing, nothing, rows >= 0)
         _, _, num_bytes, value, _ = tf.while_loop(any_alive, descend, start)
         return num_bytes, value
+
+
+@cache
+def _tables(charsmap: bytes) -> _Tables:
+    """Tables of the rules, the same ones for source and target."""
+    size = struct.unpack("<I", charsmap[:4])[0] if len(charsmap) >= 4 else 0
+    if not size or size % 4 or len(charsmap) <= 4 + size:
+        raise ValueError(
+            "The normalisation of a tokenizer must be rules in the format of SentencePiece. "
+            f"Received: {len(charsmap)} bytes."
+        )
+    units = np.frombuffer(charsmap[4 : 4 + size], "<i4").copy()
+    replacements = charsmap[4 + size :]
+    # `place` maps the byte offset of a replacement to the index of its first code point.
+    text = replacements.decode("utf-8")
+    code_points = np.array([ord(character) for character in text], np.int32)
+    widths = np.array([len(character.encode()) for character in text])
+    place = np.zeros(len(replacements) + 1, np.int64)
+    place[np.cumsum(widths) - widths] = np.arange(len(text))
+    ends = np.flatnonzero(code_points == 0)
+    is_value = units < 0
+    starts = place[units[is_value] & 0x7FFFFFFF]
+    counts = ends[np.searchsorted(ends, starts)] - starts
+    most = int(counts.max(initial=0))
+    # The sign bit is kept: it distinguishes value units from byte units.
+    root = _offset(int(units[0]))
+    units[is_value] = starts * (most + 1) + counts - 2**31
+    units, code_points = (tf.Variable(table, trainable=False) for table in (units, code_points))
+    return _Tables(units, code_points, root, most)
 
 
 def _offset(unit):

@@ -16,7 +16,8 @@ class Trie:
         characters = sorted({ord(character) for piece in pieces for character in piece})
         symbols = {code_point: number for number, code_point in enumerate(characters, start=1)}
         keys = [[symbols[ord(character)] for character in piece] for piece in pieces]
-        self._nodes = build(keys)
+        # Variables, because a constant would be in each function of an export.
+        self.variables = [tf.Variable(table, trainable=False) for table in build(keys)]
         self.longest = max(map(len, pieces))  # in characters
         # Two-level table from code points to symbols. Pages without a character of the vocabulary
         # share page 0, in which every symbol is 0.
@@ -33,7 +34,7 @@ class Trie:
         Returns int32 `(longest, B, M)`: at `[n - 1]`, the index of the piece of `n` characters
         that ends at each position, or `NONE`.
         """
-        base, check, value = map(tf.constant, self._nodes)
+        base, check, value = (table.read_value() for table in self.variables)
         page = tf.gather(tf.constant(self._pages), code_points // _PAGE)
         symbols = tf.gather(tf.constant(self._symbols), page * _PAGE + code_points % _PAGE)
         symbols = tf.where(tf.range(tf.shape(symbols)[1]) < lengths[:, None], symbols, 0)

@@ -23,6 +23,7 @@ class Unigram:
 
     def __init__(self, pieces: Sequence[str], scores: Sequence[float]):
         self._trie = Trie(pieces)
+        self.variables = self._trie.variables
         self._scores = np.array(scores, np.float32)
         self._unknown = np.float32(self._scores.min() - np.float32(UNKNOWN_PENALTY))
 
