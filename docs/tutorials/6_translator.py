@@ -55,7 +55,7 @@ stored = json.loads(recorded.read_text("utf-8"))
 # ## Sentences
 #
 # A corpus is a file: source TAB target in each line. The default corpus has four parts. `tatoeba` are 203,000 real pairs, fetched once with
-# `jmdict`, the words of a dictionary. `everyday` are 172,000 pairs from a grammar and a lexicon, `situations` 147,000 as people type them; both
+# `jmdict`, the words of a dictionary. `everyday` are 172,000 pairs from a grammar and a lexicon, `situations` 195,000 as people type them; both
 # ship with the project. [Your own sentences](../how_to/own_sentences.md) shows how to use others.
 #
 # ## Text becomes tokens
@@ -72,7 +72,7 @@ stored = json.loads(recorded.read_text("utf-8"))
 # %% [markdown] lang="ja"
 # ## 文
 #
-# コーパスは一つのファイルです。各行は、原文、タブ、訳文です。既定のコーパスは四つの部分からなります。`tatoeba` は 203,000 組の実際の対訳で、辞書の単語である `jmdict` と一緒に一度だけ取得します。`everyday` は文法と辞書から生成した 172,000 組、`situations` は人が実際に入力するような文の 147,000 組で、どちらもこのプロジェクトに含まれています。ほかの文を使う方法は [Your own sentences](../../how_to/own_sentences.md)（英語）にあります。
+# コーパスは一つのファイルです。各行は、原文、タブ、訳文です。既定のコーパスは四つの部分からなります。`tatoeba` は 203,000 組の実際の対訳で、辞書の単語である `jmdict` と一緒に一度だけ取得します。`everyday` は文法と辞書から生成した 172,000 組、`situations` は人が実際に入力するような文の 195,000 組で、どちらもこのプロジェクトに含まれています。ほかの文を使う方法は [Your own sentences](../../how_to/own_sentences.md)（英語）にあります。
 #
 # ## テキストをトークンにする
 #
@@ -85,7 +85,7 @@ stored = json.loads(recorded.read_text("utf-8"))
 # %% [markdown] lang="ko"
 # ## 문장
 #
-# 말뭉치는 파일 하나입니다. 각 줄은 원문, 탭, 번역문입니다. 기본 말뭉치는 네 부분입니다. `tatoeba`는 실제 문장 쌍 203,000개이고, 사전의 단어인 `jmdict`와 함께 한 번만 내려받습니다. `everyday`는 문법과 어휘에서 생성한 172,000쌍, `situations`는 사람들이 실제로 입력하는 문장 147,000쌍이며, 둘 다 이 프로젝트에 들어 있습니다. 다른 문장을 쓰는 방법은 [Your own sentences](../../how_to/own_sentences.md)(영어)에 있습니다.
+# 말뭉치는 파일 하나입니다. 각 줄은 원문, 탭, 번역문입니다. 기본 말뭉치는 네 부분입니다. `tatoeba`는 실제 문장 쌍 203,000개이고, 사전의 단어인 `jmdict`와 함께 한 번만 내려받습니다. `everyday`는 문법과 어휘에서 생성한 172,000쌍, `situations`는 사람들이 실제로 입력하는 문장 195,000쌍이며, 둘 다 이 프로젝트에 들어 있습니다. 다른 문장을 쓰는 방법은 [Your own sentences](../../how_to/own_sentences.md)(영어)에 있습니다.
 #
 # ## 텍스트를 토큰으로
 #
