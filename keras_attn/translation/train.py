@@ -23,7 +23,13 @@ from keras_attn.translation.runtime import allocator
 from keras_attn.translation.runtime.devices import describe
 from keras_attn.translation.runtime.run_progress import RunProgress
 from keras_attn.translation.tokenization import tokenizer
-from keras_attn.translation.training import configuration, run_folder, tensorboard, warm_start
+from keras_attn.translation.training import (
+    configuration,
+    lexical_start,
+    run_folder,
+    tensorboard,
+    warm_start,
+)
 from keras_attn.translation.training.fit import Run, fit
 from keras_attn.translation.training.jax import devices, processes
 
@@ -65,6 +71,8 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     model = make_model(tokenizers.source.vocab_size, tokenizers.target.vocab_size, config)
     if asked.earlier:
         warm_start.copy_weights(asked.earlier, model)
+    else:
+        lexical_start.apply(model, batches.sides, config.seed)
 
     with RunProgress(_expected_seconds(config, pairs), start_time) as progress:
         # Training

@@ -65,7 +65,7 @@ class Batches:
         self._num_parts = len(parts)
         self._tokenizers, self._config, self._shard = tokenizers, config, shard
         first = self._corpus(0)
-        self.shapes, self.lengths = first.shapes, first.lengths
+        self.shapes, self.lengths, self.sides = first.shapes, first.lengths, first.sides
         self.num_too_long, self.padding = first.num_too_long, first.padding
         self.steps_per_epoch = len(self._plans(0))
 

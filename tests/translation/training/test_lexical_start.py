@@ -1,0 +1,55 @@
+import numpy as np
+
+from keras_attn import Transformer
+from keras_attn.translation.training import lexical_start
+
+NUM_PIECES = 60
+
+
+def pairs(number=3000, shift=7):
+    """Pairs in which the translation of each piece `i` is `i + shift`; some pieces are rare."""
+    random = np.random.default_rng(0)
+    sources = [random.zipf(1.3, 8).clip(5, NUM_PIECES - 10) for _ in range(number)]
+    return sources, [random.permutation(source + shift) for source in sources]
+
+
+def test_a_piece_and_its_translation_get_the_closest_vectors():
+    sizes = NUM_PIECES, NUM_PIECES
+    source, target = lexical_start.vectors(pairs(), sizes, 64, np.random.default_rng(0))
+    is_known = np.linalg.norm(source, axis=1) > 1e-3
+    assert is_known.sum() > 40
+    unit = [
+        x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-9) for x in (source, target)
+    ]
+    closest = (unit[0] @ unit[1].T).argmax(axis=1)
+    assert (closest - np.arange(NUM_PIECES))[is_known].tolist() == [7] * is_known.sum()
+
+
+def made(**options):
+    model = Transformer.from_sizes(NUM_PIECES, NUM_PIECES, 1, 1, 32, 8, 2, **options)
+    model.build(((None, None), (None, None)))
+    return model
+
+
+def test_unknown_pieces_keep_their_vectors_and_all_about_their_length():
+    model = made()
+    before = [np.array(weight) for weight in model.weights]
+    lexical_start.apply(model, pairs(), seed=0)
+    after = [np.array(weight) for weight in model.weights]
+    changed = [not np.array_equal(*both) for both in zip(before, after, strict=True)]
+    assert sum(changed) == 3  # two tables, and the logits
+    for old, new, is_changed in zip(before, after, changed, strict=True):
+        if not is_changed:
+            continue
+        old, new = (x.T if len(x) == 32 else x for x in (old, new))
+        lengths = np.linalg.norm(new, axis=1) / np.linalg.norm(old, axis=1).mean()
+        assert 0.5 < lengths.min() and lengths.max() < 2
+        assert np.array_equal(old[:5], new[:5])  # none of these is in a pair
+        assert not np.array_equal(old[20:30], new[20:30])
+
+
+def test_a_model_that_shares_its_tables_can_start_so():
+    for options in ({"tie_embeddings": True}, {"share_embeddings": True, "tie_embeddings": True}):
+        model = made(**options)
+        lexical_start.apply(model, pairs(), seed=0)
+        assert all(np.isfinite(weight).all() for weight in model.weights)
