@@ -51,6 +51,7 @@ from keras_attn.translation.special_ids import EOS_ID
 from keras_attn.translation.text.noise import add_noise
 from keras_attn.translation.tokenization import tokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
+from keras_attn.translation.training import lexical_start
 from keras_attn.translation.training.callbacks import WeightAveraging
 from keras_attn.translation.training.step import make_trainer
 from keras_attn.translation.training.validation import translate_with
@@ -127,6 +128,7 @@ def learn(pairs: Corpus, num_tokens: float, settings: dict[str, Any]) -> dict[st
     batched = Batches(MaskedParts(pairs.parts, config), tokenizers, config)
     keras.utils.set_random_seed(config.seed)
     model = make_model(*(side.vocab_size for side in tokenizers), config)
+    lexical_start.apply(model, batched.sides, config.seed)
     trainer = make_trainer(model, config)
     if name or options:
         ours = trainer.optimizer
