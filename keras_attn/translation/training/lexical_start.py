@@ -10,7 +10,7 @@ from keras_attn.translation import named_weights
 
 # What a short training learns last are words, and these it knows from the first step on
 # (benchmarks/results/learning.md).
-MOST_PAIRS = 300_000
+MOST_CELLS = 25_000_000  # pieces of one side times pieces of the other, summed over the pairs
 MOST_PIECES = 8192  # of each side, so that a table of both has 256 MiB at most
 # Share of a vector, by its squared length, that the corpus says. The rest is random.
 SHARE = 0.75
@@ -43,7 +43,9 @@ def vectors(
     of sentences (Levy and Goldberg 2014, section 5), by a randomized decomposition (Halko et al.
     2011, algorithm 4.4).
     """
-    chosen = random.permutation(len(sides[0]))[:MOST_PAIRS]
+    chosen = random.permutation(len(sides[0]))
+    num_cells = np.cumsum([len(sides[0][i]) * len(sides[1][i]) for i in chosen])
+    chosen = chosen[: max(1, np.searchsorted(num_cells, MOST_CELLS))]
     rows, columns = (
         [_distinct(side[i], size) for i in chosen] for side, size in zip(sides, sizes, strict=True)
     )

@@ -53,3 +53,9 @@ def test_a_model_that_shares_its_tables_can_start_so():
         model = made(**options)
         lexical_start.apply(model, pairs(), seed=0)
         assert all(np.isfinite(weight).all() for weight in model.weights)
+
+
+def test_long_sentences_need_no_more_memory(monkeypatch):
+    monkeypatch.setattr(lexical_start, "MOST_CELLS", 8 * 8 * 10)
+    few, _ = lexical_start.vectors(pairs(), (60, 60), 64, np.random.default_rng(0))
+    assert 0 < (np.linalg.norm(few, axis=1) > 1e-3).sum() < 30  # of ten pairs
