@@ -95,8 +95,7 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
     # Score (of the exported model, loaded from disk)
     if report:
         print(report.summary())
-    minutes = (time.monotonic() - start_time) / 60
-    print(f"Exported to {version} in {minutes:.1f} minutes in all.")
+    print(f"Exported to {version} in {(time.monotonic() - start_time) / 60:.1f} minutes in all.")
     print(next_steps(version, pairs.test[0].source))
 
 

@@ -1,4 +1,8 @@
-"""Embeddings that begin with what the corpus says: pieces that translate each other are close."""
+"""Embeddings that begin with what the corpus says: pieces that translate each other are close.
+
+A short training learns words last, and so it knows many from the first step on
+(benchmarks/results/learning.md).
+"""
 
 from collections.abc import Sequence
 
@@ -8,8 +12,6 @@ from keras import ops
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
 
-# What a short training learns last are words, and these it knows from the first step on
-# (benchmarks/results/learning.md).
 MOST_CELLS = 25_000_000  # pieces of one side times pieces of the other, summed over the pairs
 MOST_PIECES = 8192  # of each side, so that a table of both has 256 MiB at most
 # Share of a vector, by its squared length, that the corpus says. The rest is random.
@@ -18,7 +20,10 @@ _ROUNDS = 3  # of the decomposition
 
 
 def apply(model: Transformer, sides: Sequence[Sequence[np.ndarray]], seed: int) -> None:
-    """Set embeddings and logits of a built model by the ids of the training pairs."""
+    """Set embeddings and logits of a built model by the training pairs.
+
+    `sides` are the source and the target ids of each pair, integers `(S,)` and `(T,)`.
+    """
     weights = named_weights.by_path(model.trainable_variables)
     tables = [weights.get(f"{side}/embedding/tokens/embeddings") for side in ("encoder", "decoder")]
     logits = weights.get("decoder/logits/kernel")

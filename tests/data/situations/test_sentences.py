@@ -14,11 +14,12 @@ from keras_attn.translation.corpus.splits import unseen
 FOLDER = Path(next(iter(situations.__path__)))
 JAPANESE = re.compile("[ぁ-ヿ一-鿿々]")
 FAULTS = re.compile(
-    r"  |[|{}_*=]|[ぁ-ヺー-ヿ一-鿿]|(?<!\.)\.\.(?!\.)|\ba [aeio]|\b(a|an|the) (a|an|the)\b|"
+    r"  |[|{}_*=]|[ぁ-ヿ一-鿿]|(?<!\.)\.\.(?!\.)|\ba [aeio]|\b(a|an|the) (a|an|the)\b|"
     r"^\s|\s$|\bcannot\b"
 )
-# An article before a letter or a word that sounds otherwise than it is written, or two in a title.
-NO_FAULTS = re.compile(r"\ba (one|eu|on-)|a A\b")
+# A mark of a list at the beginning, an article before a letter or a word that sounds otherwise than
+# it is written, or two in a title.
+NO_FAULTS = re.compile(r"^・|\ba (one|eu|on-)|a A\b")
 
 
 @pytest.fixture(scope="module")
