@@ -17,8 +17,8 @@ FAULTS = re.compile(
     r"  |[|{}_*=]|[ぁ-ヿ一-鿿]|(?<!\.)\.\.(?!\.)|\ba [aeio]|\b(a|an|the) (a|an|the)\b|"
     r"^\s|\s$|\bcannot\b"
 )
-# A mark of a list at the beginning of a line, an article before a letter or a word that sounds otherwise than
-# it is written, or two in a title.
+# A mark of a list at the beginning of a line, an article before a letter or a word that sounds
+# otherwise than it is written, or two in a title.
 NO_FAULTS = re.compile(r"(^|>)・|\ba (one|eu|on-)|a A\b")
 
 
