@@ -28,6 +28,8 @@ _KANJI_IN_DIGITS = read_rules("kanji below 100 in digits")
 IN_ENGLISH = (*_KANJI_IN_DIGITS, *read_rules("date in English"))
 DURATION_IN_ENGLISH = (*_KANJI_IN_DIGITS, *read_rules("duration in English"))
 DECADE_IN_ENGLISH: Replacements = (("年代", "s"),)
+# The model may write the "s" of a number of years after a decade, which has its own.
+DECADE_WITH_ONE_S: Replacements = ((r"\b([0-9]+0s)s\b", r"\1"),)
 DECADE_IN_JAPANESE: Replacements = (("'?s$", "年代"),)
 # A span that ends with the period of the sentence leaves one for the sentence, and back.
 TWO_PERIODS: Replacements = ((r"\b([ap]\.m\.)$", r"\1."),)

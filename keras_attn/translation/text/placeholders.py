@@ -22,7 +22,7 @@ PLACEHOLDERS = tuple(chr(0xE000 + i) for i in range(8))
 _ANY = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 
 # Corrections of a whole translation, by `Language.numbers`.
-_CORRECTIONS = {"english": (*numbers.ORDINAL_ENDINGS, *dates.ONE_PERIOD)}
+_CORRECTIONS = {"english": (*numbers.ORDINAL_ENDINGS, *dates.ONE_PERIOD, *dates.DECADE_WITH_ONE_S)}
 
 
 def find(text: str, kinds: Kinds) -> Iterator[tuple[re.Match, Kind]]:

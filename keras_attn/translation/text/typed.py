@@ -20,7 +20,7 @@ from keras_attn.translation.text.tables import read_rules
 _PLAIN = read_rules("plain Japanese")
 # Text that no rule of `_PLAIN` changes; most texts are such.
 _USUAL = re.compile(
-    "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?![ー半])|(?!笑|[杯個倍畳坪升]半)[々一-鿿]|[0-9\ue000-\ue007「」]"
+    "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?![ー半])|(?!笑|[杯個倍畳坪升]半|午[前後][0-9])[々一-鿿]|[0-9\ue000-\ue007「」]"
     "|笑(?![。!?]|$)|っ(?![っご。!?])|、(?!、)|[。!?](?![。!?]))*"
 )
 
