@@ -10,24 +10,28 @@ import unicodedata
 
 import tensorflow as tf
 
-from keras_attn.languages import SCRIPTS, read_language
+from keras_attn.languages import SCRIPTS, code_of, read_language
 from keras_attn.translation.text import dates
 from keras_attn.translation.text.characters import replace
 from keras_attn.translation.text.in_graph import replace_in_graph, replace_words
 from keras_attn.translation.text.tables import read_rules
 
-# Of Japanese; other languages have no rules.
+# Of Japanese, and of English; other languages have no rules.
 _PLAIN = read_rules("plain Japanese")
+_PLAIN_ENGLISH = read_rules("plain English")
+_NUMBER_IN_ENGLISH = re.compile("[0-9]|thousand|illion|alf-past")  # no rule changes other text
 # Text that no rule of `_PLAIN` changes; most texts are such.
 _USUAL = re.compile(
-    "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?![ー半])|(?!笑|[杯個倍畳坪升]半|午[前後][0-9])[々一-鿿]|[0-9\ue000-\ue007「」]"
+    "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?![ー半])|(?!笑|[杯個倍畳坪升]半)[々一-鿿]|[0-9\ue000-\ue007「」]"
     "|笑(?![。!?]|$)|っ(?![っご。!?])|、(?!、)|[。!?](?![。!?]))*"
 )
 
-# A polite sentence without hiragana and kanji; it is read in hiragana.
+# A polite sentence without hiragana and kanji; it is read in hiragana. Names end with デス too.
+_NEITHER = f"[^{SCRIPTS['Hiragana']}{SCRIPTS['Han']}]"
 _IN_KATAKANA = (
-    f"[^{SCRIPTS['Hiragana']}{SCRIPTS['Han']}]{{1,}}(?:デス|[^ス]マス|デシタ|マシタ|マセン|クダサイ|マショウ|デショウ)"
-    "(?:カ|ネ|ヨ|ヨネ)?[。.!?]*"
+    f"(?:{_NEITHER}+(?:(?:デス|[^ス]マス)(?:カ|ネ|ヨ|ヨネ)"
+    "|(?:デシタ|マシタ|マセン|クダサイ|マショウ|デショウ)(?:カ|ネ|ヨ|ヨネ)?)"
+    f"|{_NEITHER}{{2,}}[ハヲ]{_NEITHER}{{2,}}(?:デス|[^ス]マス))[。.!?]*"
 )
 _KATAKANA = range(ord("ァ"), ord("ヶ") + 1)
 _BETWEEN_KANA = ord("ァ") - ord("ぁ")  # distance to the same sound in hiragana
@@ -47,7 +51,8 @@ def plain(text: str, language: str) -> str:
     '明日は休みです!'
     """
     if read_language(language).noise != "japanese":
-        return text
+        may_change = code_of(language) == "en" and _NUMBER_IN_ENGLISH.search(text)
+        return replace(text, _PLAIN_ENGLISH) if may_change else text
     found = re.sub(dates.ERA_YEAR, lambda year: dates.COMMON_YEARS.get(year[0], year[0]), text)
     if not _USUAL.fullmatch(found):
         found = replace(found, _PLAIN) or text
@@ -58,7 +63,7 @@ def plain_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:
     """Plain forms as `plain` writes them, of texts that need no `clean_text` before."""
     texts = replace_in_graph(unify_width(texts), _UNITS)
     if read_language(language).noise != "japanese":
-        return texts
+        return replace_in_graph(texts, _PLAIN_ENGLISH) if code_of(language) == "en" else texts
     found = replace_in_graph(replace_words(texts, dates.ERA_YEAR, dates.COMMON_YEARS), _PLAIN)
     found = tf.where(tf.equal(found, ""), texts, found)
     points = tf.strings.unicode_decode(found, "UTF-8")

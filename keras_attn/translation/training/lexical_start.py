@@ -19,14 +19,10 @@ MOST_PIECES = 8192  # of each side, so that a table of both has 256 MiB at most
 # Share of a vector, by its squared length, that the corpus says. The rest is random.
 SHARE = 0.95
 _ROUNDS = 3  # of the decomposition
-# How the sub-layers begin, as multiples of the identity: attention to the source hands on what it
-# reads, strongly because it reads all pieces alike at first, and all others add nothing yet.
-_OF_IDENTITY = {
-    "cross_attention/value/kernel": 4.0,
-    "cross_attention/output/kernel": 1.0,
-    "self_attention/output/kernel": 0.0,
-    "feed_forward/outer/kernel": 0.0,
-}
+# Sub-layers add nothing at first, but for the first attention to the source. That hands on what it
+# reads, strongly because it reads all pieces alike at first.
+_ADDS = "attention/output/kernel", "feed_forward/outer/kernel"
+_STRENGTH = 4.0
 
 
 def apply(model: Transformer, sides: Sequence[Sequence[np.ndarray]], seed: int) -> None:
@@ -46,11 +42,14 @@ def apply(model: Transformer, sides: Sequence[Sequence[np.ndarray]], seed: int) 
         logits.assign(_mixed(ops.convert_to_numpy(logits).T, found[1]).T)
     if (bias := weights.get("decoder/logits/bias")) is not None:
         bias.assign(_frequencies(sides[1], bias.shape[0]))
-    for end, factor in _OF_IDENTITY.items():
-        for path, weight in weights.items():
-            is_square = weight.shape[0] == weight.shape[-1]
-            if path.endswith(end) and (is_square or not factor):
-                weight.assign(factor * np.eye(*weight.shape))
+    for path, weight in weights.items():
+        if path.endswith(_ADDS):
+            weight.assign(np.zeros(weight.shape))
+    first = "decoder/block_0/cross_attention"
+    value, output = weights[f"{first}/value/kernel"], weights[f"{first}/output/kernel"]
+    if value.shape == output.shape:  # else queries share keys and values
+        value.assign(_STRENGTH * np.eye(*value.shape))
+        output.assign(np.eye(*output.shape))
 
 
 def vectors(

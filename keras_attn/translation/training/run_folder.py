@@ -23,6 +23,7 @@ CHOSEN = (
     "warmup_steps",
     "num_encoder_layers",
     "num_decoder_layers",
+    "grow_at",
 )
 
 

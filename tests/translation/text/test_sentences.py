@@ -38,8 +38,18 @@ def test_sentences_end_at_their_marks():
         ["Mr. Smith is 3.5 cm tall.", "It ends.", "(So.)", "Why?", "No!"],
         ["See e.g. report.pdf at 5 p.m. today.", "J. R. Brown came."],
         ["No. 5 is mine.", "The U.S. is big."],
+        ["I'm 25.", "I live in Tokyo.", "It costs $5.", "See you at 10:30.", "Bye."],
+        ["I left at 5 p.m.", "It was cold.", "No.", "I don't want it."],
+        ["Dec. 25 is Christmas.", "See p. 5 and pp. 10-12 first.", "Gen. Lee came."],
+        ['He said, "Stop!" and ran.', '"Really?" he asked.', "Yahoo! news is big."],
     ):
         assert split(" ".join(expected)) == [expected]
+    assert split("I got home.He slept. 起きる.そして走る。 調べた．その結果、減った。") == [
+        ["I got home.", "He slept.", "起きる.", "そして走る。", "調べた．", "その結果、減った。"]
+    ]
+    assert split("いいかな？と思います。 本当？と聞いた。") == [
+        ["いいかな？と思います。", "本当？と聞いた。"]
+    ]
     # The mark between sentences cannot come from outside.
     assert split(f"a{SEPARATOR}b") == [["a b"]]
 
@@ -65,6 +75,12 @@ def test_marks_labels_and_tags_stay_around_sentences():
         ("開始は10：30です。", "<開始は10：30です。>"),
         ("A.I. is new.", "<A.I. is new.>"),
         ("mailto:a@b.jp へ", "<mailto:a@b.jp へ>"),
+        ("A：はい。\nB：いいえ。", "A：<はい。>\nB：<いいえ。>"),
+        ("男：はい。", "<男>: <はい。>"),
+        ("1.りんご\n2、みかん", "1. <りんご>\n2. <みかん>"),
+        ("a. Apple\nRe: Meeting", "a. <Apple>\nRe: <Meeting>"),
+        ("会議の件【至急】", "<会議の件> [<至急>]"),
+        ("2、三日休む。1.5倍です。", "<2、三日休む。> <1.5倍です。>"),
     ):
         found = sentences.split(tf.constant([text]))
         named = tf.where(found.text == "", "", tf.strings.join(["<", found.text, ">"]))

@@ -65,10 +65,45 @@ def test_typed_text_gets_its_plain_form():
         ("まーすごい", "まーすごい"),
         ("9時～17時で￥500", "9時〜17時で¥500"),
         ("Tom Brown と 会う", "Tom Brown と会う"),
+        *(
+            tuple(pair.split("→"))
+            for pair in (
+                "東京で雪 転倒し15人けが→東京で雪 転倒し15人けが",
+                "今 日 は 忙 し い で す→今日は忙しいです",
+                "了解です 明日の会議→了解です。明日の会議",
+                "えっと 駅はどこ→駅はどこ",
+                "え〜と、んー、はい→んー、はい",
+                "忘れてた（笑）明日持ってく→忘れてた。明日持ってく",
+                "終わった笑 帰ろう→終わった。帰ろう",
+                "忘れた(笑→忘れた",
+                "忘れた笑😂→忘れた😂",
+                "楽しみ〜😊→楽しみ😊",
+                "草wwwって感じ→草って感じ",
+            )
+        ),
+        *(
+            pair.split("→")
+            for pair in "メルセデス→メルセデス トーマス→トーマス ワスレマシタ!→わすれました! "
+            "アシタハヤスミデス→あしたはやすみです ちょーだい!→ちょーだい! "
+            "いいな〜いつ行ったの?→いいな〜いつ行ったの? いたっ!→いたっ! だめっ!→だめ! "
+            "2時間〜→2時間〜 20代〜→20代〜 うれし〜→うれしい ガンダムW→ガンダムW "
+            "くださーい→ください すみませーん→すみません 田中さーん→田中さん 了解ー→了解 "
+            "おめでとー→おめでとう うるせぇ→うるせえ さぁ。→さあ。".split()
+        ),
     ):
         assert plain(clean_text(typed), "ja") == expected
         assert in_graph([typed], "ja") == [expected]
-    assert plain("Yes!!! www", "en") == "Yes!!! www"
+    for typed, expected in (
+        ("Yes!!! www", "Yes!!! www"),
+        ("US$20, $1.2 Million", "$20, $1.2 million"),
+        ("$3-5 million, $1-$2 million", "$3 million-$5 million, $1 million-$2 million"),
+        ("10 to 20 million, $10-15k", "10 million to 20 million, $10k-$15k"),
+        ("Two or three, two or three million", "Two or three, two million or three million"),
+        ("$10-20, 30mins, 10k people", "$10-$20, 30 mins, 10 thousand people"),
+        ("3-5pm, 10-11am, 12-1pm, 9-5pm", "3pm-5pm, 10am-11am, 12pm-1pm, 9 - 5pm"),
+        ("1 1/2 cups at half-past two", "1.5 cups at half past two"),
+    ):
+        assert plain(typed, "en") == in_graph([typed], "en")[0] == expected
 
 
 CHARACTERS = (
