@@ -63,22 +63,20 @@ class SmallTraining:
 
     Args:
         folder: Folder for the tokenizers.
-        **fields: Fields other than those of `CONFIG`.
     """
 
-    def __init__(self, folder, **fields):
-        self._config = config = dataclasses.replace(CONFIG, **fields)
-        self.tokenizers = tokenizer.load_or_train(folder, PAIRS, config)
-        parts = MaskedParts([WeightedPairs(PAIRS, [1.0] * len(PAIRS))], config)
-        self.stream = Batches(parts, self.tokenizers, config)
-        keras.utils.set_random_seed(config.seed)
-        self.model = make_model(*(side.vocab_size for side in self.tokenizers), config)
+    def __init__(self, folder):
+        self.tokenizers = tokenizer.load_or_train(folder, PAIRS, CONFIG)
+        parts = MaskedParts([WeightedPairs(PAIRS, [1.0] * len(PAIRS))], CONFIG)
+        self.stream = Batches(parts, self.tokenizers, CONFIG)
+        keras.utils.set_random_seed(CONFIG.seed)
+        self.model = make_model(*(side.vocab_size for side in self.tokenizers), CONFIG)
         self.model.build(((None, None), (None, None)))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(step, "num_shards", lambda batch_tokens: 2)
-            self.trainer = make_trainer(self.model, config)
-        self.average = WeightAverage(self.model.trainable_variables, config.average_decay)
-        translate = validation.translate_with(self.model, self.tokenizers, config)
+            self.trainer = make_trainer(self.model, CONFIG)
+        self.average = WeightAverage(self.model.trainable_variables, CONFIG.average_decay)
+        translate = validation.translate_with(self.model, self.tokenizers, CONFIG)
         self._traced = {
             "fit.make_trainer": lambda *_: self.trainer,
             "fit.WeightAverage": lambda *_: self.average,
@@ -93,7 +91,7 @@ class SmallTraining:
         for variable, value in self._first:
             variable.assign(value)
         self.trainer.stop_training = False
-        config = dataclasses.replace(self._config, **budget)
+        config = dataclasses.replace(CONFIG, **budget)
         with pytest.MonkeyPatch.context() as patch:
             for name, made in self._traced.items():
                 patch.setattr(f"keras_attn.translation.training.{name}", made)

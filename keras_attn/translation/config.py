@@ -71,7 +71,7 @@ SEARCH = "search of the exported model"
 class Config:
     """Sizes, budgets and choices of one translator, each described by a row of `config.tsv`.
 
-    Fields that only an imported model or `presets` sets have no flag.
+    Fields that only an imported model sets have no flag.
     """
 
     data: str = "tatoeba + everyday=0.4 + jmdict=0.5 + situations"
@@ -118,7 +118,6 @@ class Config:
     accumulate: int = 1
     label_smoothing: float = 0.1
     sampled_softmax_fraction: float = 0.25
-    grow_at: float = 0.0
     validation_sentences: int = 500
 
     learning_rate: float = 4e-3

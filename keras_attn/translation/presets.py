@@ -26,9 +26,8 @@ SMALL_CORPUS: dict[str, Any] = {
 # (benchmarks/results/learning.md); a small corpus may be something else, such as numbers.
 LARGE_CORPUS: dict[str, Any] = {"minutes": 7.1, "no_repeat_ngram": 4}
 
-# Values for a backend that compiles each shape of the batches: more padding needs fewer shapes, and
-# a model that grows would need them twice.
-FIXED_SHAPES: dict[str, Any] = {"max_padding": 0.2, "grow_at": 0.0}
+# Values for a backend that compiles each shape of the batches: more padding needs fewer shapes.
+FIXED_SHAPES: dict[str, Any] = {"max_padding": 0.2}
 
 # The same for a graphics card or another accelerator, where a shape takes long to compile compared
 # with the time of a step.
@@ -61,10 +60,6 @@ LAYERS_UP_TO_OPERATIONS = {80e12: (1, 1), 175e12: (2, 1), 335e12: (3, 1)}
 # trainings overfit less with the default (benchmarks/results/learning.md).
 SHORT_TRAINING_OPERATIONS = max(LAYERS_UP_TO_OPERATIONS)
 SHORT_TRAINING_ADAM_LR_RATIO = 2.0
-
-# A deep model is trained with half of its layers for this share of the time, with twice the tokens
-# (benchmarks/results/learning.md).
-GROWS_FROM_LAYERS, GROW_AT = 4, 0.5
 
 # Dropout by the number of epochs. One or two epochs do not overfit and learn more without dropout
 # (benchmarks/results/learning.md). Below 60 epochs, 0.1 is better than more.
@@ -126,9 +121,6 @@ def for_corpus(
     chosen: dict[str, Any] = {"dropout": next(rates, MOST_DROPOUT)}
     if is_small or tokens * operations_of_a_token(config) <= SHORT_TRAINING_OPERATIONS:
         chosen["adam_lr_ratio"] = SHORT_TRAINING_ADAM_LR_RATIO
-    is_new = not config.start_from and not num_accelerators
-    if not is_small and is_new and config.num_encoder_layers >= GROWS_FROM_LAYERS:
-        chosen["grow_at"] = GROW_AT
     if not is_small and epochs > EPOCHS_WITH_EQUAL_SEGMENTATION:
         chosen["subword_alpha"] = SUBWORD_ALPHA
     return dataclasses.replace(config, **{**chosen, **given})

@@ -51,17 +51,6 @@ def test_short_training_of_a_large_corpus_gets_fewer_layers_and_larger_steps_of_
     assert for_corpus(SMALL, minutes=600).adam_lr_ratio == short.adam_lr_ratio
 
 
-def test_a_long_training_of_a_new_deep_model_begins_with_half_of_it():
-    assert for_corpus(LARGE, minutes=60).grow_at == 0.5
-    for config in (
-        for_corpus(LARGE, minutes=5),
-        for_corpus(SMALL, minutes=60),
-        for_corpus(LARGE, 1, minutes=60),  # not measured on an accelerator
-        for_corpus(LARGE, minutes=60, start_from="model"),
-    ):
-        assert config.grow_at == 0
-
-
 def test_what_a_large_corpus_shows_often_is_segmented_again_each_time_where_there_is_time_for_it():
     short, long = (for_corpus(LARGE, minutes=minutes) for minutes in (20, 90))
     assert short.subword_alpha == 0 < long.subword_alpha

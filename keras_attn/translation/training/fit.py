@@ -25,7 +25,6 @@ from keras_attn.translation.training.callbacks import (
     WeightAveraging,
 )
 from keras_attn.translation.training.checkpoints import TrainingState
-from keras_attn.translation.training.growth import Growth
 from keras_attn.translation.training.jax import processes
 from keras_attn.translation.training.step import make_trainer
 from keras_attn.translation.training.trainer import Trainer
@@ -120,7 +119,6 @@ def fit(
     saving = Checkpointing(state, budget, every)
     all_callbacks = [
         *trainer.own_callbacks,
-        *([Growth(config.grow_at, budget)] if config.grow_at else []),
         TerminateOnNonFinite(state, every),
         WeightAveraging(average, every),
         *([progress] if processes.is_primary() else []),

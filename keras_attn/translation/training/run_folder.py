@@ -23,7 +23,6 @@ CHOSEN = (
     "warmup_steps",
     "num_encoder_layers",
     "num_decoder_layers",
-    "grow_at",
 )
 
 

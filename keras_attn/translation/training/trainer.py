@@ -9,7 +9,6 @@ import keras
 from keras_attn.layers.transformer import Transformer
 from keras_attn.training.backend import make_seed
 from keras_attn.translation.batching.batches import Batches
-from keras_attn.translation.training.growth import first_half
 from keras_attn.translation.training.schedule import WarmUpStableDecay
 
 
@@ -33,7 +32,6 @@ class Trainer(keras.Model):
     ):
         super().__init__()
         self.model = model
-        self.is_half = False  # half of the blocks are trained (`growth.py`)
         self.step = keras.Variable(0, dtype="int32", trainable=False)  # batches trained on
         self._seed = seed
         self._loss_and_gradients = loss_and_gradients
@@ -51,15 +49,8 @@ class Trainer(keras.Model):
     def train_step(self, data):
         """Train on a batch, and return the mean loss of the epoch so far."""
         seed = make_seed(self._seed, self.step.value)
-        scope: AbstractContextManager[list[keras.Variable]] = nullcontext([])
-        if self.is_half:
-            scope = first_half(self.model)
-        with scope as left_out:
-            loss, gradients = self._loss_and_gradients((*data, None), seed)
-        untrained = set(map(id, left_out))
-        weights = zip(gradients, self.model.trainable_variables, strict=True)
-        trained = [one for one in weights if id(one[1]) not in untrained]
-        self.optimizer.apply(*zip(*trained, strict=True))
+        loss, gradients = self._loss_and_gradients((*data, None), seed)
+        self.optimizer.apply(gradients, self.model.trainable_variables)
         self.step.assign_add(1)
         self._mean_loss.update_state(loss)
         return {"loss": self._mean_loss.result()}
