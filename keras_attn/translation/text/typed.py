@@ -26,11 +26,13 @@ _USUAL = re.compile(
     "|笑(?![。!?]|$)|っ(?![っご。!?])|、(?!、)|[。!?](?![。!?]))*"
 )
 
-# A polite sentence without hiragana and kanji; it is read in hiragana. Names end with デス too.
+# A polite sentence without hiragana and kanji; it is read in hiragana. Names end with デス and マス
+# too, but not after a sound of verbs.
 _NEITHER = f"[^{SCRIPTS['Hiragana']}{SCRIPTS['Han']}]"
 _IN_KATAKANA = (
     f"(?:{_NEITHER}+(?:(?:デス|[^ス]マス)(?:カ|ネ|ヨ|ヨネ)"
-    "|(?:デシタ|マシタ|マセン|クダサイ|マショウ|デショウ)(?:カ|ネ|ヨ|ヨネ)?)"
+    "|(?:[イキギシジチニビミリエケゲセテネベメレ]マス|デシタ|マシタ|マセン|クダサイ|マショウ|デショウ)"
+    "(?:カ|ネ|ヨ|ヨネ)?)"
     f"|{_NEITHER}{{2,}}[ハヲ]{_NEITHER}{{2,}}(?:デス|[^ス]マス))[。.!?]*"
 )
 _KATAKANA = range(ord("ァ"), ord("ヶ") + 1)
