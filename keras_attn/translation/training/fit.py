@@ -3,6 +3,7 @@
 import gc
 import signal
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -127,13 +128,18 @@ def fit(
         budget,
         saving,
     ]
-    with _obeying_signals(saving), trainer.compiling(batches, first_step):
-        # The best weights are set by a validation, so one batch and one validation always run.
-        while not (trainer.stop_training or state.is_past(config.patience)) and (
-            not budget.is_used_up() or float(state.best_bleu.numpy()) < 0
-        ):
-            _fit_from(int(state.step.numpy()), trainer, batches, all_callbacks)
-    gc.collect()  # Keras's iterator over batches, about which TensorFlow prints errors at exit
+    try:
+        with _obeying_signals(saving), trainer.compiling(batches, first_step):
+            # The best weights are set by a validation, so one batch and one validation always run.
+            while not (trainer.stop_training or state.is_past(config.patience)) and (
+                not budget.is_used_up() or float(state.best_bleu.numpy()) < 0
+            ):
+                _fit_from(int(state.step.numpy()), trainer, batches, all_callbacks)
+    except KeyboardInterrupt as interruption:
+        traceback.clear_frames(interruption.__traceback__)
+        raise
+    finally:
+        gc.collect()  # Keras's iterator over batches, about which TensorFlow prints errors at exit
     if saving.interrupted:  # after the last checkpoint
         raise KeyboardInterrupt
     state.use_best()
