@@ -71,6 +71,18 @@ def _obeying_signals(saving: Checkpointing) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+@contextmanager
+def _freeing_iterators() -> Iterator[None]:
+    """Free Keras's iterators over batches, about which TensorFlow prints errors at exit."""
+    try:
+        yield
+    except KeyboardInterrupt as interruption:
+        traceback.clear_frames(interruption.__traceback__)  # an iterator is in a frame of Keras
+        raise
+    finally:
+        gc.collect()
+
+
 def _fit_from(
     step: int, trainer: Trainer, batches: Batches, callbacks: list[keras.callbacks.Callback]
 ) -> None:
@@ -128,18 +140,12 @@ def fit(
         budget,
         saving,
     ]
-    try:
-        with _obeying_signals(saving), trainer.compiling(batches, first_step):
-            # The best weights are set by a validation, so one batch and one validation always run.
-            while not (trainer.stop_training or state.is_past(config.patience)) and (
-                not budget.is_used_up() or float(state.best_bleu.numpy()) < 0
-            ):
-                _fit_from(int(state.step.numpy()), trainer, batches, all_callbacks)
-    except KeyboardInterrupt as interruption:
-        traceback.clear_frames(interruption.__traceback__)
-        raise
-    finally:
-        gc.collect()  # Keras's iterator over batches, about which TensorFlow prints errors at exit
+    with _freeing_iterators(), _obeying_signals(saving), trainer.compiling(batches, first_step):
+        # The best weights are set by a validation, so one batch and one validation always run.
+        while not (trainer.stop_training or state.is_past(config.patience)) and (
+            not budget.is_used_up() or float(state.best_bleu.numpy()) < 0
+        ):
+            _fit_from(int(state.step.numpy()), trainer, batches, all_callbacks)
     if saving.interrupted:  # after the last checkpoint
         raise KeyboardInterrupt
     state.use_best()

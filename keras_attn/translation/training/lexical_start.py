@@ -19,16 +19,17 @@ MOST_PIECES = 8192  # of each side, so that a table of both has 256 MiB at most
 # Share of a vector, by its squared length, that the corpus says. The rest is random.
 SHARE = 0.95
 _ROUNDS = 3  # of the decomposition
-# Sub-layers add nothing at first, but for the first attention to the source. That hands on what it
-# reads, strongly because it reads all pieces alike at first.
-_ADDS = "attention/output/kernel", "feed_forward/outer/kernel"
-_STRENGTH = 4.0
+# Last kernels of the sub-layers, which add nothing at first. Only the first attention to the source
+# hands on what it reads, this many times because it reads all pieces alike at first.
+_OUTPUTS = "attention/output/kernel", "feed_forward/outer/kernel"
+_TIMES = 4.0
 
 
 def apply(model: Transformer, sides: Sequence[Sequence[np.ndarray]], seed: int) -> None:
-    """Set embeddings, logits, and the way from one to the other, of a built model by the pairs.
+    """Set the first weights of a built model: embeddings and logits by the training pairs.
 
-    `sides` are the source and the target ids of each pair, integers `(S,)` and `(T,)`.
+    `sides` are the source and the target ids of each pair, integers `(S,)` and `(T,)`, without EOS.
+    `seed` draws the pairs that are counted, if there are many.
     """
     weights = named_weights.by_path(model.trainable_variables)
     tables = [weights.get(f"{side}/embedding/tokens/embeddings") for side in ("encoder", "decoder")]
@@ -43,12 +44,12 @@ def apply(model: Transformer, sides: Sequence[Sequence[np.ndarray]], seed: int) 
     if (bias := weights.get("decoder/logits/bias")) is not None:
         bias.assign(_frequencies(sides[1], bias.shape[0]))
     for path, weight in weights.items():
-        if path.endswith(_ADDS):
+        if path.endswith(_OUTPUTS):
             weight.assign(np.zeros(weight.shape))
     first = "decoder/block_0/cross_attention"
     value, output = weights[f"{first}/value/kernel"], weights[f"{first}/output/kernel"]
     if value.shape == output.shape:  # else queries share keys and values
-        value.assign(_STRENGTH * np.eye(*value.shape))
+        value.assign(_TIMES * np.eye(*value.shape))
         output.assign(np.eye(*output.shape))
 
 

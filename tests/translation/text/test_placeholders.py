@@ -329,6 +329,9 @@ def test_a_translation_gets_the_endings_of_ordinal_numbers_and_one_period():
     assert strings(unmask(answers, values, masked, "en")[0]) == expected
     assert strings(unmask(answers, values, masked, "de")[0])[1] == "3 p.m.."
     assert strings(mask_translations(tf.constant(expected), values))[1] == f"{A[0]}."
+    decade = tf.constant([["1990s", *[""] * 7]])
+    (found,) = strings(unmask(tf.constant([f"in the {A[0]}s."]), decade, masked[:1], "en")[0])
+    assert found == "in the 1990s."
 
 
 CHARACTERS = st.sampled_from("あ。{}%s<b>@.a/h:😊\ue000\ue009\x1e ") | st.characters(codec="utf-8")

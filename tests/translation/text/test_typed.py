@@ -65,6 +65,8 @@ def test_typed_text_gets_its_plain_form():
         ("まーすごい", "まーすごい"),
         ("9時～17時で￥500", "9時〜17時で¥500"),
         ("Tom Brown と 会う", "Tom Brown と会う"),
+        ("プラン2 年額、3 分割、10 年間、5 分", "プラン2 年額、3 分割、10年間、5分"),
+        ("2〜3千円、丸の内2-3千代田", "2千〜3千円、丸の内2-3千代田"),
         *(
             tuple(pair.split("→"))
             for pair in (
@@ -102,6 +104,7 @@ def test_typed_text_gets_its_plain_form():
         ("$10-20, 30mins, 10k people", "$10-$20, 30 mins, 10 thousand people"),
         ("3-5pm, 10-11am, 12-1pm, 9-5pm", "3pm-5pm, 10am-11am, 12pm-1pm, 9 - 5pm"),
         ("1 1/2 cups at half-past two", "1.5 cups at half past two"),
+        *((kept, kept) for kept in ("https://a.com/3days?t=3-5pm", "see log_30mins.txt", "$1.50")),
     ):
         assert plain(typed, "en") == in_graph([typed], "en")[0] == expected
 
@@ -119,3 +122,13 @@ def test_training_and_graph_write_the_same_plain_form(texts):
     texts = [text for text in texts if not re.search("(?<![ｦ-ﾝ])[ﾞﾟ]|[゙゚]", text)]
     for language in ("ja", "en"):
         assert in_graph(texts, language) == [plain(clean_text(text), language) for text in texts]
+
+
+PARTS = "3 5 10 $ - to and or million mil pm am k people half-past two three 1/2 days . , /".split()
+
+
+@settings(max_examples=10, derandomize=True, deadline=None)
+@given(st.lists(st.lists(st.sampled_from([*PARTS, " "]), max_size=9).map("".join), min_size=30))
+def test_training_and_graph_write_the_same_plain_english(texts):
+    texts = [" ".join(text.split()) for text in texts]
+    assert in_graph(texts, "en") == [plain(text, "en") for text in texts]

@@ -41,6 +41,19 @@ def test_unknown_pieces_keep_their_vectors_and_all_about_their_length():
         i for i, weight in enumerate(before) if NUM_PIECES in weight.shape and weight.ndim == 2
     ]
     assert len(tables) == 3  # two of embeddings, and the logits
+    changed = [
+        weight.path.split("/", 1)[1]
+        for weight, old, new in zip(model.weights, before, after, strict=True)
+        if not np.array_equal(old, new)
+    ]
+    assert [path for path in changed if "block" not in path] == [
+        "encoder/embedding/tokens/embeddings",
+        "decoder/embedding/tokens/embeddings",
+        "decoder/logits/kernel",
+        "decoder/logits/bias",
+    ]
+    ends = "attention/output/kernel", "feed_forward/outer/kernel", "cross_attention/value/kernel"
+    assert all(path.endswith(ends) for path in changed if "block" in path)
     for old, new in ((before[i], after[i]) for i in tables):
         old, new = (x.T if len(x) == 32 else x for x in (old, new))
         lengths = np.linalg.norm(new, axis=1) / np.linalg.norm(old, axis=1).mean()
