@@ -124,10 +124,12 @@ def load(version: Path, **settings: Any) -> tuple[Transformer, Tokenizers, Confi
 def export_all(version: Path, settings: dict[str, Any], folder: Path) -> dict[str, Path]:
     """Export the weights of a version with settings in each format; folders by name."""
     model, tokenizers, config = load(version, **settings)
+    lexicon = warm_start.read_lexicon(version)
     models = {}
     for precision in OURS:
         served = dataclasses.replace(config, serving_precision=precision)
-        models[precision] = saved_model.export(model, tokenizers, served, folder / precision).folder
+        parts = model, tokenizers, served, folder / precision
+        models[precision] = saved_model.export(*parts, lexicon=lexicon).folder
     if importlib.util.find_spec("ctranslate2") is not None:
         converted = folder / "ctranslate2"
         ctranslate2.convert(models["float32"], converted)

@@ -16,6 +16,7 @@ from train_command import TINY, command, native_lines, trained, write_corpus
 from keras_attn.__main__ import main
 from keras_attn.translation import Translator
 from keras_attn.translation.corpus import sources
+from keras_attn.translation.lexicon import Lexicon
 from keras_attn.translation.runtime import threads
 from keras_attn.translation.training.checkpoints import PREFIX, newest_first
 
@@ -97,6 +98,8 @@ def test_a_version_with_its_reports_is_all_that_is_left(finished):
     assert f"BLEU {report['scores']['bleu']:.1f}" in second.stdout
     for sample in report["samples"]:
         assert sample["source"] in second.stdout
+    words = Lexicon.load(version / "assets.extra" / "lexicon.npz")
+    assert words.num_sources > 10 and len(words.keys) == len(words.log_probs) > 100
     page = (version / "report.md").read_text(encoding="utf-8")
     for picture in ("learning.png", "attention.png"):
         assert (version / picture).is_file() and picture in page
@@ -314,7 +317,7 @@ def test_training_goes_on_from_an_exported_model(finished, corpus_file, tmp_path
     *_, out = finished
     options = ["--data", corpus_file, "--start-from", out, "--out", tmp_path / "tuned"]
     trained(*options, "--minutes", 0.1, "--batch-tokens", 512)
-    for name in ("source.model", "target.model"):
+    for name in ("source.model", "target.model", "lexicon.npz"):
         tuned, earlier = (
             folder / "1" / "assets.extra" / name for folder in (tmp_path / "tuned", out)
         )

@@ -3,6 +3,7 @@
 import platform
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -10,7 +11,7 @@ import tensorflow as tf
 
 import keras_attn
 from keras_attn.cli import next_steps
-from keras_attn.translation import presets
+from keras_attn.translation import lexicon, presets
 from keras_attn.translation.batching.batches import Batches
 from keras_attn.translation.batching.masking import MaskedParts
 from keras_attn.translation.config import Config
@@ -23,6 +24,7 @@ from keras_attn.translation.runtime import allocator
 from keras_attn.translation.runtime.devices import describe
 from keras_attn.translation.runtime.run_progress import RunProgress
 from keras_attn.translation.tokenization import tokenizer
+from keras_attn.translation.tokenization.tokenizer import Tokenizers
 from keras_attn.translation.training import (
     configuration,
     lexical_start,
@@ -86,7 +88,9 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
 
         # SavedModel
         progress.begin("export and scoring")
-        export = partial(export_and_score, **_scored_with(config, pairs, trained, model))
+        words = _lexicon(asked.earlier, batches, tokenizers, config)
+        scored = _scored_with(config, pairs, trained, model)
+        export = partial(export_and_score, lexicon=words, **scored)
         version, report = tensorflow_process.call(export, model, tokenizers, config, asked.out)
         if asked.earlier:
             warm_start.copy_origin(asked.earlier, version)
@@ -104,6 +108,15 @@ def _read_corpus(fields: dict[str, Any]) -> Corpus:
     wanted = vars(Config(**fields))
     read = partial(load_corpus, wanted["data"]) if "data" in fields else load_default_corpus
     return read(**{name: wanted[name] for name in ("source", "target", "hold_out", "validation")})
+
+
+def _lexicon(
+    earlier: Path | None, batches: Batches, tokenizers: Tokenizers, config: Config
+) -> lexicon.Lexicon:
+    """Lexicon of the earlier model, or of the training pairs."""
+    sizes = [side.vocab_size for side in tokenizers]
+    found = warm_start.read_lexicon(earlier)
+    return found or lexicon.learn(batches.sides, sizes, config.seed)
 
 
 def _expected_seconds(config: Config, pairs: Corpus) -> dict[str, float]:

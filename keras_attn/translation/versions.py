@@ -14,6 +14,7 @@ from typing import Any
 # Subfolder of a version for additional files; TensorFlow Serving does not load it as assets.
 EXTRA = "assets.extra"
 CONFIG = "config.json"
+LEXICON = "lexicon.npz"
 SIZES = "sizes.json"
 # Origin of an imported model, and folder of the documents that came with it.
 ORIGIN, ORIGIN_DOCUMENTS = "origin.json", "origin"

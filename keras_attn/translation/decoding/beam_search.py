@@ -47,8 +47,8 @@ class BeamSearch:
     """Beam search with length penalty, early stopping and constraints.
 
     Each step extends every hypothesis by every token and keeps the best candidates. A hypothesis is
-    finished when its candidate with EOS is among the `beam_size` best. `early_stopping` decides
-    when a row is finished:
+    finished when its candidate with EOS is among the `beam_size` best; the `num_kept` best finished
+    ones are kept. `early_stopping` decides when a row is finished:
 
     - `"exact"`: when no unfinished hypothesis can still beat the `num_best` finished ones, even if
       all its remaining tokens had probability 1. This does not change the result.
@@ -68,12 +68,14 @@ class BeamSearch:
         length_penalty: LengthPenalty,
         constraints: Constraints,
         early_stopping: str = "lookahead",
+        num_kept: int | None = None,
     ):
         self._step = step
         self._beam_size = beam_size
         self._length_penalty = length_penalty
         self._constraints = constraints
         self._early_stopping = early_stopping
+        self._num_kept = num_kept or beam_size
 
     def __call__(self, cache: Any, rows: Rows) -> Hypotheses:
         """Search with dynamic shapes: finished rows are removed, and buffers grow when needed.
@@ -118,19 +120,20 @@ class BeamSearch:
         return self._found(self._extend_until(rows, beam, tf.size(rows.index)))
 
     def _no_hypotheses(self, rows: Rows) -> Hypotheses:
-        shape = tf.stack([tf.size(rows.index), self._beam_size])
+        shape = tf.stack([tf.size(rows.index), self._num_kept])
         return Hypotheses(
             tf.zeros(tf.concat([shape, [0]], axis=0), tf.int32), tf.fill(shape, NEG_INF)
         )
 
     def _start(self, cache: Any, rows: Rows) -> Beam:
         placeholders = tf.repeat(rows.has_placeholder[:, None], self._beam_size, axis=1)
-        none = self._no_hypotheses(rows)
         # Only one hypothesis at the start; `beam_size` equal ones would stay equal.
-        only_one = tf.where(tf.range(self._beam_size) == 0, 0.0, none.scores)
+        only_one = tf.where(tf.range(self._beam_size) == 0, 0.0, NEG_INF)
+        only_one = tf.repeat(only_one[None], tf.size(rows.index), axis=0)
+        no_tokens = tf.zeros(tf.stack([*tf.unstack(tf.shape(only_one)), 0]), tf.int32)
         done = tf.zeros(tf.shape(rows.index), tf.bool)
-        buffers = none.tokens, only_one, placeholders, none.tokens
-        return Beam(tf.constant(0), *buffers, none, done, cache)
+        buffers = no_tokens, only_one, placeholders, no_tokens
+        return Beam(tf.constant(0), *buffers, self._no_hypotheses(rows), done, cache)
 
     def _found(self, beam: Beam) -> Hypotheses:
         """Finished hypotheses, without tokens where there is none."""
@@ -143,12 +146,13 @@ class BeamSearch:
         """Whether each row is finished, boolean `(B,)`.
 
         `highest (B,)` is the log probability of its best unfinished hypothesis, of `step` tokens,
-        and `finished (B, K)` are the scores of its finished ones.
+        and `finished (B, N)` are the scores of its finished ones.
         """
+        last = finished[:, self._beam_size - 1]
         if self._early_stopping == "full":
-            return tf.math.is_inf(highest) | ~tf.math.is_inf(finished[:, -1])
+            return tf.math.is_inf(highest) | ~tf.math.is_inf(last)
         if self._early_stopping == "heuristic":
-            return highest / self._length_penalty(step) <= finished[:, -1]
+            return highest / self._length_penalty(step) <= last
         # Upper bound of future scores: all further tokens have probability 1, and the length
         # penalty is largest for the longest hypothesis (log probabilities are negative).
         longest = rows.limits
@@ -188,7 +192,7 @@ class BeamSearch:
         # 1. finished hypotheses
         scores = tf.where(ends, totals, NEG_INF) / self._length_penalty(beam.step + 1)
         scores = tf.concat([beam.finished.scores, scores[:, :beam_size]], axis=1)
-        scores, best = tf.math.top_k(scores, beam_size)
+        scores, best = tf.math.top_k(scores, self._num_kept)
         ended = tf.gather(beam.tokens, parent[:, :beam_size], batch_dims=1)  # (B, K, C)
         both = tf.concat([beam.finished.tokens, ended], axis=1)
         finished = Hypotheses(tf.gather(both, best, batch_dims=1), scores)

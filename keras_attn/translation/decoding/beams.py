@@ -36,6 +36,6 @@ class Beam(NamedTuple):
     log_probs: tf.Tensor  # float32 (B, K): their log probabilities, best first; -inf if missing
     placeholders_left: tf.Tensor  # bool (B, K, P): whether they may still have each placeholder
     ancestors: Any  # int32 (B, K, C): see `Step`; empty for greedy search
-    finished: Any  # `Hypotheses` (B, K): the best finished ones; empty for greedy search
+    finished: Any  # `Hypotheses` (B, N), N >= K: the best finished ones; empty for greedy search
     done: tf.Tensor  # bool (B,): whether the search of a row is finished
     cache: Any

@@ -16,9 +16,11 @@ from keras_attn.translation.decoding.constraints import (
     num_tokens,
     prefix_constrained,
 )
+from keras_attn.translation.decoding.coverage import Coverage
 from keras_attn.translation.decoding.greedy_search import GreedySearch
 from keras_attn.translation.decoding.parallel import in_groups
 from keras_attn.translation.decoding.steps import DecoderSteps, Memory, Step
+from keras_attn.translation.lexicon import Lexicon
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 
 # A single source is padded to one of these lengths. Lengths above the last are padded to a multiple
@@ -26,6 +28,8 @@ from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 LENGTHS = (16, 32, 64, 128)
 # `compiled_length` where every length is compiled on first use.
 ANY_LENGTH = tf.int32.max
+# Finished hypotheses of each place of the beam among which coverage chooses.
+KEPT_FOR_COVERAGE = 3
 # Maximum number of source pieces, padding included, that are encoded at once.
 MAX_ENCODED = 1024
 
@@ -39,12 +43,22 @@ class Search:
     than `compiled_length`, a variable: a server raises it as it compiles longer programs.
 
     A call returns the `num_best` best hypotheses, 1 to `config.beam_size`, of source ids with EOS
-    `(B, S)`, padded with 0. `encode` is the `tf.function` that maps source ids to their memory.
+    `(B, S)`, padded with 0. With a lexicon, they are those that `Coverage` prefers.
+    `encode` is the `tf.function` that maps source ids to their memory.
     """
 
-    def __init__(self, model: Transformer, config: Config, placeholder_ids: tuple[int, ...] = ()):
+    def __init__(
+        self,
+        model: Transformer,
+        config: Config,
+        placeholder_ids: tuple[int, ...] = (),
+        lexicon: Lexicon | None = None,
+    ):
         self._config = config
         self._constraints = Constraints.of(config, placeholder_ids)
+        self.coverage = None
+        if lexicon and config.coverage_weight and config.beam_size > 1:
+            self.coverage = Coverage(lexicon, config.coverage_weight)
         self.compiled_length = tf.Variable(ANY_LENGTH, trainable=False, name="compiled_length")
         self._steps = DecoderSteps(model, config.beam_size)
         self._steps_in_place = DecoderSteps(model, config.beam_size, in_place=True)
@@ -64,12 +78,16 @@ class Search:
     def __call__(self, source_ids: tf.Tensor, num_best: int = 1, scored: bool = True) -> Hypotheses:
         num_rows, length = tf.unstack(tf.shape(source_ids))
         is_compiled = _length_to_pad_to(length) <= self.compiled_length
+        wanted = num_best if self.coverage is None else self._config.beam_size
         found = tf.cond(
             (num_rows == 0) | (num_rows == 1) & is_compiled,
-            lambda: self._single(_padded(source_ids), num_best, scored),
-            lambda: self._batch(source_ids, num_best, scored),
+            lambda: self._single(_padded(source_ids), wanted, scored),
+            lambda: self._batch(source_ids, wanted, scored),
         )
-        return Hypotheses(found.tokens[:num_rows, :num_best], found.scores[:num_rows, :num_best])
+        found = Hypotheses(found.tokens[:num_rows], found.scores[:num_rows])
+        if self.coverage is not None:
+            found = self.coverage.ranked(source_ids, found)
+        return Hypotheses(found.tokens[:, :num_best], found.scores[:, :num_best])
 
     def compile(self, length: tf.Tensor) -> tf.Tensor:
         """Compile the program for single sources of one of `LENGTHS`; returns its first score."""
@@ -80,7 +98,10 @@ class Search:
 
         A prefix may end with EOS. A row has none if the constraints forbid the prefix.
         """
-        return self._search_static(source_ids, 1, True, prefix)
+        if self.coverage is None:
+            return self._search_static(source_ids, 1, True, prefix)
+        found = self._search_static(source_ids, self._config.beam_size, True, prefix)
+        return self.coverage.ranked(source_ids, found)
 
     def best(self, source_ids: tf.Tensor, *prefix: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Best tokens `(B, C)` and scores `(B,)`, with a prefix if it is given, in bounded memory.
@@ -129,6 +150,7 @@ class Search:
             LengthPenalty.of(config),
             self._constraints,
             config.early_stopping,
+            KEPT_FOR_COVERAGE * config.beam_size if self.coverage else None,
         )
 
     def _rows(self, memory: Memory, num_best: int | tf.Tensor, scored: bool | tf.Tensor) -> Rows:

@@ -21,7 +21,7 @@ class Calibration:
     """Sets the confidence of a model (`Signatures.confidence`) by validation sentences.
 
     The log-odds that a translation is right are fitted by logistic regression to its log
-    probability and its length relative to the source. The threshold marks the share
+    probability, its length relative to the source and its coverage. The threshold marks the share
     `MARKED_OF_RIGHT` of the right translations. `details` are the figures for the report, empty
     without a calibration.
     """
@@ -42,10 +42,11 @@ class Calibration:
             return
         weights = fit(evidence, is_right)
         signatures.confidence.assign(weights)
-        is_marked = evidence @ weights[:2] + weights[2] < 0
+        is_marked = evidence @ weights[:-1] + weights[-1] < 0
         self.details = {
             "marked if below 0": f"{weights[0]:.2f} × log probability + "
-            f"{weights[1]:.2f} × target tokens for each source token + {weights[2]:.2f}",
+            f"{weights[1]:.2f} × target tokens for each source token + "
+            f"{weights[2]:.2f} × coverage + {weights[3]:.2f}",
             "marked right translations": f"{is_marked[is_right].mean():.0%}",
             "marked wrong translations": f"{is_marked[~is_right].mean():.0%}",
             "right": f"chrF at least {RIGHT_CHRF}",
@@ -54,17 +55,19 @@ class Calibration:
 
 
 def fit(evidence: np.ndarray, is_right: np.ndarray) -> np.ndarray:
-    """Weights of the two columns of the evidence, and a bias, float32 `(3,)`.
+    """Weights of the columns of the evidence, and a bias, float32.
 
     Logistic regression by Newton's method. The bias is moved so that `MARKED_OF_RIGHT` of the right
     ones are below 0.
     """
     columns = np.c_[evidence, np.ones(len(evidence))].astype(np.float64)
-    weights = np.zeros(3)
+    weights = np.zeros(columns.shape[1])
     for _ in range(20):
         probability = 1 / (1 + np.exp(-columns @ weights))
-        curvature = (columns.T * (probability * (1 - probability))) @ columns + 1e-3 * np.eye(3)
+        curvature = (columns.T * (probability * (1 - probability))) @ columns + 1e-3 * np.eye(
+            len(weights)
+        )
         gradient = columns.T @ (is_right - probability) - 1e-3 * weights
         weights += np.linalg.solve(curvature, gradient)
-    weights[2] -= np.quantile((columns @ weights)[is_right], MARKED_OF_RIGHT)
+    weights[-1] -= np.quantile((columns @ weights)[is_right], MARKED_OF_RIGHT)
     return weights.astype(np.float32)

@@ -19,6 +19,7 @@ from keras_attn.translation.evaluation.exactness import Share
 from keras_attn.translation.evaluation.markdown import report_lines
 from keras_attn.translation.evaluation.report import EpochRecord, Report
 from keras_attn.translation.export.saved_model import export
+from keras_attn.translation.lexicon import Lexicon
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
 
 
@@ -28,6 +29,7 @@ def export_and_score(
     config: Config,
     folder: Path,
     *,
+    lexicon: Lexicon,
     validation: Sequence[Example],
     examples: Sequence[Example],
     corpora: Mapping[str, Sequence[int]],
@@ -41,7 +43,7 @@ def export_and_score(
     the report is None if the model could not be scored. See `export` and `evaluate`.
     """
     calibration = Calibration(validation)
-    translator = export(model, tokenizers, config, folder, calibration)
+    translator = export(model, tokenizers, config, folder, calibration, lexicon)
     details = {**details, "is_uncertain": calibration.details} if calibration.details else details
     version, report = translator.folder, None
     with _warning(version, "scores"):

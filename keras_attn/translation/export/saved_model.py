@@ -14,8 +14,9 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.export import examples, small_graph, warmup_requests
 from keras_attn.translation.export.signatures import Signatures
 from keras_attn.translation.export.translator import SIGNATURE, Translator
+from keras_attn.translation.lexicon import Lexicon
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
-from keras_attn.translation.versions import CONFIG, EXTRA
+from keras_attn.translation.versions import CONFIG, EXTRA, LEXICON
 
 # Approximate number of pieces of the text that a new version translates before it is renamed.
 TRIED_PIECES = 8
@@ -38,22 +39,26 @@ def export(
     config: Config,
     folder: Path,
     calibrate: Callable[[Signatures], None] | None = None,
+    lexicon: Lexicon | None = None,
 ) -> Translator:
     """Write the next version of a translator to `folder`; returns it as loaded from disk.
 
     The version is written to a temporary folder, and renamed after it was loaded and has translated
     a text. So a server that watches `folder` never sees one that is incomplete or cannot translate.
-    `calibrate` may change the variables of the signatures before they are written.
+    `calibrate` may change the variables of the signatures before they are written. With a lexicon,
+    translations that cover their sources are preferred (`Coverage`).
     """
     _check_weights(model)
     try:
         with versions.temporary_folder(folder) as aside:
-            _write_graph(model, tokenizers, config, aside, calibrate)
+            _write_graph(model, tokenizers, config, aside, calibrate, lexicon)
             extra = aside / EXTRA
             extra.mkdir(exist_ok=True)
             config.save(extra / CONFIG)
             for name, tokenizer in tokenizers._asdict().items():
                 tokenizer.save(extra / f"{name}.model")
+            if lexicon:
+                lexicon.save(extra / LEXICON)
             warmup_requests.write(extra, tokenizers.source, config.max_length)
             versions.write_sizes(aside)
             translator = _load_and_try(aside, warmup_requests.text(tokenizers.source, TRIED_PIECES))
@@ -86,16 +91,17 @@ def _write_graph(
     config: Config,
     folder: Path,
     calibrate: Callable[[Signatures], None] | None,
+    lexicon: Lexicon | None,
 ) -> None:
     # On the processor, even if there is a GPU: `in_shards` has no kernel for a GPU, and cannot read
     # the weights of another device. The devices are saved with the weights.
     with tf.device("CPU:0"):
-        signatures = Signatures(model, tokenizers, config)
+        signatures = Signatures(model, tokenizers, config, lexicon)
         if calibrate:
             calibrate(signatures)
     saved = tf.Module()
     saved.weights = [variable.value for variable in signatures.model.variables]
-    saved.tables = signatures.source.variables + signatures.target.variables
+    saved.tables = signatures.tables
     for name in ("num_shards", "compiled_length", "confidence"):
         setattr(saved, name, getattr(signatures, name))
     specs = {

@@ -17,6 +17,7 @@ from keras_attn.translation.decoding.parallel import in_shards
 from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.export.explainer import Explainer
+from keras_attn.translation.lexicon import Lexicon
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, PLACEHOLDER_IDS
 from keras_attn.translation.text import placeholders, sentences
@@ -31,8 +32,8 @@ ROWS_AT_ONCE = 128
 # quarter longer than one (benchmarks/results/decode.md).
 NUM_SHARDS = 2
 # A translation is uncertain if its confidence is below 0: a weight for its log probability, one for
-# its tokens in relation to the source, and a bias. Training calibrates them.
-CONFIDENCE = (1.0, 0.0, 5.0)
+# its tokens in relation to the source, one for its coverage, and a bias. Training calibrates them.
+CONFIDENCE = (1.0, 0.0, 0.0, 5.0)
 MAX_RATIO = 2.0  # target tokens for each source token that count
 
 
@@ -55,7 +56,13 @@ class Signatures:
     Single texts of up to `compiled_length` pieces are translated by compiled programs.
     """
 
-    def __init__(self, model: Transformer, tokenizers: Tokenizers, config: Config):
+    def __init__(
+        self,
+        model: Transformer,
+        tokenizers: Tokenizers,
+        config: Config,
+        lexicon: Lexicon | None = None,
+    ):
         self._config = config
         self._joiner = read_language(config.target).joiner
         self._length_penalty = LengthPenalty.of(config)
@@ -63,7 +70,8 @@ class Signatures:
         self._is_imported = tokenizers.source.is_imported
         placeholder_ids = () if self._is_imported else PLACEHOLDER_IDS
         self.model = in_dtype(model, config.serving_precision)
-        self._search_ids = Search(self.model, config, placeholder_ids)
+        self._search_ids = Search(self.model, config, placeholder_ids, lexicon)
+        self._coverage = self._search_ids.coverage
         # A program that loads the SavedModel may change this number and the number of shards.
         self.compiled_length = self._search_ids.compiled_length
         self.source = GraphTokenizer(tokenizers.source.proto, self.compiled_length)
@@ -79,6 +87,12 @@ class Signatures:
         self._mask_texts = graph(self._mask, input_signature=[strings, *terms])
         self._unmask_texts = graph(self._unmask, input_signature=[strings, values, strings])
         self.search = graph(self._search, input_signature=[strings, *terms, number, boolean])
+
+    @property
+    def tables(self) -> list[tf.Variable]:
+        """Variables that are neither weights of the model nor settings."""
+        tables = self.source.variables + self.target.variables
+        return tables if self._coverage is None else tables + self._coverage.variables
 
     def translate(self, text: tf.Tensor) -> Outputs:
         """Best translation of each text; signature `serving_default`."""
@@ -303,26 +317,30 @@ class Signatures:
 
     def _is_uncertain(self, source_ids: tf.Tensor, found: Hypotheses) -> tf.Tensor:
         """Whether the model is unsure of the best hypothesis of each row, boolean `(B,)`."""
-        confidence = tf.linalg.matvec(self._evidence(source_ids, found), self.confidence[:2])
+        confidence = tf.linalg.matvec(self._evidence(source_ids, found), self.confidence[:-1])
         # A character without a piece of its own was hardly seen in training.
         is_rare = tf.gather(tf.constant(self.source.is_rare), source_ids)
-        return (confidence + self.confidence[2] < 0) | tf.reduce_any(is_rare, axis=1)
+        return (confidence + self.confidence[-1] < 0) | tf.reduce_any(is_rare, axis=1)
 
     def _evidence(self, source_ids: tf.Tensor, found: Hypotheses) -> tf.Tensor:
-        """Evidence of each best hypothesis, float32 `(B, 2)`.
+        """Evidence of each best hypothesis, float32 `(B, 3)`.
 
-        Its log probability, and its number of tokens in relation to the source: most wrong
-        translations leave something out. EOS counts.
+        Its log probability, its number of tokens in relation to the source, with EOS, and its
+        coverage (0 without a lexicon): most wrong translations leave something out.
         """
         num_generated = num_tokens(found.tokens[:, 0]) + 1
-        log_probability = found.scores[:, 0] * self._length_penalty(num_generated)
+        scores, coverage = found.scores[:, 0], tf.zeros_like(found.scores[:, 0])
+        if self._coverage is not None:
+            coverage = self._coverage(source_ids, found.tokens[:, :1])[:, 0]
+            scores -= self._coverage.weight * coverage
         ratio = tf.cast(num_generated / num_tokens(source_ids), tf.float32)
-        return tf.stack([log_probability, tf.minimum(ratio, MAX_RATIO)], axis=1)
+        log_probability = scores * self._length_penalty(num_generated)
+        return tf.stack([log_probability, tf.minimum(ratio, MAX_RATIO), coverage], axis=1)
 
     def translate_with_evidence(self, texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
-        """Translations of sentences, and their evidence `(B, 2)`, for a calibration."""
+        """Translations of sentences, and their evidence `(B, 3)`, for a calibration."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        translations, evidence = [""] * len(texts), np.zeros([len(texts), 2], np.float32)
+        translations, evidence = [""] * len(texts), np.zeros([len(texts), 3], np.float32)
         for start in range(0, len(texts), ROWS_AT_ONCE):
             rows = order[start : start + ROWS_AT_ONCE]
             source, source_ids = self._read(tf.constant([texts[i] for i in rows]))

@@ -12,10 +12,10 @@ from keras import ops
 
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
+from keras_attn.translation.lexicon import MOST_PIECES, draw
 from keras_attn.translation.special_ids import EOS_ID
 
 MOST_CELLS = 25_000_000  # pieces of one side times pieces of the other, summed over the pairs
-MOST_PIECES = 8192  # of each side, so that a table of both has 256 MiB at most
 # Share of a vector, by its squared length, that the corpus says. The rest is random.
 SHARE = 0.95
 _ROUNDS = 3  # of the decomposition
@@ -65,9 +65,7 @@ def vectors(
     of sentences (Levy and Goldberg 2014, section 5), by a randomized decomposition (Halko et al.
     2011, algorithm 4.4).
     """
-    chosen = random.permutation(len(sides[0]))
-    num_cells = np.cumsum([len(sides[0][i]) * len(sides[1][i]) for i in chosen])
-    chosen = chosen[: max(1, np.searchsorted(num_cells, MOST_CELLS))]
+    chosen = draw(sides, MOST_CELLS, random)
     rows, columns = (
         [_distinct(side[i], size) for i in chosen] for side, size in zip(sides, sizes, strict=True)
     )

@@ -9,9 +9,17 @@ from typing import Any
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
 from keras_attn.translation.config import AND, SEARCH, Config
+from keras_attn.translation.lexicon import Lexicon
 from keras_attn.translation.tokenization.tokenizer import Tokenizer, Tokenizers
 from keras_attn.translation.training.checkpoints import newest_first, read_weights
-from keras_attn.translation.versions import CONFIG, EXTRA, ORIGIN, ORIGIN_DOCUMENTS, newest_version
+from keras_attn.translation.versions import (
+    CONFIG,
+    EXTRA,
+    LEXICON,
+    ORIGIN,
+    ORIGIN_DOCUMENTS,
+    newest_version,
+)
 
 # Fields copied from the configuration of the earlier model.
 INHERITED = (
@@ -74,6 +82,12 @@ def copy_origin(earlier: Path, version: Path) -> None:
         shutil.copy(origin, version / EXTRA)
     if (documents := earlier / EXTRA / ORIGIN_DOCUMENTS).is_dir():
         shutil.copytree(documents, version / EXTRA / ORIGIN_DOCUMENTS)
+
+
+def read_lexicon(earlier: Path | None) -> Lexicon | None:
+    """Lexicon of the version `earlier`; None for checkpoints and for a version without one."""
+    path = earlier and earlier / EXTRA / LEXICON
+    return Lexicon.load(path) if path and path.is_file() else None
 
 
 def copy_weights(earlier: Path, model: Transformer) -> None:

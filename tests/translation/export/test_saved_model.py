@@ -135,7 +135,7 @@ def export_of(tokenizers, make_model, tmp_path, monkeypatch):
             tf.debugging.assert_less(tf.size(text), most + 1)
             return {"translation": text}
 
-        def write_graph(model, tokenizers, config, folder, calibrate):
+        def write_graph(model, tokenizers, config, folder, *rest):
             module = tf.Module()
             module.table = tf.Variable(tf.zeros([1000]))
             tf.saved_model.save(module, str(folder), signatures={"serving_default": echo})

@@ -3,8 +3,10 @@ import pytest
 import tensorflow as tf
 from shared_translator import CONFIG, PAIRS
 
+from keras_attn.translation import lexicon
 from keras_attn.translation.export import signatures
 from keras_attn.translation.export.signatures import CONFIDENCE, Signatures
+from keras_attn.translation.lexicon import FLOOR
 from keras_attn.translation.special_ids import BOS_ID, EOS_ID, PLACEHOLDER_IDS, UNK_ID
 
 SOURCES = [pair.source for pair in PAIRS]
@@ -136,10 +138,29 @@ def test_rare_characters_and_unlikely_translations_are_uncertain(ask):
     texts = [*SOURCES, "庭に龘が咲く。", "", "？！"]
     found = ask("nbest", texts)["is_uncertain"].tolist()
     rows = [row[row > 0] for row in ask("attend", texts)["probabilities"]]
-    is_unlikely = [np.log(row).sum() < -CONFIDENCE[2] for row in rows]
+    is_unlikely = [np.log(row).sum() < -CONFIDENCE[-1] for row in rows]
     expected = [bool(m or "龘" in text) for m, text in zip(is_unlikely, texts, strict=True)]
     assert found == [*expected[:-2], False, False]
     assert {*found} == {True, False} and found[-3]
+
+
+def test_evidence_is_the_log_probability_the_relative_length_and_the_coverage(
+    make_model, tokenizers
+):
+    encoded = (side.encode([pair[i] for pair in PAIRS]) for i, side in enumerate(tokenizers))
+    sides = [[np.array(ids) for ids in side] for side in encoded]
+    words = lexicon.learn(sides, [side.vocab_size for side in tokenizers], seed=0)
+    served = Signatures(make_model(), tokenizers, CONFIG, words)
+    translations, evidence = served.translate_with_evidence(SOURCES)
+    seen = served.attend(tf.constant(SOURCES))
+    assert [one.decode() for one in seen["translation"].numpy()] == translations
+    probabilities = seen["probabilities"].numpy()
+    is_piece = seen["target_pieces"].numpy() != b""
+    expected = np.where(is_piece, np.log(np.where(is_piece, probabilities, 1)), 0).sum(axis=1)
+    np.testing.assert_allclose(evidence[:, 0], expected, rtol=1e-3)
+    lengths = np.array([len(ids) + 1 for ids in sides[0]])
+    np.testing.assert_allclose(evidence[:, 1], np.minimum(is_piece.sum(1) / lengths, 2), rtol=1e-5)
+    assert (evidence[:, 2] > np.log(FLOOR)).all() and (evidence[:, 2] < 0).all()
 
 
 def test_samples_and_attention_copy_too(ask, translate):

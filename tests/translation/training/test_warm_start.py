@@ -9,7 +9,7 @@ from shared_translator import CONFIG
 from small_models import assert_weights
 from small_training import state_of
 
-from keras_attn.translation import named_weights
+from keras_attn.translation import lexicon, named_weights
 from keras_attn.translation.config import Config
 from keras_attn.translation.model import make_model as build_model
 from keras_attn.translation.training import warm_start
@@ -78,6 +78,14 @@ def test_weights_and_tokenizers_are_those_of_a_training(version, tokenizers, bui
         assert_weights(other, best)
     warm_start.copy_tokenizers(training, tmp_path)
     assert (tmp_path / "source.model").read_bytes() == tokenizers.source.proto
+
+
+def test_the_lexicon_is_that_of_the_version_if_it_has_one(version, tmp_path):
+    assert warm_start.read_lexicon(None) is warm_start.read_lexicon(version) is None
+    found = lexicon.learn([[np.array([5])], [np.array([6])]], [9, 9], seed=0)
+    (tmp_path / "assets.extra").mkdir()
+    found.save(tmp_path / "assets.extra" / "lexicon.npz")
+    assert warm_start.read_lexicon(tmp_path).keys.tolist() == found.keys.tolist() == [5, 6 * 9 + 5]
 
 
 def test_sizes_and_search_are_inherited_and_the_rest_is_the_users(version):

@@ -1,0 +1,58 @@
+"""Order of hypotheses by their probability and by how well they cover their source."""
+
+import numpy as np
+import tensorflow as tf
+
+from keras_attn.translation.decoding.beams import Hypotheses
+from keras_attn.translation.decoding.parallel import in_groups
+from keras_attn.translation.lexicon import FLOOR, Lexicon
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID
+
+
+class Coverage:
+    """Adds to scores how well hypotheses cover their sources, by a lexicon.
+
+    The coverage of a source `x` by a hypothesis `y` is the mean over the pieces `x_s` of
+    `max_t log P(x_s | y_t)`: a channel model from target to source (Yee, Dauphin and Auli 2019,
+    section 2) in which a piece comes from the piece that explains it best. A model that has seen
+    few sentences leaves parts out, and is as sure of such a translation as of a whole one.
+    """
+
+    def __init__(self, lexicon: Lexicon, weight: float):
+        self.weight = weight
+        self._num_sources = lexicon.num_sources
+        self._keys = tf.Variable(lexicon.keys, trainable=False, name="lexicon_keys")
+        self._log_probs = tf.Variable(lexicon.log_probs, trainable=False, name="lexicon_log_probs")
+        self.variables = [self._keys, self._log_probs]
+
+    def ranked(self, source_ids: tf.Tensor, found: Hypotheses) -> Hypotheses:
+        """Hypotheses in the order of their scores and `weight` times their coverage."""
+        scores = found.scores + self.weight * self(source_ids, found.tokens)
+        scores, order = tf.math.top_k(scores, tf.shape(scores)[1])
+        return Hypotheses(tf.gather(found.tokens, order, batch_dims=1), scores)
+
+    def __call__(self, source_ids: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+        """Coverage of sources `(B, S)` by hypotheses `(B, K, L)`, float32 `(B, K)`."""
+        number = tf.shape(tokens)[1]
+        # Padding, which stands for no piece, may explain a piece too.
+        tokens = tf.pad(tokens, [[0, 0], [0, 0], [0, 1]], constant_values=PAD_ID)
+        is_known = (source_ids != PAD_ID) & (source_ids != EOS_ID)
+        is_known &= source_ids < self._num_sources
+
+        def covered(ids: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+            keys = tokens[..., None] * self._num_sources + ids[:, None, None]  # (B, K, L, S)
+            return tf.reduce_max(self._find(keys), axis=2)
+
+        positions = number * tf.shape(tokens)[2]
+        best = in_groups(
+            covered, (source_ids, tokens), positions, tf.TensorSpec([None, None], tf.float32)
+        )
+        known = tf.cast(is_known, tf.float32)[:, None]  # (B, 1, S)
+        return tf.math.divide_no_nan(tf.reduce_sum(best * known, 2), tf.reduce_sum(known, 2))
+
+    def _find(self, keys: tf.Tensor) -> tf.Tensor:
+        flat = tf.reshape(keys, [-1])
+        places = tf.minimum(tf.searchsorted(self._keys, flat), tf.size(self._keys) - 1)
+        found = tf.cast(tf.gather(self._log_probs, places), tf.float32)
+        found = tf.where(tf.gather(self._keys, places) == flat, found, float(np.log(FLOOR)))
+        return tf.reshape(found, tf.shape(keys))
