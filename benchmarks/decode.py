@@ -155,7 +155,8 @@ class CountedSearch:
     def __init__(self, version: Path, **settings: Any):
         model, tokenizers, config = load(version, **settings)
         config.validate()
-        self._exported = Signatures(model, tokenizers, config)
+        lexicon = warm_start.read_lexicon(version)
+        self._exported = Signatures(model, tokenizers, config, lexicon)
         threads.one_core_for_each_shard(self._exported)
         self._steps = tf.Variable([0.0, 0.0])
         step, no_terms = DecoderSteps.step, tf.zeros([0], tf.string)

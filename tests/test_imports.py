@@ -33,7 +33,7 @@ FLOORS = {
         "__init__",
     ],
     TRANSLATION: [
-        "special_ids config presets versions named_weights runtime text",
+        "special_ids config presets versions named_weights lexicon runtime text",
         "corpus tokenization decoding",
         "model",
         "batching export",

@@ -378,17 +378,17 @@ for text, translation in stored["translations"].items():
 # ### Several translations
 #
 # `translator.nbest(["雨が降りそうだから、傘を持って行きなさい。"])`: the beam keeps four hypotheses. The score is the log probability, divided by the
-# length penalty. A glossary gives the translation of a term: `translator(["木村さんに会いました。"], glossary={"木村": "Kimura"})`.
+# length penalty, plus how well the hypothesis covers the sentence. A glossary gives the translation of a term: `translator(["木村さんに会いました。"], glossary={"木村": "Kimura"})`.
 
 # %% [markdown] lang="ja"
 # ### 複数の翻訳
 #
-# `translator.nbest(["雨が降りそうだから、傘を持って行きなさい。"])`。ビームは四つの仮説を保ちます。スコアは、対数確率を長さペナルティで割ったものです。用語の訳は用語集で指定できます: `translator(["木村さんに会いました。"], glossary={"木村": "Kimura"})`
+# `translator.nbest(["雨が降りそうだから、傘を持って行きなさい。"])`。ビームは四つの仮説を保ちます。スコアは、対数確率を長さペナルティで割り、原文をどれだけ訳しているかを加えたものです。用語の訳は用語集で指定できます: `translator(["木村さんに会いました。"], glossary={"木村": "Kimura"})`
 
 # %% [markdown] lang="ko"
 # ### 여러 번역
 #
-# `translator.nbest(["雨が降りそうだから、傘を持って行きなさい。"])`: 빔은 가설 네 개를 유지합니다. 스코어는 로그 확률을 길이 페널티으로 나눈 것입니다. 용어집으로 용어의 번역을 정할 수 있습니다: `translator(["木村さんに会いました。"], glossary={"木村": "Kimura"})`.
+# `translator.nbest(["雨が降りそうだから、傘を持って行きなさい。"])`: 빔은 가설 네 개를 유지합니다. 스코어는 로그 확률을 길이 페널티로 나누고, 원문을 얼마나 옮겼는지를 더한 것입니다. 용어집으로 용어의 번역을 정할 수 있습니다: `translator(["木村さんに会いました。"], glossary={"木村": "Kimura"})`.
 
 # %%
 for translation, score in stored["nbest"]:

@@ -137,7 +137,7 @@ class Config:
     beam_size: int = 4
     length_penalty: float = 1.2
     length_penalty_offset: float = 5.0
-    coverage_weight: float = 1.6
+    coverage_weight: float = 0.8
     early_stopping: str = "lookahead"
     forced_eos: bool = False
     allow_unk: bool = False

@@ -8,7 +8,7 @@ from keras_attn.translation.corpus.sources import rights
 from keras_attn.translation.evaluation.markdown import escape, score_lines, section, spelled_out
 from keras_attn.translation.evaluation.report import Report
 from keras_attn.translation.export import examples
-from keras_attn.translation.versions import EXTRA
+from keras_attn.translation.versions import EXTRA, LEXICON
 
 FILE = "README.md"
 NUM_WORST = 5
@@ -135,11 +135,13 @@ def _bad_examples(report: Report) -> list[str]:
 
 def _use(folder: Path, config: Config) -> str:
     offset = config.length_penalty_offset
+    coverage = f", plus {config.coverage_weight:g} times the coverage of the source"
     return _USE.format(
         folder=folder.parent.name or ".",
         version=folder.name,
         beam_size=config.beam_size,
         penalty=f"(({offset:g} + pieces) / {offset + 1:g})^{config.length_penalty}",
+        coverage=coverage if (folder / EXTRA / LEXICON).is_file() else "",
         limit=config.max_length - 1,
     )
 

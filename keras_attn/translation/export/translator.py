@@ -18,8 +18,10 @@ SIGNATURE = "serving_default"
 
 
 class Hypothesis(NamedTuple):
-    """Translation of a text, with its log probability divided by the length penalty.
+    """Translation of a text, with its score.
 
+    The score is the log probability divided by the length penalty, plus the weighted coverage of
+    the source (`Coverage`) where the model has a lexicon.
     `is_uncertain` tells whether the model is unsure of the best translation of the text,
     `is_other_language` whether the text is in another language and therefore returned as given.
     """
