@@ -29,7 +29,7 @@ def export_and_score(
     config: Config,
     folder: Path,
     *,
-    lexicon: Lexicon,
+    lexicon: Lexicon | None,
     validation: Sequence[Example],
     examples: Sequence[Example],
     corpora: Mapping[str, Sequence[int]],

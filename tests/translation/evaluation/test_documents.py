@@ -40,6 +40,7 @@ def export_and_score(tmp_path, monkeypatch):
     def export_and_score():
         version, report = documents.export_and_score(
             *(None, None, Config(), tmp_path),
+            lexicon=None,
             validation=[],
             examples=EXAMPLES,
             corpora={},
