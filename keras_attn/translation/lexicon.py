@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 # has 256 MiB at most.
 MOST_PIECES = 8192
 MOST_CELLS = 25_000_000  # pieces of one side times pieces of the other, summed over the pairs
-# Smaller probabilities are left out. Added to all, so that their logarithms are finite.
+# Smaller probabilities are left out. All have it added, so that a missing one has a logarithm too.
 FLOOR = 1e-3
 _ROUNDS = 5  # of expectation maximization
 
@@ -38,9 +39,12 @@ class Lexicon(NamedTuple):
 
     @classmethod
     def load(cls, path: Path) -> Lexicon:
-        """Read a file that `save` wrote."""
-        with np.load(path) as parts:
-            return cls(int(parts["num_sources"]), parts["keys"], parts["log_probs"])
+        """Read a file that `save` wrote; `ValueError` if it is something else."""
+        try:
+            with np.load(path) as parts:
+                return cls(int(parts["num_sources"]), parts["keys"], parts["log_probs"])
+        except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+            raise ValueError(f"`{path}` is not the lexicon of a translator.") from error
 
 
 def learn(sides: Sequence[Sequence[np.ndarray]], sizes: Sequence[int], seed: int) -> Lexicon:

@@ -89,11 +89,9 @@ def run(arguments: dict[str, Any], start_time: float) -> None:
         # SavedModel
         progress.begin("export and scoring")
         words = _lexicon(asked.earlier, batches, tokenizers, config)
-        scored = _scored_with(config, pairs, trained, model)
-        export = partial(export_and_score, lexicon=words, **scored)
+        export = partial(export_and_score, lexicon=words, **_scoring(config, pairs, trained, model))
         version, report = tensorflow_process.call(export, model, tokenizers, config, asked.out)
-        if asked.earlier:
-            warm_start.copy_origin(asked.earlier, version)
+        warm_start.copy_origin(asked.earlier, version)
     run_folder.remove(asked.work, lock)
 
     # Score (of the exported model, loaded from disk)
@@ -112,11 +110,12 @@ def _read_corpus(fields: dict[str, Any]) -> Corpus:
 
 def _lexicon(
     earlier: Path | None, batches: Batches, tokenizers: Tokenizers, config: Config
-) -> lexicon.Lexicon:
-    """Lexicon of the earlier model, or of the training pairs."""
+) -> lexicon.Lexicon | None:
+    """Lexicon of the training pairs; that of the earlier version, if any, which may have none."""
+    if warm_start.is_version(earlier):  # its pairs were more, or its pieces have another order
+        return warm_start.read_lexicon(earlier)
     sizes = [side.vocab_size for side in tokenizers]
-    found = warm_start.read_lexicon(earlier)
-    return found or lexicon.learn(batches.sides, sizes, config.seed)
+    return lexicon.learn(batches.sides, sizes, config.seed)
 
 
 def _expected_seconds(config: Config, pairs: Corpus) -> dict[str, float]:
@@ -128,7 +127,7 @@ def _expected_seconds(config: Config, pairs: Corpus) -> dict[str, float]:
     }
 
 
-def _scored_with(config: Config, pairs: Corpus, trained: Run, model: keras.Model) -> dict[str, Any]:
+def _scoring(config: Config, pairs: Corpus, trained: Run, model: keras.Model) -> dict[str, Any]:
     """Test sentences, and the details of the report."""
     return {
         "validation": pairs.validation,

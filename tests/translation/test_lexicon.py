@@ -75,3 +75,10 @@ def test_a_lexicon_is_kept_in_a_file(tmp_path):
     assert again.num_sources == found.num_sources
     np.testing.assert_array_equal(again.keys, found.keys)
     np.testing.assert_array_equal(again.log_probs, found.log_probs)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"words"])
+def test_a_file_that_is_no_lexicon_is_named(tmp_path, content):
+    (tmp_path / "lexicon.npz").write_bytes(content)
+    with pytest.raises(ValueError, match="lexicon.npz` is not the lexicon of a translator"):
+        Lexicon.load(tmp_path / "lexicon.npz")

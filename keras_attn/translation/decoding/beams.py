@@ -9,8 +9,8 @@ class Hypotheses(NamedTuple):
     """Hypotheses of each row, best first."""
 
     tokens: tf.Tensor  # int32 (B, K, L): token ids without EOS, padded at the end
-    # float32 (B, K): log probabilities divided by the length penalty; -inf if a row has fewer
-    # than `K` hypotheses
+    # float32 (B, K): log probabilities divided by the length penalty, plus the weighted coverage
+    # after `Coverage.ranked`; -inf if a row has fewer than `K` hypotheses
     scores: tf.Tensor
 
 

@@ -28,7 +28,7 @@ from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 LENGTHS = (16, 32, 64, 128)
 # `compiled_length` where every length is compiled on first use.
 ANY_LENGTH = tf.int32.max
-# Finished hypotheses of each place of the beam among which coverage chooses.
+# A search with coverage chooses from this many times `beam_size` finished hypotheses.
 KEPT_FOR_COVERAGE = 3
 # Maximum number of source pieces, padding included, that are encoded at once.
 MAX_ENCODED = 1024

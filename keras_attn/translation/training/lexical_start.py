@@ -12,10 +12,9 @@ from keras import ops
 
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
-from keras_attn.translation.lexicon import MOST_PIECES, draw
+from keras_attn.translation.lexicon import MOST_CELLS, MOST_PIECES, draw
 from keras_attn.translation.special_ids import EOS_ID
 
-MOST_CELLS = 25_000_000  # pieces of one side times pieces of the other, summed over the pairs
 # Share of a vector, by its squared length, that the corpus says. The rest is random.
 SHARE = 0.95
 _ROUNDS = 3  # of the decomposition

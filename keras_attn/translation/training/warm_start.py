@@ -4,7 +4,7 @@ import shutil
 import warnings
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation import named_weights
@@ -76,18 +76,25 @@ def copy_tokenizers(earlier: Path, folder: Path) -> None:
         Tokenizer.load(_with_tokenizers(earlier) / file).save(folder / file)
 
 
-def copy_origin(earlier: Path, version: Path) -> None:
+def copy_origin(earlier: Path | None, version: Path) -> None:
     """Copy licence and citation of an imported model in `earlier` to the version made from it."""
+    if earlier is None:
+        return
     if (origin := earlier / EXTRA / ORIGIN).is_file():
         shutil.copy(origin, version / EXTRA)
     if (documents := earlier / EXTRA / ORIGIN_DOCUMENTS).is_dir():
         shutil.copytree(documents, version / EXTRA / ORIGIN_DOCUMENTS)
 
 
-def read_lexicon(earlier: Path | None) -> Lexicon | None:
-    """Lexicon of the version `earlier`; None for checkpoints and for a version without one."""
-    path = earlier and earlier / EXTRA / LEXICON
-    return Lexicon.load(path) if path and path.is_file() else None
+def is_version(earlier: Path | None) -> TypeGuard[Path]:
+    """Whether `earlier`, found by `inherit`, is an exported version, not checkpoints."""
+    return earlier is not None and not newest_first(earlier)
+
+
+def read_lexicon(version: Path) -> Lexicon | None:
+    """Lexicon of an exported version; None if it has none."""
+    path = version / EXTRA / LEXICON
+    return Lexicon.load(path) if path.is_file() else None
 
 
 def copy_weights(earlier: Path, model: Transformer) -> None:

@@ -81,7 +81,8 @@ def test_weights_and_tokenizers_are_those_of_a_training(version, tokenizers, bui
 
 
 def test_the_lexicon_is_that_of_the_version_if_it_has_one(version, tmp_path):
-    assert warm_start.read_lexicon(None) is warm_start.read_lexicon(version) is None
+    assert warm_start.is_version(version) and not warm_start.is_version(None)
+    assert warm_start.read_lexicon(version) is None
     found = lexicon.learn([[np.array([5])], [np.array([6])]], [9, 9], seed=0)
     (tmp_path / "assets.extra").mkdir()
     found.save(tmp_path / "assets.extra" / "lexicon.npz")
