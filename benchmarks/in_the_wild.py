@@ -61,32 +61,39 @@ def area_under_curve(wrong: Sequence[float], right: Sequence[float]) -> float:
 
 
 def table(answers: Sequence[Hypothesis], rows: Sequence[Row], show: bool = False) -> list[str]:
-    """Lines of a table: acceptable answers by situation and in all, chrF2, and uncertainty.
+    """Lines of a table: right answers by situation and in all, chrF2, and uncertainty.
 
-    `show` appends the wrong answers, but none to a sentence of the release half.
+    "Checks" are answers that pass their checks. Acceptable ones are near a reference, too. `show`
+    appends those that are not acceptable, but none to a sentence of the release half.
     """
-    passed = acceptability.acceptable([answer.translation for answer in answers], rows)
+    both = list(zip(answers, rows, strict=True))
+    checked = [acceptability.passes(one.translation, row.checks, row.source) for one, row in both]
+    passed = [acceptability.is_acceptable(one.translation, row) for one, row in both]
     names = list(dict.fromkeys(row.situation for row in rows))
     width = max(map(len, names))
-    lines = [f"{'situation':{width}}  acceptable      95%       chrF2"]
+    lines = [f"{'situation':{width}}  checks  acceptable      95%       chrF2"]
     for name in [*names, "all"]:
         at = [i for i, row in enumerate(rows) if name in (row.situation, "all")]
         right = sum(passed[i] for i in at)
         low, high = share_interval(right, len(at))
         scored = [(answers[i].translation, rows[i].references) for i in at if rows[i].references]
         chrf = f"{metrics.chrf(*zip(*scored, strict=True)):5.1f}" if scored else "    -"
-        lines.append(f"{name:{width}}  {right:3} of {len(at):3}  {low:5.1%} to {high:5.1%}  {chrf}")
+        counts = f"{sum(checked[i] for i in at):6}  {right:3} of {len(at):3}"
+        lines.append(f"{name:{width}}  {counts}  {low:5.1%} to {high:5.1%}  {chrf}")
     lines += _uncertainty(answers, passed)
     if show:
-        for answer, row, passes in zip(answers, rows, passed, strict=True):
-            if not passes and row.split != RELEASE:
+        for (answer, row), is_right in zip(both, passed, strict=True):
+            if not is_right and row.split != RELEASE:
                 lines.append(f"{row.situation}: {row.source}\n  -> {answer.translation}")
     return lines
 
 
 def examples(answers: Sequence[Hypothesis], rows: Sequence[Row]) -> list[str]:
     """Rows of a Markdown table: the first sentence of each situation, good or wrong."""
-    passed = acceptability.acceptable([answer.translation for answer in answers], rows)
+    passed = [
+        acceptability.is_acceptable(answer.translation, row)
+        for answer, row in zip(answers, rows, strict=True)
+    ]
     first = {row.situation: i for i, row in reversed(list(enumerate(rows)))}
     return [
         f"| {rows[i].source} | {answers[i].translation} | {'good' if passed[i] else 'wrong'} |"
@@ -97,7 +104,7 @@ def examples(answers: Sequence[Hypothesis], rows: Sequence[Row]) -> list[str]:
 def _uncertainty(answers: Sequence[Hypothesis], passed: Sequence[bool]) -> list[str]:
     """Lines on the uncertainty of a model as a sign of wrong answers."""
     groups = [
-        [one for one, passes in zip(answers, passed, strict=True) if passes == wanted]
+        [one for one, is_right in zip(answers, passed, strict=True) if is_right == wanted]
         for wanted in (False, True)
     ]
     area = area_under_curve(*([one.score for one in group] for group in groups))

@@ -19,17 +19,17 @@ def test_the_table_has_shares_by_situation_and_shows_no_answer_of_the_release_ha
         for split, situation in ((DEVELOPMENT, "pets"), (RELEASE, "farm"))
         for i in range(2)
     ]
-    answers = [Hypothesis("the cat", -0.1), Hypothesis("a dog", -0.9, True)] * 2
+    answers = [Hypothesis("the cat", -0.1), Hypothesis("cat of dogs", -0.9, True)] * 2
     lines = in_the_wild.table(answers, rows, show=True)
-    assert [line.split()[:4] for line in lines[1:4]] == [
-        ["pets", "1", "of", "2"],
-        ["farm", "1", "of", "2"],
-        ["all", "2", "of", "4"],
+    assert [line.split()[:5] for line in lines[1:4]] == [
+        ["pets", "2", "1", "of", "2"],
+        ["farm", "2", "1", "of", "2"],
+        ["all", "4", "2", "of", "4"],
     ]
     assert lines[4:] == [
         "Area under the curve, score as sign of a wrong answer: 1.000",
         "Marked by is_uncertain: 2 of 2 wrong and 0 of 2 acceptable answers",
-        "pets: development 1\n  -> a dog",
+        "pets: development 1\n  -> cat of dogs",
     ]
 
 

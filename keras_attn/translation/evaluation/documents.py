@@ -55,8 +55,9 @@ def export_and_score(
         with _warning(version, "share of acceptable translations"):
             rows = acceptability.read(in_the_wild())
             rows = [row for row in rows if row.split == acceptability.DEVELOPMENT]
-            passed = acceptability.acceptable(translator([row.source for row in rows]), rows)
-            report = dataclasses.replace(report, acceptable=Share(sum(passed), len(rows)))
+            texts = translator([row.source for row in rows])
+            right = sum(map(acceptability.is_acceptable, texts, rows))
+            report = dataclasses.replace(report, acceptable=Share(right, len(rows)))
     with _warning(version, "figures"):
         if figures.can_be_drawn():
             figures.draw(version, translator, examples[0].source, history)

@@ -75,9 +75,12 @@ def score(
     )
 
 
-def sentence_chrf(hypothesis: str, references: Sequence[str]) -> float:
-    """chrF of one translation, 0 to 100; BLEU of single sentences is too often 0."""
-    return CHRF().sentence_score(hypothesis, list(references)).score
+def sentence_chrf(hypothesis: str, references: Sequence[str], with_words: bool = False) -> float:
+    """chrF of one translation, 0 to 100; BLEU of single sentences is too often 0.
+
+    `with_words` counts words and pairs of words too (chrF++, Popović 2017).
+    """
+    return CHRF(word_order=2 * with_words).sentence_score(hypothesis, list(references)).score
 
 
 def chrf(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
