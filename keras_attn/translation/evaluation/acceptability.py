@@ -18,7 +18,6 @@ Words and phrases are compared after `normalised`. Japanese alternatives may be 
 
 import csv
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple

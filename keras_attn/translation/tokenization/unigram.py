@@ -25,7 +25,7 @@ class Unigram:
         self._trie = Trie(pieces)
         self.variables = self._trie.variables
         self._scores = np.array(scores, np.float32)
-        self._unknown = np.float32(self._scores.min() - np.float32(UNKNOWN_PENALTY))
+        self._unknown = np.float32(np.min(self._scores) - np.float32(UNKNOWN_PENALTY))
 
     def __call__(self, code_points: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
         """Segment texts of code points `(B, M)`, of which `lengths` `(B,)` are valid.
