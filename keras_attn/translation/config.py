@@ -138,6 +138,7 @@ class Config:
     length_penalty: float = 1.2
     length_penalty_offset: float = 5.0
     coverage_weight: float = 0.8
+    shortlist: int = 16
     early_stopping: str = "lookahead"
     forced_eos: bool = False
     allow_unk: bool = False

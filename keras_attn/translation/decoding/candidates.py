@@ -19,7 +19,7 @@ def best_candidates(
     are sorted. Constraints apply to the first chunk, so it is always included.
     """
     logits, highest = _in_chunks(logits)
-    batch_size, (beam_size, num_chunks) = tf.shape(highest)[0], highest.shape[1:]
+    batch_size, beam_size, num_chunks = tf.shape(highest)[0], highest.shape[1], _size(highest, 2)
     # A loop forgets the size of the beam.
     log_probs = tf.ensure_shape(beam.log_probs - _log_sum_exp(logits, highest), [None, beam_size])
     if constraints.no_repeat_ngram:
@@ -82,15 +82,16 @@ def _constraints_of(
 def _in_chunks(logits: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Logits `(B, K, V)` as float32 `(B, K, N, CHUNK)`, and the maximum of each chunk.
 
-    There are at least two chunks, the last padded with -inf.
+    There are at least two chunks, the last padded with -inf. Logits of a shortlist have whole
+    chunks.
     """
     logits = tf.cast(logits, tf.float32)
     _, beam_size, vocab_size = logits.shape
-    num_chunks = max(-(-vocab_size // CHUNK), 2)
-    missing = [[0, 0], [0, 0], [0, num_chunks * CHUNK - vocab_size]]
-    if missing[2][1]:
-        logits = tf.pad(logits, missing, constant_values=NEG_INF)
-    logits = tf.reshape(logits, [-1, beam_size, num_chunks, CHUNK])
+    if vocab_size is not None:
+        missing = max(-(-vocab_size // CHUNK), 2) * CHUNK - vocab_size
+        if missing:
+            logits = tf.pad(logits, [[0, 0], [0, 0], [0, missing]], constant_values=NEG_INF)
+    logits = tf.reshape(logits, [-1, beam_size, _size(logits, 2) // CHUNK, CHUNK])
     return logits, tf.reduce_max(logits, axis=-1)
 
 
@@ -99,7 +100,7 @@ def _log_sum_exp(logits: tf.Tensor, highest: tf.Tensor) -> tf.Tensor:
 
     From the softmax of the likeliest token, because `tf.nn.softmax` makes no intermediate copy.
     """
-    beam_size, num_chunks = highest.shape[1:]
+    beam_size, num_chunks = highest.shape[1], _size(highest, 2)
     flat = tf.reshape(tf.nn.softmax(tf.reshape(logits, [-1, num_chunks * CHUNK])), [-1, CHUNK])
     chunk = tf.reshape(tf.argmax(highest, axis=-1, output_type=tf.int32), [-1])  # (B * K,)
     of_chunk = tf.gather(flat, tf.range(tf.size(chunk)) * num_chunks + chunk)
@@ -114,7 +115,7 @@ def _without_repetitions(
     tokens = repetitions(beam.tokens, beam.step, n)  # (B, K, starts)
 
     def forbid() -> tuple[tf.Tensor, tf.Tensor]:
-        flat = tf.reshape(logits, [-1, logits.shape[2] * CHUNK])
+        flat = tf.reshape(logits, [-1, _size(logits, 2) * CHUNK])
         ids = tf.reshape(tokens, tf.stack([tf.shape(flat)[0], tf.shape(tokens)[2]]))
         index = tf.broadcast_to(tf.range(tf.shape(ids)[0])[:, None], tf.shape(ids))
         places = tf.stack([index, ids], axis=-1)
@@ -131,7 +132,14 @@ def _best_chunks(highest: tf.Tensor, number: int) -> tuple[tf.Tensor, tf.Tensor]
 
     The `number` best tokens of all chunks are in these chunks.
     """
-    beam_size, num_chunks = highest.shape[1:]
+    beam_size, num_chunks = highest.shape[1], _size(highest, 2)
     flat = tf.reshape(highest, [-1, beam_size * num_chunks])
-    _, best = tf.math.top_k(flat, min(number, beam_size * num_chunks))
+    if flat.shape[1] is not None:  # a small vocabulary
+        number = min(number, flat.shape[1])
+    _, best = tf.math.top_k(flat, number)
     return best // num_chunks, best % num_chunks
+
+
+def _size(x: tf.Tensor, axis: int) -> int | tf.Tensor:
+    """Size of an axis, an integer if the graph knows it."""
+    return tf.shape(x)[axis] if x.shape[axis] is None else x.shape[axis]

@@ -1,8 +1,10 @@
 """Search for the best translations of a batch: compiled by XLA for a single source."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from keras_attn.layers.transformer import Transformer
@@ -19,6 +21,7 @@ from keras_attn.translation.decoding.constraints import (
 from keras_attn.translation.decoding.coverage import Coverage
 from keras_attn.translation.decoding.greedy_search import GreedySearch
 from keras_attn.translation.decoding.parallel import in_groups
+from keras_attn.translation.decoding.shortlist import Choices, Shortlist
 from keras_attn.translation.decoding.steps import DecoderSteps, Memory, Step
 from keras_attn.translation.lexicon import Lexicon
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
@@ -43,7 +46,8 @@ class Search:
     than `compiled_length`, a variable: a server raises it as it compiles longer programs.
 
     A call returns the `num_best` best hypotheses, 1 to `config.beam_size`, of source ids with EOS
-    `(B, S)`, padded with 0. With a lexicon, they are those that `Coverage` prefers.
+    `(B, S)`, padded with 0. With a lexicon, they are those that `Coverage` prefers; with log
+    probabilities `log_priors (V,)` of the target pieces too, they have pieces of a `Shortlist`.
     `encode` is the `tf.function` that maps source ids to their memory.
     """
 
@@ -53,12 +57,14 @@ class Search:
         config: Config,
         placeholder_ids: tuple[int, ...] = (),
         lexicon: Lexicon | None = None,
+        log_priors: np.ndarray | None = None,
     ):
         self._config = config
         self._constraints = Constraints.of(config, placeholder_ids)
         self.coverage = None
         if lexicon and config.coverage_weight and config.beam_size > 1:
             self.coverage = Coverage(lexicon, config.coverage_weight)
+        self._shortlist = Shortlist.of(lexicon, log_priors, config.shortlist)
         self.compiled_length = tf.Variable(ANY_LENGTH, trainable=False, name="compiled_length")
         self._steps = DecoderSteps(model, config.beam_size)
         self._steps_in_place = DecoderSteps(model, config.beam_size, in_place=True)
@@ -66,6 +72,8 @@ class Search:
         graph = partial(tf.function, autograph=False)
         ids = tf.TensorSpec((None, None), tf.int32)
         given = [ids, tf.TensorSpec((), tf.int32), tf.TensorSpec((), tf.bool)]
+        if self._shortlist is not None:
+            given += Choices(tf.TensorSpec((None,), tf.int32), tf.TensorSpec((None, None)))
         self.encode = graph(self._steps.encode, input_signature=[ids])
         # Not inlined: a signature prepares this graph when it is first needed.
         self._batch = graph(
@@ -75,15 +83,25 @@ class Search:
         )
         self._single = graph(self._search_static, input_signature=given, jit_compile=True)
 
+    @property
+    def tables(self) -> list[tf.Variable]:
+        """Variables of the lexicon."""
+        return [x for part in (self.coverage, self._shortlist) if part for x in part.variables]
+
     def __call__(self, source_ids: tf.Tensor, num_best: int = 1, scored: bool = True) -> Hypotheses:
         num_rows, length = tf.unstack(tf.shape(source_ids))
         is_compiled = _length_to_pad_to(length) <= self.compiled_length
         wanted = num_best if self.coverage is None else self._config.beam_size
-        found = tf.cond(
-            (num_rows == 0) | (num_rows == 1) & is_compiled,
-            lambda: self._single(_padded(source_ids), wanted, scored),
-            lambda: self._batch(source_ids, wanted, scored),
-        )
+
+        def single() -> Hypotheses:
+            padded = _padded(source_ids)
+            return self._single(padded, wanted, scored, *self._choices(padded, fixed_size=True))
+
+        def batch() -> Hypotheses:
+            choices = self._choices(source_ids, fixed_size=False)
+            return self._batch(source_ids, wanted, scored, *choices)
+
+        found = tf.cond((num_rows == 0) | (num_rows == 1) & is_compiled, single, batch)
         found = Hypotheses(found.tokens[:num_rows], found.scores[:num_rows])
         if self.coverage is not None:
             found = self.coverage.ranked(source_ids, found)
@@ -91,7 +109,9 @@ class Search:
 
     def compile(self, length: tf.Tensor) -> tf.Tensor:
         """Compile the program for single sources of one of `LENGTHS`; returns its first score."""
-        return self._single(tf.fill([1, length], EOS_ID), 1, False).scores[0, 0]
+        source_ids = tf.fill([1, length], EOS_ID)
+        choices = self._choices(source_ids, fixed_size=True)
+        return self._single(source_ids, 1, False, *choices).scores[0, 0]
 
     def with_prefix(self, prefix: tf.Tensor, source_ids: tf.Tensor) -> Hypotheses:
         """Hypotheses of each source that begin with `prefix (B, P)`, padded with 0, best first.
@@ -99,8 +119,8 @@ class Search:
         A prefix may end with EOS. A row has none if the constraints forbid the prefix.
         """
         if self.coverage is None:
-            return self._search_static(source_ids, 1, True, prefix)
-        found = self._search_static(source_ids, self._config.beam_size, True, prefix)
+            return self._search_static(source_ids, 1, True, prefix=prefix)
+        found = self._search_static(source_ids, self._config.beam_size, True, prefix=prefix)
         return self.coverage.ranked(source_ids, found)
 
     def best(self, source_ids: tf.Tensor, *prefix: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -119,26 +139,32 @@ class Search:
         outputs = (tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.float32))
         return in_groups(best, (source_ids, *prefix), longest, outputs)
 
+    def _choices(self, source_ids: tf.Tensor, fixed_size: bool) -> Sequence[tf.Tensor]:
+        """Last arguments of a search: those of a shortlist, if there is one."""
+        return () if self._shortlist is None else self._shortlist(source_ids, fixed_size)
+
     def _search_batch(
-        self, source_ids: tf.Tensor, num_best: tf.Tensor, scored: tf.Tensor
+        self, source_ids: tf.Tensor, num_best: tf.Tensor, scored: tf.Tensor, *choices: tf.Tensor
     ) -> Hypotheses:
-        steps = self._steps_in_place
         rows = self._rows(_encode_in_groups(self.encode, source_ids), num_best, scored)
-        return self._beam_search(steps.step)(steps.make_cache(rows.memory), rows)
+        cache = self._steps_in_place.make_cache(rows.memory)
+        step, rows = _step(self._steps_in_place, rows, *choices)
+        return _of_ids(self._beam_search(step)(cache, rows), *choices)
 
     def _search_static(
         self,
         source_ids: tf.Tensor,
         num_best: int | tf.Tensor,
         scored: bool | tf.Tensor,
+        *choices: tf.Tensor,
         prefix: tf.Tensor | None = None,
     ) -> Hypotheses:
-        steps = self._steps
         rows = self._rows(self.encode(source_ids), num_best, scored)
-        step = steps.step if prefix is None else prefix_constrained(steps.step, prefix, rows.limits)
+        cache = self._steps.make_cache(rows.memory)
+        step, rows = _step(self._steps, rows, *choices)
+        step = step if prefix is None else prefix_constrained(step, prefix, rows.limits)
         longest = length_limits(tf.shape(source_ids)[1], self._config)
-        search = self._beam_search(step)
-        return search.with_static_shapes(steps.make_cache(rows.memory), rows, longest)
+        return _of_ids(self._beam_search(step).with_static_shapes(cache, rows, longest), *choices)
 
     def _beam_search(self, step: Step) -> BeamSearch:
         config = self._config
@@ -172,6 +198,23 @@ def num_positions(config: Config) -> int:
     """Maximum number of positions on either side that a search may need."""
     # The decoder reads BOS and up to `max_length` target pieces.
     return max(int(_length_to_pad_to(tf.constant(config.max_length))), config.max_length + 1)
+
+
+def _step(
+    steps: DecoderSteps,
+    rows: Rows,
+    ids: tf.Tensor | None = None,
+    penalty: tf.Tensor | None = None,
+) -> tuple[Step, Rows]:
+    """Step of all pieces or of given `Choices`, and the rows with the memory that it needs."""
+    if ids is None:
+        return steps.step, rows
+    return steps.among(ids), rows._replace(memory=(rows.memory, penalty))
+
+
+def _of_ids(found: Hypotheses, ids: tf.Tensor | None = None, *_: tf.Tensor) -> Hypotheses:
+    """Hypotheses of ids, of those that a search of given `Choices` found."""
+    return found if ids is None else found._replace(tokens=tf.gather(ids, found.tokens))
 
 
 def _length_to_pad_to(length: tf.Tensor) -> tf.Tensor:

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from keras_attn.layers.relative_positions import RelativePosition
 from keras_attn.layers.transformer import Transformer
+from keras_attn.training.head import Head
 from keras_attn.translation.special_ids import PAD_ID
 
 # (last tokens (B, K) int32, position () int32, ancestors (B, K, C) int32, cache, memory) ->
@@ -137,8 +138,32 @@ class DecoderSteps:
             {k: tf.reshape(part, of_sentence) for k, part in one["self"].items()} for one in both
         ]
         if not self._is_shared:
-            logits = tf.reshape(logits, [-1, self._beam_size, logits.shape[-1]])
+            vocab_size = logits.shape[-1] or tf.shape(logits)[-1]
+            logits = tf.reshape(logits, [-1, self._beam_size, vocab_size])
         return logits, cache
+
+    def among(self, ids: tf.Tensor) -> Step:
+        """Step whose tokens are places in `Choices.ids`, which alone have logits.
+
+        Its memory is the result of `encode` and the penalties of the choices.
+        """
+        kernel, bias = self._decoder.output_projection(ids)
+        head = Head.of_decoder(self._decoder)
+
+        def to_logits(states: tf.Tensor) -> tf.Tensor:
+            rows = tf.reshape(states, [-1, self._decoder.num_hiddens])
+            logits = tf.nn.bias_add(tf.matmul(rows, tf.cast(kernel, rows.dtype)), bias)
+            return tf.reshape(logits, [-1, states.shape[1], tf.size(ids)])
+
+        def step(
+            last: tf.Tensor, position: tf.Tensor, ancestors: tf.Tensor, cache: Cache, memory: Any
+        ) -> tuple[tf.Tensor, Cache]:
+            memory, penalty = memory
+            with head.replaced(lambda _: to_logits):
+                logits, cache = self.step(tf.gather(ids, last), position, ancestors, cache, memory)
+            return tf.cast(logits, tf.float32) + penalty[:, None], cache
+
+        return step
 
     def _write(
         self, cache: dict[str, tf.Tensor], new: dict[str, tf.Tensor], start: tf.Tensor, *masks: Any

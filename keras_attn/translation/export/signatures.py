@@ -70,12 +70,13 @@ class Signatures:
         self._is_imported = tokenizers.source.is_imported
         placeholder_ids = () if self._is_imported else PLACEHOLDER_IDS
         self.model = in_dtype(model, config.serving_precision)
-        self._search_ids = Search(self.model, config, placeholder_ids, lexicon)
+        self.target = GraphTokenizer(tokenizers.target.proto)
+        scores = self.target.scores
+        self._search_ids = Search(self.model, config, placeholder_ids, lexicon, scores)
         self._coverage = self._search_ids.coverage
         # A program that loads the SavedModel may change this number and the number of shards.
         self.compiled_length = self._search_ids.compiled_length
         self.source = GraphTokenizer(tokenizers.source.proto, self.compiled_length)
-        self.target = GraphTokenizer(tokenizers.target.proto)
         self._explain = Explainer(self.model, config, self.source, self.target, placeholder_ids)
         self.num_shards = tf.Variable(NUM_SHARDS, trainable=False, name="num_shards")
         self.confidence = tf.Variable(CONFIDENCE, trainable=False, name="confidence")
@@ -91,8 +92,7 @@ class Signatures:
     @property
     def tables(self) -> list[tf.Variable]:
         """Variables that are neither weights of the model nor settings."""
-        tables = self.source.variables + self.target.variables
-        return tables if self._coverage is None else tables + self._coverage.variables
+        return self.source.variables + self.target.variables + self._search_ids.tables
 
     def translate(self, text: tf.Tensor) -> Outputs:
         """Best translation of each text; signature `serving_default`."""

@@ -43,6 +43,8 @@ class GraphTokenizer:
         self._ids = np.array([i if i < len(vocabulary) else UNK_ID for i in normal], np.int32)
         self._pieces = [piece.piece.encode() for piece in vocabulary]
         self._bytes = np.array(list(map(_byte, vocabulary)), np.int32)
+        # Log probability of each id in the text of its language; 0 for special ones.
+        self.scores = np.array([piece.score for piece in vocabulary], np.float32)
         # Whether each id is unknown, or a byte of a character without a piece, boolean `(V,)`.
         self.is_rare = np.array([piece.type in (_BYTE, _UNKNOWN) for piece in vocabulary])
         # Text of each id, and text of each id at the beginning of a text.

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_models import strengthen
+
+from keras_attn import Transformer
+from keras_attn.translation.config import Config
+from keras_attn.translation.decoding import shortlist
+from keras_attn.translation.decoding.search import Search
+from keras_attn.translation.decoding.shortlist import Shortlist
+from keras_attn.translation.lexicon import FLOOR, Lexicon
+from keras_attn.translation.special_ids import EOS_ID, PAD_ID
+
+NUM_SOURCES, NUM_TARGETS, NUM_FREQUENT, NUMBER = 12, 500, 192, 5
+RANDOM = np.random.default_rng(0)
+LOG_PRIORS = np.log(RANDOM.random(NUM_TARGETS)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def frequent(monkeypatch):
+    monkeypatch.setattr(shortlist, "NUM_FREQUENT", NUM_FREQUENT)
+
+
+def make_lexicon(num_pairs=4000):
+    """A lexicon of many pairs of pieces; source piece 12 is unknown to it."""
+    keys = np.sort(RANDOM.choice(NUM_SOURCES * NUM_TARGETS, num_pairs, replace=False))
+    log_probs = np.log(RANDOM.random(num_pairs) + FLOOR).astype(np.float16)
+    return Lexicon(NUM_SOURCES, keys.astype(np.int32), log_probs)
+
+
+LEXICON = make_lexicon()
+
+
+def listed(source):
+    """Shortlist of one source, by its definition."""
+    pieces = set(range(1, NUM_FREQUENT))
+    for x in set(source) - {PAD_ID}:
+        joint = {
+            int(key) // NUM_SOURCES: float(log_prob) + LOG_PRIORS[key // NUM_SOURCES]
+            for key, log_prob in zip(*LEXICON[1:], strict=True)
+            if key % NUM_SOURCES == x and key // NUM_SOURCES >= NUM_FREQUENT
+        }
+        pieces |= set(sorted(joint, key=joint.__getitem__)[-NUMBER:])
+    return pieces
+
+
+def sources(lengths=(5, 1, 8, 3, 0, 6)):
+    rows = [[*RANDOM.integers(4, 13, length).tolist(), EOS_ID] for length in lengths]
+    return tf.ragged.constant(rows, tf.int32).to_tensor(PAD_ID)
+
+
+def test_a_shortlist_has_the_frequent_pieces_and_likely_translations_of_each_source_piece():
+    ids = sources()
+    for fixed_size in (False, True):
+        found = Shortlist(LEXICON, LOG_PRIORS, NUMBER)(ids, fixed_size)
+        pieces, penalty = (part.numpy() for part in found)
+        assert len(pieces) % 64 == 0 and pieces[:192].tolist() == list(range(192))
+        for row, source in zip(penalty, ids.numpy().tolist(), strict=True):
+            assert set(pieces[row == 0]) == listed(source)
+            assert len(pieces[row == 0]) == len(listed(source))
+            assert np.isneginf(row[row != 0]).all()
+
+
+def test_with_a_fixed_size_the_number_of_pieces_depends_on_the_length_alone():
+    make = Shortlist(LEXICON, LOG_PRIORS, 1)
+    sizes = {len(make(sources([5]), True).ids) for _ in range(5)}
+    assert sizes == {256}  # 192, 6 positions, and the rest of a chunk
+    assert len(make(sources([400]), True).ids) == 512  # all 500, and padding
+
+
+def make_model(**options):
+    model = Transformer.from_sizes(13, NUM_TARGETS, 1, 1, 12, 16, 2, blockwise=False, **options)
+    model.build(((None, None), (None, None)))
+    return strengthen(model)
+
+
+@pytest.mark.parametrize("position", ["sinusoidal", "t5"])
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_a_search_finds_what_it_finds_if_other_pieces_are_impossible(position, beam_size):
+    model, ids = make_model(position=position), sources()
+    bias = model.decoder.output_projection()[1].numpy()
+    config = Config(max_length=20, beam_size=beam_size, shortlist=NUMBER, coverage_weight=0.0)
+    search = Search(model, config, lexicon=LEXICON, log_priors=LOG_PRIORS)
+    together, plain = search(ids, beam_size), Search(model, config)(ids, beam_size)
+    assert not np.array_equal(together.tokens[:, 0, :4], plain.tokens[:, 0, :4])
+    limited = Search(model, config)
+    for row, source in enumerate(ids.numpy().tolist()):
+        others = list(set(range(NUM_TARGETS)) - listed(source))
+        impossible = bias.copy()
+        impossible[others] = -1e9
+        weights = model.decoder._logits_dense.bias
+        weights.assign(impossible)
+        expected = limited(ids[row, None], beam_size)
+        weights.assign(bias)
+        alone = search(ids[row, None], beam_size)  # by a compiled program
+        for found, place in ((together, row), (alone, 0)):
+            said = found.tokens[place, :, : expected.tokens.shape[2]]
+            np.testing.assert_array_equal(said, expected.tokens[0, :, : said.shape[1]])
+            np.testing.assert_allclose(found.scores[place], expected.scores[0], rtol=1e-4)
+
+
+def test_there_is_no_shortlist_without_a_lexicon_or_for_a_small_vocabulary(monkeypatch):
+    assert Shortlist.of(LEXICON, LOG_PRIORS, NUMBER) is not None
+    assert Shortlist.of(LEXICON, LOG_PRIORS, 0) is None
+    assert Shortlist.of(None, LOG_PRIORS, NUMBER) is None
+    monkeypatch.setattr(shortlist, "NUM_FREQUENT", 250)
+    assert Shortlist.of(LEXICON, LOG_PRIORS, NUMBER) is None
