@@ -44,6 +44,7 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.corpus.load import load_corpus
 from keras_attn.translation.corpus.splits import Example
 from keras_attn.translation.decoding.steps import DecoderSteps
+from keras_attn.translation.evaluation.calibration import Calibration
 from keras_attn.translation.evaluation.metrics import bleu, chrf
 from keras_attn.translation.export import ctranslate2, saved_model
 from keras_attn.translation.export.signatures import Signatures
@@ -90,11 +91,12 @@ def main() -> None:
     if arguments.tries:
         compare_settings(version, arguments.tries, pairs.validation[: arguments.scored])
         return
+    calibrate = Calibration(pairs.validation)
     examples = pairs.test + pairs.validation
     sentences = [example.source for example in examples]
 
     def measure(models: dict[str, Path], ours: tuple[str, ...]) -> None:
-        steps = count_steps(models, sentences[:COUNTED])
+        steps = count_steps(models, sentences[:COUNTED], calibrate)
         peers = start(models, sentences)
         steps |= compare(peers, ours, examples[: arguments.scored], config.target)
         compare_speed(peers, ours, sentences, arguments.turns, steps)
@@ -108,7 +110,8 @@ def main() -> None:
         for beam_size in BEAMS:
             print(f"\nBeam {beam_size}\n" if beam_size > 1 else "\nGreedy search\n", flush=True)
             settings = {**settings_of(arguments.set), "beam_size": beam_size}
-            measure(export_all(version, settings, Path(folder) / f"beam_{beam_size}"), OURS)
+            aside = Path(folder) / f"beam_{beam_size}"
+            measure(export_all(version, settings, aside, calibrate), OURS)
 
 
 def load(version: Path, **settings: Any) -> tuple[Transformer, Tokenizers, Config]:
@@ -121,7 +124,9 @@ def load(version: Path, **settings: Any) -> tuple[Transformer, Tokenizers, Confi
     return model, tokenizers, config
 
 
-def export_all(version: Path, settings: dict[str, Any], folder: Path) -> dict[str, Path]:
+def export_all(
+    version: Path, settings: dict[str, Any], folder: Path, calibrate: Calibration
+) -> dict[str, Path]:
     """Export the weights of a version with settings in each format; folders by name."""
     model, tokenizers, config = load(version, **settings)
     lexicon = warm_start.read_lexicon(version)
@@ -129,7 +134,7 @@ def export_all(version: Path, settings: dict[str, Any], folder: Path) -> dict[st
     for precision in OURS:
         served = dataclasses.replace(config, serving_precision=precision)
         parts = model, tokenizers, served, folder / precision
-        models[precision] = saved_model.export(*parts, lexicon=lexicon).folder
+        models[precision] = saved_model.export(*parts, calibrate, lexicon).folder
     if importlib.util.find_spec("ctranslate2") is not None:
         converted = folder / "ctranslate2"
         ctranslate2.convert(models["float32"], converted)
@@ -152,7 +157,7 @@ class Counted(NamedTuple):
 class CountedSearch:
     """Search that an export of a version has, with `settings` in place of its own, counted."""
 
-    def __init__(self, version: Path, **settings: Any):
+    def __init__(self, version: Path, calibrate: Calibration, **settings: Any):
         model, tokenizers, config = load(version, **settings)
         config.validate()
         lexicon = warm_start.read_lexicon(version)
@@ -170,6 +175,7 @@ class CountedSearch:
             return found["translations"][:, 0], found["scores"][:, 0]
 
         with mock.patch.object(DecoderSteps, "step", counted):
+            calibrate(self._exported)
             graph = tf.function(best, [tf.TensorSpec([None], tf.string)], autograph=False)
             self._best = graph.get_concrete_function()
 
@@ -185,7 +191,8 @@ class CountedSearch:
 def compare_settings(version: Path, tries: list[str], examples: list[Example]) -> None:
     """Print cost and quality of search settings."""
     target = Config.load(version / EXTRA / CONFIG).target
-    searches = [CountedSearch(version, **settings_of(text)) for text in tries]
+    calibrate = Calibration(examples)
+    searches = [CountedSearch(version, calibrate, **settings_of(text)) for text in tries]
     examples = sorted(examples, key=lambda example: len(example.source))
     parts = list(batches([example.source for example in examples], BATCH_SIZE))
     turns = [[search(part) for search in searches] for part in (parts[0], *parts)]
@@ -212,12 +219,12 @@ def is_ours(name: str) -> bool:
     return not name.startswith("ctranslate2")
 
 
-def count_steps(models: dict[str, Path], sentences: list[str]) -> Steps:
+def count_steps(models: dict[str, Path], sentences: list[str], calibrate: Calibration) -> Steps:
     """Steps and row-steps of our models for a text."""
     found: Steps = {}
     for name, version in models.items():
         if is_ours(name):
-            search = CountedSearch(version)
+            search = CountedSearch(version, calibrate)
             for size in REQUESTS:
                 counted = [search(batch) for batch in batches(sentences, size)]
                 steps = (sum(one.steps for one in counted), sum(one.row_steps for one in counted))

@@ -4,6 +4,8 @@ import importlib
 
 import pytest
 
+from keras_attn.translation.evaluation.calibration import Calibration
+
 TEXTS = ["猫が窓のそばで寝ている。", "庭に花が咲く。", "川の水は冷たい。", "明日は早く起きます。"]
 
 
@@ -13,7 +15,9 @@ def test_counted_search_translates_as_the_export_and_counts_each_sentence(
 ):
     monkeypatch.syspath_prepend("benchmarks")
     counted_search = importlib.import_module("decode").CountedSearch
-    assert counted_search(exported / "1")(TEXTS).translations == translator(TEXTS)
+    none = Calibration(())
+    assert counted_search(exported / "1", none)(TEXTS).translations == translator(TEXTS)
     # Random weights seldom end a translation: each search runs to its limit, and then writes EOS.
-    found = counted_search(exported / "1", max_length_ratio=0.0, max_length_extra=5)(TEXTS[:1])
+    limits = {"max_length_ratio": 0.0, "max_length_extra": 5}
+    found = counted_search(exported / "1", none, **limits)(TEXTS[:1])
     assert found.steps == found.row_steps == 6

@@ -64,7 +64,8 @@ class Search:
         self.coverage = None
         if lexicon and config.coverage_weight and config.beam_size > 1:
             self.coverage = Coverage(lexicon, config.coverage_weight)
-        self._shortlist = Shortlist.of(lexicon, log_priors, config.shortlist)
+        sizes = config.shortlist, model.decoder.num_hiddens
+        self.shortlist = Shortlist.of(lexicon, log_priors, *sizes)
         self.compiled_length = tf.Variable(ANY_LENGTH, trainable=False, name="compiled_length")
         self._steps = DecoderSteps(model, config.beam_size)
         self._steps_in_place = DecoderSteps(model, config.beam_size, in_place=True)
@@ -72,7 +73,7 @@ class Search:
         graph = partial(tf.function, autograph=False)
         ids = tf.TensorSpec((None, None), tf.int32)
         given = [ids, tf.TensorSpec((), tf.int32), tf.TensorSpec((), tf.bool)]
-        if self._shortlist is not None:
+        if self.shortlist is not None:
             given += Choices(tf.TensorSpec((None,), tf.int32), tf.TensorSpec((None, None)))
         self.encode = graph(self._steps.encode, input_signature=[ids])
         # Not inlined: a signature prepares this graph when it is first needed.
@@ -86,7 +87,7 @@ class Search:
     @property
     def tables(self) -> list[tf.Variable]:
         """Variables of the lexicon."""
-        return [x for part in (self.coverage, self._shortlist) if part for x in part.variables]
+        return [x for part in (self.coverage, self.shortlist) if part for x in part.variables]
 
     def __call__(self, source_ids: tf.Tensor, num_best: int = 1, scored: bool = True) -> Hypotheses:
         num_rows, length = tf.unstack(tf.shape(source_ids))
@@ -141,14 +142,14 @@ class Search:
 
     def _choices(self, source_ids: tf.Tensor, fixed_size: bool) -> Sequence[tf.Tensor]:
         """Last arguments of a search: those of a shortlist, if there is one."""
-        return () if self._shortlist is None else self._shortlist(source_ids, fixed_size)
+        return () if self.shortlist is None else self.shortlist(source_ids, fixed_size)
 
     def _search_batch(
         self, source_ids: tf.Tensor, num_best: tf.Tensor, scored: tf.Tensor, *choices: tf.Tensor
     ) -> Hypotheses:
         rows = self._rows(_encode_in_groups(self.encode, source_ids), num_best, scored)
         cache = self._steps_in_place.make_cache(rows.memory)
-        step, rows = _step(self._steps_in_place, rows, *choices)
+        step, rows = self._step(self._steps_in_place, rows, *choices)
         return _of_ids(self._beam_search(step)(cache, rows), *choices)
 
     def _search_static(
@@ -161,10 +162,18 @@ class Search:
     ) -> Hypotheses:
         rows = self._rows(self.encode(source_ids), num_best, scored)
         cache = self._steps.make_cache(rows.memory)
-        step, rows = _step(self._steps, rows, *choices)
+        step, rows = self._step(self._steps, rows, *choices)
         step = step if prefix is None else prefix_constrained(step, prefix, rows.limits)
         longest = length_limits(tf.shape(source_ids)[1], self._config)
         return _of_ids(self._beam_search(step).with_static_shapes(cache, rows, longest), *choices)
+
+    def _step(self, steps: DecoderSteps, rows: Rows, *choices: tf.Tensor) -> tuple[Step, Rows]:
+        """Step of all pieces or of given `Choices`, and the rows with the memory that it needs."""
+        if self.shortlist is None or not choices:
+            return steps.step, rows
+        ids, penalty = choices
+        rows = rows._replace(memory=(rows.memory, penalty))
+        return steps.among(ids, self.shortlist.outside), rows
 
     def _beam_search(self, step: Step) -> BeamSearch:
         config = self._config
@@ -198,18 +207,6 @@ def num_positions(config: Config) -> int:
     """Maximum number of positions on either side that a search may need."""
     # The decoder reads BOS and up to `max_length` target pieces.
     return max(int(_length_to_pad_to(tf.constant(config.max_length))), config.max_length + 1)
-
-
-def _step(
-    steps: DecoderSteps,
-    rows: Rows,
-    ids: tf.Tensor | None = None,
-    penalty: tf.Tensor | None = None,
-) -> tuple[Step, Rows]:
-    """Step of all pieces or of given `Choices`, and the rows with the memory that it needs."""
-    if ids is None:
-        return steps.step, rows
-    return steps.among(ids), rows._replace(memory=(rows.memory, penalty))
 
 
 def _of_ids(found: Hypotheses, ids: tf.Tensor | None = None, *_: tf.Tensor) -> Hypotheses:

@@ -142,12 +142,16 @@ class DecoderSteps:
             logits = tf.reshape(logits, [-1, self._beam_size, vocab_size])
         return logits, cache
 
-    def among(self, ids: tf.Tensor) -> Step:
+    def among(self, ids: tf.Tensor, outside: tf.Tensor) -> Step:
         """Step whose tokens are places in `Choices.ids`, which alone have logits.
 
-        Its memory is the result of `encode` and the penalties of the choices.
+        `outside (D + 1,)` are kernel and bias of the logit in the first place. The memory of the
+        step is the result of `encode` and the penalties of the choices.
         """
-        kernel, bias = self._decoder.output_projection(ids)
+        kernel, bias = self._decoder.output_projection(ids[1:])
+        outside = tf.cast(outside, bias.dtype)
+        kernel = tf.concat([outside[:-1, None], kernel], axis=1)
+        bias = tf.concat([outside[-1:], bias], axis=0)
         head = Head.of_decoder(self._decoder)
 
         def to_logits(states: tf.Tensor) -> tf.Tensor:

@@ -27,7 +27,7 @@ def log_probabilities(
 
     `log p(y | x) = sum_t log p(y_t | y_<t, x)` (Sutskever et al. 2014, section 2).
     """
-    logits = model((source_ids, _shifted(target_ids)), training=False)
+    logits = model((source_ids, decoder_inputs(target_ids)), training=False)
     return log_probabilities_of(logits, target_ids)
 
 
@@ -63,7 +63,7 @@ def forward_with_attention(
     memory, of_encoder = model.encoder(source_ids, **asked)
     mask = model.encoder.compute_mask(source_ids)
     logits, of_decoder = model.decoder(
-        _shifted(target_ids), memory, memory_mask=mask, observe=observed.append, **asked
+        decoder_inputs(target_ids), memory, memory_mask=mask, observe=observed.append, **asked
     )
 
     def stacked(found: Sequence[tf.Tensor], ids: tf.Tensor) -> tf.Tensor:
@@ -116,7 +116,7 @@ def likeliest_tokens(
     return tf.where(highest > 0, found, PAD_ID), highest
 
 
-def _shifted(target_ids: tf.Tensor) -> tf.Tensor:
+def decoder_inputs(target_ids: tf.Tensor) -> tf.Tensor:
     """Decoder inputs for the labels `target_ids`: BOS first, no EOS."""
     begin = tf.fill([tf.shape(target_ids)[0], 1], BOS_ID)
     pieces = tf.where(tf.equal(target_ids, EOS_ID), PAD_ID, target_ids)

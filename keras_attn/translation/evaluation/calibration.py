@@ -1,4 +1,4 @@
-"""Calibration of `is_uncertain` on validation sentences, before a model is exported."""
+"""Calibration of search and `is_uncertain` on validation sentences, before an export."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ MIN_SENTENCES = 30  # right ones, and wrong ones; with fewer, the default stays
 
 
 class Calibration:
-    """Sets the confidence of a model (`Signatures.confidence`) by validation sentences.
+    """Fits shortlist and confidence of a model to validation sentences (`Signatures`).
 
     The log-odds that a translation is right are fitted by logistic regression to its log
     probability, its length relative to the source and its coverage. The threshold marks the share
@@ -35,6 +35,7 @@ class Calibration:
         if not self._examples:
             return
         sources, references = zip(*self._examples, strict=True)
+        signatures.fit_shortlist(sources, [of_source[0] for of_source in references])
         translations, evidence = signatures.translate_with_evidence(sources)
         scores = map(metrics.sentence_chrf, translations, references)
         is_right = np.array([score >= RIGHT_CHRF for score in scores])

@@ -1,6 +1,6 @@
 """Signatures of the SavedModel, from strings to strings and numbers, entirely in the graph."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -132,10 +132,7 @@ class Signatures:
 
     def score(self, text: tf.Tensor, translation: tf.Tensor) -> Outputs:
         """Log probability of each translation; both sides are truncated to `max_length`."""
-        source, source_ids = self._read(text)
-        masked = placeholders.mask_translations(translation, source.values)
-        target_ids = self._ids(self.target, masked)
-        return {"log_probability": self._explain.log_probabilities(source_ids, target_ids)}
+        return {"log_probability": self._explain.log_probabilities(*self._pairs(text, translation))}
 
     def attend(self, text: tf.Tensor) -> Outputs:
         """Translation of each text with the outputs of `Explainer`; text is truncated."""
@@ -208,6 +205,12 @@ class Signatures:
         token, text = self._language(text)
         source = self._source(text, *_no_terms())
         return source, self._ids(self.source, tf.strings.join([token, source.text]))
+
+    def _pairs(self, text: tf.Tensor, translation: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Source ids `(B, S)` and target ids `(B, T)` of truncated texts and translations."""
+        source, source_ids = self._read(text)
+        masked = placeholders.mask_translations(translation, source.values)
+        return source_ids, self._ids(self.target, masked)
 
     def _write(self, tokens: tf.Tensor, source: Source) -> tf.Tensor:
         """Text of target ids `(B, T)`, with values in place of placeholders."""
@@ -336,6 +339,18 @@ class Signatures:
         ratio = tf.cast(num_generated / num_tokens(source_ids), tf.float32)
         log_probability = scores * self._length_penalty(num_generated)
         return tf.stack([log_probability, tf.minimum(ratio, MAX_RATIO), coverage], axis=1)
+
+    def fit_shortlist(self, texts: Sequence[str], translations: Sequence[str]) -> None:
+        """Fit the shortlist of the search, if there is one, to translations (`Shortlist.fit`)."""
+        if self._search_ids.shortlist is None:
+            return
+
+        def batches() -> Iterator[tuple[tf.Tensor, tf.Tensor]]:
+            for start in range(0, len(texts), ROWS_AT_ONCE):
+                part = slice(start, start + ROWS_AT_ONCE)
+                yield self._pairs(tf.constant(texts[part]), tf.constant(translations[part]))
+
+        self._search_ids.shortlist.fit(self.model, batches())
 
     def translate_with_evidence(self, texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
         """Translations of sentences, and their evidence `(B, 3)`, for a calibration."""

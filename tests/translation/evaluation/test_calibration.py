@@ -31,6 +31,10 @@ class Signatures:
     def __init__(self):
         self.given = []
         self.confidence = SimpleNamespace(assign=self.given.append)
+        self.fitted = []
+
+    def fit_shortlist(self, texts, translations):
+        self.fitted += zip(texts, translations, strict=True)
 
     def translate_with_evidence(self, texts):
         is_wrong = np.arange(len(texts)) % 3 == 0
@@ -44,6 +48,7 @@ def test_a_model_is_calibrated_where_there_are_enough_sentences(number, is_calib
     signatures = Signatures()
     calibration = Calibration([Example("猫", ("A cat sleeps here.",))] * number)
     calibration(signatures)
+    assert signatures.fitted == [("猫", "A cat sleeps here.")] * min(number, 500)
     assert len(signatures.given) == bool(calibration.details) == is_calibrated
     if is_calibrated:
         assert calibration.details["marked right translations"] == f"{MARKED_OF_RIGHT:.0%}"
