@@ -296,7 +296,12 @@ class Signatures:
             flat = tf.reshape(found.tokens, [tf.size(found.scores), tf.shape(found.tokens)[2]])
             texts = self.target.detokenize(_without_padding(flat))
             texts = tf.reshape(texts, tf.shape(found.scores))
-            return texts, found.scores, self._is_uncertain(source_ids, found)
+            is_uncertain = tf.cond(
+                scored,
+                lambda: self._is_uncertain(source_ids, found),
+                lambda: tf.zeros([tf.shape(source_ids)[0]], tf.bool),
+            )
+            return texts, found.scores, is_uncertain
 
         empty = tf.zeros([0, num_best], tf.string), tf.zeros([0, num_best]), tf.zeros([0], tf.bool)
         outputs = [tf.TensorSpec(part.shape[1:], part.dtype) for part in empty]
