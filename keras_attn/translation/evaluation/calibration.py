@@ -10,8 +10,8 @@ from keras_attn.translation.export.signatures import Signatures
 
 # A translation with at least this chrF is taken for right.
 RIGHT_CHRF = 55
-# Share of the right translations of validation that may be marked. With this, about a tenth of those
-# of typed sentences are (benchmarks/results/translation.md).
+# Share of the right translations of validation that may be marked. Of typed sentences, about a
+# tenth of the right ones are (benchmarks/results/translation.md).
 MARKED_OF_RIGHT = 0.13
 NUM_SENTENCES = 500
 MIN_SENTENCES = 30  # right ones, and wrong ones; with fewer, the default stays
