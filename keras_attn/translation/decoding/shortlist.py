@@ -17,7 +17,7 @@ from keras_attn.translation.special_ids import PAD_ID
 
 # Pieces that every shortlist has: the first ones, which are the likeliest.
 NUM_FREQUENT = 1536
-_RIDGE = 1.0  # of the least squares, for corpora with few validation sentences
+_RIDGE = 10.0  # of the least squares, for corpora with few validation sentences
 
 
 class Choices(NamedTuple):

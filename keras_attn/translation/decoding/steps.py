@@ -1,7 +1,6 @@
 """Memory of source sentences and single decoder steps of several hypotheses."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -106,8 +105,7 @@ class DecoderSteps:
                 return tf.reshape(part, tf.stack([-1, groups, room, size]))
 
             cache = tf.nest.map_structure(of_parents, cache)
-            repeat = partial(tf.repeat, repeats=self._beam_size, axis=0)
-            memory = tf.nest.map_structure(repeat, memory)
+            memory = tf.nest.map_structure(lambda x: tf.repeat(x, self._beam_size, axis=0), memory)
             last = tf.reshape(last, [-1, 1])
             ancestors = tf.reshape(tf.where(ancestors < 0, -1, 0), tf.stack([-1, 1, room]))
             number = 1
