@@ -19,7 +19,8 @@ _SEPARATE = (
     *read_rules("separate sentences"),
     (rf"((?:[^<{SEPARATOR}]*<[^<>{SEPARATOR}]+>){{{len(PLACEHOLDERS)}}})", rf"\1{SEPARATOR}"),
 )
-_WITH_BREAK = r"(?s).*[\r\n].*"
+_WITH_BREAK = rf"(?s).*(?:[\r\n]|{read_pattern('end of a block')}).*"
+_CLOSING = r"(?:</[^<>\s]+>)*"
 # Parts of a separated sentence.
 _PARTS = (
     f"(?s)^({read_pattern('before a sentence')}【?)(.*?)"
@@ -67,7 +68,7 @@ def join(
     is_text = tf.not_equal(text, "")
     has_next = tf.concat([(owner[1:] == owner[:-1]) & is_text[1:], [False]], 0)[: tf.size(text)]
     is_open = ~tf.strings.regex_full_match(after, _WITH_BREAK)
-    is_label = tf.strings.regex_full_match(after, "(?s)[:：】].*")[:, None]
+    is_label = tf.strings.regex_full_match(after, rf"(?s){_CLOSING}[:：】].*")[:, None]
     label = tf.strings.regex_replace(translations, "[.。]$", "")
     first = tf.strings.regex_replace(label, "(?s)^([a-z]?).*", r"\1")
     rest = tf.strings.regex_replace(label, "^[a-z]", "")
@@ -75,7 +76,8 @@ def join(
     capitalised = tf.strings.join([tf.strings.upper(first), rest])
     translations = tf.where(is_label, tf.where(is_word, capitalised, label), translations)
     if between:  # the mark of the language
-        after = replace_in_graph(after, ((f"^[:：]{_SPACE}?", ":"), (f"^】{_SPACE}?", "]")))
+        end_marks = (f"^({_CLOSING})[:：]{_SPACE}?", r"\1:"), (f"^】{_SPACE}?", "]")
+        after = replace_in_graph(after, end_marks)
         before = tf.strings.regex_replace(before, "【$", "[")
     after = tf.strings.join([after, tf.where(is_text & has_next & is_open, between, "")])
     before, after = (
