@@ -33,22 +33,31 @@ class Coverage:
 
     def __call__(self, source_ids: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
         """Coverage of sources `(B, S)` by hypotheses `(B, K, L)`, float32 `(B, K)`."""
-        number = tf.shape(tokens)[1]
         # Padding, which stands for no piece, may explain a piece too.
         tokens = tf.pad(tokens, [[0, 0], [0, 0], [0, 1]], constant_values=PAD_ID)
-        is_known = (source_ids != PAD_ID) & (source_ids != EOS_ID)
-        is_known &= source_ids < self._num_sources
+        best = self._largest(source_ids, tokens, axis=2)  # (B, K, S)
+        return _mean(best, self._is_known(source_ids)[:, None])
 
-        def covered(ids: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
-            keys = tokens[..., None] * self._num_sources + ids[:, None, None]  # (B, K, L, S)
-            return tf.reduce_max(self._find(keys), axis=2)
+    def explained(self, source_ids: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+        """How well sources explain hypotheses: `mean_t max_s log P(x_s | y_t)`, like a coverage."""
+        return _mean(self._largest(source_ids, tokens, axis=3), tokens != PAD_ID)
 
-        positions = number * tf.shape(tokens)[2]
-        best = in_groups(
-            covered, (source_ids, tokens), positions, tf.TensorSpec([None, None], tf.float32)
-        )
-        known = tf.cast(is_known, tf.float32)[:, None]  # (B, 1, S)
-        return tf.math.divide_no_nan(tf.reduce_sum(best * known, 2), tf.reduce_sum(known, 2))
+    def _is_known(self, source_ids: tf.Tensor) -> tf.Tensor:
+        is_piece = (source_ids != PAD_ID) & (source_ids != EOS_ID)
+        return is_piece & (source_ids < self._num_sources)
+
+    def _largest(self, source_ids: tf.Tensor, tokens: tf.Tensor, axis: int) -> tf.Tensor:
+        """Largest log probabilities along an axis of `(B, K, L, S)`."""
+        # No target piece explains padding.
+        source_ids = tf.where(self._is_known(source_ids), source_ids, PAD_ID)
+
+        def largest(ids: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+            keys = tokens[..., None] * self._num_sources + ids[:, None, None]
+            return tf.reduce_max(self._find(keys), axis)
+
+        _, number, length = tf.unstack(tf.shape(tokens))
+        spec = tf.TensorSpec([None, None], tf.float32)
+        return in_groups(largest, (source_ids, tokens), number * length, spec)
 
     def _find(self, keys: tf.Tensor) -> tf.Tensor:
         flat = tf.reshape(keys, [-1])
@@ -56,3 +65,9 @@ class Coverage:
         found = tf.cast(tf.gather(self._log_probs, places), tf.float32)
         found = tf.where(tf.gather(self._keys, places) == flat, found, float(np.log(FLOOR)))
         return tf.reshape(found, tf.shape(keys))
+
+
+def _mean(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    """Mean over the last axis of what a mask keeps; 0 if it keeps nothing."""
+    weights = tf.cast(mask, tf.float32)
+    return tf.math.divide_no_nan(tf.reduce_sum(x * weights, -1), tf.reduce_sum(weights, -1))

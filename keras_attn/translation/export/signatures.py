@@ -31,9 +31,15 @@ ROWS_AT_ONCE = 128
 # Number of shards of a large batch where no program sets it. On a single core, two shards take a
 # quarter longer than one (benchmarks/results/decode.md).
 NUM_SHARDS = 2
-# A translation is uncertain if its confidence is below 0: a weight for its log probability, one for
-# its tokens in relation to the source, one for its coverage, and a bias. Training calibrates them.
-CONFIDENCE = (1.0, 0.0, 0.0, 5.0)
+# A translation is uncertain if its confidence is below 0: a weight for each column of its evidence,
+# and a bias. Training calibrates them.
+EVIDENCE = (
+    "mean log probability",
+    "target tokens for each source token",
+    "coverage of the source",
+    "explanation of the translation",
+)
+CONFIDENCE = (1.0, 0.0, 0.0, 0.0, 0.6)
 MAX_RATIO = 2.0  # target tokens for each source token that count
 
 
@@ -331,19 +337,21 @@ class Signatures:
         return (confidence + self.confidence[-1] < 0) | tf.reduce_any(is_rare, axis=1)
 
     def _evidence(self, source_ids: tf.Tensor, found: Hypotheses) -> tf.Tensor:
-        """Evidence of each best hypothesis, float32 `(B, 3)`.
+        """`EVIDENCE` of each best hypothesis, float32 `(B, 4)`.
 
-        Its log probability, its number of tokens in relation to the source, with EOS, and its
-        coverage (0 without a lexicon): most wrong translations leave something out.
+        Tokens count EOS. Without a lexicon, coverage and explanation are 0. Most wrong translations
+        leave something out, or put in what the source does not have.
         """
-        num_generated = num_tokens(found.tokens[:, 0]) + 1
-        scores, coverage = found.scores[:, 0], tf.zeros_like(found.scores[:, 0])
+        best, num_generated = found.tokens[:, :1], num_tokens(found.tokens[:, 0]) + 1
+        scores = found.scores[:, 0]
+        coverage = explained = tf.zeros_like(scores)
         if self._coverage is not None:
-            coverage = self._coverage(source_ids, found.tokens[:, :1])[:, 0]
+            coverage = self._coverage(source_ids, best)[:, 0]
+            explained = self._coverage.explained(source_ids, best)[:, 0]
             scores -= self._coverage.weight * coverage
+        mean = scores * self._length_penalty(num_generated) / tf.cast(num_generated, tf.float32)
         ratio = tf.cast(num_generated / num_tokens(source_ids), tf.float32)
-        log_probability = scores * self._length_penalty(num_generated)
-        return tf.stack([log_probability, tf.minimum(ratio, MAX_RATIO), coverage], axis=1)
+        return tf.stack([mean, tf.minimum(ratio, MAX_RATIO), coverage, explained], axis=1)
 
     def fit_shortlist(self, texts: Sequence[str], translations: Sequence[str]) -> None:
         """Fit the shortlist of the search, if there is one, to translations (`Shortlist.fit`)."""
@@ -358,9 +366,10 @@ class Signatures:
         self._search_ids.shortlist.fit(self.model, batches())
 
     def translate_with_evidence(self, texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
-        """Translations of sentences, and their evidence `(B, 3)`, for a calibration."""
+        """Translations of sentences, and their evidence `(B, 4)`, for a calibration."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        translations, evidence = [""] * len(texts), np.zeros([len(texts), 3], np.float32)
+        translations = [""] * len(texts)
+        evidence = np.zeros([len(texts), len(EVIDENCE)], np.float32)
         for start in range(0, len(texts), ROWS_AT_ONCE):
             rows = order[start : start + ROWS_AT_ONCE]
             source, source_ids = self._read(tf.constant([texts[i] for i in rows]))

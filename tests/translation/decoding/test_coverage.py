@@ -21,22 +21,32 @@ NUM_SOURCES, NUM_TARGETS = 12, 13
 
 def make_lexicon():
     """A lexicon of a third of all pairs of pieces; source piece 12 is unknown to it."""
-    keys = np.sort(RANDOM.choice(NUM_SOURCES * NUM_TARGETS, 52, replace=False)).astype(np.int32)
+    pairs = np.arange(NUM_SOURCES * NUM_TARGETS).reshape(NUM_TARGETS, NUM_SOURCES)[:, EOS_ID + 1 :]
+    keys = np.sort(RANDOM.choice(pairs.ravel(), 52, replace=False)).astype(np.int32)
     return Lexicon(NUM_SOURCES, keys, np.log(RANDOM.random(52) + FLOOR).astype(np.float16))
 
 
 LEXICON = make_lexicon()
 
 
+def table(source, tokens):
+    """`log P(x | y)` of the known pieces of a source `(S,)` and a hypothesis `(L,)`: `(S, L)`."""
+    known = {int(key): float(value) for key, value in zip(*LEXICON[1:], strict=True)}
+    source = [x for x in source if x not in (PAD_ID, EOS_ID) and x < NUM_SOURCES]
+    rows = [[known.get(y * NUM_SOURCES + x, np.log(FLOOR)) for y in tokens] for x in source]
+    return np.array(rows).reshape(len(source), len(tokens))
+
+
 def covered(source, tokens):
     """Coverage of one source by one hypothesis, by its formula."""
-    known = {int(key): float(value) for key, value in zip(*LEXICON[1:], strict=True)}
-    best = [
-        max(known.get(y * NUM_SOURCES + x, np.log(FLOOR)) for y in [*tokens, 0])
-        for x in source
-        if x not in (PAD_ID, EOS_ID) and x < NUM_SOURCES
-    ]
-    return np.mean(best) if best else 0.0
+    best = table(source, [*tokens, 0]).max(axis=1)
+    return best.mean() if best.size else 0.0
+
+
+def explained(source, tokens):
+    """How well a source explains a hypothesis, by the formula."""
+    best = table(source, [y for y in tokens if y != PAD_ID]).max(axis=0, initial=np.log(FLOOR))
+    return best.mean() if best.size else 0.0
 
 
 def sources(lengths=(5, 1, 8, 3, 0, 6)):
@@ -48,9 +58,11 @@ def sources(lengths=(5, 1, 8, 3, 0, 6)):
 def test_coverage_is_the_mean_of_the_best_explanations(monkeypatch, most_positions):
     monkeypatch.setattr(parallel, "MAX_POSITIONS", most_positions)
     ids, tokens = sources(), RANDOM.integers(0, NUM_TARGETS, [6, 2, 4]).astype(np.int32)
-    found = Coverage(LEXICON, 1.0)(ids, tf.constant(tokens)).numpy()
-    expected = [[covered(x, y) for y in both] for x, both in zip(ids.numpy(), tokens, strict=True)]
-    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    coverage, given = Coverage(LEXICON, 1.0), (ids, tf.constant(tokens))
+    for found, formula in ((coverage(*given), covered), (coverage.explained(*given), explained)):
+        rows = zip(ids.numpy(), tokens, strict=True)
+        expected = [[formula(x, y) for y in both] for x, both in rows]
+        np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
 def test_what_covers_the_source_comes_first_unless_it_is_much_less_likely():
