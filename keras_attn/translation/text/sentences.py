@@ -19,6 +19,7 @@ _SEPARATE = (
     *read_rules("separate sentences"),
     (rf"((?:[^<{SEPARATOR}]*<[^<>{SEPARATOR}]+>){{{len(PLACEHOLDERS)}}})", rf"\1{SEPARATOR}"),
 )
+_IN_BLOCK = rf"(?s){_SPACE}*<{read_pattern('block')}[\s>].*"
 _WITH_BREAK = rf"(?s).*(?:[\r\n]|{read_pattern('end of a block')}).*"
 _CLOSING = r"(?:</[^<>\s]+>)*"
 # Parts of a separated sentence.
@@ -66,7 +67,8 @@ def join(
     text, before, after, owner = sentences
     # The text after the last mark of a text is empty, and so is text between two line breaks.
     is_text = tf.not_equal(text, "")
-    has_next = tf.concat([(owner[1:] == owner[:-1]) & is_text[1:], [False]], 0)[: tf.size(text)]
+    follows = is_text & ~tf.strings.regex_full_match(before, _IN_BLOCK)
+    has_next = tf.concat([(owner[1:] == owner[:-1]) & follows[1:], [False]], 0)[: tf.size(text)]
     is_open = ~tf.strings.regex_full_match(after, _WITH_BREAK)
     is_label = tf.strings.regex_full_match(after, rf"(?s){_CLOSING}[:：】].*")[:, None]
     label = tf.strings.regex_replace(translations, "[.。]$", "")

@@ -78,7 +78,7 @@ def test_marks_labels_and_tags_stay_around_sentences():
         ("<tr><td><b>月</b></td></tr>火", "<tr><td><b><月></b></td></tr><火>"),
         ("名前<br/>住所", "<名前><br/><住所>"),
         ("Name<br>Address", "<Name><br><Address>"),
-        ("動物<ul><li>猫</li></ul>", "<動物> <ul><li><猫></li></ul>"),
+        ("動物<ul><li>猫</li></ul>", "<動物><ul><li><猫></li></ul>"),
         ("<i>私</i>の<b>猫</b>です。", "<i><私</i>の<b>猫</b>です。>"),
         ("<b>注意</b>：<i>高い</i>です。", "<b><注意></b>: <i><高い</i>です。>"),
         ("<0>猫</0>", "<0><猫></0>"),
