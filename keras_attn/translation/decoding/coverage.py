@@ -39,8 +39,19 @@ class Coverage:
         return _mean(best, self._is_known(source_ids)[:, None])
 
     def explained(self, source_ids: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
-        """How well sources explain hypotheses: `mean_t max_s log P(x_s | y_t)`, like a coverage."""
+        """Explanation of hypotheses by sources, `mean_t max_s log P(x_s | y_t)`; as a coverage."""
         return _mean(self._largest(source_ids, tokens, axis=3), tokens != PAD_ID)
+
+    def log_probs(self, source_ids: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+        """`log P(x_s | y_t)` of sources `(B, S)` and hypotheses `(B, K, L)`: `(B, K, L, S)`."""
+        # No target piece explains padding.
+        source_ids = tf.where(self._is_known(source_ids), source_ids, PAD_ID)
+        keys = tokens[..., None] * self._num_sources + source_ids[:, None, None]
+        flat = tf.reshape(keys, [-1])
+        places = tf.minimum(tf.searchsorted(self._keys, flat), tf.size(self._keys) - 1)
+        found = tf.cast(tf.gather(self._log_probs, places), tf.float32)
+        found = tf.where(tf.gather(self._keys, places) == flat, found, float(np.log(FLOOR)))
+        return tf.reshape(found, tf.shape(keys))
 
     def _is_known(self, source_ids: tf.Tensor) -> tf.Tensor:
         is_piece = (source_ids != PAD_ID) & (source_ids != EOS_ID)
@@ -48,23 +59,13 @@ class Coverage:
 
     def _largest(self, source_ids: tf.Tensor, tokens: tf.Tensor, axis: int) -> tf.Tensor:
         """Largest log probabilities along an axis of `(B, K, L, S)`."""
-        # No target piece explains padding.
-        source_ids = tf.where(self._is_known(source_ids), source_ids, PAD_ID)
-
-        def largest(ids: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
-            keys = tokens[..., None] * self._num_sources + ids[:, None, None]
-            return tf.reduce_max(self._find(keys), axis)
-
         _, number, length = tf.unstack(tf.shape(tokens))
-        spec = tf.TensorSpec([None, None], tf.float32)
-        return in_groups(largest, (source_ids, tokens), number * length, spec)
-
-    def _find(self, keys: tf.Tensor) -> tf.Tensor:
-        flat = tf.reshape(keys, [-1])
-        places = tf.minimum(tf.searchsorted(self._keys, flat), tf.size(self._keys) - 1)
-        found = tf.cast(tf.gather(self._log_probs, places), tf.float32)
-        found = tf.where(tf.gather(self._keys, places) == flat, found, float(np.log(FLOOR)))
-        return tf.reshape(found, tf.shape(keys))
+        return in_groups(
+            lambda ids, tokens: tf.reduce_max(self.log_probs(ids, tokens), axis),
+            (source_ids, tokens),
+            number * length,
+            tf.TensorSpec([None, None], tf.float32),
+        )
 
 
 def _mean(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:

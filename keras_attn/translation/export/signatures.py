@@ -13,10 +13,12 @@ from keras_attn.translation.config import Config
 from keras_attn.translation.decoding.beam_search import LengthPenalty
 from keras_attn.translation.decoding.beams import Hypotheses
 from keras_attn.translation.decoding.constraints import NEG_INF, num_tokens
+from keras_attn.translation.decoding.coverage import Coverage
 from keras_attn.translation.decoding.parallel import in_shards
 from keras_attn.translation.decoding.sampling import sample_translations
 from keras_attn.translation.decoding.search import Search
 from keras_attn.translation.export.explainer import Explainer
+from keras_attn.translation.export.tags import Tags
 from keras_attn.translation.lexicon import Lexicon
 from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, PLACEHOLDER_IDS
@@ -80,9 +82,13 @@ class Signatures:
         scores = self.target.scores
         self._search_ids = Search(self.model, config, placeholder_ids, lexicon, scores)
         self._coverage = self._search_ids.coverage
+        # Greedy search has no coverage, but the lexicon tells where tags belong.
+        words = self._coverage or (Coverage(lexicon, 0.0) if lexicon else None)
+        self._words = [] if words is None else words.variables
         # A program that loads the SavedModel may change this number and the number of shards.
         self.compiled_length = self._search_ids.compiled_length
         self.source = GraphTokenizer(tokenizers.source.proto, self.compiled_length)
+        self._tags = Tags(self.source, self.target, words, self._joiner)
         self._explain = Explainer(self.model, config, self.source, self.target, placeholder_ids)
         self.num_shards = tf.Variable(NUM_SHARDS, trainable=False, name="num_shards")
         self.confidence = tf.Variable(CONFIDENCE, trainable=False, name="confidence")
@@ -98,7 +104,8 @@ class Signatures:
     @property
     def tables(self) -> list[tf.Variable]:
         """Variables that are neither weights of the model nor settings."""
-        return self.source.variables + self.target.variables + self._search_ids.tables
+        tables = self.source.variables + self.target.variables + self._search_ids.tables
+        return tables if self._coverage else tables + self._words
 
     def translate(self, text: tf.Tensor) -> Outputs:
         """Best translation of each text; signature `serving_default`."""
@@ -195,7 +202,7 @@ class Signatures:
         masked, values = self._mask_texts(tf.where(is_source, text, ""), *terms)
         has_words = sentences.has_words(masked)
         copied, _ = self._unmask_texts(placeholders.without_marks(masked), values, masked)
-        to_translate = tf.where(has_words, masked, "")
+        to_translate = tf.where(has_words, self._tags.removed(masked, values), "")
         as_given = tf.where(is_source, copied, text)
         return Source(to_translate, masked, values, has_words, as_given)
 
@@ -216,11 +223,12 @@ class Signatures:
         """Source ids `(B, S)` and target ids `(B, T)` of truncated texts and translations."""
         source, source_ids = self._read(text)
         masked = placeholders.mask_translations(translation, source.values)
-        return source_ids, self._ids(self.target, masked)
+        return source_ids, self._ids(self.target, self._tags.removed(masked, source.values))
 
     def _write(self, tokens: tf.Tensor, source: Source) -> tf.Tensor:
         """Text of target ids `(B, T)`, with values in place of placeholders."""
         texts = self.target.detokenize(_without_padding(tokens))
+        texts = self._tags.put(source.masked, source.values, texts[:, None])[:, 0]
         whole, _ = self._unmask_texts(texts, source.values, source.masked)
         return tf.where(source.is_translated, whole, source.as_given)
 
@@ -280,6 +288,7 @@ class Signatures:
 
     def _whole(self, translations: tf.Tensor, source: Source) -> tuple[tf.Tensor, tf.Tensor]:
         """Translations `(B, N)` of sentences with their values, and whether the best lacks one."""
+        translations = self._tags.put(source.masked, source.values, translations)
         flat, number = tf.reshape(translations, [-1]), tf.shape(translations)[1]
         values, masked = (tf.repeat(of, number, axis=0) for of in (source.values, source.masked))
         unmasked = self._unmask_texts(flat, values, masked)

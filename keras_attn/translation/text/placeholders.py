@@ -14,12 +14,11 @@ from keras_attn.languages import read_language
 from keras_attn.translation.text import dates, numbers
 from keras_attn.translation.text.in_graph import look_up, replace_in_graph, split_in_graph
 from keras_attn.translation.text.kinds import MARKS, Kind, Kinds, kinds_of
-from keras_attn.translation.text.tables import read_pattern
 from keras_attn.translation.text.typed import plain_in_graph
 
 # Characters for private use; each is a piece of its own in every tokenizer.
 PLACEHOLDERS = tuple(chr(0xE000 + i) for i in range(8))
-_ANY = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
+ANY_PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 
 # Corrections of a whole translation, by `Language.numbers`.
 _CORRECTIONS = {"english": (*numbers.ORDINAL_ENDINGS, *dates.ONE_PERIOD, *dates.DECADE_WITH_ONE_S)}
@@ -94,17 +93,16 @@ def unmask(
     """Replace placeholders by their values, and whether a placeholder is missing `(B,)`.
 
     Texts are translations `(B,)`; values, `(B, placeholders)`, and `masked (B,)` are those of
-    `mask`. Tags come in the order of the source. A missing value comes at the beginning if the
-    source begins with it, else at the end.
+    `mask`. A missing value comes at the beginning if the source begins with it, else at the end.
     """
     invented = tf.strings.regex_replace(texts, r"</?[A-Za-z][^<>]*>?", "")
     texts = tf.where(tf.strings.regex_full_match(masked, "[^<]*"), invented, texts)
-    parts = split_in_graph(texts, _ANY)
+    parts = split_in_graph(texts, ANY_PLACEHOLDER)
     part, row = parts.flat_values, parts.value_rowids()
     is_used = tf.equal(part[:, None], tf.constant(PLACEHOLDERS))  # (parts, placeholders)
     number = tf.argmax(is_used, axis=1)
-    place = _with_tags_in_order(tf.stack([row, number], axis=1), is_used, values)
-    filled = tf.where(tf.reduce_any(is_used, axis=1), tf.gather_nd(values, place), part)
+    value = tf.gather_nd(values, tf.stack([row, number], axis=1))
+    filled = tf.where(tf.reduce_any(is_used, axis=1), value, part)
     whole = tf.strings.reduce_join(parts.with_flat_values(filled), axis=1)
     whole = replace_in_graph(whole, _CORRECTIONS.get(read_language(target).numbers, ()))
     uses = tf.math.unsorted_segment_sum(tf.cast(is_used, tf.int32), row, tf.shape(texts)[0])
@@ -119,18 +117,9 @@ def unmask(
     return tf.strings.join([first, body, last, end]), tf.reduce_any(is_missing, axis=1)
 
 
-def _with_tags_in_order(place: tf.Tensor, is_used: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
-    """Row and number of the value of each part `(parts, 2)`, those of tags sorted in each row."""
-    is_tag = tf.strings.regex_full_match(tf.gather_nd(values, place), read_pattern("tag"))
-    tags = tf.where(is_tag & tf.reduce_any(is_used, axis=1))
-    flat = tf.sort(tf.gather_nd(place, tags) @ [[len(PLACEHOLDERS)], [1]], axis=0)
-    ordered = tf.concat([flat // len(PLACEHOLDERS), flat % len(PLACEHOLDERS)], axis=1)
-    return tf.tensor_scatter_nd_update(place, tags, ordered)
-
-
 def without_marks(masked: tf.Tensor) -> tf.Tensor:
     """Masked texts without the marks after placeholders, whose values say the same."""
-    return tf.strings.regex_replace(masked, f"({_ANY})(?:{'|'.join(MARKS)})", r"\1")
+    return tf.strings.regex_replace(masked, f"({ANY_PLACEHOLDER})(?:{'|'.join(MARKS)})", r"\1")
 
 
 def mask_translations(translations: tf.Tensor, values: tf.Tensor) -> tf.Tensor:

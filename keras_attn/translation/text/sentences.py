@@ -22,10 +22,11 @@ _SEPARATE = (
 _IN_BLOCK = rf"(?s){_SPACE}*<{read_pattern('block')}[\s>].*"
 _WITH_BREAK = rf"(?s).*(?:[\r\n]|{read_pattern('end of a block')}).*"
 _CLOSING = r"(?:</[^<>\s]+>)*"
-# Parts of a separated sentence.
+# Parts of a separated sentence. Tags around all of it, and those of blocks, are not in the text.
+_AFTER = f"({read_pattern('end mark')}{read_pattern('after a sentence')})$"
 _PARTS = (
-    f"(?s)^({read_pattern('before a sentence')}【?)(.*?)"
-    f"({read_pattern('end mark')}{read_pattern('after a sentence')})$"
+    f"^({read_pattern('before a sentence')}【?)([^<]*?){_AFTER}"
+    f"|(?s:^({read_pattern('before a block')}【?)(.*?){_AFTER})"
 )
 
 
@@ -52,7 +53,7 @@ def split(texts: tf.Tensor) -> Sentences:
     chunks = tf.strings.split(replace_in_graph(texts, _SEPARATE), SEPARATOR)
     chunk, owner = chunks.flat_values, chunks.value_rowids()
     before, text, after = (
-        tf.strings.regex_replace(chunk, _PARTS, group) for group in (r"\1", r"\2", r"\3")
+        tf.strings.regex_replace(chunk, _PARTS, group) for group in (r"\1\4", r"\2\5", r"\3\6")
     )
     return Sentences(text, _kept(before), _kept(after), owner)
 

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -97,6 +99,23 @@ def test_a_text_that_is_only_spans_to_copy_becomes_their_values(ask, translate):
     marked, labelled = translate("・猫が咲く。\n■夢", "【夢】花が咲く。")
     assert marked.startswith("・") and "\n■" in marked
     assert labelled.startswith("[") and "] " in labelled
+
+
+def test_tags_do_not_change_a_translation(ask, translate):
+    source, plain = "庭に<b>花</b>が<i>咲く</i>。", "庭に花が咲く。"
+    settings = {"seed": 1, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
+    for name, given in (("serving_default", {}), ("attend", {}), ("sample", settings)):
+        answer, expected = (
+            ask(name, [text], **given)["translation"][0].decode() for text in (source, plain)
+        )
+        assert re.sub("<[^<>]*>", "", answer) == expected
+        assert re.findall("<[^<>]*>", answer) == ["<b>", "</b>", "<i>", "</i>"]
+    scores = [
+        ask("score", [text], translation=[answer])["log_probability"][0]
+        for text, answer in ((source, "A <b>flower</b>."), (plain, "A flower."))
+    ]
+    np.testing.assert_allclose(*scores, rtol=1e-4)
+    assert translate("<p>庭に花が咲く。</p>") == [f"<p>{translate(plain)[0]}</p>"]
 
 
 def test_terms_are_found_in_any_width(translate):
