@@ -1,5 +1,7 @@
 """Tags of a text, put around the words of its translation that they belong to."""
 
+from functools import partial
+
 import numpy as np
 import tensorflow as tf
 
@@ -7,13 +9,15 @@ from keras_attn.translation.decoding.coverage import Coverage
 from keras_attn.translation.decoding.parallel import MAX_POSITIONS, in_groups
 from keras_attn.translation.lexicon import FLOOR
 from keras_attn.translation.special_ids import PAD_ID, PLACEHOLDER_IDS
-from keras_attn.translation.text.in_graph import split_in_graph
+from keras_attn.translation.text.in_graph import replace_in_graph, split_in_graph
 from keras_attn.translation.text.placeholders import ANY_PLACEHOLDER, PLACEHOLDERS
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
 # A target piece counts for a segment by at most 1, and against it by at most 1; each costs a half.
 _COST = 0.5
 _ROWS_AT_ONCE = 4
+# Piece with the length of its text, and with its space: a byte stands for one.
+_TEXTS = (("^<pad>$", ""), ("^<0x[0-9A-F]{2}>$", "?"), ("\u2581", " "))
 
 
 class Tags:
@@ -22,8 +26,8 @@ class Tags:
     A model that has hardly seen a tag puts it anywhere, and loses the words around it. So it does
     not see them. Two tags of a source have a segment between them. A tag that closes comes after
     the translation of the segment before it, any other one before the translation of the segment
-    after it, and all keep their order. The translation of a segment is the span of target pieces
-    `y_t` with the greatest sum of
+    after it. All keep their order, but pairs that are apart go with their words. The translation of
+    a segment is the span of target pieces `y_t` with the greatest sum of
 
         clip(max_{s inside} I(x_s, y_t) - max_{s outside} I(x_s, y_t), -1, 1) - 0.5
 
@@ -35,10 +39,16 @@ class Tags:
         self, source: GraphTokenizer, target: GraphTokenizer, lexicon: Coverage | None, joiner: str
     ):
         self._source, self._target, self._lexicon = source, target, lexicon
+        self._blank = int(source.string_to_id(tf.constant("\u2581")))
         # Pieces that continue a word.
         self._continued = r"(?s)[\p{L}\p{N}'’].*" if joiner else "^$"
+        # `tf.function`, so that the signatures of a SavedModel share these graphs.
+        texts, several = (tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2))
+        graph = partial(tf.function, autograph=False)
+        self.removed = graph(self._removed, input_signature=[texts, several])
+        self.put = graph(self._put, input_signature=[texts, several, several])
 
-    def removed(self, masked: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+    def _removed(self, masked: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
         """Masked texts `(B,)` without the placeholders whose `values (B, P)` are tags."""
         is_tag = _starts_with(values, "<")
 
@@ -53,7 +63,7 @@ class Tags:
 
         return tf.cond(tf.reduce_any(is_tag), removed, lambda: tf.identity(masked))
 
-    def put(self, masked: tf.Tensor, values: tf.Tensor, translations: tf.Tensor) -> tf.Tensor:
+    def _put(self, masked: tf.Tensor, values: tf.Tensor, translations: tf.Tensor) -> tf.Tensor:
         """Translations `(B, N)` of masked texts `(B,)` with the placeholders of their tags."""
         rows = tf.where(tf.reduce_any(_starts_with(values, "<"), axis=1))
 
@@ -63,17 +73,17 @@ class Tags:
             given = (tf.repeat(tf.gather_nd(x, rows), number, axis=0) for x in (masked, values))
             inputs = *given, tf.reshape(some, [-1])
             positions = tf.constant(MAX_POSITIONS // _ROWS_AT_ONCE)
-            found = in_groups(self._put, inputs, positions, tf.TensorSpec([], tf.string))
+            found = in_groups(self._put_some, inputs, positions, tf.TensorSpec([], tf.string))
             found = tf.reshape(found, tf.shape(some))
             return tf.tensor_scatter_nd_update(translations, rows, found)
 
         return tf.cond(tf.size(rows) > 0, put, lambda: tf.identity(translations))
 
-    def _put(self, masked: tf.Tensor, values: tf.Tensor, translations: tf.Tensor) -> tf.Tensor:
+    def _put_some(self, masked: tf.Tensor, values: tf.Tensor, translations: tf.Tensor) -> tf.Tensor:
         is_tag, is_end = _starts_with(values, "<"), _starts_with(values, "</")
         translations = self.removed(translations, values)  # a sample may have any placeholder
         pieces = self._target.tokenize(translations)
-        texts = tf.ragged.map_flat_values(self._target.id_to_text, pieces).to_tensor("")
+        texts = replace_in_graph(self._target.id_to_string(pieces.to_tensor(PAD_ID)), _TEXTS)
         start, end = self._spans(self._segments(masked, is_tag), pieces, texts)
         # A segment without a translation is where those before it end.
         is_found, reached = end > 0, _largest_so_far(end)
@@ -86,9 +96,11 @@ class Tags:
         # Tags first; the others are empty and at the end.
         order = tf.argsort(tf.cast(~is_tag, tf.int32), axis=1, stable=True)
         is_tag, is_end, place = (tf.gather(x, order, batch_dims=1) for x in (is_tag, is_end, place))
+        place = tf.where(is_tag, place, tf.shape(texts)[1])
+        moved = _order_of_pairs(place, is_end, is_tag)
+        order, place, is_end = (tf.gather(x, moved, batch_dims=1) for x in (order, place, is_end))
         tags = tf.where(is_tag, tf.gather(tf.constant(PLACEHOLDERS), order), "")
-        place = tf.sort(tf.where(is_tag, place, tf.shape(texts)[1]), axis=1)
-        return _inserted(translations, texts, place, tags, is_end)
+        return _inserted(translations, texts, tf.sort(place, axis=1), tags, is_end)
 
     def _segments(self, masked: tf.Tensor, is_tag: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Source pieces without tags `(B, S)`, and the number of tags before each."""
@@ -96,7 +108,7 @@ class Tags:
         number = ids - PLACEHOLDER_IDS[0]
         within = tf.clip_by_value(number, 0, len(PLACEHOLDER_IDS) - 1)
         is_mark = (number == within) & tf.gather(is_tag, within, batch_dims=1)
-        is_blank = tf.equal(self._source.id_to_text(ids), " ")
+        is_blank = ids == self._blank
         return tf.where(is_mark | is_blank, PAD_ID, ids), tf.cumsum(
             tf.cast(is_mark, tf.int32), axis=1
         )
@@ -137,6 +149,19 @@ class Tags:
         is_known = log_probs > np.log(1.5 * FLOOR)  # others have P = 0, and `FLOOR` added
         is_known &= (tokens != PAD_ID)[..., None]
         return tf.where(is_known, tf.maximum(log_probs - prior, 0.0), 0.0)
+
+
+def _order_of_pairs(place: tf.Tensor, is_end: tf.Tensor, is_tag: tf.Tensor) -> tf.Tensor:
+    """Order of tags `(B, P)`: that of their places if all are pairs apart, else of the source."""
+    size = tf.shape(place)[1]
+    are_pairs = tf.reduce_all((is_end == (tf.range(size) % 2 == 1)) | ~is_tag, axis=1)
+    are_pairs &= tf.reduce_all(is_tag[:, ::2] == is_tag[:, 1::2], axis=1)
+    start, end = place[:, ::2], place[:, 1::2]
+    order = tf.argsort(start, axis=1, stable=True)
+    start, end = (tf.gather(x, order, batch_dims=1) for x in (start, end))
+    are_apart = tf.reduce_all(end[:, :-1] <= start[:, 1:], axis=1)
+    moved = tf.reshape(tf.stack([2 * order, 2 * order + 1], axis=2), tf.shape(place))
+    return tf.where((are_pairs & are_apart)[:, None], moved, tf.range(size))
 
 
 def _inserted(

@@ -110,10 +110,6 @@ class GraphTokenizer:
         """Piece of each id, with U+2581 for a space."""
         return tf.gather(tf.constant(self._pieces), ids)
 
-    def id_to_text(self, ids: tf.Tensor) -> tf.Tensor:
-        """Text of each id, with the space before a word."""
-        return tf.gather(tf.constant(self._texts), ids)
-
     def string_to_id(self, pieces: tf.Tensor) -> tf.Tensor:
         """Id of each piece, int32; the unknown id for strings that are not in the vocabulary."""
         distinct, index = tf.unique(tf.reshape(pieces, [-1]))
