@@ -264,6 +264,7 @@ class Signatures:
             parts = tf.concat([self.source.language_ids(of_part), parts], axis=1)
         translations, scores, is_uncertain = self._search_parts(parts, num_best, scored)
         num_texts = tf.size(text)
+        labels = sentences.labels(self._config.source, self._config.target)
         whole = tf.strings.unsorted_segment_join(
             translations, owners, tf.size(source.text), separator=self._joiner
         )
@@ -280,7 +281,7 @@ class Signatures:
         is_missing = is_other[:, None] & (tf.range(num_best) > 0)
         is_uncertain = any_of_text(is_uncertain, owners) | any_of_text(is_incomplete, found.owner)
         return {
-            "translations": sentences.join(found, whole, num_texts, self._joiner),
+            "translations": sentences.join(found, whole, num_texts, self._joiner, labels),
             "scores": tf.where(is_missing, NEG_INF, scores),
             "is_uncertain": is_uncertain,
             "is_other_language": is_other,

@@ -1,13 +1,16 @@
 """Segmentation of text into sentences, and of sentences into parts that the model can read."""
 
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import tensorflow as tf
 
-from keras_attn.languages import SCRIPTS, read_language
-from keras_attn.translation.text.in_graph import replace_in_graph
+from keras_attn.languages import SCRIPTS, code_of, read_language
+from keras_attn.translation.text.in_graph import look_up, replace_in_graph
 from keras_attn.translation.text.placeholders import PLACEHOLDERS, without_marks
-from keras_attn.translation.text.tables import read_pattern, read_rules
+from keras_attn.translation.text.tables import read_pattern, read_rules, read_table
 
 # Separates sentences while they are found. Removed from given texts first.
 SEPARATOR = "\x1f"
@@ -58,12 +61,27 @@ def split(texts: tf.Tensor) -> Sentences:
     return Sentences(text, _kept(before), _kept(after), owner)
 
 
+@cache
+def labels(source: str, target: str) -> dict[str, str]:
+    """Translations of common labels and speakers: the model reads them without what they mark."""
+    codes = code_of(source), code_of(target)
+    rows = [*read_table("labels.tsv"), *read_table("glossary.tsv")]
+    if {*codes} != {"ja", "en"}:
+        return {}
+    return {row[codes[0]]: row[codes[1]] for row in reversed(rows)}
+
+
 def join(
-    sentences: Sentences, translations: tf.Tensor, num_texts: tf.Tensor, between: str
+    sentences: Sentences,
+    translations: tf.Tensor,
+    num_texts: tf.Tensor,
+    between: str,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> tf.Tensor:
     """Join `K` translations of each sentence, `(N, K)`, to those of the texts, `(num_texts, K)`.
 
-    `between` separates two sentences without a line break between them.
+    `between` separates two sentences without a line break between them. Some `labels` have given
+    translations.
     """
     text, before, after, owner = sentences
     # The text after the last mark of a text is empty, and so is text between two line breaks.
@@ -73,6 +91,9 @@ def join(
     is_open = ~tf.strings.regex_full_match(after, _WITH_BREAK)
     is_label = tf.strings.regex_full_match(after, rf"(?s){_CLOSING}[:：】].*")[:, None]
     label = tf.strings.regex_replace(translations, "[.。]$", "")
+    if labels:
+        known = look_up(text, labels)[:, None]
+        label = tf.where(known == text[:, None], label, known)
     first = tf.strings.regex_replace(label, "(?s)^([a-z]?).*", r"\1")
     rest = tf.strings.regex_replace(label, "^[a-z]", "")
     is_word = tf.strings.regex_full_match(label, "(?s)[a-z](?:[^A-Z].*)?")  # not iPhone

@@ -67,7 +67,7 @@ def test_marks_labels_and_tags_stay_around_sentences():
         ("[Save] Yes. [name] is new.", "[<Save>] <Yes.> <[name] is new.>"),
         ("母「はい。」\n子「ええ」\n", "<母>: <「はい。」>\n<子>: <「ええ」>\n"),
         ("彼は「はい。」と言う。", "<彼は「はい。」と言う。>"),
-        ("注）高い。", "<注意>: <高い。>"),
+        ("注）高い。", "<注>: <高い。>"),
         ("--- 手順2 ---", "--- <手順2> ---"),
         ("<p>猫です。</p><p>犬です。</p>", "<p><猫です。></p><p><犬です。></p>"),
         ("<p>A cat.</p> <p>A dog.</p>", "<p><A cat.></p> <p><A dog.></p>"),
@@ -107,6 +107,21 @@ def test_the_translation_of_a_label_has_a_capital_and_no_full_stop():
         found, tf.constant([["important."], ["Look."], [""]]), tf.constant(1), " "
     )
     assert texts_of(joined) == ["[Important] Look."]
+
+
+def test_common_labels_have_translations_of_their_own():
+    for text, languages, between, expected in (
+        ("【重要】重要", ("ja", "en"), " ", "[Important] ?"),
+        ("<b>注</b>：猫", ("ja", "en"), " ", "<b>Note</b>: ?"),
+        ("田中：猫\n姪：はい", ("ja", "en"), " ", "Tanaka: ?\n?: ?"),
+        ("Mother: yes\nTom: cat", ("en", "ja"), "", "母: ?\nトム: ?"),
+        ("重要：Katze", ("ja", "de"), " ", "?: ?"),
+    ):
+        found = sentences.split(tf.constant([text]))
+        unknown = tf.where(found.text == "", "", "?")[:, None]
+        labels = sentences.labels(*languages)
+        joined = sentences.join(found, unknown, tf.constant(1), between, labels)
+        assert texts_of(joined) == [expected]
 
 
 def test_lines_are_split_and_come_back_with_blank_lines():
