@@ -24,6 +24,7 @@ from keras_attn.translation.model import in_dtype
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID, PLACEHOLDER_IDS
 from keras_attn.translation.text import placeholders, sentences
 from keras_attn.translation.text.placeholders import PLACEHOLDERS
+from keras_attn.translation.text.typed import usual_case_in_graph
 from keras_attn.translation.tokenization import language_tokens
 from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 from keras_attn.translation.tokenization.tokenizer import Tokenizers
@@ -186,6 +187,7 @@ class Signatures:
         if self._is_imported:
             return text, tf.fill([tf.size(text), len(PLACEHOLDERS)], "")
         config = self._config
+        text = usual_case_in_graph(text, config.source)
         return placeholders.mask(text, config.source, config.target, term, term_translation)
 
     def _unmask(

@@ -20,6 +20,9 @@ from keras_attn.translation.text.tables import read_rules
 _PLAIN = read_rules("plain Japanese")
 _PLAIN_ENGLISH = read_rules("plain English")
 _NUMBER_IN_ENGLISH = re.compile("[0-9]|thousand|illion|alf-past")  # no rule changes other text
+# English text in capitals, and text that begins with a small letter.
+_IN_CAPITALS = "[A-Z][A-Z',.!? -]*[A-Z]{2}[A-Z',.!? -]*"
+_SMALL = "([a-z]+)([ ,!?'].*)?"
 # Text that no rule of `_PLAIN` changes; most texts are such.
 _USUAL = re.compile(
     "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?![ー半])|(?!笑|[杯個倍畳坪升]半)[々一-鿿]|[0-9\ue000-\ue007「」]"
@@ -74,6 +77,22 @@ def plain_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:
         points - _BETWEEN_KANA * tf.cast(is_katakana, tf.int32), "UTF-8"
     )
     return tf.where(tf.strings.regex_full_match(found, _IN_KATAKANA), hiragana, found)
+
+
+def usual_case_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:
+    """English texts `(B,)` with the capitals of print: GOOD MORNING becomes Good morning.
+
+    A single word in capitals may be a name, and stays.
+    """
+    if code_of(language) != "en":
+        return texts
+    matches = tf.strings.regex_full_match
+    is_shouted = matches(texts, _IN_CAPITALS) & matches(texts, ".*[A-Z][ ,.!?-]+[A-Z].*")
+    texts = tf.where(is_shouted, tf.strings.lower(texts), texts)
+    texts = tf.strings.regex_replace(texts, r"(^|[ (])i($|[ ',!?)]|\.$)", r"\1I\2")
+    first = tf.strings.upper(tf.strings.substr(texts, 0, 1))
+    rest = tf.strings.regex_replace(texts, "(?s)^.", "")
+    return tf.where(matches(texts, _SMALL), tf.strings.join([first, rest]), texts)
 
 
 def unify_width(texts: tf.Tensor) -> tf.Tensor:

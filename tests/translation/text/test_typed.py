@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_attn.translation.corpus.cleaning import clean_text
-from keras_attn.translation.text.typed import plain, plain_in_graph
+from keras_attn.translation.text.typed import plain, plain_in_graph, usual_case_in_graph
 
 
 def in_graph(texts, language):
@@ -132,3 +132,21 @@ PARTS = "3 5 10 $ - to and or million mil pm am k people half-past two three 1/2
 def test_training_and_graph_write_the_same_plain_english(texts):
     texts = [" ".join(text.split()) for text in texts]
     assert in_graph(texts, "en") == [plain(text, "en") for text in texts]
+
+
+def test_english_gets_the_capitals_of_print():
+    for text, expected in (
+        ("THANK YOU VERY MUCH!!!", "Thank you very much!!!"),
+        ("I'M HERE, AND I STAY", "I'm here, and I stay"),
+        ("where is the station", "Where is the station"),
+        ("ok", "Ok"),
+        ("NASA", "NASA"),
+        ("iPhone is new", "iPhone is new"),
+        ("example.com is down", "example.com is down"),
+        ("SEE {NAME} AT 5", "SEE {NAME} AT 5"),
+        ("Mr. i, i.e. me", "Mr. I, i.e. me"),
+        ("", ""),
+    ):
+        found = usual_case_in_graph(tf.constant([text]), "en").numpy()[0].decode()
+        assert found == expected
+    assert usual_case_in_graph(tf.constant(["ok です"]), "ja").numpy()[0] == "ok です".encode()
