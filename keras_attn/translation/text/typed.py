@@ -22,7 +22,7 @@ _PLAIN_ENGLISH = read_rules("plain English")
 _NUMBER_IN_ENGLISH = re.compile("[0-9]|thousand|illion|alf-past")  # no rule changes other text
 # English text in capitals, and text that begins with a small letter.
 _IN_CAPITALS = "[A-Z][A-Z',.!? -]*[A-Z]{2}[A-Z',.!? -]*"
-_SMALL = "([a-z]+)([ ,!?'].*)?"
+_SMALL = "[a-z]+[ ,'].*"
 # Text that no rule of `_PLAIN` changes; most texts are such.
 _USUAL = re.compile(
     "(?!え|あの|う)(?:[あいうえおか-ぢつ-もゃやゅゆょよ-ん]|[ァ-ヺ]ー?(?![ー半])|(?!笑|[杯個倍畳坪升]半)[々一-鿿]|[0-9\ue000-\ue007「」]"
@@ -82,7 +82,7 @@ def plain_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:
 def usual_case_in_graph(texts: tf.Tensor, language: str) -> tf.Tensor:
     """English texts `(B,)` with the capitals of print: GOOD MORNING becomes Good morning.
 
-    A single word in capitals may be a name, and stays.
+    A single word stays: it is known as dictionaries write it, or may be a name.
     """
     if code_of(language) != "en":
         return texts

@@ -139,7 +139,7 @@ def test_english_gets_the_capitals_of_print():
         ("THANK YOU VERY MUCH!!!", "Thank you very much!!!"),
         ("I'M HERE, AND I STAY", "I'm here, and I stay"),
         ("where is the station", "Where is the station"),
-        ("ok", "Ok"),
+        ("dog", "dog"),
         ("NASA", "NASA"),
         ("iPhone is new", "iPhone is new"),
         ("example.com is down", "example.com is down"),
@@ -149,4 +149,4 @@ def test_english_gets_the_capitals_of_print():
     ):
         found = usual_case_in_graph(tf.constant([text]), "en").numpy()[0].decode()
         assert found == expected
-    assert usual_case_in_graph(tf.constant(["ok です"]), "ja").numpy()[0] == "ok です".encode()
+    assert usual_case_in_graph(tf.constant(["a cat"]), "ja").numpy()[0] == b"a cat"
