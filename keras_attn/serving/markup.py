@@ -1,8 +1,8 @@
 """Text in HTML, which is translated between its tags.
 
 Tags of blocks, comments, and the content of scripts and the like are kept, and each block is a line
-of the text that is translated. Tags within a line, such as `<b>`, are part of its text: the model
-keeps their order (`keras_attn.translation.text.kinds`).
+of the text that is translated. Tags within a line, such as `<b>`, are part of its text, and come to
+the translations of their words (`keras_attn.translation.export.tags`).
 """
 
 import html
@@ -68,11 +68,13 @@ def parse(content: str) -> Markup:
 
 
 def _line(content: str) -> tuple[str, str, str]:
-    """Space and tags before the text of a block, the text, and space and tags after it."""
+    """Space before the text of a block, the text, and space after it; so are tags around all."""
     tokens = _SPLIT.split(content)  # text, tag, text, ...
     texts = [i for i in range(0, len(tokens), 2) if tokens[i].strip()]
     if not texts:
         return content, "", ""
+    if len(texts) > 1:
+        tokens, texts = [content], [0]
     first, last = tokens[texts[0]], tokens[texts[-1]]
     before = "".join(tokens[: texts[0]]) + first[: len(first) - len(first.lstrip())]
     after = last[len(last.rstrip()) :] + "".join(tokens[texts[-1] + 1 :])

@@ -62,6 +62,7 @@ def test_html_is_translated_between_its_tags(client):
         ("<p>\n 猫が\n好き\n</p>", "<p>\n 1: 猫が 好き\n</p>"),
         ("<ul><li>犬</li><li><b>猫</b></li></ul>", "<ul><li>1: 犬</li><li><b>猫</b></li></ul>"),
         ("猫が<b>好き</b>です<br>犬", "1: 猫が<b>好き</b>です<br>犬"),
+        ("<p> <b>猫</b>です </p>", "<p> 1: <b>猫</b>です </p>"),
         ("<!-- 犬 --><script>if (a < b)</script>", "<!-- 犬 --><script>if (a < b)</script>"),
         ('<a title="a>b">&#29483;&nbsp;&lt;3</a>', '<a title="a>b">1: 猫 &lt;3</a>'),
         ("", ""),
