@@ -15,6 +15,8 @@ from keras_attn.translation.tokenization.in_graph import GraphTokenizer
 
 # A target piece counts for a segment by at most 1, and against it by at most 1; each costs a half.
 _COST = 0.5
+# Memory grows with the square of the pieces. Tags of a longer text are around all of it.
+_MOST_PIECES = 256
 _ROWS_AT_ONCE = 4
 # Piece with the length of its text, and with its space: a byte stands for one.
 _TEXTS = (("^<pad>$", ""), ("^<0x[0-9A-F]{2}>$", "?"), ("\u2581", " "))
@@ -82,7 +84,7 @@ class Tags:
     def _put_some(self, masked: tf.Tensor, values: tf.Tensor, translations: tf.Tensor) -> tf.Tensor:
         is_tag, is_end = _starts_with(values, "<"), _starts_with(values, "</")
         translations = self.removed(translations, values)  # a sample may have any placeholder
-        pieces = self._target.tokenize(translations)
+        pieces = self._target.tokenize(translations)[:, :_MOST_PIECES]
         texts = replace_in_graph(self._target.id_to_string(pieces.to_tensor(PAD_ID)), _TEXTS)
         start, end = self._spans(self._segments(masked, is_tag), pieces, texts)
         # A segment without a translation is where those before it end.
@@ -104,19 +106,22 @@ class Tags:
 
     def _segments(self, masked: tf.Tensor, is_tag: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Source pieces without tags `(B, S)`, and the number of tags before each."""
-        ids = tf.pad(self._source.tokenize(masked).to_tensor(PAD_ID), [[0, 0], [0, 1]])
+        ids = self._source.tokenize(masked)[:, :_MOST_PIECES].to_tensor(PAD_ID)
+        ids = tf.pad(ids, [[0, 0], [0, 1]])
         number = ids - PLACEHOLDER_IDS[0]
         within = tf.clip_by_value(number, 0, len(PLACEHOLDER_IDS) - 1)
         is_mark = (number == within) & tf.gather(is_tag, within, batch_dims=1)
         is_blank = ids == self._blank
-        return tf.where(is_mark | is_blank, PAD_ID, ids), tf.cumsum(
-            tf.cast(is_mark, tf.int32), axis=1
-        )
+        ids = tf.where(is_mark | is_blank, PAD_ID, ids)
+        return ids, tf.cumsum(tf.cast(is_mark, tf.int32), axis=1)
 
     def _spans(
         self, source: tuple[tf.Tensor, tf.Tensor], pieces: tf.RaggedTensor, texts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Start and end of the translation of each segment `(B, segments)`; 0 without one."""
+        """Start and end of the translation of each segment, int32 `(B, segments)`; 0 without one.
+
+        `source` is a result of `_segments`; `texts (B, L)` are those of the target pieces.
+        """
         ids, segment = source
         information = self._information(ids, pieces.to_tensor(PAD_ID))[..., None]  # (B, L, S, 1)
         is_inside = (segment[..., None] == tf.range(len(PLACEHOLDERS) + 1))[:, None]
@@ -177,7 +182,7 @@ def _inserted(
     has_space = tf.pad(_starts_with(pieces, " "), [[0, 0], [0, 1]]) & (offset > 0)
     at = tf.gather(offset, place, batch_dims=1)
     at += tf.cast(~is_end & tf.gather(has_space, place, batch_dims=1), tf.int32)
-    # Pieces that are not those of the text, such as unknown ones, are within all tags.
+    # Tags are around all of a text that has other pieces, such as unknown ones, or more.
     length = tf.strings.length(texts)[:, None]
     at = tf.where(offset[:, -1:] == length, at, tf.where(is_end, length, 0))
     at = _largest_so_far(tf.where(tags == "", length, at))

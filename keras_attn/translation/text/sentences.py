@@ -65,9 +65,9 @@ def split(texts: tf.Tensor) -> Sentences:
 def labels(source: str, target: str) -> dict[str, str]:
     """Translations of common labels and speakers: the model reads them without what they mark."""
     codes = code_of(source), code_of(target)
-    rows = [*read_table("labels.tsv"), *read_table("glossary.tsv")]
     if {*codes} != {"ja", "en"}:
         return {}
+    rows = [*read_table("labels.tsv"), *read_table("glossary.tsv")]
     return {row[codes[0]]: row[codes[1]] for row in reversed(rows)}
 
 

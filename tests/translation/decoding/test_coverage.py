@@ -44,7 +44,7 @@ def covered(source, tokens):
 
 
 def explained(source, tokens):
-    """How well a source explains a hypothesis, by the formula."""
+    """Explanation of one hypothesis by one source, by its formula."""
     best = table(source, [y for y in tokens if y != PAD_ID]).max(axis=0, initial=np.log(FLOOR))
     return best.mean() if best.size else 0.0
 

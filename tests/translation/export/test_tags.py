@@ -58,6 +58,16 @@ def test_tags_are_around_the_translations_of_their_words(tags):
         assert put(tags, source, translation) == [expected]
 
 
+def test_tags_are_around_all_of_a_long_text(tags):
+    for source, translation in (
+        ("花と<b>猫</b>", "cat " * 3000),
+        ("花" * 3000 + "<b>猫</b>", "cat"),
+    ):
+        (found,) = put(tags, source, translation.strip())
+        assert re.sub("</?b>", "", found) == translation.strip() and found.count("<b>") == 1
+    assert put(tags, "花と<b>猫</b>", ("cat " * 3000).strip()) == [f"<b>{'cat ' * 2999}cat</b>"]
+
+
 def test_the_model_does_not_see_tags(tags):
     given = ["<b>猫</b>と{a}", "猫", "&nbsp;<i>花</i>"]
     masked, values = mask(tf.constant(given), "ja", "en")
