@@ -43,8 +43,10 @@ class Language(NamedTuple):
         numbers: `"myriads"` are written 1万, `"english"` ones have commas and ordinal endings, and
             stand in dates with names of months; `"digits"` are anything else.
         noise: Errors of typing: `"alphabetic"`, `"japanese"` or `"chinese"`.
-        unused_han: Frequent characters of another language that shares its kanji. A text with one
-            of them and no kana is in that language.
+        foreign: Pattern of what is frequent in other languages of its scripts, and not in this one:
+            words, or characters.
+        own: Pattern of what is frequent in this language. A text of something foreign and nothing
+            of its own is in another language.
     """
 
     name: str
@@ -55,7 +57,8 @@ class Language(NamedTuple):
     coverage: float = 1.0
     numbers: str = "digits"
     noise: str = "alphabetic"
-    unused_han: str = ""
+    foreign: str = ""
+    own: str = ""
 
     @property
     def letters(self) -> str:
@@ -74,6 +77,14 @@ class Language(NamedTuple):
 
 
 _LATIN, _CYRILLIC = ("Latin",), ("Cyrillic",)
+_KANA = "[" + SCRIPTS["Hiragana"] + SCRIPTS["Katakana"] + "]"
+
+
+def _words(listed: str) -> str:
+    """Pattern of one of the words, in small letters or capitals, as a whole word."""
+    return rf"(?:^|[^\p{{L}}'’])(?i:{'|'.join(listed.split())})(?:[^\p{{L}}'’]|$)"
+
+
 _WITHOUT_SPACES = Language("", joiner="", bleu="char", coverage=0.9995, numbers="myriads")
 LANGUAGES = {
     "ar": Language("Arabic", ("Arabic",), ("ara",)),
@@ -82,7 +93,26 @@ LANGUAGES = {
     "da": Language("Danish", _LATIN, ("dan", "dk")),
     "de": Language("German", _LATIN, ("deu", "ger")),
     "el": Language("Greek", ("Greek",), ("ell", "gre", "gr")),
-    "en": Language("English", _LATIN, ("eng", "us"), numbers="english"),
+    "en": Language(
+        "English",
+        _LATIN,
+        ("eng", "us"),
+        numbers="english",
+        foreign=_words(
+            "je ne nous vous ils elles une avec dans mais merci bonjour très où sont ich ist nicht "
+            "und wir für danke bitte guten sehr gibt está estoy dónde muy gracias hola qué cómo "
+            "tengo quiero não obrigado obrigada você onde uma muito sono grazie scusi quanto della "
+            "questo buongiorno het niet een ik hoe jest nie bardzo proszę gdzie bir için nasıl "
+            "değil terima kasih saya tidak yang tack jag inte och är"
+        )
+        + "|[ąćęłńśźżěřůőűğşțșđơư\u1ea0-\u1ef9¿¡]",
+        own=_words(
+            "the and you she they my your his her this that with what where when why who how not "
+            "are have has had will would can could should please want need like know think say "
+            "said says means mean word for from at but there here our their its it's let's don't "
+            "i'm"
+        ),
+    ),
     "es": Language("Spanish", _LATIN, ("spa",)),
     "fi": Language("Finnish", _LATIN, ("fin",)),
     "fr": Language("French", _LATIN, ("fra", "fre")),
@@ -96,8 +126,9 @@ LANGUAGES = {
         scripts=("Hiragana", "Katakana", "Han"),
         also=("jpn", "jp"),
         noise="japanese",
-        unused_han="你您们們她它很哪呢吧啊吗嗎么怎还过给这说对见语东车马长门问间关买卖书话飞鱼鸟龙"
-        "钱银铁错难题欢爱让谁请谢认识时动务华发变听团园围图场坏备头妈师应总护报样开张",
+        foreign="[你您们們她它很哪呢吧啊吗嗎么怎还过给这说对见语东车马长门问间关买卖书话飞鱼鸟龙"
+        "钱银铁错难题欢爱让谁请谢认识时动务华发变听团园围图场坏备头妈师应总护报样开张]",
+        own=_KANA,
     ),
     "ko": Language("Korean", ("Hangul", "Han"), ("kor",)),
     "nl": Language("Dutch", _LATIN, ("nld", "dut")),

@@ -53,10 +53,16 @@ class Entries:
     def put_into(self, ja: str, en: str) -> tuple[str, str]:
         """Texts with entries in place of their slots; an entry may hold further slots of lists."""
         for _ in range(3):
+            given = ja, en
             ja, en = self._put(ja, "ja"), self._put(en, "en")
+            if (ja, en) == given:
+                break
         return ja, en
 
     def _put(self, text: str, side: str) -> str:
+        if "{" not in text:
+            return text
+
         def entry(match: re.Match[str]) -> str:
             name, tags, column = match[1], match[2], match[3]
             line = self._line(name, name.rstrip("0123456789"), tags or "")

@@ -322,6 +322,7 @@ class Speaker(Filler):
         return "" if scene.mood.question else said
 
 
+@cache
 def rows(table: str) -> list[Row]:
     """Rows of a table, for example "nouns"; empty lines and lines with # are skipped."""
     path = resources.files("keras_attn_data.everyday") / f"{table}.tsv"

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cache
 from statistics import median
 from typing import NamedTuple
 
@@ -66,10 +67,16 @@ def share_of_script(text: str, language: str) -> float:
     >>> [share_of_script("これはtext", language) for language in ("ja", "en")]
     [0.42857142857142855, 0.5714285714285714]
     """
-    letters = read_language(language).letters
     num_letters = sum(map(str.isalpha, text))
-    of_script = len(re.findall(f"[{letters}]", text)) if letters else 0
+    of_script = sum(map(len, _of_script(language).findall(text)))
     return min(of_script / max(num_letters, 1), 1.0)
+
+
+@cache
+def _of_script(language: str) -> re.Pattern:
+    """Letters in a row of the script of a language; nothing if its scripts are not known."""
+    letters = read_language(language).letters
+    return re.compile(f"[{letters}]+" if letters else "(?!)")
 
 
 def wrong_script_message(pairs: Sequence[Pair], source_language: str, target_language: str) -> str:

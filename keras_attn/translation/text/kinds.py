@@ -39,7 +39,9 @@ class Kind(NamedTuple):
     values: Mapping[str, str] = {}  # how English writes the spans, in place of `replacements`
     # Whether the pattern is sought; else it is one of the spans that another kind finds.
     is_sought: bool = True
-    first: str = ""  # all first characters of spans, with which Python finds them faster
+    # All first characters of spans, with which Python finds them faster. Without, they begin with
+    # anything but what most of Japanese text is: hiragana, "、" and "。".
+    first: str = ""
 
 
 class Kinds(tuple[Kind, ...]):
@@ -56,7 +58,9 @@ class Kinds(tuple[Kind, ...]):
             for kind in self
             if kind.is_sought
         )
-        return re.compile("|".join(patterns), re.ASCII)  # `\b` as in RE2
+        first = "".join(kind.first for kind in self)
+        begins = f"(?=[^ぁ-ん、。]{f'|[{first}]' if first else ''})"
+        return re.compile(f"{begins}(?:{'|'.join(patterns)})", re.ASCII)  # `\b` as in RE2
 
 
 _IN_DIGITS = {"digits": numbers.IN_DIGITS, "english": numbers.IN_DIGITS}
@@ -206,7 +210,7 @@ def _words(source: str) -> tuple[Kind, ...]:
     return (
         # Left in the text: Tシャツ
         Kind("letter in a word", f"[A-Za-z][{SCRIPTS['Katakana']}]", ways=None),
-        Kind("word", f"{word}(?:[.]? {word})*", _ways_to_write_word),
+        Kind("word", f"{word}(?:[.]? {word})*", _ways_to_write_word, first=letters),
     )
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from keras_attn.languages import SCRIPTS, code_of, read_language
+from keras_attn.languages import code_of, read_language
 from keras_attn.translation.text.in_graph import look_up, replace_in_graph
 from keras_attn.translation.text.placeholders import PLACEHOLDERS, without_marks
 from keras_attn.translation.text.tables import read_pattern, read_rules, read_table
@@ -112,18 +112,17 @@ def join(
 
 
 def is_in_language(texts: tf.Tensor, language: str) -> tf.Tensor:
-    """Whether texts hold a letter of the language, boolean `(B,)`.
+    """Whether texts hold a letter of the language, boolean `(B,)`, and are not in another one.
 
     Of a language without known scripts, text holds a letter or digit of any script.
     """
     row = read_language(language)
-    letters = row.letters or r"\p{L}\p{N}"
-    is_in_language = tf.strings.regex_full_match(texts, rf"(?s).*[{letters}].*")
-    if not row.unused_han:
-        return is_in_language
-    kana = "".join(SCRIPTS[script] for script in row.scripts if script != "Han")
-    no_other = f"[^{row.unused_han}]*|(?s:.*[{kana}].*)"
-    return is_in_language & tf.strings.regex_full_match(texts, no_other)
+
+    def has(pattern: str) -> tf.Tensor:
+        return tf.strings.regex_full_match(texts, rf"(?s).*(?:{pattern}).*")
+
+    is_in_language = has(f"[{row.letters}]" if row.letters else r"[\p{L}\p{N}]")
+    return is_in_language & (~has(row.foreign) | has(row.own)) if row.foreign else is_in_language
 
 
 def has_words(texts: tf.Tensor) -> tf.Tensor:

@@ -3,6 +3,7 @@
 import functools
 import re
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
@@ -25,6 +26,11 @@ _TRANSLATIONS = {
 }
 _WORD = "[A-Z][0-9A-Za-z]+"
 _ORDINAL = re.compile("^(?:st|nd|rd)\\b")
+
+
+@functools.lru_cache(maxsize=65_536)  # most spans occur again
+def _ways(ways: Callable[[str], str], span: str) -> re.Pattern:
+    return re.compile(ways(span))
 
 
 @functools.cache
@@ -60,12 +66,14 @@ def mask_pair(
     left: list[str] | None = None  # in random order, drawn for pairs with a span only
     kinds = _kinds(*languages)
     spans = list(find(source, kinds))
+    if not spans:
+        return source, target
     counts = Counter(span[0] for span, _ in spans)
     for span, kind in reversed(spans):
         is_left = kind.ways is None or span[0] in PLACEHOLDERS
         if is_left or (kind is kinds[-1] and random.random() >= SHARE):
             continue
-        found = list(re.finditer(kind.ways(span[0]), target))
+        found = list(_ways(kind.ways, span[0]).finditer(target))
         if counts[span[0]] > 1 or len(found) != 1:
             continue
         if left is None:

@@ -160,6 +160,8 @@ def test_text_of_a_language_holds_its_letters():
         ("xx", ["a", "漢", "ж", "7 7 1"], ["…", "😊"]),
         ("digits", ["1"], [""]),
         ("ja", ["东京です", "東京駅前"], ["我们去东京。", "你好吗", "\n这个"]),
+        ("en", ["Café", "José", "She said merci.", "Uneven hoes"], ["Je ne sais pas.", "¿Vamos?"]),
+        ("en", ["I met Mr. Dvořák at the café."], ["GUTEN\nMORGEN", "Dziękuję", "Bạn khỏe"]),
     ):
         found = is_in_language(tf.constant([*inside, *outside]), language).numpy().tolist()
         assert found == [True] * len(inside) + [False] * len(outside), language
