@@ -17,8 +17,8 @@ _LEFT_OUT = {"_output_shapes", "_class"}  # shapes, and names of nodes to be nea
 def make_small(folder: Path) -> None:
     """Rewrite the functions of the SavedModel in `folder`.
 
-    In each function, equal nodes become one, nodes have short names, and shapes that TensorFlow
-    infers again are left out.
+    In each function, equal nodes become one, arguments and nodes have short names, and shapes that
+    TensorFlow infers again are left out.
     """
     path = folder / "saved_model.pb"
     saved = saved_model_pb2.SavedModel.FromString(path.read_bytes())
@@ -28,6 +28,8 @@ def make_small(folder: Path) -> None:
                 node.ClearField("experimental_debug_info")
                 for name in _LEFT_OUT & set(node.attr):
                     del node.attr[name]
+            for attributes in function.arg_attr.values():
+                attributes.attr.pop("_user_specified_name", None)
             _merge_equal(function)
             _shorten_names(function)
     path.write_bytes(_bytes(saved))
@@ -55,10 +57,12 @@ def _merge_equal(function: Any) -> None:
 
 
 def _shorten_names(function: Any) -> None:
-    # Arguments of a function begin with a small letter, operations with a capital one.
+    # Arguments have small letters, operations begin with a capital one.
     names = {node.name: f"{node.op}_{n}" for n, node in enumerate(function.node_def)}
-    for node in function.node_def:
-        node.name = names[node.name]
+    arguments = function.signature.input_arg
+    names |= {argument.name: f"a{n}" for n, argument in enumerate(arguments)}
+    for named in (*function.node_def, *arguments):
+        named.name = names[named.name]
     _rename(function, names)
 
 
