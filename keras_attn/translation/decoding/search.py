@@ -1,4 +1,4 @@
-"""Search for the best translations of a batch: compiled by XLA for a single source."""
+"""Search for the best translations of a batch: compiled by XLA for single sources."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,7 +20,7 @@ from keras_attn.translation.decoding.constraints import (
 )
 from keras_attn.translation.decoding.coverage import Coverage
 from keras_attn.translation.decoding.greedy_search import GreedySearch
-from keras_attn.translation.decoding.parallel import in_groups
+from keras_attn.translation.decoding.parallel import MAX_POSITIONS, in_groups
 from keras_attn.translation.decoding.shortlist import Choices, Shortlist
 from keras_attn.translation.decoding.steps import DecoderSteps, Memory, Step
 from keras_attn.translation.lexicon import Lexicon
@@ -29,6 +29,8 @@ from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 # A single source is padded to one of these lengths. Lengths above the last are padded to a multiple
 # of the last.
 LENGTHS = (16, 32, 64, 128)
+# Up to this many sources are searched one after the other: with a beam, and without.
+MOST_SINGLE, MOST_SINGLE_GREEDY = 4, 2
 # `compiled_length` where every length is compiled on first use.
 ANY_LENGTH = tf.int32.max
 # A search with coverage chooses from this many times `beam_size` finished hypotheses.
@@ -40,10 +42,10 @@ MAX_ENCODED = 1024
 class Search:
     """Beam search for a batch with the settings of `config`; a beam size of 1 is greedy search.
 
-    A single source is padded to one of `LENGTHS` and searched by a program of XLA, because overhead
-    between matrix products dominates (benchmarks/results/decode.md). Larger batches are searched
-    without XLA: shapes change, and programs of XLA do not run side by side. So is a source longer
-    than `compiled_length`, a variable: a server raises it as it compiles longer programs.
+    A few sources are searched one after the other, each padded to one of `LENGTHS`, by a program of
+    XLA, because overhead between matrix products dominates (benchmarks/results/decode.md). Larger
+    batches are searched without XLA, because their shapes change. So are sources longer than
+    `compiled_length`, a variable: a server raises it as it compiles longer programs.
 
     A call returns the `num_best` best hypotheses, 1 to `config.beam_size`, of source ids with EOS
     `(B, S)`, padded with 0. With a lexicon, they are those that `Coverage` prefers; with log
@@ -92,17 +94,32 @@ class Search:
     def __call__(self, source_ids: tf.Tensor, num_best: int = 1, scored: bool = True) -> Hypotheses:
         num_rows, length = tf.unstack(tf.shape(source_ids))
         is_compiled = _length_to_pad_to(length) <= self.compiled_length
+        most = MOST_SINGLE if self._config.beam_size > 1 else MOST_SINGLE_GREEDY
         wanted = num_best if self.coverage is None else self._config.beam_size
 
-        def single() -> Hypotheses:
+        def single(source_ids: tf.Tensor = source_ids) -> Hypotheses:
             padded = _padded(source_ids)
             return self._single(padded, wanted, scored, *self._choices(padded, fixed_size=True))
+
+        def singles() -> Hypotheses:
+            longest = length_limits(length, self._config) + 1
+
+            def one(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+                tokens, scores = single(ids[:, : num_tokens(ids)[0]])
+                return _of_length(tokens, longest), scores
+
+            outputs = tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None], tf.float32)
+            return Hypotheses(*in_groups(one, (source_ids,), tf.constant(MAX_POSITIONS), outputs))
 
         def batch() -> Hypotheses:
             choices = self._choices(source_ids, fixed_size=False)
             return self._batch(source_ids, wanted, scored, *choices)
 
-        found = tf.cond((num_rows == 0) | (num_rows == 1) & is_compiled, single, batch)
+        found = tf.cond(
+            (num_rows == 0) | (num_rows == 1) & is_compiled,
+            single,
+            lambda: tf.cond((num_rows <= most) & is_compiled, singles, batch),
+        )
         found = Hypotheses(found.tokens[:num_rows], found.scores[:num_rows])
         if self.coverage is not None:
             found = self.coverage.ranked(source_ids, found)
@@ -133,9 +150,7 @@ class Search:
 
         def best(ids: tf.Tensor, *prefix: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
             found = self.with_prefix(prefix[0], ids) if prefix else self(ids, scored=False)
-            tokens = found.tokens[:, 0, :longest]
-            missing = [[0, 0], [0, longest - tf.shape(tokens)[1]]]
-            return tf.pad(tokens, missing, constant_values=PAD_ID), found.scores[:, 0]
+            return _of_length(found.tokens[:, :1], longest)[:, 0], found.scores[:, 0]
 
         outputs = (tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.float32))
         return in_groups(best, (source_ids, *prefix), longest, outputs)
@@ -226,6 +241,13 @@ def _padded(source_ids: tf.Tensor) -> tf.Tensor:
     # run, and the number of rows may be static.
     missing = [[0, tf.maximum(1 - num_rows, 0)], [0, _length_to_pad_to(length) - length]]
     return tf.pad(source_ids, missing, constant_values=PAD_ID)
+
+
+def _of_length(tokens: tf.Tensor, length: tf.Tensor) -> tf.Tensor:
+    """Tokens `(B, K, L)`, padded or cut to a length."""
+    tokens = tokens[:, :, :length]
+    missing = [[0, 0], [0, 0], [0, length - tf.shape(tokens)[2]]]
+    return tf.pad(tokens, missing, constant_values=PAD_ID)
 
 
 def _encode_in_groups(encode: Any, source_ids: tf.Tensor) -> Memory:

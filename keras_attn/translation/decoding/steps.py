@@ -175,18 +175,19 @@ class DecoderSteps:
         They replace `N` slots of a cache `(B, G, C * N, H)`, the first is `start`, a multiple of
         `N`. In place, the given cache must not be read afterwards.
         """
-        written = {}
-        for name, part in new.items():
-            _, groups, number, size = part.shape
-            # One row for each position: the hypotheses are written together.
-            rows = tf.reshape(cache[name], [-1, number * size])
-            length = tf.shape(cache[name])[2]
-            firsts = tf.range(tf.shape(part)[0] * groups) * (length // number)
-            places = firsts + start // number
+        _, groups, number, size = new["key"].shape
+        length = tf.shape(cache["key"])[2]
+        # One row for each position: the hypotheses are written together.
+        firsts = tf.range(tf.shape(new["key"])[0] * groups) * (length // number)
+        places = firsts + start // number
+
+        def written(old: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
+            rows = tf.reshape(old, [-1, number * size])
             part = tf.reshape(tf.cast(part, rows.dtype), [-1, number * size])
             if self._in_place:  # other operations copy the whole tensor
                 rows = tf.raw_ops.InplaceUpdate(x=rows, i=places, v=part)
             else:
                 rows = tf.tensor_scatter_nd_update(rows, places[:, None], part)
-            written[name] = tf.reshape(rows, [-1, groups, length, size])
-        return written
+            return tf.reshape(rows, [-1, groups, length, size])
+
+        return {name: written(cache[name], part) for name, part in new.items()}

@@ -13,7 +13,7 @@ RIGHT_CHRF = 55
 # Share of the right translations of validation that may be marked. Of typed sentences, about a
 # tenth of the right ones are (benchmarks/results/translation.md).
 MARKED_OF_RIGHT = 0.2
-NUM_SENTENCES = 500
+NUM_SENTENCES = 1500
 MIN_SENTENCES = 30  # right ones, and wrong ones; with fewer, the default stays
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from keras_attn.translation.decoding.search import LENGTHS
+from keras_attn.translation.decoding.search import LENGTHS, MOST_SINGLE
+from keras_attn.translation.runtime.threads import MAX_CORES
 from keras_attn.translation.special_ids import EOS_ID, PLACEHOLDER_IDS
 from keras_attn.translation.tokenization.tokenizer import Tokenizer
 
@@ -16,6 +17,8 @@ FILE = "tf_serving_warmup_requests"
 
 # Compiled before a server says that it is ready.
 FIRST_LENGTHS = LENGTHS[:2]
+# Texts that are too many to be searched one after the other, whatever the number of shards.
+_MANY = MAX_CORES * MOST_SINGLE + 1
 
 
 def write(extra: Path, tokenizer: Tokenizer, max_length: int) -> None:
@@ -29,7 +32,7 @@ def write(extra: Path, tokenizer: Tokenizer, max_length: int) -> None:
         ("serving_default", {"text": sentence}),
         *compiled[: len(FIRST_LENGTHS)],
         ("nbest", {"text": sentence}),
-        ("serving_default", {"text": 2 * sentence}),
+        ("serving_default", {"text": _MANY * sentence}),
         ("attend", {"text": sentence}),
         ("glossary", {"text": sentence, "term": sentence, "term_translation": sentence}),
         ("continue", {"text": sentence, "prefix_pieces": [[b""]]}),

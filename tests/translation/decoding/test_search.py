@@ -38,6 +38,19 @@ def test_a_source_gets_what_it_gets_in_a_large_batch(search, lengths):
         np.testing.assert_allclose(alone.scores[0], together.scores[row], rtol=1e-4)
 
 
+@pytest.mark.parametrize("lengths", [[3, 1], [1, 9, 14, 20], [2, 2, 3, 3, 5]])
+def test_a_few_sources_get_the_same_from_compiled_programs_and_without(search, lengths):
+    sources = random_sources(lengths)
+    compiled = search(sources, 3)
+    search.compiled_length.assign(0)
+    plain = search(sources, 3)
+    search.compiled_length.assign(ANY_LENGTH)
+    for row in range(len(lengths)):
+        for n in range(3):
+            assert said(compiled, row, n) == said(plain, row, n)
+    np.testing.assert_allclose(compiled.scores, plain.scores, rtol=1e-4)
+
+
 def test_a_placeholder_is_said_once_and_only_if_its_source_has_it(tiny_model):
     sources = random_sources([5] * 9)
     config = Config(max_length=9, beam_size=3)

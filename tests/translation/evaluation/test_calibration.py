@@ -43,13 +43,13 @@ class Signatures:
         return ["No." if wrong else "A cat sleeps here." for wrong in is_wrong], evidence
 
 
-@pytest.mark.parametrize("number, is_calibrated", [(0, False), (40, False), (1200, True)])
+@pytest.mark.parametrize("number, is_calibrated", [(0, False), (40, False), (3200, True)])
 def test_a_model_is_calibrated_where_there_are_enough_sentences(number, is_calibrated):
     signatures = Signatures()
     calibration = Calibration([Example("猫", ("A cat sleeps here.",))] * number)
     calibration(signatures)
-    assert signatures.fitted == [("猫", "A cat sleeps here.")] * min(number, 500)
+    assert signatures.fitted == [("猫", "A cat sleeps here.")] * min(number, 1500)
     assert len(signatures.given) == bool(calibration.details) == is_calibrated
     if is_calibrated:
         assert calibration.details["marked right translations"] == f"{MARKED_OF_RIGHT:.0%}"
-        assert calibration.details["validation sentences"] == "500"
+        assert calibration.details["validation sentences"] == "1500"

@@ -140,6 +140,15 @@ def test_each_kind_is_masked_by_training_and_graph_alike():
         assert without_numbers(in_graph) == masked_source
 
 
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(st.data())
+def test_spans_begin_with_hiragana_only_where_their_kind_says_so(data):
+    kinds = [*kinds_of("ja", "en"), *kinds_of("en", "ja"), *kinds_of("de", "ja")]
+    kind = data.draw(st.sampled_from([kind for kind in kinds if not kind.first]))
+    span = data.draw(st.from_regex(re.compile(kind.pattern, re.ASCII), fullmatch=True))
+    assert not re.match("[ぁ-ん、。]", span)
+
+
 def test_kinds_that_japanese_writes_in_a_form_of_its_own_are_masked_alike():
     for source, masked_source, target, masked_target in (
         ("It is 1.5 million yen", "It is _ yen", "150万円だ", "_円だ"),
