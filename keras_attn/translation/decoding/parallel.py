@@ -12,6 +12,8 @@ import tensorflow as tf
 
 from keras_attn.translation.special_ids import PAD_ID
 
+# Minimum number of rows of a shard. A single row would need a compiled program (`Search`).
+MIN_ROWS = 2
 # Maximum number of positions of a group, padding included. With 8,000 tokens in the vocabulary,
 # their logits take 64 MiB.
 MAX_POSITIONS = 2048
@@ -29,7 +31,7 @@ def in_shards(
     as long. `outputs` are specs without the first axis; sizes may be unknown.
     """
     num_rows = tf.shape(source_ids)[0]
-    num_shards = tf.clip_by_value(num_rows, 1, num_shards)
+    num_shards = tf.clip_by_value(num_rows // MIN_ROWS, 1, num_shards)
     rows_each = -(-num_rows // num_shards)
     dealt = _swap(_split(source_ids, rows_each, num_shards, PAD_ID))
     ids = tf.TensorSpec([None, None], tf.int32)

@@ -29,8 +29,10 @@ from keras_attn.translation.special_ids import EOS_ID, PAD_ID
 # A single source is padded to one of these lengths. Lengths above the last are padded to a multiple
 # of the last.
 LENGTHS = (16, 32, 64, 128)
-# Up to this many sources are searched one after the other: with a beam, and without.
+# Where programs are compiled in advance, up to this many sources of up to this length are searched
+# one after the other: with a beam, and without.
 MOST_SINGLE, MOST_SINGLE_GREEDY = 4, 2
+LONGEST_OF_SEVERAL = LENGTHS[1]
 # `compiled_length` where every length is compiled on first use.
 ANY_LENGTH = tf.int32.max
 # A search with coverage chooses from this many times `beam_size` finished hypotheses.
@@ -42,10 +44,11 @@ MAX_ENCODED = 1024
 class Search:
     """Beam search for a batch with the settings of `config`; a beam size of 1 is greedy search.
 
-    A few sources are searched one after the other, each padded to one of `LENGTHS`, by a program of
-    XLA, because overhead between matrix products dominates (benchmarks/results/decode.md). Larger
-    batches are searched without XLA, because their shapes change. So are sources longer than
-    `compiled_length`, a variable: a server raises it as it compiles longer programs.
+    A single source is padded to one of `LENGTHS` and searched by a program of XLA, because overhead
+    between matrix products dominates (benchmarks/results/decode.md). Larger batches are searched
+    without XLA, because their shapes change. So is a source longer than `compiled_length`, a
+    variable: a server raises it as it compiles longer programs. Where it is set, a few sources are
+    searched one after the other.
 
     A call returns the `num_best` best hypotheses, 1 to `config.beam_size`, of source ids with EOS
     `(B, S)`, padded with 0. With a lexicon, they are those that `Coverage` prefers; with log
@@ -95,6 +98,8 @@ class Search:
         num_rows, length = tf.unstack(tf.shape(source_ids))
         is_compiled = _length_to_pad_to(length) <= self.compiled_length
         most = MOST_SINGLE if self._config.beam_size > 1 else MOST_SINGLE_GREEDY
+        are_few = (num_rows <= most) & (length <= LONGEST_OF_SEVERAL) & is_compiled
+        are_few &= self.compiled_length < ANY_LENGTH  # else they would wait for the compiler
         wanted = num_best if self.coverage is None else self._config.beam_size
 
         def single(source_ids: tf.Tensor = source_ids) -> Hypotheses:
@@ -118,7 +123,7 @@ class Search:
         found = tf.cond(
             (num_rows == 0) | (num_rows == 1) & is_compiled,
             single,
-            lambda: tf.cond((num_rows <= most) & is_compiled, singles, batch),
+            lambda: tf.cond(are_few, singles, batch),
         )
         found = Hypotheses(found.tokens[:num_rows], found.scores[:num_rows])
         if self.coverage is not None:

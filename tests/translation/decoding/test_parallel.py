@@ -3,7 +3,7 @@ import threading
 import numpy as np
 import tensorflow as tf
 
-from keras_attn.translation.decoding.parallel import MAX_POSITIONS, in_groups, in_shards
+from keras_attn.translation.decoding.parallel import MAX_POSITIONS, MIN_ROWS, in_groups, in_shards
 
 
 def described(ids):
@@ -28,11 +28,12 @@ def test_each_row_has_its_own_outputs_in_its_place():
             np.testing.assert_array_equal(numbers[:, 0], ids.sum(1))
 
 
-def test_a_batch_is_spread_evenly_and_neighbours_go_to_different_shards():
-    for num_rows, rows_each in ((8, 2), (9, 3), (40, 10), (3, 1), (1, 1)):
+def test_a_batch_is_spread_evenly_and_not_too_thin_and_neighbours_go_to_different_shards():
+    for num_rows, rows_each in ((8, 2), (9, 3), (40, 10), (3, 3), (1, 1)):
         ids = tf.range(num_rows)[:, None] * tf.ones([1, 5], tf.int32)
         _, numbers = search(ids, 4)
         assert numbers[:, 1].numpy().tolist() == [rows_each] * num_rows
+        assert rows_each >= min(MIN_ROWS, num_rows)
         if num_rows == 4 * rows_each:
             assert numbers[:, 2].numpy().tolist() == [0, 1, 2, 3] * rows_each
 

@@ -41,6 +41,7 @@ def test_a_source_gets_what_it_gets_in_a_large_batch(search, lengths):
 @pytest.mark.parametrize("lengths", [[3, 1], [1, 9, 14, 20], [2, 2, 3, 3, 5]])
 def test_a_few_sources_get_the_same_from_compiled_programs_and_without(search, lengths):
     sources = random_sources(lengths)
+    search.compiled_length.assign(LENGTHS[1])
     compiled = search(sources, 3)
     search.compiled_length.assign(0)
     plain = search(sources, 3)
@@ -49,6 +50,16 @@ def test_a_few_sources_get_the_same_from_compiled_programs_and_without(search, l
         for n in range(3):
             assert said(compiled, row, n) == said(plain, row, n)
     np.testing.assert_allclose(compiled.scores, plain.scores, rtol=1e-4)
+
+
+def test_several_sources_wait_for_no_compiler(search, monkeypatch):
+    sources = random_sources([3, 1])
+    monkeypatch.setattr(search, "_single", None)
+    search(sources, 3)
+    search.compiled_length.assign(LENGTHS[0])
+    with pytest.raises(TypeError):
+        search(sources, 3)
+    search.compiled_length.assign(ANY_LENGTH)
 
 
 def test_a_placeholder_is_said_once_and_only_if_its_source_has_it(tiny_model):
