@@ -24,7 +24,7 @@ SMALL_CORPUS: dict[str, Any] = {
 # Values for a large corpus. With this training time, `python train.py` takes less than 10 minutes.
 # Repeated n-grams of natural language are mostly loops of the search
 # (benchmarks/results/learning.md); a small corpus may be something else, such as numbers.
-LARGE_CORPUS: dict[str, Any] = {"minutes": 6.9, "no_repeat_ngram": 4}
+LARGE_CORPUS: dict[str, Any] = {"minutes": 6.7, "no_repeat_ngram": 4}
 
 # Values for a backend that compiles each shape of the batches: more padding needs fewer shapes.
 FIXED_SHAPES: dict[str, Any] = {"max_padding": 0.2}
@@ -54,7 +54,7 @@ BATCH_TOKENS_ON_ACCELERATOR = 32_768
 # training. A short training learns more with fewer layers, because it processes more tokens.
 # Measured for 10, 20, 40 and 60 minutes of two cores; the bounds are between these
 # (benchmarks/results/learning.md).
-LAYERS_UP_TO_OPERATIONS = {80e12: (1, 1), 175e12: (2, 1), 335e12: (3, 1)}
+LAYERS_UP_TO_OPERATIONS = {78e12: (1, 1), 175e12: (2, 1), 335e12: (3, 1)}
 
 # `adam_lr_ratio` of small corpora, and of large ones up to this number of operations. Longer
 # trainings overfit less with the default (benchmarks/results/learning.md).
