@@ -43,10 +43,10 @@ class Language(NamedTuple):
         numbers: `"myriads"` are written 1万, `"english"` ones have commas and ordinal endings, and
             stand in dates with names of months; `"digits"` are anything else.
         noise: Errors of typing: `"alphabetic"`, `"japanese"` or `"chinese"`.
-        foreign: Pattern of what is frequent in other languages of its scripts, and not in this one:
-            words, or characters.
-        own: Pattern of what is frequent in this language. A text of something foreign and nothing
-            of its own is in another language.
+        foreign: RE2 pattern of words or characters that are frequent in other languages of its
+            scripts, and not in this one; empty if none are known.
+        own: RE2 pattern of what is frequent in this language. A text that has something `foreign`
+            and nothing of this is in another language.
     """
 
     name: str
@@ -81,7 +81,7 @@ _KANA = "[" + SCRIPTS["Hiragana"] + SCRIPTS["Katakana"] + "]"
 
 
 def _words(listed: str) -> str:
-    """Pattern of one of the words, in small letters or capitals, as a whole word."""
+    """RE2 pattern of any of the words, as a whole word, in small letters or capitals."""
     return rf"(?:^|[^\p{{L}}'’])(?i:{'|'.join(listed.split())})(?:[^\p{{L}}'’]|$)"
 
 
