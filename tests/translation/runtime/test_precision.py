@@ -1,5 +1,3 @@
-import numpy as np
-
 from keras_attn.translation.runtime import precision
 
 
@@ -9,5 +7,6 @@ def test_bfloat16_only_where_it_is_clearly_faster():
 
 
 def test_speeds_are_those_of_matrix_products():
-    slowest, fastest = (order(precision.measure_speeds().values()) for order in (min, max))
-    assert 1e7 < slowest <= fastest < 1e16 and np.isfinite(fastest)
+    speeds = precision.measure_speeds()
+    assert set(speeds) == {"float32", "bfloat16"}
+    assert all(1e7 < speed < 1e16 for speed in speeds.values())
