@@ -48,9 +48,11 @@ class Coverage:
         source_ids = tf.where(self._is_known(source_ids), source_ids, PAD_ID)
         keys = tokens[..., None] * self._num_sources + source_ids[:, None, None]
         flat = tf.reshape(keys, [-1])
-        places = tf.minimum(tf.searchsorted(self._keys, flat), tf.size(self._keys) - 1)
-        found = tf.cast(tf.gather(self._log_probs, places), tf.float32)
-        found = tf.where(tf.gather(self._keys, places) == flat, found, float(np.log(FLOOR)))
+        # Read first: TensorFlow copies a variable whenever it is read after a gather from itself.
+        known, log_probs = tf.identity(self._keys), tf.identity(self._log_probs)
+        places = tf.minimum(tf.searchsorted(known, flat), tf.size(known) - 1)
+        found = tf.cast(tf.gather(log_probs, places), tf.float32)
+        found = tf.where(tf.gather(known, places) == flat, found, float(np.log(FLOOR)))
         return tf.reshape(found, tf.shape(keys))
 
     def _is_known(self, source_ids: tf.Tensor) -> tf.Tensor:

@@ -21,7 +21,7 @@ from keras_attn.translation.decoding.constraints import (
 from keras_attn.translation.decoding.coverage import Coverage
 from keras_attn.translation.decoding.greedy_search import GreedySearch
 from keras_attn.translation.decoding.parallel import MAX_POSITIONS, in_groups
-from keras_attn.translation.decoding.shortlist import Choices, Shortlist
+from keras_attn.translation.decoding.shortlist import Shortlist
 from keras_attn.translation.decoding.steps import DecoderSteps, Memory, Step
 from keras_attn.translation.lexicon import Lexicon
 from keras_attn.translation.special_ids import EOS_ID, PAD_ID
@@ -69,8 +69,7 @@ class Search:
         self.coverage = None
         if lexicon and config.coverage_weight and config.beam_size > 1:
             self.coverage = Coverage(lexicon, config.coverage_weight)
-        sizes = config.shortlist, model.decoder.num_hiddens
-        self.shortlist = Shortlist.of(lexicon, log_priors, *sizes)
+        self.shortlist = Shortlist.of(lexicon, log_priors, config.shortlist, model.decoder)
         self.compiled_length = tf.Variable(ANY_LENGTH, trainable=False, name="compiled_length")
         self._steps = DecoderSteps(model, config.beam_size)
         self._steps_in_place = DecoderSteps(model, config.beam_size, in_place=True)
@@ -79,7 +78,7 @@ class Search:
         ids = tf.TensorSpec((None, None), tf.int32)
         given = [ids, tf.TensorSpec((), tf.int32), tf.TensorSpec((), tf.bool)]
         if self.shortlist is not None:
-            given += Choices(tf.TensorSpec((None,), tf.int32), tf.TensorSpec((None, None)))
+            given += self.shortlist.specs
         self.encode = graph(self._steps.encode, input_signature=[ids])
         # Not inlined: a signature prepares this graph when it is first needed.
         self._batch = graph(
@@ -191,9 +190,8 @@ class Search:
         """Step of all pieces or of given `Choices`, and the rows with the memory that it needs."""
         if self.shortlist is None or not choices:
             return steps.step, rows
-        ids, penalty = choices
-        rows = rows._replace(memory=(rows.memory, penalty))
-        return steps.among(ids, self.shortlist.outside), rows
+        ids, kernel, bias = choices
+        return steps.among(ids, kernel), rows._replace(memory=(rows.memory, bias))
 
     def _beam_search(self, step: Step) -> BeamSearch:
         config = self._config

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from keras_attn.layers.decoder import Decoder
 from keras_attn.layers.transformer import Transformer
 from keras_attn.translation.decoding.candidates import CHUNK
 from keras_attn.translation.decoding.constraints import NEG_INF
@@ -23,11 +24,13 @@ _RIDGE = 10.0  # of the least squares, for corpora with few validation sentences
 class Choices(NamedTuple):
     """Pieces of the shortlists of a batch."""
 
-    ids: tf.Tensor  # int32 (N,): N is a multiple of `CHUNK`, and the first ids come first
-    # float32 (B, N): 0 for the pieces of the shortlist of each source, -inf for others. So no
-    # translation depends on the rest of a batch. Padding, which no translation has, has 0 in the
-    # first place: it stands for all pieces outside.
-    penalty: tf.Tensor
+    # int32 (N,): N is a multiple of `CHUNK`, and the first `NUM_FREQUENT` ids come first.
+    ids: tf.Tensor
+    kernel: tf.Tensor  # of their logits, (D, N)
+    # Float32 (B, N): -inf for pieces outside of the shortlist of a source, so that no translation
+    # depends on the rest of a batch. Padding, which no translation has, comes first: it stands for
+    # all pieces outside.
+    bias: tf.Tensor
 
 
 class Shortlist:
@@ -38,16 +41,24 @@ class Shortlist:
 
     Among these alone, probabilities would be too large, the more so the less sure the model is. So
     one logit stands for the pieces outside: `log sum_y exp(logit_y)`, estimated as an affine
-    function `outside` of the state. It is -inf before `fit`.
+    function of the state. It is -inf before `fit`.
 
     Args:
         lexicon: `P(x | y)`.
         log_priors: `log P(y)` of each target piece, float `(V,)`.
         number: Pieces for each source piece, at least 1.
-        width: `D`, of the states that logits are made of.
+        kernel: Of the logits, `(D, V)`.
+        bias: Of the logits, `(V,)`.
     """
 
-    def __init__(self, lexicon: Lexicon, log_priors: np.ndarray, number: int, width: int):
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        log_priors: np.ndarray,
+        number: int,
+        kernel: tf.Tensor,
+        bias: tf.Tensor,
+    ):
         self._size = len(log_priors)
         targets, sources = np.divmod(lexicon.keys, lexicon.num_sources)
         joint = lexicon.log_probs.astype(np.float32) + log_priors[targets]
@@ -59,45 +70,66 @@ class Shortlist:
         kept = rank < number
         of_piece[sources[kept], rank[kept]] = targets[kept]
         self._of_piece = tf.Variable(of_piece, trainable=False, name="shortlist")
-        # Kernel and bias of the logit of the pieces outside, (D + 1,).
-        outside = np.append(np.zeros(width), NEG_INF).astype(np.float32)
-        self.outside = tf.Variable(outside, trainable=False, name="outside_shortlist")
-        self.variables = [self._of_piece, self.outside]
+        # The kernel in two parts, the second by pieces: rows are gathered in a tenth of the time of
+        # columns. The logit of the pieces outside has the place of padding, the first.
+        first, others = tf.split(kernel, [NUM_FREQUENT, -1], axis=1)
+        first *= tf.cast(tf.range(NUM_FREQUENT) > 0, kernel.dtype)
+        bias = tf.tensor_scatter_nd_update(tf.cast(bias, tf.float32), [[0]], [NEG_INF])
+        self._first = tf.Variable(first, trainable=False, name="shortlist_first")
+        self._others = tf.Variable(tf.transpose(others), trainable=False, name="shortlist_others")
+        self._bias = tf.Variable(bias, trainable=False, name="shortlist_bias")
+        self.variables = [self._of_piece, self._first, self._others, self._bias]
+        self.specs = Choices(
+            tf.TensorSpec([None], tf.int32),
+            tf.TensorSpec([kernel.shape[0], None], kernel.dtype),
+            tf.TensorSpec([None, None], tf.float32),
+        )
 
     @classmethod
     def of(
-        cls, lexicon: Lexicon | None, log_priors: np.ndarray | None, number: int, width: int
+        cls, lexicon: Lexicon | None, log_priors: np.ndarray | None, number: int, decoder: Decoder
     ) -> Shortlist | None:
         """Shortlist, or None if an argument is missing, or for a small vocabulary."""
         if lexicon is None or log_priors is None or not number:
             return None
-        is_large = len(log_priors) > 2 * NUM_FREQUENT
-        return cls(lexicon, log_priors, number, width) if is_large else None
+        if len(log_priors) <= 2 * NUM_FREQUENT:
+            return None
+        return cls(lexicon, log_priors, number, *decoder.output_projection())
 
     def __call__(self, source_ids: tf.Tensor, fixed_size: bool) -> Choices:
         """Choices for sources `(B, S)`.
 
-        With `fixed_size`, `N` depends on the length of the sources alone.
+        With `fixed_size`, `N` depends on `B` and `S` alone.
         """
-        is_in = self._holds(source_ids)
-        is_needed = tf.reduce_any(is_in, axis=0)
-        ids, others = (tf.where(which)[:, 0] for which in (is_needed, ~is_needed))
-        most = NUM_FREQUENT + tf.shape(source_ids)[1] * tf.shape(self._of_piece)[1]
-        size = most if fixed_size else tf.size(ids)
+        likely = self._likely(source_ids)
+        flat = tf.reshape(likely, [-1])
+        # Padding, for which `likely` has no piece, is found first.
+        found, place = tf.unique(tf.concat([[PAD_ID], flat], axis=0))
+        ids = tf.concat([tf.range(NUM_FREQUENT), found[1:]], axis=0)
+        size = NUM_FREQUENT + tf.size(flat) if fixed_size else tf.size(ids)
         size = -(-tf.minimum(size, self._size) // CHUNK) * CHUNK
-        ids = tf.cast(tf.concat([ids, others], axis=0)[:size], tf.int32)
         ids = tf.pad(ids, [[0, size - tf.size(ids)]], constant_values=PAD_ID)
-        is_filling = (ids == PAD_ID) & (tf.range(size) > 0)
-        is_allowed = tf.gather(is_in, ids, axis=1) & ~is_filling
-        return Choices(ids, tf.where(is_allowed, 0.0, NEG_INF))
+        place = tf.where(place > 0, NUM_FREQUENT - 1 + place, 0)[1:]
+        row = tf.repeat(tf.range(tf.shape(likely)[0]), tf.shape(likely)[1])
+        is_in = tf.repeat(tf.range(size)[None] < NUM_FREQUENT, tf.shape(likely)[0], axis=0)
+        is_in = tf.tensor_scatter_nd_update(
+            is_in, tf.stack([row, place], axis=1), tf.ones_like(place, tf.bool)
+        )
+        # Read first: TensorFlow copies a variable whenever it is read after a gather from itself.
+        others = tf.maximum(ids[NUM_FREQUENT:] - NUM_FREQUENT, 0)
+        others = tf.transpose(tf.gather(tf.identity(self._others), others))
+        kernel = tf.concat([self._first, others], axis=1)
+        bias = tf.gather(tf.identity(self._bias), ids)
+        return Choices(ids, kernel, tf.where(is_in, bias, NEG_INF))
 
     def fit(self, model: Transformer, pairs: Iterable[tuple[tf.Tensor, tf.Tensor]]) -> None:
-        """Fit `outside` to batches of sources `(B, S)` and translations `(B, T)`, with EOS.
+        """Fit the logit of the pieces outside to batches of sources and translations, with EOS.
 
-        By least squares, of the states under the given translations.
+        By least squares, of the states under the given translations `(B, T)`.
         """
-        kernel, bias = (tf.cast(x, tf.float32) for x in model.decoder.output_projection())
-        ridge = np.append(np.full(len(kernel), _RIDGE), 0.0)
+        kernel = tf.concat([self._first, tf.transpose(self._others)], axis=1)
+        kernel, width = tf.cast(kernel, tf.float32), kernel.shape[0]
+        ridge = np.append(np.full(width, _RIDGE), 0.0)
         products, sums = np.diag(ridge), np.zeros(len(ridge))
         for source_ids, target_ids in pairs:
             memory = model.encoder(source_ids, training=False)
@@ -106,20 +138,22 @@ class Shortlist:
             states = model.decoder.states(inputs, memory, memory_mask=mask, training=False)
             row, place = tf.unstack(tf.where(target_ids != PAD_ID), axis=1)
             states = tf.cast(tf.gather_nd(states, tf.stack([row, place], axis=1)), tf.float32)
-            logits = tf.matmul(states, kernel) + bias
-            outside = tf.where(tf.gather(self._holds(source_ids), row), NEG_INF, logits)
-            columns = np.insert(states.numpy(), len(kernel), 1.0, axis=1).astype(np.float64)
+            likely = self._likely(source_ids).numpy()
+            is_outside = np.tile(np.arange(self._size) >= NUM_FREQUENT, [len(likely), 1])
+            np.put_along_axis(is_outside, likely, False, axis=1)
+            logits = tf.matmul(states, kernel) + self._bias
+            outside = tf.where(is_outside[row], logits, NEG_INF)
+            columns = np.insert(states.numpy(), width, 1.0, axis=1).astype(np.float64)
             products += columns.T @ columns
             sums += columns.T @ tf.reduce_logsumexp(outside, axis=1).numpy()
-        self.outside.assign(np.linalg.solve(products, sums))
+        *weights, bias = np.linalg.solve(products, sums)
+        self._first[:, 0].assign(tf.cast(weights, self._first.dtype))
+        self._bias[0].assign(bias)
 
-    def _holds(self, source_ids: tf.Tensor) -> tf.Tensor:
-        """Whether the shortlist of each source has each piece, boolean `(B, V)`."""
+    def _likely(self, source_ids: tf.Tensor) -> tf.Tensor:
+        """Pieces of each source by the lexicon, `(B, any)`; padding where there are fewer."""
         num_rows, length = tf.unstack(tf.shape(source_ids))
-        last, number = tf.unstack(tf.shape(self._of_piece) - [1, 0])
-        likely = tf.gather(self._of_piece, tf.minimum(source_ids, last))
-        likely = tf.reshape(likely, [num_rows, length * number])
-        rows = tf.broadcast_to(tf.range(num_rows)[:, None], tf.shape(likely))
-        is_in = tf.repeat(tf.range(self._size)[None] < NUM_FREQUENT, num_rows, axis=0)
-        places, chosen = tf.stack([rows, likely], axis=-1), tf.ones_like(likely, tf.bool)
-        return tf.tensor_scatter_nd_update(is_in, places, chosen)
+        table = tf.identity(self._of_piece)
+        last, number = table.shape[0] - 1, table.shape[1]
+        likely = tf.gather(table, tf.minimum(source_ids, last))
+        return tf.reshape(likely, tf.stack([num_rows, length * number]))

@@ -140,30 +140,25 @@ class DecoderSteps:
             logits = tf.reshape(logits, [-1, self._beam_size, vocab_size])
         return logits, cache
 
-    def among(self, ids: tf.Tensor, outside: tf.Tensor) -> Step:
+    def among(self, ids: tf.Tensor, kernel: tf.Tensor) -> Step:
         """Step whose tokens are places in `Choices.ids`, which alone have logits.
 
-        `outside (D + 1,)` are kernel and bias of the logit in the first place. The memory of the
-        step is the result of `encode` and the penalties of the choices.
+        The memory of the step is the result of `encode` and the bias of the choices.
         """
-        kernel, bias = self._decoder.output_projection(ids[1:])
-        outside = tf.cast(outside, bias.dtype)
-        kernel = tf.concat([outside[:-1, None], kernel], axis=1)
-        bias = tf.concat([outside[-1:], bias], axis=0)
         head = Head.of_decoder(self._decoder)
 
         def to_logits(states: tf.Tensor) -> tf.Tensor:
             rows = tf.reshape(states, [-1, self._decoder.num_hiddens])
-            logits = tf.nn.bias_add(tf.matmul(rows, tf.cast(kernel, rows.dtype)), bias)
+            logits = tf.matmul(rows, tf.cast(kernel, rows.dtype))
             return tf.reshape(logits, [-1, states.shape[1], tf.size(ids)])
 
         def step(
             last: tf.Tensor, position: tf.Tensor, ancestors: tf.Tensor, cache: Cache, memory: Any
         ) -> tuple[tf.Tensor, Cache]:
-            memory, penalty = memory
+            memory, bias = memory
             with head.replaced(lambda _: to_logits):
                 logits, cache = self.step(tf.gather(ids, last), position, ancestors, cache, memory)
-            return tf.cast(logits, tf.float32) + penalty[:, None], cache
+            return tf.cast(logits, tf.float32) + bias[:, None], cache
 
         return step
 

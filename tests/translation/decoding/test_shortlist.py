@@ -30,6 +30,8 @@ def make_lexicon(num_pairs=4000):
 
 
 LEXICON = make_lexicon()
+KERNEL = tf.constant(RANDOM.normal(size=[12, NUM_TARGETS]), tf.float32)
+BIAS = tf.constant(RANDOM.normal(size=NUM_TARGETS), tf.float32)
 
 
 def listed(source):
@@ -64,16 +66,19 @@ def with_end(tokens):
 def test_a_shortlist_has_the_frequent_pieces_and_likely_translations_of_each_source_piece():
     ids = sources()
     for fixed_size in (False, True):
-        found = Shortlist(LEXICON, LOG_PRIORS, NUMBER, 12)(ids, fixed_size)
-        pieces, penalty = (part.numpy() for part in found)
+        found = Shortlist(LEXICON, LOG_PRIORS, NUMBER, KERNEL, BIAS)(ids, fixed_size)
+        pieces, kernel, biases = (part.numpy() for part in found)
         assert len(pieces) % 64 == 0 and pieces[:192].tolist() == list(range(192))
-        for row, source in zip(penalty, ids.numpy().tolist(), strict=True):
-            assert sorted(pieces[row == 0]) == [PAD_ID, *sorted(listed(source))]
-            assert np.isneginf(row[row != 0]).all()
+        for row, source in zip(biases, ids.numpy().tolist(), strict=True):
+            assert np.isneginf(row[0])  # before `fit`
+            is_in = row > -np.inf
+            assert sorted(pieces[is_in]) == sorted(listed(source))
+            np.testing.assert_array_equal(row[is_in], BIAS.numpy()[pieces[is_in]])
+            np.testing.assert_array_equal(kernel[:, is_in], KERNEL.numpy()[:, pieces[is_in]])
 
 
 def test_with_a_fixed_size_the_number_of_pieces_depends_on_the_length_alone():
-    make = Shortlist(LEXICON, LOG_PRIORS, 1, 12)
+    make = Shortlist(LEXICON, LOG_PRIORS, 1, KERNEL, BIAS)
     sizes = {len(make(sources([5]), True).ids) for _ in range(5)}
     assert sizes == {256}  # 192, 6 positions, and the rest of a chunk
     assert len(make(sources([400]), True).ids) == 512  # all 500, and padding
@@ -111,11 +116,12 @@ def test_a_search_finds_what_it_finds_if_other_pieces_are_impossible(position, b
 
 
 def test_there_is_no_shortlist_without_a_lexicon_or_for_a_small_vocabulary(monkeypatch):
-    assert Shortlist.of(LEXICON, LOG_PRIORS, NUMBER, 12) is not None
-    assert Shortlist.of(LEXICON, LOG_PRIORS, 0, 12) is None
-    assert Shortlist.of(None, LOG_PRIORS, NUMBER, 12) is None
+    decoder = make_model().decoder
+    assert Shortlist.of(LEXICON, LOG_PRIORS, NUMBER, decoder) is not None
+    assert Shortlist.of(LEXICON, LOG_PRIORS, 0, decoder) is None
+    assert Shortlist.of(None, LOG_PRIORS, NUMBER, decoder) is None
     monkeypatch.setattr(shortlist, "NUM_FREQUENT", 250)
-    assert Shortlist.of(LEXICON, LOG_PRIORS, NUMBER, 12) is None
+    assert Shortlist.of(LEXICON, LOG_PRIORS, NUMBER, decoder) is None
 
 
 def test_after_a_fit_scores_are_near_those_of_the_whole_vocabulary():
