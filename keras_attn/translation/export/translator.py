@@ -125,8 +125,9 @@ class Translator:
         if not glossary:
             rows = self._predict(SIGNATURE, batch_size, text=texts)
         else:
-            terms = _encode("glossary", glossary)
-            shared = {"term": terms, "term_translation": _encode("glossary", glossary.values())}
+            both = glossary, glossary.values()
+            term, translation = (tf.constant(_encode("glossary", of), tf.string) for of in both)
+            shared = {"term": term, "term_translation": translation}
             rows = self._predict("glossary", batch_size, shared, text=texts)
         return [row["translation"] for row in rows]
 
@@ -179,7 +180,7 @@ class Translator:
             raise ValueError(f"`seed` must be from -2**31 to 2**31 - 1. Received: seed={seed}.")
         check_sampling(temperature, top_k, top_p)
         found = self._function("sample")(
-            text=_encode("texts", texts),
+            text=tf.constant(_encode("texts", texts), tf.string),
             seed=tf.constant(seed, tf.int32),
             temperature=tf.constant(temperature, tf.float32),
             top_k=tf.constant(top_k, tf.int32),
@@ -200,7 +201,7 @@ class Translator:
                 pieces and one of the alternatives to the next. The translation is empty if the
                 model cannot begin so.
         """
-        pieces = _encode("prefix_pieces", prefix_pieces)[None]
+        pieces = tf.constant([_encode("prefix_pieces", prefix_pieces)], tf.string)
         return self._attention("continue", text, prefix_pieces=pieces)
 
     def _attention(self, signature: str, text: str, **shared: tf.Tensor) -> Attention:
@@ -230,11 +231,13 @@ class Translator:
             raise ValueError(f"`batch_size` must be at least 1. Received: batch_size={batch_size}.")
         encoded = {name: _encode(f"{name}s", texts) for name, texts in inputs.items()}
         # Sorted by length, so that batches need little padding.
-        order = np.argsort(tf.strings.length(encoded["text"]).numpy(), kind="stable")
+        order = sorted(range(len(encoded["text"])), key=lambda row: len(encoded["text"][row]))
         outputs: list[dict[str, Any]] = [{} for _ in order]
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
-            batch = {name: tf.gather(texts, rows) for name, texts in encoded.items()}
+            batch = {
+                name: tf.constant([texts[row] for row in rows]) for name, texts in encoded.items()
+            }
             batch = self._function(signature)(**batch, **(shared or {}))
             batch = {name: values.numpy() for name, values in batch.items()}
             for place, row in enumerate(rows):
@@ -242,8 +245,8 @@ class Translator:
         return outputs
 
 
-def _encode(name: str, texts: Iterable[str]) -> tf.Tensor:
-    return tf.constant([t.encode("utf-8", "replace") for t in _strings(name, texts)], tf.string)
+def _encode(name: str, texts: Iterable[str]) -> list[bytes]:
+    return [text.encode("utf-8", "replace") for text in _strings(name, texts)]
 
 
 def _strings(name: str, texts: Iterable[str]) -> list[str]:
