@@ -68,7 +68,11 @@ def mask(
     place = tf.where(tf.ragged.range(parts.row_lengths()).flat_values % 2 == 1)[:, 0]
     span, row = tf.gather(part, place), tf.gather(row, place)
     around = tf.gather(part, place - 1), tf.gather(part, place + 1)
-    value, mark, is_masked = _classify(span, around, kinds, target)
+    value, mark, is_masked = tf.cond(  # most texts have no span, and there are many rules
+        tf.size(span) > 0,
+        lambda: _classify(span, around, kinds, target),
+        lambda: (span, span, tf.zeros_like(row, tf.bool)),
+    )
     is_term = tf.pad(tf.equal(span[:, None], terms), [[0, 0], [0, 1]], constant_values=True)
     term = tf.argmax(tf.cast(is_term, tf.int32), axis=1, output_type=tf.int32)  # G for none
     is_given = term < tf.size(terms)
