@@ -46,14 +46,22 @@ class Coverage:
         """`log P(x_s | y_t)` of sources `(B, S)` and hypotheses `(B, K, L)`: `(B, K, L, S)`."""
         # No target piece explains padding.
         source_ids = tf.where(self._is_known(source_ids), source_ids, PAD_ID)
-        keys = tokens[..., None] * self._num_sources + source_ids[:, None, None]
-        flat = tf.reshape(keys, [-1])
+        # The hypotheses of a source share most pieces: each is looked up once.
+        size = tf.reduce_max(tokens) + 1
+        pieces = tf.range(tf.shape(tokens)[0])[:, None, None] * size + tokens
+        pieces, place = tf.unique(tf.reshape(pieces, [-1]))
+        keys = (pieces % size)[:, None] * self._num_sources + tf.gather(source_ids, pieces // size)
+        found = tf.gather(self._of_keys(keys), place)
+        return tf.reshape(found, tf.concat([tf.shape(tokens), tf.shape(source_ids)[1:]], axis=0))
+
+    def _of_keys(self, keys: tf.Tensor) -> tf.Tensor:
+        """`log P(x | y)` of keys of the lexicon `(U, S)`."""
         # Read first: TensorFlow copies a variable whenever it is read after a gather from itself.
         known, log_probs = tf.identity(self._keys), tf.identity(self._log_probs)
-        places = tf.minimum(tf.searchsorted(known, flat), tf.size(known) - 1)
+        places = tf.searchsorted(known, tf.reshape(keys, [-1]))
+        places = tf.reshape(tf.minimum(places, tf.size(known) - 1), tf.shape(keys))
         found = tf.cast(tf.gather(log_probs, places), tf.float32)
-        found = tf.where(tf.gather(known, places) == flat, found, float(np.log(FLOOR)))
-        return tf.reshape(found, tf.shape(keys))
+        return tf.where(tf.gather(known, places) == keys, found, float(np.log(FLOOR)))
 
     def _is_known(self, source_ids: tf.Tensor) -> tf.Tensor:
         is_piece = (source_ids != PAD_ID) & (source_ids != EOS_ID)
