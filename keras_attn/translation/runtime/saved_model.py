@@ -173,19 +173,23 @@ def _variables(folder: Path, graph: Any) -> dict[int, tf.Variable]:
     found: dict[int, tf.Variable] = {}
     try:
         reader = tf.train.load_checkpoint(str(folder / "variables" / "variables"))
-        # All of them, so that a file that is cut off is refused wherever it ends.
-        values = {key: reader.get_tensor(key) for key in reader.get_variable_to_shape_map()}
+        left = set(reader.get_variable_to_shape_map())
         paths, todo = {0: ""}, [0]  # TensorFlow saves a variable by the shortest path to it
         for number in todo:  # nearest nodes first
             node = graph.nodes[number]
             if node.HasField("variable"):
-                value = values[f"{paths[number]}.ATTRIBUTES/VARIABLE_VALUE"]
+                key = f"{paths[number]}.ATTRIBUTES/VARIABLE_VALUE"
+                left.discard(key)
                 with tf.device(node.variable.device or None):
-                    found[number] = tf.Variable(value, trainable=False, name=node.variable.name)
+                    found[number] = tf.Variable(
+                        reader.get_tensor(key), trainable=False, name=node.variable.name
+                    )
             for child in node.children:
                 if child.node_id not in paths:
                     paths[child.node_id] = f"{paths[number]}{child.local_name}/"
                     todo.append(child.node_id)
+        for key in left:  # so that a file that is cut off is refused wherever it ends
+            reader.get_tensor(key)
     except (tf.errors.OpError, KeyError) as error:
         raise UnknownPartError from error
     if len(found) < sum(node.HasField("variable") for node in graph.nodes):
