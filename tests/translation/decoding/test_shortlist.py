@@ -140,3 +140,15 @@ def test_after_a_fit_scores_are_near_those_of_the_whole_vocabulary():
     after, _ = excess(seed=3)
     assert np.mean(before) > 1  # 300 of 500 pieces are outside
     assert np.abs(after).mean() < 0.1 * np.mean(before)
+
+
+def test_no_variable_is_copied_whenever_a_search_reads_it():
+    """TensorFlow does so once a `ResourceGather` has gathered from the variable itself."""
+    config = Config(max_length=8, beam_size=2, shortlist=NUMBER)
+    search = Search(make_model(), config, lexicon=LEXICON, log_priors=LOG_PRIORS)
+    assert search.shortlist is not None and search.coverage is not None
+    traced = tf.function(search, input_signature=[tf.TensorSpec([None, None], tf.int32)])
+    graph = traced.get_concrete_function().graph.as_graph_def()
+    nodes = [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
+    types = {node.op for node in nodes}
+    assert "ReadVariableOp" in types and "ResourceGather" not in types
